@@ -42,12 +42,8 @@ def test_what_the_specification_has_is_a_rule_or_has_a_reason() -> None:
     assert by_code == {spec: [rule.code for rule in RULES.values() if spec in rule.spec] for spec in specs}
 
 
-def test_rules_are_found_by_specification_name_and_code() -> None:
+def test_rules_are_found_by_name_and_code() -> None:
     rule = RULES["PUB301"]
-    assert rulebook.rule_for_spec("ri-filter-column") is rule
-    assert rulebook.rule_for_spec("rf-name-resolution", "42703") is RULES["PUB201"]
-    assert rulebook.rule_for_spec("rf-name-resolution", "42883") is RULES["PUB203"]
-    assert rulebook.rule_for_spec("rf-name-resolution", "XX000") is RULES["PUB203"]
     assert rulebook.find("pub301") is rule
     assert rulebook.find(rule.name) is rule
     assert rulebook.find("PUB999") is None

@@ -116,7 +116,7 @@ class RefusedDmlCollector:
         error = ServerError(
             answer.sqlstate,
             answer.message,
-            rule=stop.refusal.rule,
+            key="write-refused",
             detail=answer.detail,
             hint=answer.hint,
             culprit=stop.start,

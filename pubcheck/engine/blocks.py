@@ -44,7 +44,7 @@ from pubcheck.postgres.process_utility import MAY_BE_REFUSED
 from pubcheck.postgres.session.basis import Basis
 from pubcheck.postgres.source_text import Text, do_body, language_of
 from pubcheck.postgres.tokens import in_bytes
-from pubcheck.rulebook import RULES, rule_for_spec
+from pubcheck.rulebook import RULES
 from pubcheck.statement_index import StatementText
 
 _PUBLICATION = re.compile("publication", re.IGNORECASE)
@@ -276,7 +276,7 @@ class BlockRunner:
     def swallowed(self, raised: Raised) -> None:
         """A handler for everything takes a refusal that is certain, and nobody hears of it."""
         error = raised.error
-        if error.rule is None or raised.inner is None:
+        if error.key is None or raised.inner is None:
             return
         statement = self.statement_text(raised.inner)
         met = error.evidence if isinstance(error.evidence, RefusedDml) else None
@@ -305,10 +305,10 @@ class BlockRunner:
         error, inner = raised.error, raised.inner
         statement = self.statement if inner is None else self.statement_text(inner)
         self.session.notices = []
-        if error.rule is None:
+        if error.key is None:
             if self.about or any(_ABOUT_PUBLICATIONS.search(each.text) for each in (self.statement, statement)):
                 self._report_failure(statement, error, basis, compiled=raised.compiled)
-        elif error.sqlstate == "42601" or raised.compiled:
+        elif error.key == "syntax-error" or raised.compiled:
             self._refuse_syntax(statement, error, basis, compiled=raised.compiled)
         elif isinstance(error.evidence, RefusedDml):
             self.fold.stopped.record(error.evidence)
@@ -329,12 +329,12 @@ class BlockRunner:
         )
 
     def _refuse_syntax(self, statement: StatementText, error: ServerError, basis: Basis, *, compiled: bool) -> None:
-        from pubcheck.checks.ddl.syntax_help import spec_of_syntax_error, syntax_help
+        from pubcheck.checks.ddl.syntax_help import code_of_syntax_error, syntax_help
 
-        spec, error.detail = spec_of_syntax_error(error.message)
+        code, error.detail = code_of_syntax_error(error.message)
         told = statement.text if error.evidence is None else str(error.evidence)
         self.fold.diagnostics.append(
-            rule_for_spec(spec).diagnostic(
+            RULES[code].diagnostic(
                 "certain",
                 (self.fold.major,),
                 f"PostgreSQL cannot read this statement: {error.message}",
@@ -374,11 +374,11 @@ class _InnerExecution(Execution):
     def refuse(self, error: ServerError, name: str, node: Node) -> None:
         """Raises Raised where the refusal is certain."""
         replay, session = self.replay, self.replay.session
-        if error.sqlstate in ALREADY and any(f'"{name}"' in error.message for name in replay.perhaps_made):
+        if error.sqlstate in ALREADY and not replay.perhaps_made.isdisjoint(error.arguments.values()):
             session.assume("it is unknown whether an earlier block, which may fail, has created it")
         if session.basis.certain:
             raise Raised(error, self._raised_at) from None
-        if error.rule is not None and not self.context.excuse(error, False):
+        if error.key is not None and not self.context.excuse(error, False):
             replay.at_hand.refuse(self.statement, error, session.basis)
             assume_refused(session, name, node)
         self.answer = error

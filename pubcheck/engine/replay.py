@@ -77,7 +77,7 @@ class Execution:
     def refuse(self, error: ServerError, name: str, node: Node) -> None:
         """Report that the server refuses the statement."""
         session = self.replay.session
-        if error.rule is not None:
+        if error.key is not None:
             self.replay.at_hand.refuse(self.statement, error, session.basis)
             if not session.basis.certain:
                 assume_refused(session, name, node)

@@ -14,6 +14,7 @@ from pubcheck.checks.messages.refusals import (
     explain_unseen,
     frozen_words,
     missing_name,
+    rule_of,
     unjudged_words,
 )
 from pubcheck.checks.write.write_refusal_history import Change
@@ -35,7 +36,7 @@ from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.identifiers import qualified
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.session.basis import Basis
-from pubcheck.rulebook import RULES, Rule, rule_for_spec
+from pubcheck.rulebook import RULES, Rule
 from pubcheck.source import utf8
 from pubcheck.statement_index import Statements, StatementText
 
@@ -93,7 +94,7 @@ class StatementReporter:
 
     def refuse(self, statement: StatementText, error: ServerError, basis: Basis) -> None:
         """The server refuses the statement; ``basis`` is what that rests on."""
-        rule = rule_for_spec(error.rule or "", error.sqlstate)
+        rule = rule_of(error)
         certainty: Certainty = "certain" if basis.certain else "assumed"
         told = self._faults.value(statement, None, self._filter_explanation, error)
         answer = self.answer(statement, error, basis)
@@ -213,8 +214,8 @@ class StatementReporter:
 
     def _report_unseen(self, statement: StatementText, errors: list[ServerError], basis: Basis) -> None:
         first = errors[0]
-        rule = rule_for_spec(first.rule or "")
-        message, help_text = explain_unseen(first, [error.message for error in errors[1:]])
+        rule = rule_of(first)
+        message, help_text = explain_unseen(errors)
         related = tuple(
             statement.span(error.culprit, message=error.message) for error in errors[1:] if error.culprit is not None
         )
@@ -234,7 +235,7 @@ class StatementReporter:
 
     def _record_missing(self, message: str, errors: Sequence[ServerError]) -> None:
         """Take note of the names that are missing according to the next finding."""
-        missing = {error.missing: missing_name(error.message) for error in errors if error.missing}
+        missing = {error.missing: missing_name(error) for error in errors if error.missing}
         if missing:
             in_public = any(error.missing_schema == "public" for error in errors)
             self.missing.append(_NotCreated(len(self.diagnostics), message, missing, in_public))

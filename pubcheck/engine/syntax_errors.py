@@ -16,7 +16,7 @@ from pubcheck.lexing.splitter import Splitter
 from pubcheck.postgres.catalog.reasons import MAY_NOT_RUN, VARIABLE
 from pubcheck.postgres.parse import SyntaxRefused
 from pubcheck.postgres.tokens import in_bytes, tokens
-from pubcheck.rulebook import rule_for_spec
+from pubcheck.rulebook import RULES
 from pubcheck.source import Source
 from pubcheck.statement_index import Statements, StatementText
 
@@ -156,13 +156,13 @@ class SyntaxErrorReporter:
         in the body of a function."""
         certainty: Certainty = "assumed" if unknown else "certain"
         # Loaded only where a statement about publications is refused.
-        from pubcheck.checks.ddl.syntax_help import spec_of_syntax_error, syntax_help
+        from pubcheck.checks.ddl.syntax_help import code_of_syntax_error, syntax_help
         from pubcheck.checks.remedies import edits
         from pubcheck.checks.remedies.syntax_fixes import correction
 
         message = refusal.message
-        spec, detail = spec_of_syntax_error(message)
-        rule = rule_for_spec(spec)
+        code, detail = code_of_syntax_error(message)
+        rule = RULES[code]
         at = refusal.location
         text = statement.text
         if at is None:

@@ -2,15 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+# Templates of messages that several places raise.
+
+NO_COLUMN, NO_QUALIFIED_COLUMN = 'column "{column}" does not exist', "column {column} does not exist"
+NO_SCHEMA = 'schema "{schema}" does not exist'
+NO_ROLE = 'role "{role}" does not exist'
+NO_SET_ROLE = 'must be able to SET ROLE "{role}"'
+NO_CREATE_IN_DATABASE = "permission denied for database {database}"
+NOT_PUBLICATION_OWNER = "must be owner of publication {publication}"
+NOT_RELATION_OWNER = "must be owner of {kind} {relation}"
+PUBLICATION_EXISTS = 'publication "{publication}" already exists'
+TYPES_UNMATCHED = "{what} types {one} and {other} cannot be matched"
+NO_CAST = "cannot cast type {source} to {target}"
+OUT_OF_PLACE = "{what} are not allowed in {clause}"
+
 
 class ServerError(Exception):
     """An ERROR as the server would raise it; the statement that meets it changes nothing.
 
-    ``rule`` is the specification's rule it stands for; None means that the refusal is followed, not judged (a second
-    CREATE TABLE of one name): the statement is left out and nobody is told. ``location`` is a byte offset into the
-    statement's text as the parser counts them, or None where the server gives no position. ``relation`` and
-    ``publication`` name what it is about, for reports; ``span`` the byte offset of the culprit where that is not
-    ``location``.
+    ``key`` is the kind of error, by which it is explained and judged; without a key, the statement is skipped and
+    nothing is reported (a second CREATE TABLE of the same name). ``arguments`` are the names and values that the error
+    is about; if there are any, ``message`` is a template that they fill. ``location`` is a byte offset into the
+    statement's text as the parser counts them, or None where the server gives no position; ``culprit`` is the byte
+    offset of the culprit if that is not ``location``. ``relation`` and ``publication`` name the objects that the
+    statement is about, for reports.
     """
 
     def __init__(
@@ -18,16 +35,18 @@ class ServerError(Exception):
         sqlstate: str,
         message: str,
         *,
-        rule: str | None = None,
+        key: str | None = None,
         detail: str | None = None,
         hint: str | None = None,
         location: int | None = None,
         culprit: int | None = None,
+        **arguments: str,
     ) -> None:
-        super().__init__(message)
+        self.message = message.format_map(arguments) if arguments else message
+        super().__init__(self.message)
         self.sqlstate = sqlstate
-        self.message = message
-        self.rule = rule
+        self.key = key
+        self.arguments: Mapping[str, str] = arguments
         self.detail = detail
         self.hint = hint
         self.location = location

@@ -178,4 +178,4 @@ class _Reader:
 
     @staticmethod
     def _error(message: str, offset: int) -> ServerError:
-        return ServerError("42601", message, rule="syntax-error", location=offset)
+        return ServerError("42601", message, key="syntax-error", location=offset)

@@ -30,6 +30,20 @@ RELKIND_NOUN = {
 """The object type by which aclcheck_error names a relation (get_relkind_objtype)."""
 
 
+RELKIND_SINGULAR = {
+    "r": "a table",
+    "p": "a partitioned table",
+    "v": "a view",
+    "m": "a materialized view",
+    "i": "an index",
+    "I": "a partitioned index",
+    "S": "a sequence",
+    "t": "a TOAST table",
+    "c": "a composite type",
+    "f": "a foreign table",
+}
+
+
 def not_supported_for(kind: str) -> str:
     """The DETAIL of an operation that a kind of relation does not take."""
     return f"This operation is not supported for {RELKIND_PLURAL[kind]}."

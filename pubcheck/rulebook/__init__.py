@@ -68,22 +68,7 @@ RULES: Mapping[str, Rule] = {row[0]: Rule(*row) for row in _index.ROWS}
 INTERNAL_ERROR = "PUB000"
 """The code of internal errors, which are reported whatever is selected or ignored."""
 
-_BY_SPEC: dict[str, list[Rule]] = {}
-for _rule in RULES.values():
-    for _spec in _rule.spec:
-        _BY_SPEC.setdefault(_spec, []).append(_rule)
 _BY_NAME: Mapping[str, Rule] = {rule.name: rule for rule in RULES.values()}
-
-
-def rule_for_spec(spec: str, sqlstate: str = "") -> Rule:
-    """The rule that stands for a rule of the specification (``ri-filter-column``), or one of our own that is called so;
-    KeyError when there is none.
-
-    Where several share it, that which declares ``sqlstate``, and the last that declares any for any other.
-    """
-    rules = _BY_SPEC.get(spec) or [_BY_NAME[spec]]
-    others = [rule for rule in rules if rule.sqlstate] or rules
-    return next((rule for rule in rules if sqlstate in rule.sqlstate), others[-1])
 
 
 def remark(

@@ -200,7 +200,7 @@ def _watched() -> Iterator[_Watched]:
         try:
             perhaps_refused = apply_with_triggers(session, name, node)
         except ServerError as error:
-            if error.rule is None and session.statement < EMBEDDED:
+            if error.key is None and session.statement < EMBEDDED:
                 seen.left_out[session.statement] = f"{error.sqlstate} {error.message}"
             raise
         seen.notices[session.statement] = list(session.notices)

@@ -99,7 +99,7 @@ def _judged(major: int, statements: list[str], *, complete: bool) -> tuple[dict[
     silent: dict[int, str] = {}
 
     def refuse(self: BlockRunner, raised: Raised, basis: Basis) -> None:
-        if raised.error.rule is None:
+        if raised.error.key is None:
             silent[self.statement.index] = f"{raised.error.sqlstate} {raised.error.message}"
         original(self, raised, basis)
 
@@ -107,7 +107,7 @@ def _judged(major: int, statements: list[str], *, complete: bool) -> tuple[dict[
         try:
             perhaps_refused = apply_with_triggers(session, name, node)
         except ServerError as error:
-            if error.rule is None and session.statement < EMBEDDED:
+            if error.key is None and session.statement < EMBEDDED:
                 silent[session.statement] = f"{error.sqlstate} {error.message}"
             raise
         return perhaps_refused

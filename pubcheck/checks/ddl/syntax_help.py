@@ -208,17 +208,17 @@ def _group(group: Sequence[str]) -> str:
 
 
 _LIST_ERRORS = {
-    "invalid publication object list": "bad-object-list",
-    "invalid table name": "continuation-kind",
-    "invalid schema name": "continuation-kind",
-    "WHERE clause not allowed for schema": "continuation-kind",
-    "column specification not allowed for schema": "continuation-kind",
+    "invalid publication object list": "PUB102",
+    "invalid table name": "PUB103",
+    "invalid schema name": "PUB103",
+    "WHERE clause not allowed for schema": "PUB103",
+    "column specification not allowed for schema": "PUB103",
 }
 
 _LIST_DETAIL = "One of TABLE or TABLES IN SCHEMA must be specified before a standalone table or schema name."
 
 
-def spec_of_syntax_error(message: str) -> tuple[str, str | None]:
-    """The specification's rule for what the grammar says of a statement about publications, and its DETAIL."""
-    spec = _LIST_ERRORS.get(message, "relation-missing" if message.startswith("improper") else "syntax-error")
-    return spec, _LIST_DETAIL if spec == "bad-object-list" else None
+def code_of_syntax_error(message: str) -> tuple[str, str | None]:
+    """Return the code of the rule for an error of the grammar in a statement about publications, and its DETAIL."""
+    code = _LIST_ERRORS.get(message, "PUB107" if message.startswith("improper") else "PUB101")
+    return code, _LIST_DETAIL if code == "PUB102" else None

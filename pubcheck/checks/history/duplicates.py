@@ -14,16 +14,16 @@ def earlier_definition(session: Session, error: ServerError) -> tuple[Place, str
     publication = catalog.publication_names.get(error.publication or "")
     if publication is None:
         return None
-    if error.rule == "publication-exists":
+    if error.key == "publication-exists":
         place = catalog.publications[publication].place
         return (place, "is made here") if place is not None else None
-    if error.rule != "already-member":
+    if error.key not in ("table-already-member", "schema-already-member"):
         return None
     if error.relation is not None:
         member = catalog.members.get((publication, _relation(catalog, error.relation)))
         place = catalog.publication_rels[member].place if member is not None else None
     else:
-        schema = catalog.namespace_names.get(error.message.partition('"')[2].rpartition('" is already')[0], 0)
+        schema = catalog.namespace_names.get(error.arguments["schema"], 0)
         member = catalog.schema_members.get((publication, schema))
         place = catalog.publication_namespaces[member].place if member is not None else None
     return (place, "is a member since here") if place is not None else None

@@ -1,4 +1,4 @@
-"""The server's refusals in plain words, one module a family."""
+"""The texts for errors of the server, one module per family of rules, by the code of the rule and the error's key."""
 
 from __future__ import annotations
 
@@ -14,16 +14,28 @@ from pubcheck.checks.messages import (
     statements,
     subscriptions,
 )
-from pubcheck.checks.messages.template import MessageTemplate
+from pubcheck.checks.messages.template import Messages, MessageTemplate
 
-WORDS: Mapping[str, tuple[MessageTemplate, ...]] = {
-    **statements.WORDS,
-    **relations.WORDS,
-    **publication_members.WORDS,
-    **filter_expressions.WORDS,
-    **replica_identity.WORDS,
-    **column_lists.WORDS,
-    **published_table_ddl.WORDS,
-    **subscriptions.WORDS,
+MESSAGES: Messages = {
+    **statements.MESSAGES,
+    **relations.MESSAGES,
+    **publication_members.MESSAGES,
+    **filter_expressions.MESSAGES,
+    **replica_identity.MESSAGES,
+    **column_lists.MESSAGES,
+    **published_table_ddl.MESSAGES,
+    **subscriptions.MESSAGES,
 }
-"""By rule of the specification, the words for each of its answers; the first that matches is used."""
+"""By the code of a rule and the key of an error."""
+
+
+def _by_key() -> Mapping[str, Mapping[str, tuple[MessageTemplate, ...]]]:
+    found: dict[str, dict[str, tuple[MessageTemplate, ...]]] = {}
+    for code, templates in MESSAGES.items():
+        for key, template in templates.items():
+            found.setdefault(key, {})[code] = template if isinstance(template, tuple) else (template,)
+    return found
+
+
+BY_KEY = _by_key()
+"""By the key of an error, the rules that report it, by their codes, with their templates."""

@@ -5,13 +5,14 @@ The server's own words stand beside these in every report, so a headline repeats
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Sequence
 
-from pubcheck.checks.messages import WORDS
+from pubcheck.checks.messages import BY_KEY
+from pubcheck.checks.messages.template import MessageTemplate
 from pubcheck.diagnostics import Severity
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.identifiers import identifier, qualified
+from pubcheck.rulebook import RULES, Rule
 
 
 class _Name(str):
@@ -24,63 +25,81 @@ class _Name(str):
 
 
 def explain(error: ServerError) -> tuple[str, str | None]:
-    """Headline and help for a refusal. An answer that has no words of its own is told in the server's."""
-    # The tables of words are only needed where something is refused.
+    """Return headline and help for an error of the server that has a key."""
+    template = _template(error)
+    fields = _fields(error)
+    return template.headline.format_map(fields), template.help and template.help.format_map(fields)
 
-    answer = error.message if error.detail is None else f"{error.message}\n{error.detail}"
-    for words in WORDS.get(error.rule or "", ()):
-        match = re.fullmatch(words.answer, answer, re.DOTALL)
-        if match is not None:
-            fields = _fields(error)
-            fields.update((key, _Name(value or "")) for key, value in match.groupdict().items())
-            if error.relation is None and "relation" in fields:
-                # The server's messages leave the schema out.
-                fields["table_sql"] = identifier(fields["relation"])
-            return words.headline.format_map(fields), words.help and words.help.format_map(fields)
-    return f"PostgreSQL refuses this statement: {error.message}", None
+
+def rule_of(error: ServerError) -> Rule:
+    """Return the rule that reports an error; of several, the one that declares its SQLSTATE, or else the last."""
+    rules = [RULES[code] for code in BY_KEY[error.key or ""]]
+    return next((rule for rule in rules if error.sqlstate in rule.sqlstate), rules[-1])
+
+
+def _template(error: ServerError) -> MessageTemplate:
+    arguments = error.arguments
+    for template in BY_KEY[error.key or ""][rule_of(error).code]:
+        if all(arguments.get(name) in values for name, values in template.where.items()):
+            return template
+    raise LookupError(f"no template for {error.key} with {dict(arguments)}")
 
 
 def _fields(error: ServerError) -> dict[str, str]:
-    """What every text may use: with names where the error knows them, in general terms where it does not."""
+    """Return the fields that every text may use: names where the error has them, general terms where it has not."""
     publication, relation = error.publication, error.relation
+    # The server's messages leave the schema out.
+    bare = error.arguments.get("relation")
     return {
         "message": error.message,
-        "publication": "the publication" if publication is None else f'publication "{publication}"',
+        "the_publication": "the publication" if publication is None else f'publication "{publication}"',
         "table": "the table" if relation is None else f'"{relation}"',
         "alter_publication": f"ALTER PUBLICATION {'...' if publication is None else identifier(publication)}",
-        "table_sql": "..." if relation is None else qualified(relation.removeprefix("public.")),
+        "table_sql": (identifier(bare) if bare is not None else "...")
+        if relation is None
+        else qualified(relation.removeprefix("public.")),
         "alter_table": f"ALTER TABLE {'...' if relation is None else qualified(relation)}",
+        **{name: _Name(value) for name, value in error.arguments.items()},
     }
 
 
 # --- What these files do not show ---------------------------------------------------------------------------------
 
-_MISSING = r'(?P<kind>relation|schema|publication) "(?P<name>.*)" does not exist'
-_KINDS = {"relation": "table", "schema": "schema", "publication": "publication"}
+_KINDS = {
+    "no-relation": ("table", "relation"),
+    "no-schema": ("schema", "schema"),
+    "no-schema-of-expression": ("schema", "schema"),
+    "no-publication": ("publication", "publication"),
+    "no-collation": ("collation", "name"),
+}
+"""By the key of an error, the kind of the missing object and the argument with its name."""
 _UNSEEN_HELP = (
     "if it is made elsewhere, lint the files that make it together with these, or name it in the configuration where a "
     "platform makes it; with --complete, which says that they are the whole database, this is an error"
 )
 
 
-def explain_unseen(error: ServerError, others: Sequence[str]) -> tuple[str, str | None]:
-    """Headline and help for a name that the unit neither makes nor drops, so that it may exist all the same.
+def explain_unseen(errors: Sequence[ServerError]) -> tuple[str, str | None]:
+    """Return headline and help for names that the unit neither creates nor drops, so that they may exist all the same.
 
-    ``others``: the server's messages for the further such names of the statement, in the order of the text.
+    ``errors``: the server's errors for the names of one statement, in the order of the text.
     """
-    headline = f"{missing_name(error.message)} is not created in these files"
+    headline = missing_name(errors[0]) + " is not created in these files"
+    others = errors[1:]
     if others:
-        rest = [missing_name(message) for message in others[:2]]
+        rest = [missing_name(error) for error in others[:2]]
         more = len(others) - len(rest)
         listed = ", ".join(rest) + (f" and {more} more" if more else "")
         headline += f", nor {'is' if len(others) == 1 else 'are'} {listed}"
     return headline, _UNSEEN_HELP
 
 
-def missing_name(message: str) -> str:
-    """The kind and the name of what the server says does not exist; its whole message where that says neither."""
-    match = re.fullmatch(_MISSING, message, re.DOTALL)
-    return message if match is None else f'{_KINDS[match["kind"]]} "{match["name"]}"'
+def missing_name(error: ServerError) -> str:
+    """Return the kind and the name of a missing object; the server's message for other kinds of objects."""
+    if error.key not in _KINDS:
+        return error.message
+    kind, argument = _KINDS[error.key]
+    return f'{kind} "{error.arguments[argument]}"'
 
 
 # --- Filters that are accepted ------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from pubcheck.checks.messages.refusals import rule_of
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.oids import TIMESTAMPTZ
 from pubcheck.postgres.parse_tree import find
@@ -100,25 +101,25 @@ def _reason(evidence: Evidence) -> str:
     """What of the culprit is not immutable or not built in, by its name in the catalog."""
     refusal, p = evidence.refusal, evidence.state
     culprit, cache = refusal.culprit, p.cache
-    match refusal.rule:
-        case "rf-system-column":
+    match rule_of(refusal.error).code:
+        case "PUB208":
             return f"{_column(p, culprit)} is a system column, which says where a row lies and not what it holds"
-        case "rf-user-operator":
+        case "PUB211":
             operator = cache.operator(refusal.oid)
             sides = [p.type_name(oid) for oid in (operator.left, operator.right) if oid]
             return f"the operator {operator.name} ({', '.join(sides)}) is not built in"
-        case "rf-user-type" if culprit.node == "Var" and culprit.value == 0:
+        case "PUB212" if culprit.node == "Var" and culprit.value == 0:
             return "the whole row has the table's own type, which is not built in"
-        case "rf-user-type":
+        case "PUB212":
             return f"{_subject(p, culprit)} has the type {p.type_name(refusal.oid)}, {_kind(p, refusal.oid)}"
-        case "rf-user-collation":
+        case "PUB213":
             name = cache.collation(refusal.oid).name
             return f'{_subject(p, culprit)} works with the collation "{name}", which is not built in'
-        case "rf-mutable-function":
+        case "PUB209":
             volatility = _VOLATILITY.get(cache.proc(refusal.oid).volatility, "not immutable")
             zone = " (it depends on TimeZone)" if _of_time_zone(p, refusal.oid) else ""
             return f"{_call(p, culprit)} {signature(p, refusal.oid)}, which is {volatility}{zone}"
-        case "rf-user-function":
+        case "PUB210":
             return f"{_call(p, culprit)} {signature(p, refusal.oid)}, which is not built in"
         case _:
             return _construct(p, culprit)
@@ -213,11 +214,11 @@ _TIMELESS = (
 )
 _CLOCKS = frozenset(("now", "transaction_timestamp", "statement_timestamp", "clock_timestamp", "timeofday"))
 _ADVICE = {
-    "rf-system-column": "filter on columns of the table",
-    "rf-user-operator": "use an operator of pg_catalog, or a stored generated column of a built-in type",
-    "rf-user-type": "filter on other columns, or on a stored generated column of a built-in type",
-    "rf-user-collation": 'use a built-in collation, such as "C"',
-    "rf-user-function": "write what the function does into the filter, or store what it gives in a generated column",
+    "PUB208": "filter on columns of the table",
+    "PUB211": "use an operator of pg_catalog, or a stored generated column of a built-in type",
+    "PUB212": "filter on other columns, or on a stored generated column of a built-in type",
+    "PUB213": 'use a built-in collation, such as "C"',
+    "PUB210": "write what the function does into the filter, or store what it gives in a generated column",
 }
 
 
@@ -225,11 +226,12 @@ def _advice(evidence: Evidence) -> str:
     """What to do where no other way of writing the filter is known."""
     refusal = evidence.refusal
     culprit = refusal.culprit
-    if refusal.rule in _ADVICE:
-        return _ADVICE[refusal.rule]
+    code = rule_of(refusal.error).code
+    if code in _ADVICE:
+        return _ADVICE[code]
     if _asks_the_time(evidence):
         return _TIMELESS
-    if refusal.rule == "rf-mutable-function":
+    if code == "PUB209":
         return "use an immutable function, or a column that the application or a trigger keeps"
     if culprit.node == "SQLValueFunction":
         return "a filter cannot depend on the session: keep what it shall know in a column"

@@ -202,7 +202,7 @@ def _without_object(refused: _Refused) -> StatementFix | None:
     number = next((at for at, item in enumerate(items) if item.start <= refused.culprit < item.end), None)
     if number is None:
         return None
-    adds = "already" in refused.error.message
+    adds = refused.error.key in ("table-already-member", "schema-already-member")
     what = "what is a member already" if adds else "what is no member"
     if len(items) == 1:
         return StatementFix("Remove the statement", ((0, len(refused.text), ""),), safe=False, whole=True)

@@ -360,17 +360,14 @@ def _reads(session: Session, name: str, node: Node, aims: list[_WriteTarget], en
                     return None
                 read_query(session, _as_query(aim))
         except ServerError as error:
-            unknown = _UNKNOWN_NAME.search(error.message)
-            if unknown is None or not re.search(
-                rf"(?<![\w$.]){re.escape(unknown[1])}(?![\w$])", enclosing_block, re.IGNORECASE
-            ):
+            # A name that is unknown to the query may be a variable of the block.
+            unknown = error.arguments.get("column") or error.arguments.get("name") or ""
+            name = re.escape(unknown.partition(".")[0])
+            if not unknown or not re.search(rf"(?<![\w$.]){name}(?![\w$])", enclosing_block, re.IGNORECASE):
                 return None
         except RecursionError:
             return None
         return basis.certain
-
-
-_UNKNOWN_NAME = re.compile(r'^(?:column|missing FROM-clause entry for table) "([^".]+)')
 
 
 def _ill_typed(session: Session, aim: _WriteTarget, enclosing_block: str) -> bool:

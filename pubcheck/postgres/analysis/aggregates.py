@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pubcheck.postgres.analysis.locations import expr_location
 from pubcheck.postgres.analysis.namespace_items import Nested, level_of, levels
 from pubcheck.postgres.analysis.parse_state import ParseState
-from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.errors import OUT_OF_PLACE, ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.primnodes import Expr, nodes
 
@@ -67,8 +67,8 @@ def place_aggregate(p: Nested, made: Expr, others: list[Expr]) -> Expr:
     if isinstance(state, Nested):
         state.has_aggregates = True
     if state.clause not in _WITH_AGGREGATES:
-        words = f"aggregate functions are not allowed in {state.clause}"
-        raise p.error("42803", words, made.location, "rf-clause-kind")
+        what = "aggregate functions"
+        raise p.error("42803", OUT_OF_PLACE, made.location, "out-of-place", what=what, clause=state.clause)
     made.value = (state,)
     for passed in chain[:level]:
         assert isinstance(passed, Nested)
@@ -92,7 +92,8 @@ def place_window(p: Nested, made: Expr, over: Node) -> Expr:
             if at.node == "WindowFunc":
                 raise p.error("42P20", "window function calls cannot be nested", at.location)
     if p.clause not in _WITH_WINDOWS:
-        raise p.error("42P20", f"window functions are not allowed in {p.clause}", made.location, "rf-clause-kind")
+        what = "window functions"
+        raise p.error("42P20", OUT_OF_PLACE, made.location, "out-of-place", what=what, clause=p.clause)
     name = over.get("name")
     if name is None:
         p.window_definitions.append(over)

@@ -15,7 +15,7 @@ from pubcheck.postgres.analysis.functions import call_function, column_of
 from pubcheck.postgres.analysis.namespace_items import Nested, nested_reference
 from pubcheck.postgres.analysis.operators import make_op
 from pubcheck.postgres.analysis.parse_state import ParseState
-from pubcheck.postgres.errors import Unknowable
+from pubcheck.postgres.errors import OUT_OF_PLACE, Unknowable
 from pubcheck.postgres.lazy_dispatch import Deferred
 from pubcheck.postgres.oids import BOOL, INT4
 from pubcheck.postgres.parse import Node
@@ -155,13 +155,13 @@ def _boolean_test(p: ParseState, body: Node) -> Expr:
 
 
 def _parameter(p: ParseState, body: Node) -> Expr:
-    message = f"there is no parameter ${body.get('number', 0)}"
-    raise p.error("42P02", message, body.get("location", -1), "rf-clause-kind")
+    name = f"${body.get('number', 0)}"
+    raise p.error("42P02", "there is no parameter {name}", body.get("location", -1), "no-parameter", name=name)
 
 
 def _default(p: ParseState, body: Node) -> Expr:
     message = "DEFAULT is not allowed in this context"
-    raise p.error("42601", message, body.get("location", -1), "rf-clause-kind")
+    raise p.error("42601", message, body.get("location", -1), "construct-out-of-place")
 
 
 def _grouping(p: ParseState, body: Node) -> Expr:
@@ -172,8 +172,8 @@ def _grouping(p: ParseState, body: Node) -> Expr:
         raise p.error("54023", f"GROUPING must have fewer than {_MAX_GROUPING + 1} arguments", location)
     made = Expr("GroupingFunc", INT4, [transform(p, argument) for argument in args], location)
     if p.clause not in ("SELECT", "HAVING", "ORDER BY", "DISTINCT ON"):
-        words = f"grouping operations are not allowed in {p.clause}"
-        raise p.error("42803", words, location, "rf-clause-kind")
+        what = "grouping operations"
+        raise p.error("42803", OUT_OF_PLACE, location, "out-of-place", what=what, clause=p.clause)
     return made
 
 
@@ -186,7 +186,7 @@ def _merge_action(p: ParseState, body: Node) -> Expr:
     if p.major.number < 17:
         return call_function(p, ["merge_action"], [], {}, location)
     message = "MERGE_ACTION() can only be used in the RETURNING list of a MERGE command"
-    raise p.error("42601", message, location, "rf-clause-kind")
+    raise p.error("42601", message, location, "construct-out-of-place")
 
 
 _PACKAGE = "pubcheck.postgres.analysis"

@@ -11,6 +11,7 @@ from pubcheck.postgres.analysis.coerce import (
 from pubcheck.postgres.analysis.locations import expr_location
 from pubcheck.postgres.analysis.parse_state import ParseState
 from pubcheck.postgres.analysis.typenames import type_and_typmod
+from pubcheck.postgres.errors import NO_CAST
 from pubcheck.postgres.oids import INT2VECTOR, OIDVECTOR
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.primnodes import EXPLICIT_CAST, UNKNOWN, Expr
@@ -34,7 +35,7 @@ def cast(p: ParseState, body: Node) -> Expr:
         location = type_name.get("location", -1)
     made = coerce_to_target_type(p, expr, expr.type, target, typmod, "e", EXPLICIT_CAST, location)
     if made is None:
-        raise p.error("42846", f"cannot cast type {p.type_name(expr.type)} to {p.type_name(target)}", location)
+        raise p.error("42846", NO_CAST, location, "no-cast", source=p.type_name(expr.type), target=p.type_name(target))
     return made
 
 
@@ -99,6 +100,6 @@ def _array(p: ParseState, oid: int, item: int, items: list[Expr], location: int,
 def _forced(p: ParseState, item: Expr, target: int, typmod: int) -> Expr:
     made = coerce_to_target_type(p, item, item.type, target, typmod, "e", EXPLICIT_CAST, -1)
     if made is None:
-        message = f"cannot cast type {p.type_name(item.type)} to {p.type_name(target)}"
-        raise p.error("42846", message, expr_location(item))
+        at = expr_location(item)
+        raise p.error("42846", NO_CAST, at, "no-cast", source=p.type_name(item.type), target=p.type_name(target))
     return made

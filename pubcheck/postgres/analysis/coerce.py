@@ -19,7 +19,7 @@ from pubcheck.postgres.analysis.pathways import (
 from pubcheck.postgres.analysis.polymorphic import consistent
 from pubcheck.postgres.analysis.simple_filter import expr_location
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID
-from pubcheck.postgres.errors import ServerError, Unknowable
+from pubcheck.postgres.errors import NO_CAST, TYPES_UNMATCHED, ServerError, Unknowable
 from pubcheck.postgres.oids import (
     BOOL,
     INT4,
@@ -223,8 +223,7 @@ def _record_to_complex(p: ParseState, node: Expr, target: int, context: str, for
     where = location if location >= 0 else location_of(node)
 
     def refuse(detail: str | None = None, at: int = where) -> ServerError:
-        message = f"cannot cast type record to {p.type_name(target)}"
-        return p.error("42846", message, at, "rf-name-resolution", detail=detail)
+        return p.error("42846", NO_CAST, at, "no-cast", detail=detail, source="record", target=p.type_name(target))
 
     if node.node != "RowExpr":
         raise refuse()
@@ -276,9 +275,12 @@ def coerce_to_specific_type(p: ParseState, node: Expr, target: int, construct: s
     if result is None:
         raise p.error(
             "42804",
-            f"argument of {construct} must be type {p.type_name(target)}, not type {p.type_name(node.type)}",
+            "argument of {what} must be type {target}, not type {type}",
             location_of(node),
-            "rf-not-boolean",
+            "argument-type",
+            what=construct,
+            target=p.type_name(target),
+            type=p.type_name(node.type),
         )
     return result
 
@@ -297,8 +299,12 @@ def select_common_type(p: ParseState, exprs: Sequence[Expr], construct: str | No
             return None
         return p.error(
             "42804",
-            f"{construct} types {p.type_name(one)} and {p.type_name(other)} cannot be matched",
+            TYPES_UNMATCHED,
             location_of(exprs[at]),
+            "types-unmatched",
+            what=construct,
+            one=p.type_name(one),
+            other=p.type_name(other),
         )
 
     return common_type(p.cache, [expr.type for expr in exprs], refuse)

@@ -47,7 +47,7 @@ class _State:
             elif strength == _EXPLICIT:
                 one, other = p.cache.collation(self.collation), p.cache.collation(collation)
                 message = f'collation mismatch between explicit collations "{one.name}" and "{other.name}"'
-                raise p.error("42P21", message, location, "rf-name-resolution")
+                raise p.error("42P21", message, location, "collation-mismatch")
 
 
 def assign_collations(p: ParseState, expr: Expr) -> None:

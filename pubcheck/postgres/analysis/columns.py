@@ -13,7 +13,7 @@ from pubcheck.postgres.analysis.parse_state import ParseState
 from pubcheck.postgres.builtins import builtins
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID, PG_CATALOG, TEMPORARY
 from pubcheck.postgres.catalog.rows import Column, Relation
-from pubcheck.postgres.errors import ServerError, Unknowable
+from pubcheck.postgres.errors import NO_COLUMN, NO_QUALIFIED_COLUMN, ServerError, Unknowable
 from pubcheck.postgres.oids import CID, OID, TID, XID
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import find
@@ -81,35 +81,35 @@ def _names_relation(session: Session, relation: Relation, qualifier: list[str]) 
 def _improper(session: Session, fields: list[str | None], location: int) -> ServerError:
     shown = ".".join("*" if field is None else field for field in fields)
     if len(fields) > 4:
-        message = f"improper qualified name (too many dotted names): {shown}"
-        return ServerError("42601", message, rule="rf-name-resolution", location=location)
+        message = "improper qualified name (too many dotted names): {name}"
+        return ServerError("42601", message, key="improper-name", location=location, name=shown)
     session.assume_database()
-    message = f"cross-database references are not implemented: {shown}"
-    return ServerError("0A000", message, rule="rf-name-resolution", location=location)
+    message = "cross-database references are not implemented: {name}"
+    return ServerError("0A000", message, key="improper-name", location=location, name=shown)
 
 
 def missing_relation(session: Session, relation: Relation, name: str, location: int) -> ServerError:
     """errorMissingRTE: a qualifier that names nothing, or the relation in another schema than its own."""
-    rule = "inheritance-qualified-filter" if relation.parents else "rf-name-resolution"
+    key = "no-table-of-child" if relation.parents else "no-table-of-name"
     if name != relation.name:
-        message = f'missing FROM-clause entry for table "{name}"'
-        return ServerError("42P01", message, rule=rule, location=location)
-    message = f'invalid reference to FROM-clause entry for table "{name}"'
+        message = 'missing FROM-clause entry for table "{name}"'
+        return ServerError("42P01", message, key=key, location=location, name=name)
+    message = 'invalid reference to FROM-clause entry for table "{name}"'
     why = f'There is an entry for table "{name}", but it cannot be referenced from this part of the query.'
     if session.catalog.major.number >= 16:
-        return ServerError("42P01", message, rule=rule, detail=why, location=location)
-    return ServerError("42P01", message, rule=rule, hint=why, location=location)
+        return ServerError("42P01", message, key=key, detail=why, location=location, name=name)
+    return ServerError("42P01", message, key=key, hint=why, location=location, name=name)
 
 
 def missing_column(relation: Relation, qualifier: str | None, name: str, location: int) -> ServerError:
     """errorMissingColumn."""
-    shown = f'"{name}"' if qualifier is None else f"{qualifier}.{name}"
     return ServerError(
         "42703",
-        f"column {shown} does not exist",
-        rule="rf-name-resolution",
+        NO_COLUMN if qualifier is None else NO_QUALIFIED_COLUMN,
+        key="no-column",
         hint=suggestion([(0, relation.name, column.name) for column in relation.live()], name),
         location=location,
+        column=name if qualifier is None else f"{qualifier}.{name}",
     )
 
 

@@ -15,7 +15,7 @@ from pubcheck.postgres.analysis.pathways import common_type, is_complex
 from pubcheck.postgres.analysis.typenames import type_and_typmod
 from pubcheck.postgres.catalog import PG_CATALOG
 from pubcheck.postgres.catalog.rows import Relation
-from pubcheck.postgres.errors import ServerError, Unknowable
+from pubcheck.postgres.errors import TYPES_UNMATCHED, ServerError, Unknowable
 from pubcheck.postgres.oids import INT8, POLYMORPHIC, RECORD, TEXT
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.primnodes import UNKNOWN, Expr
@@ -303,8 +303,8 @@ def _merged(p: Nested, name: str, before: list[str], left: list[Output], right: 
     find_operator(p, ["="], one.type, other.type, -1)
 
     def refuse(first: int, second: int, at: int) -> ServerError:
-        words = f"JOIN/USING types {p.type_name(first)} and {p.type_name(second)} cannot be matched"
-        return p.error("42804", words)
+        one, other = p.type_name(first), p.type_name(second)
+        return p.error("42804", TYPES_UNMATCHED, None, "types-unmatched", what="JOIN/USING", one=one, other=other)
 
     oid = common_type(p.cache, [one.type, other.type], refuse)
     return one if oid == one.type else Output(name, oid, collation=p.cache.type(oid).collation)

@@ -12,7 +12,7 @@ from pubcheck.postgres.analysis.pathways import find_pathway, is_complex
 from pubcheck.postgres.analysis.polymorphic import resolve
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID
 from pubcheck.postgres.catalog.rows import Proc
-from pubcheck.postgres.errors import ServerError, Unknowable
+from pubcheck.postgres.errors import OUT_OF_PLACE, ServerError, Unknowable
 from pubcheck.postgres.oids import ANY, POLYMORPHIC, RECORD
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.primnodes import EXPLICIT_CALL, SQL_SYNTAX, UNKNOWN, Expr
@@ -92,9 +92,13 @@ def _not_one(
     """No function fits a call, or "many" do."""
     if found == "many":
         hint = "Could not choose a best candidate function. You might need to add explicit type casts."
-        return p.error("42725", f"function {signature} is not unique", location, hint=hint)
+        message = "function {signature} is not unique"
+        return p.error("42725", message, location, "function-ambiguous", hint=hint, signature=str(signature))
     known, hint = bool(p.cache.procs(names)), _missing_hint(call)
-    return p.missing(f"function {signature} does not exist", location, types, known=known, hint=hint)
+    return p.missing(NO_FUNCTION, "no-function", str(signature), location, types, known=known, hint=hint)
+
+
+NO_FUNCTION = "function {signature} does not exist"
 
 
 class _Signature:
@@ -258,7 +262,7 @@ def _check_aggregate(
             f"There is an ordered-set aggregate {name}, but it requires {known.direct} direct argument{plural}, "
             f"not {direct}."
         )
-    raise p.error("42883", f"function {signature} does not exist", location, hint=hint)
+    raise p.error("42883", NO_FUNCTION, location, "no-function", hint=hint, signature=str(signature))
 
 
 def _build_call(
@@ -287,8 +291,8 @@ def _build_call(
         others = _check_aggregation(p, names, args, proc, call, location)
         over = bool(call.get("over"))
         if type(p) is ParseState:
-            sqlstate, words = ("42P20", "window") if over else ("42803", "aggregate")
-            raise p.error(sqlstate, f"{words} functions are not allowed in {p.clause}", location, "rf-clause-kind")
+            sqlstate, what = ("42P20", "window functions") if over else ("42803", "aggregate functions")
+            raise p.error(sqlstate, OUT_OF_PLACE, location, "out-of-place", what=what, clause=p.clause)
         from pubcheck.postgres.analysis import aggregates
 
         assert isinstance(p, Nested)

@@ -13,7 +13,7 @@ from pubcheck.postgres.analysis.functions import call_function
 from pubcheck.postgres.analysis.locations import expr_location
 from pubcheck.postgres.analysis.parse_state import ParseState
 from pubcheck.postgres.analysis.typenames import type_and_typmod
-from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.errors import NO_CAST, OUT_OF_PLACE, ServerError
 from pubcheck.postgres.oids import (
     BOOL,
     BYTEA,
@@ -99,8 +99,7 @@ def value_expression(
     made = coerce_to_target_type(p, document, source, into, -1, "e", EXPLICIT_CAST, location)
     if made is None:
         if target:
-            message = f"cannot cast type {p.type_name(source)} to {p.type_name(target)}"
-            raise p.error("42846", message, location)
+            raise p.error("42846", NO_CAST, location, "no-cast", source=p.type_name(source), target=p.type_name(target))
         made = document
     return value if made is value else Expr("JsonValueExpr", into, [value], location)
 
@@ -157,8 +156,7 @@ def _constructor(p: ParseState, name: str, args: list[Expr], to: Returning, loca
             context, form = "e", EXPLICIT_CAST
     source = placeholder.type
     if coerce_to_target_type(p, placeholder, source, to.type, to.typmod, context, form, to.location) is None:
-        message = f"cannot cast type {p.type_name(source)} to {p.type_name(to.type)}"
-        raise p.error("42846", message, to.location)
+        raise p.error("42846", NO_CAST, to.location, "no-cast", source=p.type_name(source), target=p.type_name(to.type))
     return made
 
 
@@ -216,10 +214,10 @@ def _aggregate(p: ParseState, constructor: Node, args: list[Expr]) -> ServerErro
     if "over" in constructor:
         if "agg_order" in constructor:
             return p.error("0A000", "aggregate ORDER BY is not implemented for window functions", location)
-        return p.error("42P20", "window functions are not allowed in WHERE", location, "rf-clause-kind")
+        return p.error("42P20", OUT_OF_PLACE, location, "out-of-place", what="window functions", clause="WHERE")
     for item in constructor.get("agg_order", ()):
         p.transform(item["SortBy"]["node"])
-    return p.error("42803", "aggregate functions are not allowed in WHERE", location, "rf-clause-kind")
+    return p.error("42803", OUT_OF_PLACE, location, "out-of-place", what="aggregate functions", clause="WHERE")
 
 
 def is_json(p: ParseState, body: Node) -> Expr:

@@ -20,7 +20,7 @@ from pubcheck.postgres.analysis.parse_state import ParseState
 from pubcheck.postgres.builtins import builtins
 from pubcheck.postgres.catalog import PG_CATALOG
 from pubcheck.postgres.catalog.rows import Relation
-from pubcheck.postgres.errors import ServerError, Unknowable
+from pubcheck.postgres.errors import NO_COLUMN, NO_QUALIFIED_COLUMN, ServerError, Unknowable
 from pubcheck.postgres.oids import RECORD
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.primnodes import Expr
@@ -268,19 +268,22 @@ def _missing_item(p: Nested, name: str, location: int) -> ServerError:
             if hidden is None and (same or item.name == name):
                 hidden = item
     if hidden is None:
-        return p.error("42P01", f'missing FROM-clause entry for table "{name}"', location)
-    message = f'invalid reference to FROM-clause entry for table "{name}"'
+        message = 'missing FROM-clause entry for table "{name}"'
+        return p.error("42P01", message, location, "no-table-of-name", name=name)
+    message = 'invalid reference to FROM-clause entry for table "{name}"'
     if hidden.alias and hidden.name != name:
         found = _item_named(p, [hidden.name], location)
         if found is not None and found[1] is hidden:
             hint = f'Perhaps you meant to reference the table alias "{hidden.name}".'
-            return p.error("42P01", message, location, hint=hint)
+            return p.error("42P01", message, location, "no-table-of-name", hint=hint, name=name)
     why = f'There is an entry for table "{hidden.name}", but it cannot be referenced from this part of the query.'
     if p.major.number < 16:
-        return p.error("42P01", message, location, hint=why)
+        return p.error("42P01", message, location, "no-table-of-name", hint=why, name=name)
     advice = "To reference that table, you must mark this subquery with LATERAL."
     lateral = _lateral_would_do(p, hidden)
-    return p.error("42P01", message, location, detail=why, hint=advice if lateral else None)
+    return p.error(
+        "42P01", message, location, "no-table-of-name", detail=why, hint=advice if lateral else None, name=name
+    )
 
 
 def _lateral_would_do(p: Nested, item: Item) -> bool:
@@ -306,16 +309,16 @@ def _missing_column(p: Nested, qualifier: str | None, name: str, location: int) 
             offered += [(penalty, item.name, column) for column in names]
             if name in names and penalty == 0:
                 exact.append(item)
-    shown = f'"{name}"' if qualifier is None else f"{qualifier}.{name}"
-    message = f"column {shown} does not exist"
+    message = NO_COLUMN if qualifier is None else NO_QUALIFIED_COLUMN
+    column = name if qualifier is None else f"{qualifier}.{name}"
     if not exact:
-        return p.error("42703", message, location, hint=suggestion(offered, name))
+        return p.error("42703", message, location, "no-column", hint=suggestion(offered, name), column=column)
     why = (
         f'There is a column named "{name}" in table "{exact[0].name}", '
         "but it cannot be referenced from this part of the query."
     )
     if p.major.number < 16:
-        return p.error("42703", message, location, hint=why)
+        return p.error("42703", message, location, "column-out-of-reach", hint=why, column=column)
     if len(exact) > 1:
         why = (
             f'There are columns named "{name}", but they are in tables that cannot be referenced '
@@ -328,7 +331,7 @@ def _missing_column(p: Nested, qualifier: str | None, name: str, location: int) 
         advice = "To reference that column, you must use a table-qualified name."
     else:
         advice = None
-    return p.error("42703", message, location, detail=why, hint=advice)
+    return p.error("42703", message, location, "column-out-of-reach", detail=why, hint=advice, column=column)
 
 
 def _names_of(item: Item) -> list[str] | None:

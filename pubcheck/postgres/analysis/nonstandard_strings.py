@@ -49,7 +49,7 @@ def _values(session: Session) -> list[tuple[int, str]]:
             raise ServerError(
                 "0A000",
                 "unsafe use of string constant with Unicode escapes",
-                rule="syntax-error",
+                key="syntax-error",
                 detail=f"String constants with Unicode escapes cannot be used when {_quoted(session, name)} is off.",
                 location=token.start(),
             )
@@ -63,7 +63,7 @@ def _values(session: Session) -> list[tuple[int, str]]:
             if refusal.location is not None:
                 location = token.start() + len(constant[: refusal.location - len(_BEFORE)].encode())
             raise ServerError(
-                refusal.sqlstate, refusal.message, rule="syntax-error", hint=refusal.hint, location=location
+                refusal.sqlstate, refusal.message, key="syntax-error", hint=refusal.hint, location=location
             ) from None
         assert parsed is not None
         value = parsed[1]["targetList"][0]["ResTarget"]["val"]["A_Const"]["sval"].get("sval", "")

@@ -80,7 +80,9 @@ def _choose(
     if not candidates:
         plural, article = ("s", "") if left else ("", "an ")
         raise p.missing(
-            f"operator does not exist: {_signature(p, names, left, right)}",
+            "operator does not exist: {signature}",
+            "no-operator",
+            _signature(p, names, left, right),
             location,
             types,
             known=bool(offered),
@@ -91,9 +93,11 @@ def _choose(
     if chosen is None:
         raise p.error(
             "42725",
-            f"operator is not unique: {_signature(p, names, left, right)}",
+            "operator is not unique: {signature}",
             location,
+            "operator-ambiguous",
             hint="Could not choose a best candidate operator. You might need to add explicit type casts.",
+            signature=_signature(p, names, left, right),
         )
     return next(row for _, row in rows.values() if row.oid == chosen.oid)
 

@@ -57,16 +57,21 @@ class ParseState:
         sqlstate: str,
         message: str,
         location: int | None = None,
-        rule: str = "rf-name-resolution",
+        key: str = "expression",
         *,
         hint: str | None = None,
         detail: str | None = None,
+        **arguments: str,
     ) -> ServerError:
-        """The refusal, at a byte offset of the statement; a negative one is the server's "no position"."""
+        """Return the error at a byte offset of the statement; a negative one is the server's "no position"."""
         place = location if location is not None and location >= 0 else None
-        return ServerError(sqlstate, message, rule=rule, detail=detail, hint=hint, location=place)
+        return ServerError(
+            sqlstate, message, key=key, detail=detail, hint=hint, location=place, culprit=None, **arguments
+        )
 
-    def missing(self, message: str, location: int, types: Sequence[int], *, known: bool, hint: str) -> ServerError:
+    def missing(
+        self, message: str, key: str, signature: str, location: int, types: Sequence[int], *, known: bool, hint: str
+    ) -> ServerError:
         """The refusal (42883) of an operator or function that does not exist for these types.
 
         It is assumed where something that is not visible may have made one: but of a name that the server's own have,
@@ -75,13 +80,13 @@ class ParseState:
         own = known and all(oid < FIRST_NORMAL_OID for oid in types)
         if not self.cache.complete_names and (not own or self.session.blind or self.session.extensions):
             self.session.assume("no function or operator for these types is created elsewhere")
-        return self.error("42883", message, location, hint=hint)
+        return self.error("42883", message, location, key, hint=hint, signature=signature)
 
     def take_set(self, location: int) -> None:
         """A set-returning function stands here (check_srf_call_placement). Raises ServerError 0A000."""
         if self.clause not in _WITH_SETS:
-            words = f"set-returning functions are not allowed in {self.clause}"
-            raise self.error("0A000", words, location, "rf-clause-kind")
+            message = "set-returning functions are not allowed in {clause}"
+            raise self.error("0A000", message, location, "set-out-of-place", clause=self.clause)
 
     def type_name(self, oid: int) -> str:
         """format_type_be."""

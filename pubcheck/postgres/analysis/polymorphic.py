@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pubcheck.postgres.analysis.pathways import can_coerce, common_type
-from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.errors import TYPES_UNMATCHED, ServerError
 from pubcheck.postgres.oids import (
     ANYARRAY,
     ANYCOMPATIBLE,
@@ -90,8 +90,17 @@ class _Binding:
         self.wanted = wanted
         self._collect()
 
-    def _error(self, message: str, detail: str | None = None, sqlstate: str = "42804") -> ServerError:
-        return ServerError(sqlstate, message, detail=detail, rule="rf-name-resolution")
+    def _error(
+        self,
+        message: str,
+        detail: str | None = None,
+        sqlstate: str = "42804",
+        key: str = "expression",
+        **arguments: str,
+    ) -> ServerError:
+        return ServerError(
+            sqlstate, message, key=key, detail=detail, hint=None, location=None, culprit=None, **arguments
+        )
 
     def _versus(self, one: int, other: int) -> str:
         return "" if self.lenient else f"{self.cache.format_type(one)} versus {self.cache.format_type(other)}"
@@ -257,7 +266,9 @@ class _Binding:
 
     def _common_type(self) -> int:
         def refuse(one: int, other: int, at: int) -> ServerError:
-            return self._error(f"argument types {self._name(one)} and {self._name(other)} cannot be matched")
+            return self._error(
+                TYPES_UNMATCHED, key="types-unmatched", what="argument", one=self._name(one), other=self._name(other)
+            )
 
         chosen = common_type(self.cache, self.common, refuse)
         if not all(can_coerce(self.cache, oid, chosen, "i") for oid in self.common):

@@ -108,14 +108,18 @@ def _hopeless(p: ParseState, tree: Node) -> ServerError | None:
     immutable.
     """
     for kind, body in find(tree, "SubLink", "SQLValueFunction", "FuncCall"):
-        rule = "rf-node-not-allowed"
+        key = "filter-construct"
         if kind == "FuncCall":
             named = p.cache.procs([part["String"]["sval"] for part in body["funcname"]])
             if any(row.oid < FIRST_NORMAL_OID and row.volatility == "i" for _, row in named):
                 continue
-            rule = "rf-mutable-function" if any(row.oid < FIRST_NORMAL_OID for _, row in named) else "rf-user-function"
+            key = (
+                "filter-mutable-function"
+                if any(row.oid < FIRST_NORMAL_OID for _, row in named)
+                else "filter-user-function"
+            )
         p.session.assume("the types in the row filter, which these files do not define")
-        return p.error("0A000", MESSAGE, body.get("location", -1), rule, detail=DETAILS[rule])
+        return p.error("0A000", MESSAGE, body.get("location", -1), key, detail=DETAILS[key])
     return None
 
 
@@ -133,7 +137,7 @@ def _read_by(relation: Relation, column: Column) -> Iterator[int]:
 def _refuse_role_constants(p: ParseState, expr: Expr) -> None:
     """A constant of type regrole, of which no dependency can be recorded (recordDependencyOnExpr)."""
     if any(node.type == REGROLE and node.node == "Const" and not node.null for node in nodes(expr)):
-        raise p.error("0A000", "constant of the type regrole cannot be used here", None, "rf-node-not-allowed")
+        raise p.error("0A000", "constant of the type regrole cannot be used here", None, "filter-construct")
 
 
 def _columns(expr: Expr) -> Iterator[tuple[int, int]]:

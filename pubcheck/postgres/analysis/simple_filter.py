@@ -14,16 +14,16 @@ __all__ = ["Refusal", "check_simple", "expr_location"]
 
 MESSAGE = "invalid publication WHERE expression"
 DETAILS = {
-    "rf-system-column": "System columns are not allowed.",
-    "rf-user-operator": "User-defined operators are not allowed.",
-    "rf-user-type": "User-defined types are not allowed.",
-    "rf-mutable-function": "User-defined or built-in mutable functions are not allowed.",
-    "rf-user-function": "User-defined or built-in mutable functions are not allowed.",
-    "rf-user-collation": "User-defined collations are not allowed.",
-    "rf-node-not-allowed": "Only columns, constants, built-in operators, built-in data types, built-in collations, and "
+    "filter-system-column": "System columns are not allowed.",
+    "filter-user-operator": "User-defined operators are not allowed.",
+    "filter-user-type": "User-defined types are not allowed.",
+    "filter-mutable-function": "User-defined or built-in mutable functions are not allowed.",
+    "filter-user-function": "User-defined or built-in mutable functions are not allowed.",
+    "filter-user-collation": "User-defined collations are not allowed.",
+    "filter-construct": "Only columns, constants, built-in operators, built-in data types, built-in collations, and "
     "immutable built-in functions are allowed.",
 }
-"""DETAIL by rule of the specification."""
+"""DETAIL by the key of the error."""
 
 _OPERATORS = frozenset(("OpExpr", "DistinctExpr", "NullIfExpr", "ScalarArrayOpExpr", "RowCompareExpr"))
 _CALLS = _OPERATORS | {"FuncExpr"}
@@ -49,25 +49,25 @@ _ALLOWED = frozenset(
 
 
 class Refusal(Struct, frozen=True):
-    """Why the server refuses a filter: the specification's ``rule``, the first node in its way, and what of it.
+    """Why the server refuses a filter: the ``key`` of the error, the first node in its way, and what of it.
 
     ``oid`` is the function, operator, type or collation that is meant, 0 where it is the node as such or a system
     column. ``error`` is the server's answer, whose position is that of the culprit.
     """
 
-    rule: str
+    key: str
     culprit: Expr
     oid: int
     error: ServerError
 
     @property
     def detail(self) -> str:
-        return DETAILS[self.rule]
+        return DETAILS[self.key]
 
 
-def _refuse(p: ParseState, rule: str, culprit: Expr, oid: int = 0) -> Refusal:
-    error = p.error("0A000", MESSAGE, expr_location(culprit), rule, detail=DETAILS[rule])
-    return Refusal(rule, culprit, oid, error)
+def _refuse(p: ParseState, key: str, culprit: Expr, oid: int = 0) -> Refusal:
+    error = p.error("0A000", MESSAGE, expr_location(culprit), key, detail=DETAILS[key])
+    return Refusal(key, culprit, oid, error)
 
 
 def check_simple(p: ParseState, expr: Expr) -> Refusal | None:
@@ -86,24 +86,24 @@ def _check(p: ParseState, expr: Expr) -> Refusal | None:
     kind = expr.node
     if kind == "Var":
         if expr.value is not None and expr.value < 0:
-            return _refuse(p, "rf-system-column", expr)
+            return _refuse(p, "filter-system-column", expr)
     elif kind in _OPERATORS:
         for oid in expr.operators:
             if oid >= FIRST_NORMAL_OID:
-                return _refuse(p, "rf-user-operator", expr, oid)
+                return _refuse(p, "filter-user-operator", expr, oid)
     elif kind not in _ALLOWED:
-        return _refuse(p, "rf-node-not-allowed", expr)
+        return _refuse(p, "filter-construct", expr)
     if expr.type >= FIRST_NORMAL_OID:
-        return _refuse(p, "rf-user-type", expr, expr.type)
+        return _refuse(p, "filter-user-type", expr, expr.type)
     if kind in _CALLS:
         for oid in expr.functions:
             if oid >= FIRST_NORMAL_OID:
-                return _refuse(p, "rf-user-function", expr, oid)
+                return _refuse(p, "filter-user-function", expr, oid)
             if p.cache.proc(oid).volatility != "i":
-                return _refuse(p, "rf-mutable-function", expr, oid)
+                return _refuse(p, "filter-mutable-function", expr, oid)
     for oid in (expr.collation, expr.input_collation):
         if oid < 0:
             raise Unknowable("a collation that is not visible", expr_location(expr))
         if oid >= FIRST_NORMAL_OID:
-            return _refuse(p, "rf-user-collation", expr, oid)
+            return _refuse(p, "filter-user-collation", expr, oid)
     return None

@@ -80,8 +80,8 @@ def _named_outputs(p: ParseState, outputs: list[Output] | None, location: int) -
 
 def _refused(p: ParseState, location: int) -> NoReturn:
     """What the server says in the end, whatever it makes of the sub-select."""
-    rule = "rf-node-not-allowed"
-    raise p.error("0A000", MESSAGE, location, rule, detail=DETAILS[rule])
+    key = "filter-construct"
+    raise p.error("0A000", MESSAGE, location, key, detail=DETAILS[key])
 
 
 def _scalar(p: ParseState, form: str, column: Output, location: int, inner: Nested) -> Expr:

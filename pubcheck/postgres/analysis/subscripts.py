@@ -8,7 +8,7 @@ from pubcheck.postgres.analysis.functions import column_of
 from pubcheck.postgres.analysis.locations import expr_location, node_location
 from pubcheck.postgres.analysis.parse_state import ParseState
 from pubcheck.postgres.analysis.pathways import can_coerce, is_complex
-from pubcheck.postgres.errors import ServerError, Unknowable
+from pubcheck.postgres.errors import NO_QUALIFIED_COLUMN, ServerError, Unknowable
 from pubcheck.postgres.oids import INT2, INT2VECTOR, INT4, JSONB, OID, OIDVECTOR, RECORD, TEXT
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.primnodes import IMPLICIT, UNKNOWN, Expr
@@ -47,9 +47,11 @@ def _unknown_field(p: ParseState, value: Expr, name: str, location: int) -> Serv
     if value.node == "Var" and value.value == 0:
         if not p.relation.seen:
             raise Unknowable(f'the type of column "{name}"', location)
-        return p.error("42703", f"column {p.relation.name}.{name} does not exist", location)
+        column = f"{p.relation.name}.{name}"
+        return p.error("42703", NO_QUALIFIED_COLUMN, location, "no-column", column=column)
     if value.node == "Var" and type(value.value) is tuple and value.value[2] is None:
-        return p.error("42703", f"column {value.value[1].name}.{name} does not exist", location)
+        column = f"{value.value[1].name}.{name}"
+        return p.error("42703", NO_QUALIFIED_COLUMN, location, "no-column", column=column)
     if is_complex(p.cache, value.type):
         return p.error("42703", f'column "{name}" not found in data type {p.type_name(value.type)}', location)
     if value.type == RECORD:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pubcheck.postgres.analysis.parse_state import ParseState
-from pubcheck.postgres.errors import ServerError, Unknowable
+from pubcheck.postgres.errors import NO_SCHEMA, ServerError, Unknowable
 from pubcheck.postgres.parse import Node
 
 
@@ -40,5 +40,6 @@ def _written(names: list[str], type_name: Node) -> str:
 def _missing(p: ParseState, names: list[str], type_name: Node, location: int) -> ServerError:
     """The refusal of a name that no type has."""
     if len(names) > 1 and names[-2] not in p.session.catalog.namespace_names:
-        return p.error("3F000", f'schema "{names[-2]}" does not exist', location)
-    return p.error("42704", f'type "{_written(names, type_name)}" does not exist', location)
+        return p.error("3F000", NO_SCHEMA, location, "no-schema-of-expression", schema=names[-2])
+    message = 'type "{name}" does not exist'
+    return p.error("42704", message, location, "no-type", name=_written(names, type_name))

@@ -29,7 +29,7 @@ def create_method(session: Session, node: Node) -> None:
     if not session.superuser():
         raise ServerError("42501", f'permission denied to create access method "{name}"')
     if name in (_OF_TABLES, *INDEX_METHODS) or (METHOD, 0, name) in catalog.other_names:
-        raise ServerError("42710", f'access method "{name}" already exists')
+        raise ServerError("42710", 'access method "{name}" already exists', name=name)
     catalog.add_other(Other(catalog.new_oid(), METHOD, name, 0, session.setting("role")))
 
 

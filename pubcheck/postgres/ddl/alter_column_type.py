@@ -108,7 +108,7 @@ def rebuild_dependents(session: Session, former: Mapping[int, Relation]) -> None
                 )
                 put_columns(session, row, tuple(columns))
             except ServerError as error:
-                error.rule = None
+                error.key = None
                 if basis.certain and not session.blind:
                     raise
 

@@ -41,7 +41,9 @@ def add_constraint(session: Session, relation: int, node: Node, recurse: bool = 
         and (row.namespace, name) in catalog.constraint_names.groups
         and (catalog.constraint(relation, name) is not None or column_constrained(row, name))
     ):
-        raise ServerError("42710", f'constraint "{name}" for relation "{row.name}" already exists')
+        raise ServerError(
+            "42710", 'constraint "{name}" for relation "{owner}" already exists', name=name, owner=row.name
+        )
     if kind in _KEY_KINDS:
         if "indexname" in node:
             _use_index(session, relation, node, _KEY_KINDS[kind], recurse)
@@ -400,7 +402,9 @@ def _add_not_null(session: Session, relation: int, node: Node, recurse: bool) ->
         row = session.catalog.relations[relation]
         other = column_constrained(row, wanted)
         if session.catalog.constraint(relation, wanted) is not None or (other is not None and other.name != name):
-            raise ServerError("42710", f'constraint "{wanted}" for relation "{row.name}" already exists')
+            raise ServerError(
+                "42710", 'constraint "{name}" for relation "{owner}" already exists', name=wanted, owner=row.name
+            )
     held = NotNull(
         wanted,
         no_inherit=node.get("is_no_inherit", False),

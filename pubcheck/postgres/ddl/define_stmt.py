@@ -218,7 +218,7 @@ def create_collation(session: Session, node: Node) -> None:
         if node.get("if_not_exists"):
             session.notices.append(f'collation "{name}" already exists, skipping')
             return
-        raise ServerError("42710", f'collation "{name}" already exists')
+        raise ServerError("42710", 'collation "{name}" already exists', name=name)
     options = _options(node)
     deterministic = not ("deterministic" in options and not is_true(options, "deterministic"))
     if "from" in options:
@@ -240,7 +240,7 @@ def create_other(session: Session, node: Node, kind: str) -> None:
     catalog = session.catalog
     namespace, name = creation_name(session, names(node["defnames"]))
     if (kind, namespace, name) in catalog.other_names:
-        raise ServerError("42710", f'{kind} "{name}" already exists')
+        raise ServerError("42710", '{kind} "{name}" already exists', kind=kind, name=name)
     row = Other(catalog.new_oid(), kind, name, namespace, session.setting("role"))
     catalog.add_other(row)
     depend_on_schema(session, (OTHER, row.oid, 0), namespace)

@@ -214,14 +214,14 @@ class _Search:
         ]
 
 
-def perform_deletion(session: Session, objects: Sequence[Object], cascade: bool, *, rule: str | None = None) -> None:
+def perform_deletion(session: Session, objects: Sequence[Object], cascade: bool) -> None:
     """Drop the objects and what depends on them (performMultipleDeletions); what else goes is told in session.notices.
 
-    Raises ServerError 2BP01. It is judged, under ``rule`` or ddl-drop-column, only where a publication's member is
+    Raises ServerError 2BP01. It is judged, only where a publication's member is
     among what stands in the way.
     """
     targets = _Search(session, objects).run()
-    _report(session, targets, objects, cascade, rule)
+    _report(session, targets, objects, cascade)
     for entry in targets:
         _delete(session, entry.target)
 
@@ -235,9 +235,10 @@ def _refuse_part(session: Session, target: Object, owner: Object) -> None:
     )
 
 
-def _report(
-    session: Session, targets: list[_Entry], objects: Sequence[Object], cascade: bool, rule: str | None
-) -> None:
+_DEPENDED_ON = "cannot drop {dropped} because other objects depend on it"
+
+
+def _report(session: Session, targets: list[_Entry], objects: Sequence[Object], cascade: bool) -> None:
     """reportDependentObjects: refuse under RESTRICT, tell what a CASCADE reaches."""
     going = {entry.target for entry in targets if not entry.target[2]}
     for entry in targets:
@@ -262,20 +263,28 @@ def _report(
         many = f"drop cascades to {len(asked)} other objects DETAIL: {detail}"
         session.notices.append(lines[0] if len(asked) == 1 else many)
         return
+    arguments: dict[str, str] = {}
     if len(objects) == 1:
-        message = f"cannot drop {describe(session, objects[0])} because other objects depend on it"
+        message, arguments["dropped"] = _DEPENDED_ON, describe(session, objects[0])
     else:
         message = "cannot drop desired object(s) because other objects depend on them"
     kept = [session.catalog.relations.get(entry.target[1]) if entry.target[0] == RELATION else None for entry in asked]
     if all(row is not None and not row.seen for row in kept):
         session.rests_on(*filter(None, kept))  # whatever depends on it is perhaps not there
     member = next((entry for entry in asked if entry.target[0] == PUBLICATION_REL), None)
+    key = "object-in-publication"
+    kind, oid, number = objects[0]
+    if len(objects) == 1 and kind == RELATION and number:
+        key, arguments["column"] = "column-in-publication", session.catalog.relations[oid].columns[number - 1].name
     error = ServerError(
         "2BP01",
         message,
-        rule=(rule or "ddl-drop-column") if member is not None else None,
+        key=key if member is not None else None,
         detail=detail,
         hint="Use DROP ... CASCADE to drop the dependent objects too.",
+        location=None,
+        culprit=None,
+        **arguments,
     )
     if member is not None:
         if all(entry.target[0] == PUBLICATION_REL for entry in asked):

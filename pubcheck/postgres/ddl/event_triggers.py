@@ -36,7 +36,7 @@ def create_event_trigger(session: Session, node: Node) -> None:
         raise ServerError("42501", f'permission denied to create event trigger "{name}"')
     catalog = session.catalog
     if (KIND, 0, name) in catalog.other_names:
-        raise ServerError("42710", f'event trigger "{name}" already exists')
+        raise ServerError("42710", 'event trigger "{name}" already exists', name=name)
     tags = [
         word["String"]["sval"].upper()
         for item in node.get("whenclause", ())

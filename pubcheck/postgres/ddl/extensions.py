@@ -59,7 +59,7 @@ def create_extension(session: Session, node: Node) -> None:
         if node.get("if_not_exists"):
             session.notices.append(f'extension "{name}" already exists, skipping')
             return
-        raise ServerError("42710", f'extension "{name}" already exists')
+        raise ServerError("42710", 'extension "{name}" already exists', name=name)
     options = {item["DefElem"]["defname"]: item["DefElem"].get("arg", {}) for item in node.get("options", ())}
     schema = options.get("schema", {}).get("String", {}).get("sval")
     version = options.get("new_version", {}).get("String", {}).get("sval")
@@ -220,7 +220,9 @@ class _Script:
             )
             for other in catalog.proc_names.get((row.namespace, row.name)):
                 if catalog.procs[other].arguments == row.arguments and 0 not in row.arguments:
-                    raise ServerError("42723", f'function "{row.name}" already exists with same argument types')
+                    raise ServerError(
+                        "42723", 'function "{name}" already exists with same argument types', name=row.name
+                    )
             catalog.add_proc(row)
             self._belongs((PROC, oid, 0))
 

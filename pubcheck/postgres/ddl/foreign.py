@@ -37,4 +37,4 @@ def create_server(session: Session, node: Node) -> None:
 
 def _free(session: Session, kind: str, name: str) -> None:
     if (kind, 0, name) in session.catalog.other_names:
-        raise ServerError("42710", f'{kind} "{name}" already exists')
+        raise ServerError("42710", '{kind} "{name}" already exists', kind=kind, name=name)

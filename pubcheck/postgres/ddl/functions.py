@@ -190,7 +190,7 @@ def _refuse_utilities(session: Session, body: Any) -> None:
             continue
         said = f"{_UTILITIES.get(kind, 'DROP PUBLICATION')} is not yet supported in unquoted SQL function body"
         name = statement.get("pubname", "publication")
-        raise ServerError("0A000", said, rule="syntax-error", culprit=session.find_name(name))
+        raise ServerError("0A000", said, key="syntax-error", culprit=session.find_name(name))
 
 
 def _flag(options: dict[str, Any], name: str) -> bool:
@@ -309,7 +309,7 @@ def enter_proc(session: Session, row: Proc, *, replace_existing: bool) -> Proc:
         if known.arguments != row.arguments or (0 in row.arguments and not replace_existing):
             continue
         if not replace_existing:
-            raise ServerError("42723", f'function "{row.name}" already exists with same argument types')
+            raise ServerError("42723", 'function "{name}" already exists with same argument types', name=row.name)
         if not session.owns(known.owner):
             raise ServerError("42501", f"must be owner of function {row.name}")
         if known.kind != row.kind:

@@ -44,7 +44,7 @@ def key_columns(
             raise ServerError(
                 "0A000",
                 "index creation on system columns is not supported",
-                rule="replica-identity-ddl" if unique else None,
+                key="index-on-system-column" if unique else None,
             )
         else:
             column = relation.column(name)

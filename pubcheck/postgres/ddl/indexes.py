@@ -49,7 +49,7 @@ def create_index(session: Session, node: Node) -> None:
         session.notices.append(f'relation "{name}" already exists, skipping')
         return
     if existing is not None:
-        raise ServerError("42P07", f'relation "{name}" already exists')
+        raise ServerError("42P07", 'relation "{name}" already exists', name=name)
     define_index(
         session,
         relation,

@@ -37,7 +37,9 @@ def name_constraints(session: Session, row: Relation) -> tuple[Column, ...]:
         name, column = held.name, columns[at]
         if name in used:
             if held.local:
-                raise ServerError("42710", f'constraint "{name}" for relation "{row.name}" already exists')
+                raise ServerError(
+                    "42710", 'constraint "{name}" for relation "{owner}" already exists', name=name, owner=row.name
+                )
             name = ""
         if not name:
             name = f"{row.name}_{column.name}_not_null"

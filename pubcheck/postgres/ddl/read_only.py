@@ -25,8 +25,9 @@ def refuse_changes(name: str, node: Node) -> None:
     command = _command(name, node)
     raise ServerError(
         "25006",
-        f"cannot execute {command or 'this'} in a read-only transaction",
-        rule="permission" if command else None,
+        "cannot execute {command} in a read-only transaction",
+        key="read-only-transaction" if command else None,
+        command=command or "this",
     )
 
 

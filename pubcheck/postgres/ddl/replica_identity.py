@@ -5,12 +5,12 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from pubcheck.postgres.catalog.rows import Column, Index, Relation
+from pubcheck.postgres.ddl.unsupported_kinds import not_alterable
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.relkind import not_supported_for
 from pubcheck.postgres.session import Session
 
-_RULE = "replica-identity-ddl"
+IN_IDENTITY = 'column "{column}" is in index used as replica identity'
 _ALLOWED = "rpm"
 
 
@@ -18,13 +18,9 @@ def set_replica_identity(session: Session, relation: int, node: Node) -> None:
     """Set relreplident and, for USING INDEX, indisreplident. Raises ServerError as the server does, all judged."""
     row = session.catalog.relations[relation]
     if row.kind not in _ALLOWED:
-        raise _refused(
-            session,
-            row,
-            "42809",
-            f'ALTER action REPLICA IDENTITY cannot be performed on relation "{row.name}"',
-            not_supported_for(row.kind),
-        )
+        error = not_alterable("REPLICA IDENTITY", row, key="kind-without-identity")
+        error.culprit, error.relation = session.mentions.get(row.oid), session.qualified(row)
+        raise error
     kind = node["identity_type"]
     _mark(session, row, kind, _index(session, row, node["name"]) if kind == "i" else None)
 
@@ -37,23 +33,55 @@ def _index(session: Session, row: Relation, name: str) -> Index | None:
         if not row.seen or (not session.complete and session.blind):
             session.assume(f'index "{name}", which these files do not create')
             return None
-        raise _refused(session, row, "42704", f'index "{name}" for table "{row.name}" does not exist')
+        raise _unfit(
+            session, row, name, "42704", 'index "{index}" for table "{relation}" does not exist', "no-identity-index"
+        )
     session.rests_on(found)
     index = catalog.indexes.get(found.oid)
     if index is None:
-        raise _refused(session, row, "42809", f'"{name}" is not an index')
+        raise _unfit(session, row, name, "42809", '"{index}" is not an index', "identity-not-an-index")
     if index.table != row.oid:
-        raise _refused(session, row, "42809", f'"{name}" is not an index for table "{row.name}"')
+        raise _unfit(
+            session, row, name, "42809", '"{index}" is not an index for table "{relation}"', "identity-index-elsewhere"
+        )
     if not index.unique:
-        raise _refused(session, row, "42809", f'cannot use non-unique index "{name}" as replica identity')
+        raise _unfit(
+            session,
+            row,
+            name,
+            "42809",
+            'cannot use non-unique index "{index}" as replica identity',
+            "identity-index-not-unique",
+        )
     if not index.immediate:
-        raise _refused(session, row, "0A000", f'cannot use non-immediate index "{name}" as replica identity')
+        raise _unfit(
+            session,
+            row,
+            name,
+            "0A000",
+            'cannot use non-immediate index "{index}" as replica identity',
+            "identity-index-deferrable",
+        )
     if index.expressions:
-        raise _refused(session, row, "0A000", f'cannot use expression index "{name}" as replica identity')
+        raise _unfit(
+            session,
+            row,
+            name,
+            "0A000",
+            'cannot use expression index "{index}" as replica identity',
+            "identity-index-expression",
+        )
     if index.partial and index.always is None:
         session.assume(f'the predicate of index "{name}" always holds')
     elif index.partial and not index.always:
-        raise _refused(session, row, "0A000", f'cannot use partial index "{name}" as replica identity')
+        raise _unfit(
+            session,
+            row,
+            name,
+            "0A000",
+            'cannot use partial index "{index}" as replica identity',
+            "identity-index-partial",
+        )
     for key in index.keys:
         column = row.columns[key - 1]
         if not column.not_null:
@@ -62,7 +90,10 @@ def _index(session: Session, row: Relation, name: str) -> Index | None:
                 session,
                 row,
                 "42809",
-                f'index "{name}" cannot be used as replica identity because column "{column.name}" is nullable',
+                'index "{index}" cannot be used as replica identity because column "{column}" is nullable',
+                "identity-index-nullable",
+                index=name,
+                column=column.name,
             )
     return index
 
@@ -85,10 +116,24 @@ def refuse_nullable(session: Session, row: Relation, column: Column) -> None:
     for oid in catalog.key_indexes_of.get(row.oid):
         index = catalog.indexes[oid]
         if index.identity and column.number in index.keys:
-            raise _refused(session, row, "42P16", f'column "{column.name}" is in index used as replica identity')
+            raise _refused(session, row, "42P16", IN_IDENTITY, "column-of-identity", column=column.name)
 
 
-def _refused(session: Session, row: Relation, sqlstate: str, message: str, detail: str | None = None) -> ServerError:
-    error = ServerError(sqlstate, message, rule=_RULE, detail=detail, culprit=session.mentions.get(row.oid))
+def _unfit(session: Session, row: Relation, index: str, sqlstate: str, message: str, key: str) -> ServerError:
+    return _refused(session, row, sqlstate, message, key, index=index)
+
+
+def _refused(session: Session, row: Relation, sqlstate: str, message: str, key: str, **arguments: str) -> ServerError:
+    error = ServerError(
+        sqlstate,
+        message,
+        key=key,
+        detail=None,
+        hint=None,
+        location=None,
+        culprit=session.mentions.get(row.oid),
+        **arguments,
+        relation=row.name,
+    )
     error.relation = session.qualified(row)
     return error

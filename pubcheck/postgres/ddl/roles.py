@@ -61,7 +61,7 @@ def create_role(session: Session, node: Node) -> None:
         raise ServerError("42939", f'role name "{name}" is reserved')
     oid = catalog.role_names.get(name)
     if oid is not None and catalog.roles[oid].seen:
-        raise ServerError("42710", f'role "{name}" already exists')
+        raise ServerError("42710", 'role "{name}" already exists', name=name)
     former = catalog.roles[oid] if oid is not None else Role(catalog.new_oid(), name, seen=True)
     row = replace(former, seen=True, **_changes(given))
     catalog.add_role(row)

@@ -38,7 +38,7 @@ def create_schema(session: Session, node: Node) -> None:
         if node.get("if_not_exists"):
             session.notices.append(f'schema "{name}" already exists, skipping')
             return
-        raise ServerError("42P06", f'schema "{name}" already exists')
+        raise ServerError("42P06", 'schema "{name}" already exists', name=name)
     # One that was only referred to becomes the real thing; what was found in it stays where it is.
     row = (
         replace(existing, owner=owner.oid, seen=True)

@@ -10,7 +10,7 @@ from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
 
-RULE = "subscription-refused"
+KEY = "subscription"
 
 _ALTERABLE = frozenset(("binary", "disable_on_error", "slot_name", "streaming", "synchronous_commit"))
 SUPPORTED: Mapping[str, frozenset[str]] = {
@@ -56,10 +56,11 @@ def parse_options(session: Session, nodes: Iterable[Node], about: str) -> Option
             if name not in supported:
                 if session.extensions or name.startswith(_OF_EXTENSIONS):
                     session.assume("no extension adds this parameter")
-                raise ServerError("42601", f'unrecognized subscription parameter: "{name}"', rule=RULE)
+                message = 'unrecognized subscription parameter: "{option}"'
+                raise ServerError("42601", message, key="subscription-option", option=name)
             if name in found:
                 # errorConflictingDefElem; the only option error with a position.
-                raise ServerError("42601", "conflicting or redundant options", rule=RULE, location=location)
+                raise ServerError("42601", "conflicting or redundant options", key=KEY, location=location)
             found[name] = _VALUES.get(name, _boolean)(name, element.get("arg"), major)
         except ServerError as error:
             if error.culprit is None:
@@ -88,12 +89,13 @@ def exclude_without_slot(options: Options, given: Iterable[str]) -> None:
         if options.get(name):
             if name in given:
                 raise _exclusive("slot_name = NONE", name)
-            message = f"subscription with slot_name = NONE must also set {name} = false"
-            raise ServerError("42601", message, rule=RULE)
+            message = "subscription with slot_name = NONE must also set {option}"
+            raise ServerError("42601", message, key="option-without-slot", option=f"{name} = false")
 
 
 def _exclusive(one: str, name: str) -> ServerError:
-    return ServerError("42601", f"{one} and {name} = true are mutually exclusive options", rule=RULE)
+    message = "{one} and {other} are mutually exclusive options"
+    return ServerError("42601", message, key="exclusive-options", one=one, other=f"{name} = true")
 
 
 # Values.
@@ -102,13 +104,13 @@ def _exclusive(one: str, name: str) -> ServerError:
 def _boolean(name: str, arg: Node | None, major: int) -> bool:
     value = truth(arg)
     if value is None:
-        raise ServerError("42601", f"{name} requires a Boolean value", rule=RULE)
+        raise ServerError("42601", f"{name} requires a Boolean value", key=KEY)
     return value
 
 
 def _text(name: str, arg: Node | None) -> str:
     if arg is None:
-        raise ServerError("42601", f"{name} requires a parameter", rule=RULE)
+        raise ServerError("42601", f"{name} requires a parameter", key=KEY)
     return value_text(arg)
 
 
@@ -123,7 +125,7 @@ def _streaming(name: str, arg: Node | None, major: int) -> object:
         return "parallel"
     value = truth(arg)
     if value is None:
-        raise ServerError("42601", f'{name} requires a Boolean value or "parallel"', rule=RULE)
+        raise ServerError("42601", f'{name} requires a Boolean value or "parallel"', key=KEY)
     return value
 
 
@@ -135,14 +137,14 @@ def _slot_name(name: str, arg: Node | None, major: int) -> str | None:
     if is_abbreviation(slot):
         return slot
     if not slot:
-        raise ServerError("42602", f'replication slot name "{slot}" is too short', rule=RULE)
+        raise ServerError("42602", f'replication slot name "{slot}" is too short', key=KEY)
     if len(slot.encode()) >= _SLOT_LENGTH:
-        raise ServerError("42622", f'replication slot name "{slot}" is too long', rule=RULE)
+        raise ServerError("42622", f'replication slot name "{slot}" is too long', key=KEY)
     if not all("a" <= char <= "z" or "0" <= char <= "9" or char == "_" for char in slot):
         raise ServerError(
             "42602",
             f'replication slot name "{slot}" contains invalid character',
-            rule=RULE,
+            key=KEY,
             hint="Replication slot names may only contain lower case letters, numbers, and the underscore character.",
         )
     return slot
@@ -154,7 +156,7 @@ def _synchronous_commit(name: str, arg: Node | None, major: int) -> str:
         raise ServerError(
             "22023",
             f'invalid value for parameter "{name}": "{value}"',
-            rule=RULE,
+            key=KEY,
             hint="Available values: local, remote_write, remote_apply, on, off.",
         )
     return value
@@ -163,7 +165,7 @@ def _synchronous_commit(name: str, arg: Node | None, major: int) -> str:
 def _origin(name: str, arg: Node | None, major: int) -> str:
     value = _text(name, arg)
     if ascii_lower(value) not in ("none", "any"):
-        raise ServerError("22023", f'unrecognized origin value: "{value}"', rule=RULE)
+        raise ServerError("22023", f'unrecognized origin value: "{value}"', key=KEY)
     return value
 
 
@@ -174,9 +176,9 @@ def _lsn(name: str, arg: Node | None, major: int) -> str:
         return value
     digits = value.split("/")
     if len(digits) != 2 or not all(0 < len(part) <= 8 and set(part) <= _HEXADECIMAL for part in digits):
-        raise ServerError("22P02", f'invalid input syntax for type pg_lsn: "{value}"', rule=RULE)
+        raise ServerError("22P02", f'invalid input syntax for type pg_lsn: "{value}"', key=KEY)
     if not any(int(part, 16) for part in digits):
-        raise ServerError("22023", f"invalid WAL location (LSN): {value}", rule=RULE)
+        raise ServerError("22023", f"invalid WAL location (LSN): {value}", key=KEY)
     return value
 
 

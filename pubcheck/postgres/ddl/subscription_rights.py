@@ -5,14 +5,12 @@ Before 16 only superusers may. Roles that the unit did not create are taken for 
 
 from __future__ import annotations
 
-from typing import Any
-
 from pubcheck.postgres.catalog.rows import Role, Subscription
 from pubcheck.postgres.conninfo import has_password
-from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.errors import NO_CREATE_IN_DATABASE, NO_SET_ROLE, ServerError
 from pubcheck.postgres.session import Session
 
-_RULE = "permission"
+_KEY = "permission"
 _SINCE = 16
 """The first major that has pg_create_subscription and asks others than superusers for a password."""
 _HINT = "Subscriptions with the password_required option set to false may only be created or modified by the superuser."
@@ -23,13 +21,13 @@ def refuse_creation(session: Session, password_required: bool) -> None:
     if session.superuser():
         return
     if session.catalog.major.number < _SINCE:
-        raise ServerError("42501", "must be superuser to create subscriptions", rule=_RULE)
+        raise ServerError("42501", "must be superuser to create subscriptions", key=_KEY)
     needed = session.role_named("pg_create_subscription")
     if not session.has_privileges_of(needed.oid):
         raise ServerError(
             "42501",
             "permission denied to create subscription",
-            rule=_RULE,
+            key=_KEY,
             detail='Only roles with privileges of the "pg_create_subscription" role may create subscriptions.',
         )
     _require_database(session)
@@ -39,7 +37,7 @@ def refuse_creation(session: Session, password_required: bool) -> None:
 def refuse_without_password(session: Session, password_required: bool) -> None:
     """Raises ServerError 42501 where another one than a superuser does without a password."""
     if not password_required and not session.superuser():
-        raise ServerError("42501", "password_required=false is superuser-only", rule=_RULE, hint=_HINT)
+        raise ServerError("42501", "password_required=false is superuser-only", key=_KEY, hint=_HINT)
 
 
 def require_password(session: Session, connection: str, owner: Role, password_required: bool) -> None:
@@ -50,7 +48,7 @@ def require_password(session: Session, connection: str, owner: Role, password_re
         raise ServerError(
             "2F003",
             "password is required",
-            rule=_RULE,
+            key=_KEY,
             detail="Non-superusers must provide a password in the connection string.",
         )
 
@@ -65,12 +63,16 @@ def refuse_owner(session: Session, row: Subscription, new: Role) -> None:
     """AlterSubscriptionOwner_internal, once the current owner is checked. Raises ServerError 42501."""
     if session.catalog.major.number < _SINCE:
         if new.seen and not new.superuser:
-            said: dict[str, Any] = {"rule": _RULE, "hint": "The owner of a subscription must be a superuser."}
-            raise ServerError("42501", f'permission denied to change owner of subscription "{row.name}"', **said)
+            raise ServerError(
+                "42501",
+                f'permission denied to change owner of subscription "{row.name}"',
+                key=_KEY,
+                hint="The owner of a subscription must be a superuser.",
+            )
         return
     refuse_without_password(session, row.password_required)
     if not session.member_of(new.oid):
-        raise ServerError("42501", f'must be able to SET ROLE "{new.name}"', rule=_RULE)
+        raise ServerError("42501", NO_SET_ROLE, key="set-role", role=new.name)
     _require_database(session)
 
 
@@ -78,4 +80,4 @@ def _require_database(session: Session) -> None:
     if not session.may_create_in_database():
         catalog = session.catalog
         session.assume_database()
-        raise ServerError("42501", f"permission denied for database {catalog.database}", rule=_RULE)
+        raise ServerError("42501", NO_CREATE_IN_DATABASE, key="create-in-database", database=catalog.database)

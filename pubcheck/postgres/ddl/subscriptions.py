@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from pubcheck.postgres.catalog.rows import EMBEDDED, Place, Role, Subscription
 from pubcheck.postgres.conninfo import complaint
 from pubcheck.postgres.ddl.subscription_options import (
-    RULE,
+    KEY,
     Options,
     exclude,
     exclude_without_slot,
@@ -31,7 +31,6 @@ from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.tokens import folded, tokens
 
-_DUPLICATES = "publication-missing-subscribe"
 _KIND = "subscription"
 
 
@@ -51,7 +50,7 @@ def create_subscription(session: Session, node: Node) -> None:
     place = session.place(start, len(name.encode()))
     if held is not None:
         _taken(session, held)
-        raise _refused("42710", f'subscription "{name}" already exists', place)
+        raise _refused("42710", EXISTS, place, "subscription-exists", subscription=name)
     _check_connection(session, node)
     require_password(session, node.get("conninfo", ""), session.role, password_required)
     named = _named(session, node)
@@ -124,7 +123,8 @@ def rename_subscription(session: Session, node: Node) -> None:
     if held is not None:
         _rests_on(session, row)
         _taken(session, held)
-        raise _refused("42710", f'subscription "{new}" already exists', session.place(session.find_name(new) or 0))
+        place = session.place(session.find_name(new) or 0)
+        raise _refused("42710", EXISTS, place, "subscription-exists", subscription=new)
     catalog.remove_subscription(name)
     catalog.put_subscription(replace(row, name=new))
 
@@ -148,7 +148,7 @@ def _require_owner(session: Session, row: Subscription) -> None:
     """Raises ServerError 42501."""
     if not session.owns(row.owner):
         _rests_on(session, row)
-        raise ServerError("42501", f"must be owner of subscription {row.name}", rule="permission")
+        raise ServerError("42501", f"must be owner of subscription {row.name}", key="permission")
 
 
 def change_owner(session: Session, name: str, owner: Role) -> None:
@@ -170,7 +170,8 @@ def _require(session: Session, name: str) -> None:
         if session.catalog.gone.get((_KIND, 0, name)) is False:
             session.assume(f'the earlier DROP of subscription "{name}"')
         place = session.place(session.find_name(name) or 0)
-        raise _refused("42704", f'subscription "{name}" does not exist', place)
+        message = 'subscription "{subscription}" does not exist'
+        raise _refused("42704", message, place, "no-subscription", subscription=name)
     session.assume(f'subscription "{name}", which these files do not create')
 
 
@@ -178,9 +179,9 @@ def _outside_transaction(session: Session, what: str) -> None:
     """PreventInTransactionBlock. Raises ServerError 25001."""
     if session.statement >= EMBEDDED:
         session.assume("no transaction block is around the call")  # the server would report that first
-        raise ServerError("25001", f"{what} cannot be executed from a function", rule=RULE)
+        raise ServerError("25001", "{what} cannot be executed from a function", key="in-function", what=what)
     if session.transaction is not None and not session.pretended:
-        raise ServerError("25001", f"{what} cannot run inside a transaction block", rule=RULE)
+        raise ServerError("25001", "{what} cannot run inside a transaction block", key="in-transaction", what=what)
 
 
 def _check_connection(session: Session, node: Node) -> None:
@@ -192,12 +193,18 @@ def _check_connection(session: Session, node: Node) -> None:
     # A text without any option may stand for one that has some.
     if "=" not in text:
         session.assume("the connection string as it is written")
-    message = f"invalid connection string syntax: {said}"
-    raise ServerError("42601", message, rule=RULE, culprit=node.get("conninfo_location", 0))
+    what, location = said.removesuffix("\n"), node.get("conninfo_location", 0)
+    message = "invalid connection string syntax: {what}" + said[len(what) :]
+    raise ServerError("42601", message, key="connection-string", culprit=location, what=what)
 
 
-def _refused(sqlstate: str, message: str, place: Place) -> ServerError:
-    return ServerError(sqlstate, message, rule=RULE, culprit=place.start)
+EXISTS = 'subscription "{subscription}" already exists'
+
+
+def _refused(sqlstate: str, message: str, place: Place, key: str, **arguments: str) -> ServerError:
+    return ServerError(
+        sqlstate, message, key=key, detail=None, hint=None, location=None, culprit=place.start, **arguments
+    )
 
 
 # The forms of ALTER SUBSCRIPTION: each takes the subscription and gives it as it is then.
@@ -207,15 +214,17 @@ def _set_options(session: Session, node: Node, row: Subscription) -> Subscriptio
     major = session.catalog.major.number
     options = parse_options(session, node.get("options", ()), "alter")
     if "slot_name" in options and row.enabled and options["slot_name"] is None:
-        raise ServerError("55000", "cannot set slot_name = NONE for enabled subscription", rule=RULE)
+        message = "cannot set {option} = NONE for enabled subscription"
+        raise ServerError("55000", message, key="option-of-enabled", option="slot_name")
     if "two_phase" in options:
         _require_alterable(session, row, "two_phase", of_slot=not options["two_phase"])
         if not options["two_phase"] and "slot_name" in options:
             message = '"slot_name" and "two_phase" cannot be altered at the same time'
-            raise ServerError("42601", message, rule=RULE)
+            raise ServerError("42601", message, key=KEY)
     if "failover" in options:
         if row.enabled and major < _OPTIONS_ARE_NAMED:
-            raise ServerError("55000", "cannot set failover for enabled subscription", rule=RULE)
+            message = "cannot set {option} for enabled subscription"
+            raise ServerError("55000", message, key="option-of-enabled", option="failover")
         _require_alterable(session, row, "failover", of_slot=True)
     if "password_required" in options:
         refuse_without_password(session, options["password_required"])
@@ -229,18 +238,20 @@ _OPTIONS_ARE_NAMED = 18
 def _require_alterable(session: Session, row: Subscription, option: str, *, of_slot: bool) -> None:
     """CheckAlterSubOption."""
     if row.enabled:
-        raise ServerError("55000", f'cannot set option "{option}" for enabled subscription', rule=RULE)
+        message = 'cannot set option "{option}" for enabled subscription'
+        raise ServerError("55000", message, key="option-of-enabled", option=option)
     if of_slot:
         if row.slot is False:
             message = f'cannot set option "{option}" for a subscription that does not have a slot name'
-            raise ServerError("55000", message, rule=RULE)
+            raise ServerError("55000", message, key=KEY)
         _outside_transaction(session, f"ALTER SUBSCRIPTION ... SET ({option})")
 
 
 def _enable(session: Session, node: Node, row: Subscription) -> Subscription:
     enabled = parse_options(session, node.get("options", ()), "enabled")["enabled"]
     if enabled and row.slot is False:
-        raise ServerError("55000", "cannot enable subscription that does not have a slot name", rule=RULE)
+        message = "cannot enable subscription that does not have a slot name"
+        raise ServerError("55000", message, key="enable-without-slot")
     return replace(row, enabled=enabled)
 
 
@@ -257,10 +268,13 @@ def _skip(session: Session, node: Node, row: Subscription) -> Subscription:
     return row
 
 
+DISABLED = "{what} is not allowed for disabled subscriptions"
+
+
 def _refresh(session: Session, node: Node, row: Subscription) -> Subscription:
     what = "ALTER SUBSCRIPTION ... REFRESH"
     if row.enabled is False:
-        raise ServerError("55000", f"{what} is not allowed for disabled subscriptions", rule=RULE)
+        raise ServerError("55000", DISABLED, key="refresh-of-disabled", what=what)
     parse_options(session, node.get("options", ()), "refresh")
     _outside_transaction(session, what)
     return row
@@ -295,9 +309,18 @@ def _drop_publications(session: Session, node: Node, row: Subscription) -> Subsc
     if had:
         for publication, place in named:
             if publication not in had:
-                raise _refused("42P17", f'publication "{publication}" is not in subscription "{row.name}"', place)
+                message = 'publication "{publication}" is not in subscription "{subscription}"'
+                raise _refused(
+                    "42P17",
+                    message,
+                    place,
+                    "publication-not-subscribed",
+                    publication=publication,
+                    subscription=row.name,
+                )
         if len(named) == len(had):
-            raise ServerError("42P17", "cannot drop all the publications from a subscription", rule=RULE)
+            message = "cannot drop all the publications from a subscription"
+            raise ServerError("42P17", message, key="last-publication")
     _refresh_with(session, row, options, "DROP PUBLICATION ... WITH (refresh = false) instead.")
     gone = {publication for publication, _ in named}
     return replace(row, publications=tuple(one for one in row.publications if one[0] not in gone))
@@ -319,9 +342,10 @@ def _refresh_with(session: Session, row: Subscription, options: Options, instead
     if row.enabled is False:
         raise ServerError(
             "55000",
-            f"{what} is not allowed for disabled subscriptions",
-            rule=RULE,
+            DISABLED,
+            key="refresh-of-disabled",
             hint=f"Use ALTER SUBSCRIPTION ... {instead}",
+            what=what,
         )
     _outside_transaction(session, what)
 
@@ -354,8 +378,15 @@ def _named(session: Session, node: Node) -> list[tuple[str, Place]]:
 
 
 def _subscribed(subscription: str, publication: str, place: Place) -> ServerError:
-    message = f'publication "{publication}" is already in subscription "{subscription}"'
-    error = ServerError("42710", message, rule=_DUPLICATES, culprit=place.start)
+    message = 'publication "{publication}" is already in subscription "{subscription}"'
+    error = ServerError(
+        "42710",
+        message,
+        key="publication-already-subscribed",
+        culprit=place.start,
+        publication=publication,
+        subscription=subscription,
+    )
     error.publication = publication
     return error
 
@@ -363,9 +394,10 @@ def _subscribed(subscription: str, publication: str, place: Place) -> ServerErro
 def _twice(publication: str, place: Place) -> ServerError:
     error = ServerError(
         "42710",
-        f'publication name "{publication}" used more than once',
-        rule=_DUPLICATES,
+        'publication name "{publication}" used more than once',
+        key="publication-named-twice",
         culprit=place.start,
+        publication=publication,
     )
     error.publication = publication
     return error

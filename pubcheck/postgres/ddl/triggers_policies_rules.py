@@ -19,7 +19,7 @@ from pubcheck.postgres.ddl.functions import relations_named, unfollowed_call
 from pubcheck.postgres.ddl.generated_names import addition, make_object_name
 from pubcheck.postgres.ddl.object_address import all_seen, functions_called, functions_named
 from pubcheck.postgres.ddl.unjudged import only_certain
-from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.errors import NOT_PUBLICATION_OWNER, ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import column_names, find, names
 from pubcheck.postgres.session import Session
@@ -34,7 +34,13 @@ def _enter(session: Session, kind: str, name: str, relation: Relation, *, replac
     known = catalog.other_names.get((kind, relation.oid, name))
     if known is not None:
         if not replace_existing:
-            raise ServerError("42710", f'{kind} "{name}" for relation "{relation.name}" already exists')
+            raise ServerError(
+                "42710",
+                '{kind} "{name}" for relation "{owner}" already exists',
+                kind=kind,
+                name=name,
+                owner=relation.name,
+            )
         row = catalog.others[known]
         catalog.forget_dependencies((OTHER, known))
     else:
@@ -104,7 +110,8 @@ def comment(session: Session, node: Node) -> None:
     name = node["object"]["String"]["sval"]
     location = session.find_name(name)
     if not session.owns(session.publication(name, location=location).owner):
-        error = ServerError("42501", f"must be owner of publication {name}", rule="permission", culprit=location)
+        key = "publication-owner"
+        error = ServerError("42501", NOT_PUBLICATION_OWNER, key=key, culprit=location, publication=name)
         error.publication = name
         raise error
 
@@ -230,7 +237,7 @@ def create_statistics(session: Session, node: Node) -> None:
             if node.get("if_not_exists"):
                 session.notices.append(f'statistics object "{name}" already exists, skipping')
                 return
-            raise ServerError("42710", f'statistics object "{name}" already exists')
+            raise ServerError("42710", 'statistics object "{name}" already exists', name=name)
     else:
         namespace = relation.namespace
         name = _statistics_name(session, relation, elements)

@@ -30,7 +30,7 @@ def only_certain(session: Session) -> Iterator[Basis]:
         except Unknowable:
             session.vouched = False
         except ServerError as error:
-            error.rule = None
+            error.key = None
             if basis.certain and not session.blind:
                 raise
             session.vouched = False

@@ -42,7 +42,7 @@ class Context:
 
 def failed(sqlstate: str, message: str, detail: str | None = None, hint: str | None = None) -> ServerError:
     """An ERROR that is raised for a row, while changes are decoded."""
-    return ServerError(sqlstate, message, rule="rf-runtime-error", detail=detail, hint=hint)
+    return ServerError(sqlstate, message, key="row-error", detail=detail, hint=hint)
 
 
 def out_of_range(type_name: str, sqlstate: str = "22003") -> ServerError:

@@ -14,14 +14,25 @@ SPACE = " \t\n\v\f\r"
 """What isspace() takes for a space in the C locale; input functions look at bytes, so that no other space counts."""
 
 
-def refused(sqlstate: str, message: str, detail: str | None = None, hint: str | None = None) -> ServerError:
-    """The error of an input function; whoever knows the literal's place adds it."""
-    return ServerError(sqlstate, message, rule="rf-literal", detail=detail, hint=hint)
+def refused(
+    sqlstate: str,
+    message: str,
+    detail: str | None = None,
+    hint: str | None = None,
+    *,
+    key: str = "literal",
+    **arguments: str,
+) -> ServerError:
+    """Return the error of an input function; the caller that knows the literal's place adds it."""
+    return ServerError(sqlstate, message, key=key, detail=detail, hint=hint, location=None, culprit=None, **arguments)
+
+
+INVALID_SYNTAX = 'invalid input syntax for type {type}: "{text}"'
 
 
 def invalid(type_name: str, text: str) -> ServerError:
     """22P02, the error of most input functions."""
-    return refused("22P02", f'invalid input syntax for type {type_name}: "{text}"')
+    return refused("22P02", INVALID_SYNTAX, key="literal-syntax", type=type_name, text=text)
 
 
 def out_of_range(type_name: str, text: str) -> ServerError:

@@ -16,7 +16,7 @@ from pubcheck.postgres.input.dispatch import InputContext
 
 
 def malformed(kind: str, text: str, detail: str | None) -> ServerError:
-    return refused("22P02", f'malformed {kind} literal: "{text}"', detail)
+    return refused("22P02", 'malformed {kind} literal: "{text}"', detail, key="literal-malformed", kind=kind, text=text)
 
 
 def read_element(context: InputContext, type_oid: int, text: str | None, typmod: int) -> Any:

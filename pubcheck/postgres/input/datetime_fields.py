@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from pubcheck.postgres.input.common import refused
+from pubcheck.postgres.input.common import INVALID_SYNTAX, refused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,8 +43,9 @@ def refusal(fault: Fault, text: str, type_name: str, major: int) -> ServerError:
             return refused("22015", f'interval field value out of range: "{text}"')
         setting = "DateStyle" if major >= 18 else "datestyle"
         hint = f'Perhaps you need a different "{setting}" setting.' if fault.kind == MONTH_DAY_OVERFLOW else None
-        return refused("22008", f'date/time field value out of range: "{text}"', hint=hint)
-    return refused("22007", f'invalid input syntax for type {type_name}: "{text}"')
+        message = 'date/time field value out of range: "{text}"'
+        return refused("22008", message, hint=hint, key="literal-date-out-of-range", text=text)
+    return refused("22007", INVALID_SYNTAX, key="literal-syntax", type=type_name, text=text)
 
 
 def out_of_range(what: str, text: str | None = None) -> ServerError:

@@ -56,7 +56,7 @@ def typmod_of(cache: Any, type_oid: int, args: list[Node], location: int | None,
 
 
 def _error(sqlstate: str, message: str, location: int | None) -> ServerError:
-    return ServerError(sqlstate, message, rule="rf-name-resolution", location=location)
+    return ServerError(sqlstate, message, key="expression", location=location)
 
 
 def _constant(node: Node, location: int | None) -> str:

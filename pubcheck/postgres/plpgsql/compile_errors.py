@@ -40,8 +40,8 @@ class NotParsed(Exception):
 
     def error(self, location: int | None) -> ServerError:
         """What the server raises, with this location (bytes). ``sqlstate`` must not be None."""
-        rule = "syntax-error" if self.statement else None
-        error = ServerError(self.sqlstate or _SYNTAX, self.message, rule=rule, hint=self.hint, location=location)
+        key = "syntax-error" if self.statement else None
+        error = ServerError(self.sqlstate or _SYNTAX, self.message, key=key, hint=self.hint, location=location)
         error.evidence = self.statement or None
         return error
 

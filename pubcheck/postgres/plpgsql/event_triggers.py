@@ -18,7 +18,7 @@ from pubcheck.postgres.parse import Node
 from pubcheck.postgres.plpgsql.event_bodies import fire
 from pubcheck.postgres.session import Session
 
-RULE = "event-trigger-refuses"
+KEY = "event-trigger"
 _START, _END, _DROP = "ddl_command_start", "ddl_command_end", "sql_drop"
 _DROPS = frozenset(("AlterPublicationStmt", "AlterTableStmt", "DropOwnedStmt", "DropStmt"))
 _ABOUT = frozenset(("AlterPublicationStmt", "CreatePublicationStmt"))
@@ -58,7 +58,7 @@ def _fire_all(session: Session, name: str, node: Node, events: tuple[str, ...], 
             if one.event == _DROP and not dropped:
                 perhaps = True  # it fires only if something was dropped
                 continue
-            error.rule = RULE if name in _ABOUT or _names_publication(node) else None
+            error.key = KEY if name in _ABOUT or _names_publication(node) else None
             raise
         except Unknowable:
             row = session.catalog.procs.get(one.function)

@@ -82,7 +82,7 @@ def syntax_error(machine: Machine, part: Inner, refusal: SyntaxRefused, end: int
     error = ServerError(
         refusal.sqlstate,
         refusal.message,
-        rule="syntax-error" if about else None,
+        key="syntax-error" if about else None,
         hint=refusal.hint,
         location=None if refusal.location is None else in_bytes(said, refusal.location),
     )

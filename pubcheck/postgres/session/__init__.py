@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from pubcheck.postgres.builtins import builtins
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID, PG_CATALOG, PUBLICATION, ROLE, TEMPORARY, TYPE, Catalog
 from pubcheck.postgres.catalog.rows import Publication, Role
-from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.errors import NO_ROLE, ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session.relations import Relations
 
@@ -126,7 +126,11 @@ class Session(Relations):
         oid = catalog.publication_names.get(name)
         if oid is None:
             error = ServerError(
-                "42704", f'publication "{name}" does not exist', rule="publication-undefined", culprit=location
+                "42704",
+                'publication "{publication}" does not exist',
+                key="no-publication",
+                culprit=location,
+                publication=name,
             )
             error.publication = name
             if self.is_closed(PUBLICATION, 0, name):
@@ -142,7 +146,7 @@ class Session(Relations):
         self.rests_on(row)
         return row
 
-    def role_named(self, name: str, *, rule: str | None = None) -> Role:
+    def role_named(self, name: str, *, judged: bool = False) -> Role:
         """The role of that name; one the unit did not make is assumed to exist. Raises ServerError 42704 if
         ``complete``, and for a name that only a role of initdb's can have.
         """
@@ -152,16 +156,16 @@ class Session(Relations):
             return catalog.roles[oid]
         own = self.syscache.builtin.role(name) if name.startswith("pg_") else 0
         if not own and (name.startswith("pg_") or self.is_closed(ROLE, 0, name)):
-            raise ServerError("42704", f'role "{name}" does not exist', rule=rule)
+            raise ServerError("42704", NO_ROLE, key="no-role" if judged else None, role=name)
         row = Role(own or catalog.new_oid(), name, seen=own != 0)
         catalog.add_role(row)
         return row
 
-    def role_spec(self, node: Node, *, rule: str | None = None) -> Role:
+    def role_spec(self, node: Node, *, judged: bool = False) -> Role:
         """get_rolespec_tuple for a RoleSpec node; PUBLIC is the caller's to look for."""
         kind = node["roletype"]
         if kind == "ROLESPEC_CSTRING":
-            return self.role_named(node["rolename"], rule=rule)
+            return self.role_named(node["rolename"], judged=judged)
         if kind == "ROLESPEC_SESSION_USER":
             return self.catalog.roles[self.setting("session_authorization")]
         return self.role

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pubcheck.postgres.catalog import NAMESPACE, PG_CATALOG, SUPERUSER, TEMPORARY
 from pubcheck.postgres.catalog.rows import Namespace
-from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.errors import NO_SCHEMA, ServerError
 from pubcheck.postgres.session.statement_context import Visibility
 
 
@@ -50,11 +50,12 @@ class Schemas(Visibility):
 
     # Schemas by name.
 
-    def _check_usage(self, oid: int, rule: str | None) -> None:
+    def _check_usage(self, oid: int, *, judged: bool) -> None:
         """LookupExplicitNamespace. Raises ServerError 42501."""
         namespace = self.catalog.namespaces[oid]
         if not self.may_use(namespace):
-            raise ServerError("42501", f"permission denied for schema {namespace.name}", rule=rule and "permission")
+            key = "permission" if judged else None
+            raise ServerError("42501", f"permission denied for schema {namespace.name}", key=key)
 
     def _assume_namespace(self, name: str) -> int | None:
         catalog = self.catalog
@@ -64,17 +65,17 @@ class Schemas(Visibility):
         catalog.add_namespace(row)
         return row.oid
 
-    def namespace(self, name: str, *, rule: str | None = None, location: int | None = None) -> Namespace:
+    def namespace(self, name: str, *, key: str | None = None, location: int | None = None) -> Namespace:
         """The schema of that name. A name that is not visible is assumed to exist, in the open world.
 
-        Raises ServerError 3F000 where the server certainly would. ``rule``: the statement is judged under it.
+        Raises ServerError 3F000 where the server certainly would. ``key``: that of the error, if it is judged.
         """
         catalog = self.catalog
         oid = catalog.namespace_names.get(name)
         if oid is None:
-            if name == "pg_temp" and rule is None:
+            if name == "pg_temp" and key is None:
                 return self.temporary()
-            error = ServerError("3F000", f'schema "{name}" does not exist', rule=rule, culprit=location)
+            error = ServerError("3F000", NO_SCHEMA, key=key, culprit=location, schema=name)
             # Names that begin with pg_ are the server's own: nobody else makes such a schema.
             if name.startswith("pg_") or self.is_closed(NAMESPACE, 0, name):
                 error.missing = (NAMESPACE, 0, name)

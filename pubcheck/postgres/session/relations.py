@@ -19,7 +19,7 @@ from pubcheck.postgres.catalog import (
     TEMPORARY,
 )
 from pubcheck.postgres.catalog.rows import Column, Publication, Relation
-from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.errors import NO_SCHEMA, ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session.namespaces import Schemas
 from pubcheck.postgres.tokens import folded, tokens
@@ -38,9 +38,10 @@ class Relations(Schemas):
             self.assume_database()
             raise ServerError(
                 "0A000",
-                f'cross-database references are not implemented: "{full}"',
-                rule="relation-missing",
+                'cross-database references are not implemented: "{name}"',
+                key="relation-of-other-database",
                 culprit=rv.get("location"),
+                name=full,
             )
         if schema is not None:
             namespace = catalog.namespace_names.get(schema) if schema != "pg_temp" else TEMPORARY
@@ -97,47 +98,50 @@ class Relations(Schemas):
                 return row
         return None
 
-    def relation(self, rv: Node, *, rule: str | None = None) -> Relation:
+    def relation(self, rv: Node, *, judged: bool = False) -> Relation:
         """The relation that a RangeVar names; one that is not visible is assumed to exist, in the open world.
 
-        Raises ServerError 42P01 or 3F000 where the server certainly would. ``rule``: the statement is judged under it.
+        Raises ServerError 42P01 or 3F000 where the server certainly would. ``judged``: whether the error is reported.
         """
         location = rv.get("location", 0)
         if "schemaname" in rv and not self.superuser():
             explicit = self.catalog.namespace_names.get(rv["schemaname"])
             if explicit is not None:
-                self._check_usage(explicit, rule)
+                self._check_usage(explicit, judged=judged)
         row = self.find_relation(rv)
         if row is None:
-            row = self._assume_relation(rv, rule)
+            row = self._assume_relation(rv, judged)
         elif not row.seen:
             self.rests_on(row)
             # What was perhaps made is no news either: the files say so.
-            if rule is not None and not row.noted and row.place is None:
-                self.note_unseen(self._missing(rv, rule), RELATION, row.namespace, row.name)
+            if judged and not row.noted and row.place is None:
+                self.note_unseen(self._missing(rv, judged), RELATION, row.namespace, row.name)
                 row = replace(row, noted=True)
                 self.catalog.relations.put(row.oid, row)
         self.mentions.setdefault(row.oid, location)
         return row
 
-    def _missing(self, rv: Node, rule: str | None) -> ServerError:
+    def _missing(self, rv: Node, judged: bool) -> ServerError:
         name, schema = rv["relname"], rv.get("schemaname")
-        if schema is None:
-            message = f'relation "{name}" does not exist'
-        else:
-            message = f'relation "{schema}.{name}" does not exist'
-        error = ServerError("42P01", message, rule=rule, culprit=rv.get("location"))
+        error = ServerError(
+            "42P01",
+            'relation "{relation}" does not exist',
+            key="no-relation" if judged else None,
+            culprit=rv.get("location"),
+            relation=name if schema is None else f"{schema}.{name}",
+        )
         error.missing_schema = schema
         return error
 
-    def _assume_relation(self, rv: Node, rule: str | None) -> Relation:
-        error = self._missing(rv, rule)
+    def _assume_relation(self, rv: Node, judged: bool) -> Relation:
+        error = self._missing(rv, judged)
         name, schema = rv["relname"], rv.get("schemaname")
         catalog = self.catalog
         if schema is not None:
             known = schema in catalog.namespace_names or (schema == "pg_temp" and TEMPORARY in catalog.namespaces)
             if not known:
-                error = ServerError("3F000", f'schema "{schema}" does not exist', rule=rule, culprit=rv.get("location"))
+                key = "no-schema" if judged else None
+                error = ServerError("3F000", NO_SCHEMA, key=key, culprit=rv.get("location"), schema=schema)
                 if schema == "pg_temp" or (
                     self.is_closed(NAMESPACE, 0, schema)
                     and not (self.platform is not None and self.platform.has_table(schema, name))
@@ -165,7 +169,7 @@ class Relations(Schemas):
             "r",
             self.setting("role"),
             seen=False,
-            noted=rule is not None,
+            noted=judged,
         )
         catalog.add_relation(row)
         self.note_unseen(error, RELATION, namespace, name)
@@ -205,7 +209,7 @@ class Relations(Schemas):
         if row is None:
             return
         if row.seen:
-            raise ServerError("42P07", f'relation "{name}" already exists')
+            raise ServerError("42P07", 'relation "{name}" already exists', name=name)
         self.catalog.remove_relation(row)
 
     def qualified(self, row: Relation) -> str:

@@ -195,5 +195,5 @@ class Visibility(Rights):
         return [
             error
             for error in self.basis.unseen
-            if error.rule is not None and not (error.missing and self._of_platform(*error.missing))
+            if error.key is not None and not (error.missing and self._of_platform(*error.missing))
         ]

@@ -74,18 +74,18 @@ class SysCache(TypeLookups):
         catalog, schema = self.catalog, names[-2]
         if len(names) > 3:
             full = ".".join(names)
-            message = f"improper qualified name (too many dotted names): {full}"
-            raise ServerError("42601", message, rule="rf-name-resolution")
+            message = "improper qualified name (too many dotted names): {name}"
+            raise ServerError("42601", message, key="improper-name", name=full)
         if len(names) == 3 and names[0] != catalog.database:
             if not catalog.database_known:
                 raise Unknowable("the database's name")
-            message = f"cross-database references are not implemented: {'.'.join(names)}"
-            raise ServerError("0A000", message, rule="rf-name-resolution")
+            message = "cross-database references are not implemented: {name}"
+            raise ServerError("0A000", message, key="improper-name", name=".".join(names))
         if schema == "pg_temp" and TEMPORARY in catalog.namespaces:
             return TEMPORARY
-        row = self.session.namespace(schema, rule="rf-name-resolution")
+        row = self.session.namespace(schema, key="no-schema-of-expression")
         if not self.session.may_use(row):
-            raise ServerError("42501", f"permission denied for schema {schema}", rule="permission")
+            raise ServerError("42501", f"permission denied for schema {schema}", key="permission")
         return row.oid
 
     def _require_seen(self, namespace: int) -> None:
@@ -272,8 +272,8 @@ class SysCache(TypeLookups):
         raise self._no_collation(names, location)
 
     def _no_collation(self, names: list[str], location: int | None) -> ServerError:
-        message = f'collation "{".".join(names)}" for encoding "UTF8" does not exist'
-        return ServerError("42704", message, rule="rf-name-resolution", location=location)
+        message = 'collation "{name}" for encoding "UTF8" does not exist'
+        return ServerError("42704", message, key="no-collation", location=location, name=".".join(names))
 
     # Operator classes and families of btree and hash.
 

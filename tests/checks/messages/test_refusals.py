@@ -1,9 +1,8 @@
-"""Refusals in plain words: every answer that can be raised has them, they name names, and help is an action."""
+"""Errors in plain words: every error that can be raised has a text that names names, with an action as help."""
 
 from __future__ import annotations
 
 import ast
-import re
 import string
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,204 +10,214 @@ from pathlib import Path
 import pytest
 
 import pubcheck
-from pubcheck.checks.messages import WORDS
-from pubcheck.checks.messages.refusals import explain, explain_unseen
+from pubcheck import Config, Linter, Source, Unit
+from pubcheck.checks.messages import BY_KEY, MESSAGES
+from pubcheck.checks.messages.refusals import explain, explain_unseen, rule_of
 from pubcheck.checks.messages.template import MessageTemplate
-from pubcheck.diagnostics import ServerAnswer
 from pubcheck.postgres.errors import ServerError
-from pubcheck.rulebook import RULES, rule_for_spec
+from pubcheck.rulebook import RULES
 from pubcheck.rulebook.pages import read_pages
 
-PACKAGE = Path(pubcheck.__file__).parent
-SPECS = {spec for rule in RULES.values() for spec in rule.spec}
+POSTGRES = Path(pubcheck.__file__).parent / "postgres"
 FALLBACK = "PostgreSQL refuses this statement: "
+GENERAL = {"message", "the_publication", "table", "table_sql", "alter_publication", "alter_table"}
+"""What every text may use."""
+OF_ERRORS = {"rule", "key", "detail", "hint", "location", "culprit"}
+"""The parameters of ServerError that are not arguments of its message."""
+
+TREES = [ast.parse(path.read_text()) for path in sorted(POSTGRES.rglob("*.py"))]
 
 
-def raised() -> set[str]:
-    """Every rule of the specification that is named in the source of pubcheck/postgres/ddl and expressions."""
-    named: set[str] = set()
-    for path in (path for part in ("ddl", "analysis") for path in (PACKAGE / "postgres" / part).rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                named.add(node.value)
-    return named & SPECS - {"truncate"}  # there the operation of that name
+def modules_with(key: str) -> list[ast.Module]:
+    """The modules of the server that name a key."""
+    return [tree for tree, constants in zip(TREES, CONSTANTS, strict=True) if key in constants]
 
 
-def answers() -> Iterator[tuple[str, ServerAnswer]]:
-    """(rule of the specification, a server's answer) from the rule pages of the ddl phase."""
-    for page in read_pages(str(PACKAGE.parent / "rules")):
-        for spec in page.rule.spec if page.rule.phase == "ddl" else ():
-            for answer in dict.fromkeys(
-                answer for example in page.bad for answer in example.answers.values() if answer
-            ):
-                yield spec, answer
+CONSTANTS = [{node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)} for tree in TREES]
 
 
-def refusal(rule: str, message: str, detail: str | None = None) -> ServerError:
-    error = ServerError("XX000", message, rule=rule, detail=detail)
-    error.publication, error.relation = "shop", "public.orders"
-    return error
+def templates() -> Iterator[tuple[str, str, MessageTemplate]]:
+    for key, codes in BY_KEY.items():
+        for code, choices in codes.items():
+            for template in choices:
+                yield code, key, template
 
 
-def test_what_the_catalog_can_raise_has_words() -> None:
-    assert raised() <= WORDS.keys()
-    assert len(raised()) > 30  # the search has found something
+def error(key: str, message: str = "", sqlstate: str = "XX000", **arguments: str) -> ServerError:
+    raised = ServerError(sqlstate, message, key=key, detail=None, hint=None, location=None, culprit=None, **arguments)
+    raised.publication, raised.relation = "shop", "public.orders"
+    return raised
 
 
-def test_words_stand_for_rules_about_statements() -> None:
-    phases = {spec: rule_for_spec(spec).phase for spec in WORDS}
-    assert {spec for spec, phase in phases.items() if phase != "ddl"} == {"publication-missing-subscribe"}
+def test_every_key_with_a_text_can_be_raised() -> None:
+    assert [key for key in BY_KEY if not modules_with(key)] == []
 
 
-@pytest.mark.parametrize(("spec", "words"), [(spec, words) for spec in WORDS for words in WORDS[spec]])
-def test_words_use_names_that_they_have(spec: str, words: MessageTemplate) -> None:
-    known = {"message", "publication", "table", "table_sql", "alter_publication", "alter_table"}
-    known |= re.compile(words.answer).groupindex.keys()
-    used = {field for text in (words.headline, words.help or "") for _, field, _, _ in string.Formatter().parse(text)}
-    assert used - {None} <= known
+def test_every_key_that_is_raised_has_a_text() -> None:
+    named = {
+        word.value.value
+        for tree in TREES
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        for word in node.keywords
+        if word.arg == "key" and isinstance(word.value, ast.Constant) and isinstance(word.value.value, str)
+    }
+    assert len(named) > 50  # the search has found something
+    assert named <= BY_KEY.keys()
 
 
-@pytest.mark.parametrize(("spec", "answer"), list(answers()))
-def test_what_servers_answer_on_the_pages_has_words_of_its_own(spec: str, answer: ServerAnswer) -> None:
-    headline, help_text = explain(refusal(spec, answer.message, answer.detail))
-    assert not headline.startswith(FALLBACK)
-    assert help_text or spec == "syntax-error"  # for which there is syntax_help
-    names = set(re.findall(r'"([^"]+)"', answer.message)) - {"publish", "publish_via_partition_root"}
-    if spec not in ("syntax-error", "publish-list-syntax"):
-        assert all(name in headline for name in names)
+def test_texts_are_of_rules_about_statements() -> None:
+    other = {code for code in MESSAGES if RULES[code].phase != "ddl"}
+    assert other == {"PUB605", "PUB810"}  # an error in a filter, and a publication that a subscription names twice
+
+
+def test_a_message_with_arguments_is_a_template() -> None:
+    """An f-string would be formatted twice: a brace in somebody's name would break it."""
+    for tree in TREES:
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "ServerError" and len(node.args) > 1:
+                arguments = [word.arg for word in node.keywords if word.arg not in OF_ERRORS]
+                assert not arguments or not isinstance(node.args[1], ast.JoinedStr), ast.unparse(node)
+
+
+@pytest.mark.parametrize(("code", "key", "template"), list(templates()))
+def test_texts_use_arguments_that_the_error_has(code: str, key: str, template: MessageTemplate) -> None:
+    used = {
+        field for text in (template.headline, template.help or "") for _, field, _, _ in string.Formatter().parse(text)
+    } - {None}
+    calls = [node for tree in modules_with(key) for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    given = {word.arg for call in calls for word in call.keywords} | {"kind", "relation", "column"}  # from helpers
+    assert used - GENERAL <= given
+    assert template.where.keys() <= given
+
+
+PAGES = [
+    pytest.param(code, sql, id=f"{code}-{number}")
+    for page in read_pages(str(POSTGRES.parents[1] / "rules"))
+    for code in [page.rule.code]
+    if code in MESSAGES and page.rule.phase == "ddl"
+    for number, sql in enumerate(dict.fromkeys(bad.sql for bad in page.bad if any(bad.answers.values())))
+]
+
+
+@pytest.mark.parametrize(("code", "sql"), PAGES)
+def test_errors_on_the_pages_have_a_text_of_their_own(code: str, sql: str) -> None:
+    config = Config(postgres=RULES[code].postgres, complete=True, select=(code,))
+    found = Linter(config).lint(Unit((Source("example.sql", sql),))).diagnostics
+    assert found
+    for diagnostic in found:
+        assert not diagnostic.message.startswith(FALLBACK)
+        assert diagnostic.help or code == "PUB101"  # for syntax errors there is syntax_help
 
 
 @pytest.mark.parametrize(
-    ("rule", "message", "detail", "headline", "action"),
+    ("key", "arguments", "headline", "action"),
     [
+        ("kind-not-publishable", {"relation": "far", "kind": "a foreign table"}, '"far" is a foreign table', "ONLY"),
         (
-            "relation-missing",
-            "improper qualified name (too many dotted names): a.b.c.d",
-            None,
-            '"a.b.c.d" has too many parts',
-            "write schema.table",
-        ),
-        (
-            "relation-kind",
-            'cannot add relation "far" to publication',
-            "This operation is not supported for foreign tables.",
-            '"far" is a foreign table',
-            "ONLY before the parent",
-        ),
-        (
-            "relation-kind",
-            'cannot add relation "pg_toast_1262" to publication',
-            "This operation is not supported for TOAST tables.",
+            "kind-not-publishable",
+            {"relation": "pg_toast_1262", "kind": "a TOAST table"},
             '"pg_toast_1262" is a TOAST table,',
             "name the table that it belongs to",
         ),
         (
-            "schema-not-allowed",
-            'cannot add schema "pg_temp_0" to publication',
-            "Temporary schemas cannot be replicated.",
+            "temporary-schema",
+            {"schema": "pg_temp_0"},
             '"pg_temp_0" holds temporary tables',
             "schema of ordinary tables",
         ),
-        ("option-unknown", 'unrecognized publication parameter: "copy_data"', None, "subscriptions", "SUBSCRIPTION"),
-        ("option-unknown", 'unrecognized publication parameter: "pubilsh"', None, '"pubilsh"', "the options are"),
-        ("permission", "permission denied for database shop", None, 'database "shop"', "GRANT CREATE ON DATABASE shop"),
-        ("permission", "must be superuser to create FOR ALL TABLES publication", None, "superuser", "list the tables"),
-        ("permission", "must be owner of foreign table far", None, 'own the foreign table "far"', "as the owner"),
-        ("permission", 'role "clerk" does not exist', None, '"clerk"', "CREATE ROLE"),
-        ("permission", 'must be able to SET ROLE "clerk"', None, '"clerk"', "GRANT clerk"),
-        (
-            "permission",
-            'permission denied to change owner of publication "shop"',
-            None,
-            "must be a superuser",
-            "give it to a superuser",
-        ),
-        ("rf-name-resolution", "column o.id does not exist", None, '"o.id"', "check the spelling"),
-        ("replica-identity-ddl", 'index "i" for table "t" does not exist', None, 'table "t" has no index "i"', "make"),
-        ("replica-identity-ddl", '"i" is not an index for table "t"', None, "another table", "index of this table"),
-        ("replica-identity-ddl", '"i" is not an index', None, '"i" is not an index', "unique index"),
-        (
-            "replica-identity-ddl",
-            'ALTER action REPLICA IDENTITY cannot be performed on relation "v"',
-            "This operation is not supported for views.",
-            '"v" is a view',
-            "name the table",
-        ),
-        (
-            "replica-identity-ddl",
-            'cannot use expression index "i" as replica identity',
-            None,
-            'index "i" is expression',
-            "choose a unique index",
-        ),
-        ("cl-system-column", "negative bitmapset member not allowed", None, '"public.orders"', "leave it out"),
-        (
-            "cl-generated-column",
-            'cannot use virtual generated column "vat" in publication column list',
-            None,
-            '"vat"',
-            "STORED",
-        ),
-        ("for-all-tables-fixed", 'publication "shop" is defined as FOR ALL TABLES', "Tables ...", '"shop"', "anew"),
-        ("not-member", 'tables from schema "s" are not part of the publication', None, 'schema "s"', "leave it out"),
-        (
-            "ddl-drop-column",
-            "cannot drop desired object(s) because other objects depend on them",
-            "publication of table t in publication shop depends on column a of table t",
-            'publication "shop" depends on what is dropped',
-            "ALTER PUBLICATION shop SET",
-        ),
+        ("publication-option", {"option": "copy_data"}, "subscriptions", "SUBSCRIPTION"),
+        ("publication-option", {"option": "pubilsh"}, '"pubilsh"', "the options are"),
+        ("create-in-database", {"database": "shop"}, 'database "shop"', "GRANT CREATE ON DATABASE shop"),
+        ("all-tables-of-superuser", {}, "superuser", "list the tables"),
+        ("relation-owner", {"kind": "foreign table", "relation": "far"}, 'own the foreign table "far"', "as the owner"),
+        ("no-role", {"role": "clerk"}, '"clerk"', "CREATE ROLE"),
+        ("set-role", {"role": "clerk"}, '"clerk"', "GRANT clerk"),
+        ("owner-not-superuser", {"publication": "shop"}, "must be a superuser", "give it to a superuser"),
+        ("no-column", {"column": "o.id"}, '"o.id"', "check the spelling"),
+        ("no-identity-index", {"index": "i", "relation": "t"}, 'table "t" has no index "i"', "make"),
+        ("identity-index-elsewhere", {"index": "i", "relation": "t"}, "another table", "index of this table"),
+        ("identity-not-an-index", {"index": "i"}, '"i" is not an index', "unique index"),
+        ("kind-without-identity", {"relation": "v", "kind": "a view"}, '"v" is a view', "name the table"),
+        ("identity-index-expression", {"index": "i"}, 'index "i" is expression', "choose a unique index"),
+        ("system-column-kept", {}, '"public.orders"', "leave it out"),
+        ("virtual-column-listed", {"column": "vat"}, '"vat"', "STORED"),
+        ("all-tables-fixed", {"publication": "shop"}, '"shop"', "anew"),
+        ("schema-not-member", {"schema": "s"}, 'schema "s"', "leave it out"),
+        ("object-in-publication", {}, 'publication "shop" depends on what is dropped', "ALTER PUBLICATION shop SET"),
     ],
 )
-def test_refusals_are_told_in_plain_words(
-    rule: str, message: str, detail: str | None, headline: str, action: str
-) -> None:
-    told, help_text = explain(refusal(rule, message, detail))
-    assert headline in told
+def test_errors_are_explained_in_plain_words(key: str, arguments: dict[str, str], headline: str, action: str) -> None:
+    text, help_text = explain(error(key, **arguments))
+    assert headline in text
     assert action in (help_text or "")
 
 
-def test_without_names_the_words_stay_general() -> None:
-    detail = 'publication of table t in publication shop depends on column "a"'
-    error = ServerError("0A000", "cannot alter type of a column ...", rule="ddl-alter-type", detail=detail)
-    headline, help_text = explain(error)
+def test_without_names_the_text_stays_general() -> None:
+    raised = ServerError("0A000", "cannot alter type ...", key="type-of-column-in-publication", column="a")
+    headline, help_text = explain(raised)
     assert headline == 'the type of column "a" is fixed: the publication uses it in a row filter or a column list'
     assert help_text is not None
     assert "None" not in headline + help_text
 
 
-def test_names_in_sql_are_quoted_where_they_must_be() -> None:
-    said = explain(refusal("publication-exists", 'publication "Shop" already exists'))[1] or ""
-    assert 'DROP PUBLICATION "Shop"' in said
-    said = explain(refusal("publication-exists", 'publication "all" already exists'))[1] or ""
-    assert 'DROP PUBLICATION "all"' in said
+@pytest.mark.parametrize(("name", "written"), [("Shop", '"Shop"'), ("all", '"all"'), ("shop", "shop")])
+def test_names_in_sql_are_quoted_where_they_must_be(name: str, written: str) -> None:
+    help_text = explain(error("publication-exists", publication=name))[1] or ""
+    assert f"DROP PUBLICATION {written} first" in help_text
 
 
 @pytest.mark.parametrize("name", ['a "quoted" name', "{braces}", "line\nfeed", "%s"])
-def test_any_name_can_be_told(name: str) -> None:
-    assert name in explain(refusal("relation-missing", f'relation "{name}" does not exist'))[0]
+def test_any_name_can_be_reported(name: str) -> None:
+    raised = ServerError("42P01", 'relation "{relation}" does not exist', key="no-relation", relation=name)
+    assert raised.message == f'relation "{name}" does not exist'
+    assert name in explain(raised)[0]
 
 
-def test_an_answer_without_words_is_told_in_the_servers() -> None:
-    assert explain(refusal("relation-kind", "something new")) == (f"{FALLBACK}something new", None)
-    assert explain(refusal("rf-of-tomorrow", "something new")) == (f"{FALLBACK}something new", None)
-    assert explain(ServerError("XX000", "something new")) == (f"{FALLBACK}something new", None)
+def test_an_error_that_is_plain_enough_is_reported_in_the_servers_words() -> None:
+    assert explain(error("subscription", "something new")) == (f"{FALLBACK}something new", None)
+
+
+@pytest.mark.parametrize(("sqlstate", "code"), [("42703", "PUB201"), ("42883", "PUB203"), ("XX000", "PUB203")])
+def test_an_error_of_several_rules_is_of_the_one_that_declares_its_sqlstate(sqlstate: str, code: str) -> None:
+    assert rule_of(error("expression", sqlstate=sqlstate)) is RULES[code]
 
 
 # --- What these files do not show ---------------------------------------------------------------------------------
 
 
+def no_relation(name: str) -> ServerError:
+    return ServerError("42P01", 'relation "{relation}" does not exist', key="no-relation", relation=name)
+
+
 def test_an_unseen_name_is_not_called_missing() -> None:
-    error = refusal("publication-undefined", 'publication "supabase_realtime" does not exist')
-    headline, help_text = explain_unseen(error, [])
+    headline, help_text = explain_unseen([error("no-publication", publication="supabase_realtime")])
     assert headline == 'publication "supabase_realtime" is not created in these files'
     assert "--complete" in (help_text or "")
 
 
 def test_more_unseen_names_are_listed_and_counted() -> None:
-    error = refusal("relation-missing", 'relation "a" does not exist')
-    others = [f'relation "{name}" does not exist' for name in "bcde"]
-    assert explain_unseen(error, others[:1])[0] == 'table "a" is not created in these files, nor is table "b"'
-    assert explain_unseen(error, others)[0] == (
+    errors = [no_relation(name) for name in "abcde"]
+    assert explain_unseen(errors[:2])[0] == 'table "a" is not created in these files, nor is table "b"'
+    assert explain_unseen(errors)[0] == (
         'table "a" is not created in these files, nor are table "b", table "c" and 2 more'
     )
+
+
+@pytest.mark.parametrize("complete", [False, True])
+def test_an_unseen_collation_is_of_the_rule_about_names(complete: bool) -> None:
+    """Servers answer 42704, which only PUB201 declares."""
+    sql = 'CREATE TABLE t (id int PRIMARY KEY, a text); CREATE PUBLICATION p FOR TABLE t WHERE (a COLLATE "de_DE" > b);'
+    found = Linter(Config(postgres=(18,), complete=complete)).lint(Unit((Source("a.sql", sql.replace("> b", "> a")),)))
+    (note,) = (each for each in found.diagnostics if each.server is not None and each.server.sqlstate == "42704")
+    assert (note.rule, note.message) == ("PUB201", 'collation "de_DE" is not created in these files')
+
+
+def test_an_option_that_a_called_function_sets_wrongly_is_no_syntax_error() -> None:
+    """The body of the server's answer is 42601, as for a syntax error, but the statement can be read."""
+    sql = (
+        "CREATE FUNCTION f(kind text) RETURNS void LANGUAGE plpgsql AS $$ BEGIN\n"
+        "  EXECUTE format('CREATE PUBLICATION p WITH (publish = %L)', kind);\nEND $$;\nSELECT f('nonsense');"
+    )
+    found = Linter(Config(postgres=(18,))).lint(Unit((Source("a.sql", sql),))).diagnostics
+    assert [each.rule for each in found if each.phase == "ddl" and each.severity == "error"] == ["PUB123"]

@@ -143,7 +143,7 @@ def told(major: int, database: str, setup: Sequence[Definition], statements: Seq
         try:
             perhaps_refused = apply_with_triggers(session, name, node)
         except ServerError as error:
-            if error.rule is None:
+            if error.key is None:
                 left_out[session.statement] = f"{error.sqlstate} {error.message}"
             raise
         if name in ("CreatePublicationStmt", "AlterPublicationStmt"):

@@ -79,19 +79,24 @@ def test_a_prefix_length_that_overflows_is_not_judged(length: str) -> None:
 def test_the_walk_names_the_function_behind_an_operator() -> None:
     refusal, place = _refusal("b AND tz > d")
     proc = session(18).syscache.proc(refusal.oid)
-    assert (refusal.rule, proc.name, proc.volatility, place) == ("rf-mutable-function", "timestamptz_gt_date", "s", 6)
+    assert (refusal.key, proc.name, proc.volatility, place) == (
+        "filter-mutable-function",
+        "timestamptz_gt_date",
+        "s",
+        6,
+    )
 
 
 def test_the_walk_names_the_node_that_stands_in_the_way() -> None:
     refusal, _ = _refusal("i4 = 1 AND vc IN ('a', 'b')")
-    assert (refusal.rule, refusal.culprit.node, refusal.oid) == ("rf-node-not-allowed", "ArrayCoerceExpr", 0)
+    assert (refusal.key, refusal.culprit.node, refusal.oid) == ("filter-construct", "ArrayCoerceExpr", 0)
     # The array of an IN list has no place of its own.
     assert refusal.error.location is None
 
 
 def test_the_outermost_node_decides() -> None:
     refusal, _ = _refusal("(now()::text)::bool")
-    assert refusal.rule == "rf-node-not-allowed"
+    assert refusal.key == "filter-construct"
 
 
 def test_a_type_that_may_be_made_elsewhere_is_not_refused() -> None:

@@ -22,7 +22,7 @@ DATABASE = "the_database"
 
 
 class Told(Struct, frozen=True):
-    """What was said to one statement; ``rule`` is ours alone."""
+    """What was said to one statement; ``key`` is ours alone."""
 
     text: str
     sqlstate: str | None = None
@@ -30,7 +30,7 @@ class Told(Struct, frozen=True):
     detail: str | None = None
     hint: str | None = None
     notices: tuple[str, ...] = ()
-    rule: str | None = None
+    key: str | None = None
 
 
 def play(session: Session, script: str) -> list[Told]:
@@ -46,7 +46,7 @@ def play(session: Session, script: str) -> list[Told]:
         except ServerError as error:
             session.catalog.journal.undo(mark)
             session.forget_path()
-            told.append(Told(text, error.sqlstate, error.message, error.detail, error.hint, rule=error.rule))
+            told.append(Told(text, error.sqlstate, error.message, error.detail, error.hint, key=error.key))
         else:
             told.append(Told(text, notices=tuple(session.notices)))
     return told
@@ -322,7 +322,7 @@ def assert_agrees(server: Server, script: str) -> None:
     differing = []
     for mine, their in zip(play(session, script), theirs, strict=True):
         same = mine.sqlstate == their.sqlstate
-        if mine.rule is not None or their.sqlstate == "2BP01":
+        if mine.key is not None or their.sqlstate == "2BP01":
             same = same and (mine.message, mine.detail, mine.hint) == (their.message, their.detail, their.hint)
         if any("cascades to" in notice for notice in their.notices + mine.notices):
             same = same and mine.notices == their.notices

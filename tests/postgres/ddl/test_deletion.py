@@ -281,7 +281,7 @@ def test_column_of_a_row_filter_is_held_by_the_membership() -> None:
     assert told.message == "cannot drop column a of table t because other objects depend on it"
     assert told.detail == "publication of table t in publication p depends on column a of table t"
     assert told.hint == "Use DROP ... CASCADE to drop the dependent objects too."
-    assert told.rule == "ddl-drop-column"
+    assert told.key == "column-in-publication"
 
 
 def test_names_are_qualified_when_the_search_path_does_not_lead_to_them() -> None:
@@ -302,7 +302,7 @@ def test_keywords_are_quoted_from_the_major_that_has_them() -> None:
 
 def test_refusal_without_a_publication_is_not_judged() -> None:
     told = last(TABLE + "CREATE VIEW v AS SELECT a FROM t; ALTER TABLE t DROP COLUMN a")
-    assert (told.sqlstate, told.rule) == ("2BP01", None)
+    assert (told.sqlstate, told.key) == ("2BP01", None)
 
 
 def test_cascade_takes_the_whole_membership() -> None:

@@ -140,21 +140,21 @@ PUBLICATION = "CREATE PUBLICATION p; "
 def test_renamed_publication_is_gone_under_its_old_name() -> None:
     told = last(PUBLICATION + "ALTER PUBLICATION p RENAME TO q; DROP PUBLICATION p", complete=False)
     assert (told.sqlstate, told.message) == ("42704", 'publication "p" does not exist')
-    assert told.rule == "publication-undefined"
+    assert told.key == "no-publication"
 
 
 @pytest.mark.parametrize("name", ["q", "p"])
 def test_new_name_of_a_publication_must_be_free_even_of_itself(name: str) -> None:
     told = last(PUBLICATION + f"CREATE PUBLICATION q; ALTER PUBLICATION p RENAME TO {name}")
     assert (told.sqlstate, told.message) == ("42710", f'publication "{name}" already exists')
-    assert told.rule == "publication-exists"
+    assert told.key == "publication-exists"
 
 
 @pytest.mark.parametrize("statement", ["DROP PUBLICATION p", "ALTER PUBLICATION p RENAME TO q"])
 def test_only_its_owner_drops_or_renames_a_publication(statement: str) -> None:
     told = last(PUBLICATION + f"CREATE ROLE u; SET ROLE u; {statement}")
     assert (told.sqlstate, told.message) == ("42501", "must be owner of publication p")
-    assert told.rule == "permission"
+    assert told.key == "publication-owner"
 
 
 def test_missing_publication_is_skipped_if_exists() -> None:
@@ -179,7 +179,7 @@ def test_new_owner_must_be_a_role_one_belongs_to(major: int, message: str) -> No
         "ALTER PUBLICATION p OWNER TO v",
         major,
     )
-    assert (told.sqlstate, told.message, told.rule) == ("42501", message, "permission")
+    assert (told.sqlstate, told.message, told.key) == ("42501", message, "set-role")
 
 
 def test_superuser_gives_a_publication_to_anyone() -> None:

@@ -101,7 +101,7 @@ def _refusals(p: ParseState, expr: Expr) -> Iterator[Refusal]:
     for node in nodes(expr):
         refusal = check_simple(p, replace(node, args=[]))
         if refusal is not None:
-            yield Refusal(refusal.rule, node, refusal.oid, refusal.error)
+            yield Refusal(refusal.key, node, refusal.oid, refusal.error)
 
 
 def _step(at: _Judged) -> tuple[_Judged, Proposal, str] | None:

@@ -26,7 +26,7 @@ _ENGLISH = "this takes the text search configuration english: write the one that
 def _built_in_operator(w: RewriteContext, site: Site) -> Iterator[Proposal]:
     """The operator of pg_catalog in the place of one that hides it, or the built-in function behind it."""
     body = site.body
-    if w.refusal.rule != "rf-user-operator" or body["kind"] not in ("AEXPR_OP", "AEXPR_LIKE", "AEXPR_ILIKE"):
+    if w.refusal.key != "filter-user-operator" or body["kind"] not in ("AEXPR_OP", "AEXPR_LIKE", "AEXPR_ILIKE"):
         return
     operator = w.state.cache.operator(w.refusal.oid)
     start, end = w.text.extent(site.node)
@@ -42,13 +42,13 @@ def _built_in_operator(w: RewriteContext, site: Site) -> Iterator[Proposal]:
 
 def _built_in_function(w: RewriteContext, site: Site) -> Iterator[Proposal]:
     """The function of pg_catalog in the place of one that hides it."""
-    if w.refusal.rule == "rf-user-function" and len(site.body["funcname"]) == 1:
+    if w.refusal.key == "filter-user-function" and len(site.body["funcname"]) == 1:
         name = name_of(site.body, "funcname")
         yield Proposal(f"pg_catalog.{w.source(site.node)}", f"this is the function {name} of pg_catalog")
 
 
 def _built_in_collation(w: RewriteContext, site: Site) -> Iterator[Proposal]:
-    if w.refusal.rule == "rf-user-collation":
+    if w.refusal.key == "filter-user-collation":
         argument = w.operand(site.body["arg"])
         yield Proposal(f'{argument} COLLATE "C"', "texts are then in the order of their bytes")
 

@@ -13,10 +13,11 @@ from pubcheck.postgres.catalog import FIRST_UNPINNED
 from pubcheck.postgres.catalog.rows import Relation
 from pubcheck.postgres.ddl.not_null import column_constrained
 from pubcheck.postgres.ddl.object_address import RELATION_KINDS, RELATION_WORDS
-from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.ddl.unsupported_kinds import not_alterable
+from pubcheck.postgres.errors import NOT_RELATION_OWNER, ServerError
 from pubcheck.postgres.lazy_dispatch import Deferred
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.relkind import RELKIND_NOUN, not_supported_for
+from pubcheck.postgres.relkind import RELKIND_NOUN
 from pubcheck.postgres.session import Session
 
 Subcommand = Callable[[Session, int, Node, bool], None]
@@ -34,27 +35,26 @@ def alter_table(session: Session, node: Node) -> None:
         return
     commands = [item["AlterTableCmd"] for item in node["cmds"]]
     rv = node["relation"]
-    rule = None
-    for command in commands:
-        if command["subtype"] == "AT_ReplicaIdentity":
-            rule = "relation-missing"
+    judged = any(command["subtype"] == "AT_ReplicaIdentity" for command in commands)
     if node.get("missing_ok") and session.find_relation(rv) is None:
         session.notices.append(f'relation "{rv["relname"]}" does not exist, skipping')
         return
-    relation = session.relation(rv, rule=rule)
-    judged = "replica-identity-ddl" if rule else None
+    relation = session.relation(rv, judged=judged)
     if not session.owns(relation.owner):
         noun = RELKIND_NOUN.get(relation.kind, "table")
-        raise ServerError("42501", f"must be owner of {noun} {relation.name}", rule=judged and "permission")
+        key = "relation-owner" if judged else None
+        raise ServerError("42501", NOT_RELATION_OWNER, key=key, kind=noun, relation=relation.name)
     if relation.oid < FIRST_UNPINNED:
-        raise ServerError("42501", f'permission denied: "{relation.name}" is a system catalog', rule=judged)
+        key = "identity-of-system-catalog" if judged else None
+        message = 'permission denied: "{relation}" is a system catalog'
+        raise ServerError("42501", message, key=key, relation=relation.name)
     try:
         _refuse_kind(relation, node.get("objtype", "OBJECT_TABLE"), commands)
         _run(session, relation.oid, commands, rv.get("inh", False))
     except ServerError as error:
         # What sets the replica identity is refused with all else that the statement says.
-        if judged and error.rule is None:
-            error.rule, error.relation = judged, session.qualified(relation)
+        if judged and error.key is None:
+            error.key, error.relation = "identity", session.qualified(relation)
         raise
 
 
@@ -75,11 +75,7 @@ def _refuse_kind(relation: Relation, objtype: str, commands: list[Node]) -> None
     for command in commands:
         allowed = _ALLOWED.get(command["subtype"])
         if allowed is not None and relation.kind not in allowed[0]:
-            raise ServerError(
-                "42809",
-                f'ALTER action {allowed[1]} cannot be performed on relation "{relation.name}"',
-                detail=not_supported_for(relation.kind),
-            )
+            raise not_alterable(allowed[1], relation)
 
 
 _ALLOWED = {

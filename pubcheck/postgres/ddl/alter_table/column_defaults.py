@@ -98,8 +98,10 @@ def _set_expression_of(session: Session, relation: int, command: Node) -> None:
                 "0A000",
                 "ALTER TABLE / SET EXPRESSION is not supported for virtual generated columns "
                 "in tables that are part of a publication",
-                rule="ddl-set-expression",
+                key="set-expression-in-publication",
                 detail=f'Column "{column.name}" of relation "{row.name}" is a virtual generated column.',
+                column=column.name,
+                relation=row.name,
             )
             error.relation = session.qualified(row)
             raise error

@@ -127,9 +127,10 @@ def _refuse_type_change(session: Session, row: Relation, column: Column) -> None
             error = ServerError(
                 "0A000",
                 "cannot alter type of a column used by a publication WHERE clause",
-                rule="ddl-alter-type",
+                key="type-of-column-in-publication",
                 detail=f"publication of table {relation_name(session, row)} in publication {publication} "
                 f'depends on column "{column.name}"',
+                column=column.name,
             )
             error.relation, error.publication = session.qualified(row), publication
             raise error
@@ -141,7 +142,7 @@ def _refuse_type_change(session: Session, row: Relation, column: Column) -> None
             raise ServerError(
                 "0A000",
                 "cannot alter type of a column used by a generated column",
-                rule="ddl-alter-type" if catalog.memberships.has(row.oid) else None,
+                key="type-of-column-in-expression" if catalog.memberships.has(row.oid) else None,
                 detail=f'Column "{column.name}" is used by generated column "{generated}".',
             )
         if dependent[0] == OTHER and kind == NORMAL:

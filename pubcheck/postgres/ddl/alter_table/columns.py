@@ -37,7 +37,7 @@ def add_column(session: Session, relation: int, command: Node, recurse: bool) ->
         if command.get("missing_ok"):
             session.notices.append(f'column "{name}" of relation "{row.name}" already exists, skipping')
             return
-        raise ServerError("42701", f'column "{name}" of relation "{row.name}" already exists')
+        raise ServerError("42701", 'column "{name}" of relation "{owner}" already exists', name=name, owner=row.name)
     if not recurse and catalog.children.has(relation):
         raise ServerError("42P16", "column must be added to child tables too")
     deferred: list[Node] = []
@@ -113,7 +113,7 @@ def drop_column(session: Session, relation: int, command: Node, recurse: bool) -
         raise ServerError("42809", "cannot drop column from typed table")
     objects: list[Object] = []
     _collect_column(session, relation, column, recurse, False, objects)
-    perform_deletion(session, objects, command.get("behavior") == "DROP_CASCADE", rule="ddl-drop-column")
+    perform_deletion(session, objects, command.get("behavior") == "DROP_CASCADE")
 
 
 def _collect_column(

@@ -8,9 +8,9 @@ from msgspec.structs import replace
 
 from pubcheck.postgres.catalog import CONSTRAINT, RELATION
 from pubcheck.postgres.ddl.indexes import rebuild_indexes
+from pubcheck.postgres.ddl.unsupported_kinds import not_alterable
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.relkind import not_supported_for
 from pubcheck.postgres.session import Session
 
 
@@ -20,14 +20,8 @@ def set_unlogged(session: Session, relation: int, command: Node, recurse: bool) 
     row = catalog.relations[relation]
     members = catalog.memberships.get(relation)
     publication = catalog.publications[catalog.publication_rels[members[0]].publication].name if members else None
-    rule = "ddl-set-unlogged" if members else None
     if row.kind == "p" and not catalog.major.unlogged_partitioned:
-        error = ServerError(
-            "42809",
-            f'ALTER action SET UNLOGGED cannot be performed on relation "{row.name}"',
-            rule=rule,
-            detail=not_supported_for(row.kind),
-        )
+        error = not_alterable("SET UNLOGGED", row, key="set-unlogged-of-partitioned" if members else None)
         error.relation, error.publication = session.qualified(row), publication
         raise error
     if row.persistence == "t":
@@ -38,9 +32,10 @@ def set_unlogged(session: Session, relation: int, command: Node, recurse: bool) 
         session.doubt_members(members)
         error = ServerError(
             "55000",
-            f'cannot change table "{row.name}" to unlogged because it is part of a publication',
-            rule=rule,
+            'cannot change table "{relation}" to unlogged because it is part of a publication',
+            key="set-unlogged-of-member",
             detail="Unlogged relations cannot be replicated.",
+            relation=row.name,
         )
         error.relation, error.publication = session.qualified(row), publication
         raise error
@@ -61,8 +56,7 @@ def set_logged(session: Session, relation: int, command: Node, recurse: bool) ->
     catalog = session.catalog
     row = catalog.relations[relation]
     if row.kind == "p" and not catalog.major.unlogged_partitioned:
-        message = f'ALTER action SET LOGGED cannot be performed on relation "{row.name}"'
-        raise ServerError("42809", message, detail=not_supported_for(row.kind))
+        raise not_alterable("SET LOGGED", row)
     if row.persistence == "t":
         raise ServerError("42P16", f'cannot change logged status of table "{row.name}" because it is temporary')
     if row.persistence != "u":

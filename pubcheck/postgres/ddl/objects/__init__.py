@@ -12,7 +12,7 @@ from pubcheck.postgres.catalog.journaled_dict import Heap
 from pubcheck.postgres.catalog.rows import Namespace, Publication, Relation
 from pubcheck.postgres.ddl.object_address import find_relation
 from pubcheck.postgres.ddl.object_descriptions import KINDS
-from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.errors import NOT_PUBLICATION_OWNER, ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
 
@@ -48,12 +48,12 @@ def object_row(session: Session, target: Object) -> Any:
 def require_publication_owner(session: Session, row: Publication) -> None:
     """Raises ServerError 42501, judged."""
     if not session.owns(row.owner):
-        raise refused(row, f"must be owner of publication {row.name}")
+        raise refused(row, NOT_PUBLICATION_OWNER, "publication-owner", publication=row.name)
 
 
-def refused(row: Publication, message: str, hint: str | None = None) -> ServerError:
-    """What says that one may not do that to a publication."""
-    error = ServerError("42501", message, rule="permission", hint=hint)
+def refused(row: Publication, message: str, key: str, hint: str | None = None, **arguments: str) -> ServerError:
+    """Return the error for a role that lacks a privilege on a publication."""
+    error = ServerError("42501", message, key=key, detail=None, hint=hint, location=None, culprit=None, **arguments)
     error.publication = row.name
     return error
 

@@ -32,11 +32,11 @@ def move_type(session: Session, row: Type, namespace: int, name: str) -> None:
     catalog = session.catalog
     if row.relation:
         if (namespace, name) in catalog.type_names:
-            raise ServerError("42710", f'type "{name}" already exists')
+            raise ServerError("42710", 'type "{name}" already exists', name=name)
     elif namespace == row.namespace or (namespace, name) not in catalog.type_names:
         free_type_name(session, namespace, name)
     else:
-        raise ServerError("42710", f'type "{name}" already exists in schema')
+        raise ServerError("42710", 'type "{name}" already exists in schema', name=name)
     array = catalog.types.get(row.array)
     for known in (row, array):
         if known is not None:
@@ -54,7 +54,7 @@ def move_row_type(session: Session, row: Relation, namespace: int, name: str) ->
     if oid is not None and catalog.types[oid].relation == row.oid:
         move_type(session, catalog.types[oid], namespace, name)
     elif (namespace, name) in catalog.type_names and row.kind in "rpvmf":
-        raise ServerError("42710", f'type "{name}" already exists')
+        raise ServerError("42710", 'type "{name}" already exists', name=name)
 
 
 def move(session: Session, target: Object, namespace: int, name: str) -> None:
@@ -77,13 +77,13 @@ def move(session: Session, target: Object, namespace: int, name: str) -> None:
     elif kind == COLLATION:
         collation = catalog.collations[oid]
         if (namespace, name) in catalog.collation_names:
-            raise ServerError("42710", f'collation "{name}" already exists')
+            raise ServerError("42710", 'collation "{name}" already exists', name=name)
         catalog.collation_names.remove((collation.namespace, collation.name))
         catalog.add_collation(replace(collation, namespace=namespace, name=name))
     elif kind == OTHER:
         other_row = catalog.others[oid]
         if (other_row.kind, namespace, name) in catalog.other_names:
-            raise ServerError("42710", f'{other_row.kind} "{name}" already exists')
+            raise ServerError("42710", '{kind} "{name}" already exists', kind=other_row.kind, name=name)
         catalog.other_names.remove((other_row.kind, other_row.namespace, other_row.name))
         catalog.add_other(replace(other_row, namespace=namespace, name=name))
 
@@ -95,7 +95,7 @@ def rename_relation(session: Session, row: Relation, name: str) -> None:
     """
     catalog = session.catalog
     if name == row.name:
-        raise ServerError("42P07", f'relation "{name}" already exists')
+        raise ServerError("42P07", 'relation "{name}" already exists', name=name)
     take_name(session, row.namespace, name)
     move_row_type(session, row, row.namespace, name)
     catalog.rename_relation(catalog.relations[row.oid], name, row.namespace)

@@ -10,7 +10,7 @@ from pubcheck.postgres.catalog import TYPE
 from pubcheck.postgres.catalog.rows import Publication, Role
 from pubcheck.postgres.ddl.object_address import find_object
 from pubcheck.postgres.ddl.objects import heap_of, object_row, refused, require_publication_owner, word_of
-from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.errors import NO_CREATE_IN_DATABASE, NO_ROLE, NO_SET_ROLE, ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
 
@@ -18,11 +18,10 @@ from pubcheck.postgres.session import Session
 def change_owner(session: Session, node: Node) -> None:
     """ALTER ... OWNER TO of any kind of object but relations (ExecAlterOwnerStmt)."""
     kind, judged = node["objectType"], node["objectType"] == "OBJECT_PUBLICATION"
-    rule = "permission" if judged else None
     spec = node["newowner"]
     if spec.get("roletype") == "ROLESPEC_PUBLIC":
-        raise ServerError("42704", 'role "public" does not exist', rule=rule)
-    owner = session.role_spec(spec, rule=rule)
+        raise ServerError("42704", NO_ROLE, key="no-role" if judged else None, role="public")
+    owner = session.role_spec(spec, judged=judged)
     if judged:
         _change_publication_owner(session, session.publication(node["object"]["String"]["sval"]), owner)
         return
@@ -73,16 +72,18 @@ def _change_publication_owner(session: Session, row: Publication, owner: Role) -
         require_publication_owner(session, row)
         if owner.seen and not session.member_of(owner.oid):
             if catalog.major.set_role_option:
-                raise refused(row, f'must be able to SET ROLE "{owner.name}"')
-            raise refused(row, f'must be member of role "{owner.name}"')
+                raise refused(row, NO_SET_ROLE, "set-role", role=owner.name)
+            raise refused(row, 'must be member of role "{role}"', "set-role", role=owner.name)
         if not session.may_create_in_database(owner):
             session.assume_database()
-            raise refused(row, f"permission denied for database {catalog.database}")
+            raise refused(row, NO_CREATE_IN_DATABASE, "create-in-database", database=catalog.database)
         scope = "ALL TABLES" if row.all_tables else "TABLES IN SCHEMA" if catalog.schemas_of.has(row.oid) else ""
         if scope and owner.seen and not owner.superuser:
             raise refused(
                 row,
-                f'permission denied to change owner of publication "{row.name}"',
+                'permission denied to change owner of publication "{publication}"',
+                "owner-not-superuser",
                 f"The owner of a FOR {scope} publication must be a superuser.",
+                publication=row.name,
             )
     catalog.publications.put(row.oid, replace(row, owner=owner.oid))

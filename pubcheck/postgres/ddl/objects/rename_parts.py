@@ -58,7 +58,7 @@ def _rename_column_of(session: Session, relation: int, old: str, new: str, paren
     if new in SYSTEM_COLUMNS:
         raise ServerError("42701", f'column name "{new}" conflicts with a system column name')
     if row.column(new) is not None:
-        raise ServerError("42701", f'column "{new}" of relation "{row.name}" already exists')
+        raise ServerError("42701", 'column "{name}" of relation "{owner}" already exists', name=new, owner=row.name)
     columns = []
     for known in row.columns:
         if known.number == column.number:
@@ -118,5 +118,7 @@ def rename_constraint(session: Session, node: Node) -> None:
                 continue
         if catalog.constraint(oid, new) is not None:
             name = catalog.relations[oid].name
-            raise ServerError("42710", f'constraint "{new}" for relation "{name}" already exists')
+            raise ServerError(
+                "42710", 'constraint "{name}" for relation "{owner}" already exists', name=new, owner=name
+            )
         put_constraint(session, part, new)

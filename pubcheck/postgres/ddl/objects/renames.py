@@ -26,7 +26,7 @@ from pubcheck.postgres.ddl.objects.new_names import move, move_type, relation_of
 from pubcheck.postgres.ddl.objects.rename_parts import rename_column, rename_constraint
 from pubcheck.postgres.ddl.subscriptions import rename_subscription
 from pubcheck.postgres.ddl.types import refuse_shell
-from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.errors import PUBLICATION_EXISTS, ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
 
@@ -84,7 +84,7 @@ def _rename_publication(session: Session, node: Node) -> None:
     other = catalog.publication_names.get(name)
     if other is not None:
         session.rests_on(catalog.publications[other])
-        error = ServerError("42710", f'publication "{name}" already exists', rule="publication-exists")
+        error = ServerError("42710", PUBLICATION_EXISTS, key="publication-exists", publication=name)
         error.publication = name
         raise error
     catalog.publication_names.remove(row.name)
@@ -97,7 +97,7 @@ def _rename_schema(session: Session, old: str, new: str) -> None:
     catalog = session.catalog
     row = session.namespace(old)
     if new in catalog.namespace_names:
-        raise ServerError("42P06", f'schema "{new}" already exists')
+        raise ServerError("42P06", 'schema "{name}" already exists', name=new)
     if not session.owns(row.owner):
         raise ServerError("42501", f"must be owner of schema {old}")
     if not session.may_create_in_database():
@@ -119,7 +119,7 @@ def _rename_role(session: Session, old: str, new: str) -> None:
     if row.oid == session.setting("role"):
         raise ServerError("0A000", "current user cannot be renamed")
     if new in catalog.role_names:
-        raise ServerError("42710", f'role "{new}" already exists')
+        raise ServerError("42710", 'role "{name}" already exists', name=new)
     if not session.superuser() and (row.superuser or not session.role.create_role):
         raise ServerError("42501", "permission denied to rename role")
     catalog.role_names.remove(old)

@@ -108,6 +108,8 @@ def _move_relation(session: Session, row: Relation, namespace: Namespace) -> Non
 def _refuse_taken(session: Session, row: Relation, namespace: Namespace) -> None:
     known = session.relation_in(namespace.oid, row.name)
     if known is not None and known.seen and known.oid != row.oid:
-        raise ServerError("42P07", f'relation "{row.name}" already exists in schema "{namespace.name}"')
+        raise ServerError(
+            "42P07", 'relation "{name}" already exists in schema "{owner}"', name=row.name, owner=namespace.name
+        )
     if known is not None and not known.seen:
         take_name(session, namespace.oid, row.name)

@@ -33,5 +33,7 @@ def about(error: ServerError, publication: str, relation: str | None = None) -> 
     return error
 
 
-def denied(message: str, publication: str, location: int | None) -> ServerError:
-    return about(ServerError("42501", message, rule="permission", culprit=location), publication)
+def denied(message: str, key: str, name: str, location: int | None, **arguments: str) -> ServerError:
+    """Return the error for a role that lacks a privilege on the publication of that name."""
+    error = ServerError("42501", message, key=key, detail=None, hint=None, location=None, culprit=location, **arguments)
+    return about(error, name)

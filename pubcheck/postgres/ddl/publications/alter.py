@@ -10,7 +10,7 @@ from pubcheck.postgres.ddl.publications.objects import Objects, look_up
 from pubcheck.postgres.ddl.publications.options import PublicationOptions, parse_options
 from pubcheck.postgres.ddl.publications.schemas import alter_schemas
 from pubcheck.postgres.ddl.publications.tables import alter_tables
-from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.errors import NOT_PUBLICATION_OWNER, ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
 
@@ -22,7 +22,7 @@ def alter_publication(session: Session, node: Node) -> None:
     location = session.find_name(name)
     publication = session.publication(name, location=location)
     if not session.owns(publication.owner):
-        raise denied(f"must be owner of publication {name}", name, location)
+        raise denied(NOT_PUBLICATION_OWNER, "publication-owner", name, location, publication=name)
     if "options" in node:
         _alter_options(session, publication, node["options"])
         return
@@ -50,11 +50,14 @@ def _alter_options(session: Session, publication: Publication, nodes: list[Node]
             raise about(
                 ServerError(
                     "22023",
-                    f'cannot set parameter "publish_via_partition_root" to false for publication "{publication.name}"',
-                    rule="viaroot-to-false",
+                    'cannot set parameter "publish_via_partition_root" to false for publication "{publication}"',
+                    key="via-root-needed",
                     detail=f'The publication contains a {what} for partitioned table "{relation.name}", '
                     'which is not allowed when "publish_via_partition_root" is false.',
                     culprit=options.via_root_location,
+                    publication=publication.name,
+                    relation=relation.name,
+                    what=what,
                 ),
                 publication.name,
                 session.qualified(relation),
@@ -66,7 +69,7 @@ def _check_alter(session: Session, publication: Publication, objects: Objects, a
     """CheckAlterPublication."""
     name = publication.name
     if action != "AP_DropObjects" and objects.schemas and not session.superuser():
-        raise denied("must be superuser to add or set schemas", name, objects.schemas[0][1])
+        raise denied("must be superuser to add or set schemas", "schemas-of-superuser", name, objects.schemas[0][1])
     if not publication.all_tables:
         return
     if objects.schemas:
@@ -78,10 +81,11 @@ def _check_alter(session: Session, publication: Publication, objects: Objects, a
     raise about(
         ServerError(
             "55000",
-            f'publication "{name}" is defined as FOR ALL TABLES',
-            rule="for-all-tables-fixed",
+            'publication "{publication}" is defined as FOR ALL TABLES',
+            key="all-tables-fixed",
             detail=f"{what} cannot be added to or dropped from FOR ALL TABLES publications.",
             culprit=location,
+            publication=name,
         ),
         name,
     )

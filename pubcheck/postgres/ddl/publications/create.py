@@ -9,7 +9,7 @@ from pubcheck.postgres.ddl.publications.objects import check_column_lists, look_
 from pubcheck.postgres.ddl.publications.options import parse_options
 from pubcheck.postgres.ddl.publications.schemas import add_schemas
 from pubcheck.postgres.ddl.publications.tables import add_tables
-from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.errors import NO_CREATE_IN_DATABASE, PUBLICATION_EXISTS, ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
 
@@ -22,16 +22,18 @@ def create_publication(session: Session, node: Node) -> None:
     all_tables = node.get("for_all_tables", False)
     if not session.may_create_in_database():
         session.assume_database()
-        raise denied(f"permission denied for database {catalog.database}", name, location)
+        raise denied(NO_CREATE_IN_DATABASE, "create-in-database", name, location, database=catalog.database)
     if all_tables and not session.superuser():
-        raise denied("must be superuser to create FOR ALL TABLES publication", name, location)
+        raise denied(
+            "must be superuser to create FOR ALL TABLES publication", "all-tables-of-superuser", name, location
+        )
     existing = catalog.publication_names.get(name)
     if existing is not None and catalog.publications[existing].seen:
         creator = catalog.publications[existing].creator
         if creator not in (0, session.unseen_role()):
             session.assume(f'role "{catalog.roles[creator].name}", which these files do not create, may create it')
         raise about(
-            ServerError("42710", f'publication "{name}" already exists', rule="publication-exists", culprit=location),
+            ServerError("42710", PUBLICATION_EXISTS, key="publication-exists", culprit=location, publication=name),
             name,
         )
     options = parse_options(session, node.get("options", ()), name)
@@ -56,7 +58,8 @@ def create_publication(session: Session, node: Node) -> None:
         return
     objects = look_up(session, node.get("pubobjects", ()), name)
     if objects.schemas and not session.superuser():
-        raise denied("must be superuser to create FOR TABLES IN SCHEMA publication", name, objects.schemas[0][1])
+        message = "must be superuser to create FOR TABLES IN SCHEMA publication"
+        raise denied(message, "schemas-of-superuser", name, objects.schemas[0][1])
     if objects.tables:
         members = open_tables(session, objects.tables, name)
         transform_filters(session, members, publication)

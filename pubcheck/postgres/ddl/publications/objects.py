@@ -15,7 +15,7 @@ from pubcheck.postgres.catalog.rows import Filter, Namespace, Publication, Relat
 from pubcheck.postgres.ddl.publications import about
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.relkind import not_supported_for
+from pubcheck.postgres.relkind import RELKIND_SINGULAR, not_supported_for
 from pubcheck.postgres.session import Session
 
 _OPENABLE_NOT = "iIc"
@@ -55,13 +55,13 @@ def look_up(session: Session, nodes: Any, publication: str) -> Objects:
                     raise ServerError(
                         "3F000",
                         "no schema has been selected for CURRENT_SCHEMA",
-                        rule="current-schema",
+                        key="no-current-schema",
                         culprit=location,
                     )
                 # A temporary schema that comes first on the path is made for the occasion.
                 namespace = session.temporary() if oid == TEMPORARY else session.catalog.namespaces[oid]
             else:
-                namespace = session.namespace(spec["name"], rule="relation-missing", location=location)
+                namespace = session.namespace(spec["name"], key="no-schema", location=location)
         except ServerError as error:
             raise about(error, publication) from None
         if not namespace.seen:
@@ -83,15 +83,15 @@ def open_tables(session: Session, nodes: list[Node], publication: str) -> list[M
         columns = [item["String"]["sval"] for item in node["columns"]] if "columns" in node else None
         location = rv.get("location", 0)
         try:
-            relation = session.relation(rv, rule="relation-missing")
+            relation = session.relation(rv, judged=True)
         except ServerError as error:
             raise about(error, publication) from None
         _refuse_unopenable(session, relation, publication, location)
         if relation.oid in known:
             if where is not None or relation.oid in filtered:
-                raise _redundant("WHERE clauses", session, relation, publication, location)
+                raise _redundant("WHERE clause", session, relation, publication, location)
             if columns is not None or relation.oid in listed:
-                raise _redundant("column lists", session, relation, publication, location)
+                raise _redundant("column list", session, relation, publication, location)
             continue
         family = [relation.oid]
         if rv.get("inh", False) and relation.kind != "p":
@@ -101,9 +101,9 @@ def open_tables(session: Session, nodes: list[Node], publication: str) -> list[M
             if oid in known:
                 # The message names the relation opened last, the parent more often than not.
                 if where is not None or oid in filtered:
-                    raise _redundant("WHERE clauses", session, opened, publication, location)
+                    raise _redundant("WHERE clause", session, opened, publication, location)
                 if columns is not None or oid in listed:
-                    raise _redundant("column lists", session, opened, publication, location)
+                    raise _redundant("column list", session, opened, publication, location)
                 continue
             opened = catalog.relations[oid]
             members.append(Member(opened, where, columns, location))
@@ -119,12 +119,20 @@ def _refuse_unopenable(session: Session, relation: Relation, publication: str, l
     """table_open: an index or a composite type is not a table."""
     if relation.kind not in _OPENABLE_NOT:
         return
+    kind, detail = RELKIND_SINGULAR[relation.kind], None
     if session.catalog.major.opens_by_kind:
-        message, detail = f'cannot open relation "{relation.name}"', not_supported_for(relation.kind)
+        message, detail = 'cannot open relation "{relation}"', not_supported_for(relation.kind)
     else:
-        what = "a composite type" if relation.kind == "c" else "an index"
-        message, detail = f'"{relation.name}" is {what}', None
-    error = ServerError("42809", message, rule="relation-not-openable", detail=detail, culprit=location)
+        message, kind = '"{relation}" is {kind}', "a composite type" if relation.kind == "c" else "an index"
+    error = ServerError(
+        "42809",
+        message,
+        key="relation-not-openable",
+        detail=detail,
+        culprit=location,
+        relation=relation.name,
+        kind=kind,
+    )
     raise about(error, publication, session.qualified(relation))
 
 
@@ -132,9 +140,11 @@ def _redundant(what: str, session: Session, relation: Relation, publication: str
     return about(
         ServerError(
             "42710",
-            f'conflicting or redundant {what} for table "{relation.name}"',
-            rule="duplicate-table",
+            'conflicting or redundant {what}s for table "{relation}"',
+            key="conflicting-entries",
             culprit=location,
+            what=what,
+            relation=relation.name,
         ),
         publication,
         session.qualified(relation),
@@ -152,11 +162,12 @@ def transform_filters(session: Session, members: list[Member], publication: Publ
             raise about(
                 ServerError(
                     "22023",
-                    f'cannot use publication WHERE clause for relation "{relation.name}"',
-                    rule="rf-partitioned-root",
+                    'cannot use publication WHERE clause for relation "{relation}"',
+                    key="filter-on-partitioned-root",
                     detail="WHERE clause cannot be used for a partitioned table when publish_via_partition_root "
                     "is false.",
                     culprit=member.location,
+                    relation=relation.name,
                 ),
                 publication.name,
                 session.qualified(relation),
@@ -185,21 +196,22 @@ def check_column_lists(session: Session, members: list[Member], publication: Pub
             continue
         relation = session.catalog.relations[member.relation.oid]
         if schemas:
-            rule = "cl-with-schema"
+            key = "column-list-with-schema"
             detail = "Column lists cannot be specified in publications containing FOR TABLES IN SCHEMA elements."
         elif relation.kind == "p" and not publication.via_root and publication.seen:
-            rule = "cl-partitioned-root"
+            key = "column-list-on-partitioned-root"
             detail = "Column lists cannot be specified for partitioned tables when publish_via_partition_root is false."
         else:
             continue
         raise about(
             ServerError(
                 "22023",
-                f'cannot use column list for relation "{session.qualified(relation)}" in publication '
-                f'"{publication.name}"',
-                rule=rule,
+                'cannot use column list for relation "{relation}" in publication "{publication}"',
+                key=key,
                 detail=detail,
                 culprit=member.location,
+                relation=session.qualified(relation),
+                publication=publication.name,
             ),
             publication.name,
             session.qualified(relation),

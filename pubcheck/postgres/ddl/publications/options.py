@@ -60,7 +60,8 @@ def parse_options(session: Session, nodes: Iterable[Node], publication: str) -> 
                     raise _twice(location)
                 generated = _generated(element)
             else:
-                raise ServerError("42601", f'unrecognized publication parameter: "{name}"', rule="option-unknown")
+                message = 'unrecognized publication parameter: "{option}"'
+                raise ServerError("42601", message, key="publication-option", option=name)
         except ServerError as error:
             error.publication = publication
             if error.culprit is None:
@@ -71,27 +72,27 @@ def parse_options(session: Session, nodes: Iterable[Node], publication: str) -> 
 
 def _twice(location: int) -> ServerError:
     """errorConflictingDefElem; the only option error with a position."""
-    return ServerError("42601", "conflicting or redundant options", rule="option-twice", location=location)
+    return ServerError("42601", "conflicting or redundant options", key="publication-option-twice", location=location)
 
 
 def _publish(element: Node) -> frozenset[str]:
     if "arg" not in element:
-        raise ServerError("42601", "publish requires a parameter", rule="publish-no-value")
+        raise ServerError("42601", "publish requires a parameter", key="publish-without-value")
     parts = split_identifiers(value_text(element["arg"]))
     if parts is None:
-        raise ServerError("42601", 'invalid list syntax in parameter "publish"', rule="publish-list-syntax")
+        raise ServerError("42601", 'invalid list syntax in parameter "publish"', key="publish-list")
     for part in parts:
         if part not in _ACTIONS:
-            raise ServerError(
-                "42601", f'unrecognized value for publication option "publish": "{part}"', rule="publish-value"
-            )
+            message = 'unrecognized value for publication option "publish": "{value}"'
+            raise ServerError("42601", message, key="publish-value", value=part)
     return frozenset(parts)
 
 
 def _boolean(element: Node) -> bool:
     value = truth(element.get("arg"))
     if value is None:
-        raise ServerError("42601", f"{element['defname']} requires a Boolean value", rule="viaroot-boolean")
+        message = "{option} requires a Boolean value"
+        raise ServerError("42601", message, key="publication-option-not-boolean", option=element["defname"])
     return value
 
 
@@ -103,9 +104,10 @@ def _generated(element: Node) -> str:
         return word[0]
     raise ServerError(
         "42601",
-        f'invalid value for publication parameter "publish_generated_columns": "{value}"',
-        rule="generated-option-value",
+        'invalid value for publication parameter "publish_generated_columns": "{value}"',
+        key="publish-generated-columns",
         detail='Valid values are "none" and "stored".',
+        value=value,
     )
 
 

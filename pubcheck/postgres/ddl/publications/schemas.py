@@ -22,11 +22,12 @@ def alter_schemas(
                 raise about(
                     ServerError(
                         "22023",
-                        f'cannot add schema to publication "{publication.name}"',
-                        rule="cl-with-schema",
+                        'cannot add schema to publication "{publication}"',
+                        key="schema-with-column-list",
                         detail="Schemas cannot be added if any tables that specify a column list are already part of "
                         "the publication.",
                         culprit=schemas[0][1],
+                        publication=publication.name,
                     ),
                     publication.name,
                 )
@@ -41,9 +42,10 @@ def alter_schemas(
                 session.rests_on_flag("joined")
                 error = ServerError(
                     "42704",
-                    f'tables from schema "{namespace.name}" are not part of the publication',
-                    rule="not-member",
+                    'tables from schema "{schema}" are not part of the publication',
+                    key="schema-not-member",
                     culprit=location,
+                    schema=namespace.name,
                 )
                 raise about(error, publication.name)
             else:
@@ -68,20 +70,23 @@ def add_schemas(
                 continue
             error = ServerError(
                 "42710",
-                f'schema "{namespace.name}" is already member of publication "{publication.name}"',
-                rule="already-member",
+                'schema "{schema}" is already member of publication "{publication}"',
+                key="schema-already-member",
                 culprit=location,
+                schema=namespace.name,
+                publication=publication.name,
             )
             raise about(error, publication.name)
         if namespace.oid in (PG_CATALOG, PG_TOAST, TEMPORARY):
             error = ServerError(
                 "22023",
-                f'cannot add schema "{namespace.name}" to publication',
-                rule="schema-not-allowed",
+                'cannot add schema "{schema}" to publication',
+                key="temporary-schema" if namespace.oid == TEMPORARY else "system-schema",
                 detail="Temporary schemas cannot be replicated."
                 if namespace.oid == TEMPORARY
                 else "This operation is not supported for system schemas.",
                 culprit=location,
+                schema=namespace.name,
             )
             raise about(error, publication.name)
         catalog.add_publication_namespace(

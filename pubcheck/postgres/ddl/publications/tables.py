@@ -14,9 +14,9 @@ from pubcheck.postgres.ddl.publications.objects import (
     open_tables,
     transform_filters,
 )
-from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.errors import NOT_RELATION_OWNER, ServerError
 from pubcheck.postgres.parse_tree import without_locations
-from pubcheck.postgres.relkind import RELKIND_NOUN, not_supported_for
+from pubcheck.postgres.relkind import RELKIND_NOUN, RELKIND_SINGULAR, not_supported_for
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.session.columns import SYSTEM_COLUMNS, require_column
 from pubcheck.postgres.tokens import column_list
@@ -30,7 +30,14 @@ def add_tables(session: Session, publication: Publication, members: list[Member]
         qualified = session.qualified(relation)
         if not session.owns(relation.owner):
             noun = RELKIND_NOUN[relation.kind]
-            error = denied(f"must be owner of {noun} {relation.name}", publication.name, member.location)
+            error = denied(
+                NOT_RELATION_OWNER,
+                "relation-owner",
+                publication.name,
+                member.location,
+                kind=noun,
+                relation=relation.name,
+            )
             raise about(error, publication.name, qualified)
         if (publication.oid, relation.oid) in catalog.members:
             if if_not_exists:
@@ -38,9 +45,11 @@ def add_tables(session: Session, publication: Publication, members: list[Member]
             raise about(
                 ServerError(
                     "42710",
-                    f'relation "{relation.name}" is already member of publication "{publication.name}"',
-                    rule="already-member",
+                    'relation "{relation}" is already member of publication "{publication}"',
+                    key="table-already-member",
                     culprit=member.location,
+                    relation=relation.name,
+                    publication=publication.name,
                 ),
                 publication.name,
                 qualified,
@@ -63,21 +72,23 @@ def add_tables(session: Session, publication: Publication, members: list[Member]
 def _refuse_unpublishable(session: Session, relation: Relation, publication: str, location: int) -> None:
     """check_publication_add_relation."""
     if relation.kind not in "rp":
-        rule, detail = "relation-kind", not_supported_for(relation.kind)
+        key, detail = "kind-not-publishable", not_supported_for(relation.kind)
     elif relation.oid < FIRST_UNPINNED:
-        rule, detail = "system-relation", "This operation is not supported for system tables."
+        key, detail = "system-relation", "This operation is not supported for system tables."
     elif relation.persistence == "t":
-        rule, detail = "relation-persistence", "This operation is not supported for temporary tables."
+        key, detail = "temporary-relation", "This operation is not supported for temporary tables."
     elif relation.persistence == "u":
-        rule, detail = "relation-persistence", "This operation is not supported for unlogged tables."
+        key, detail = "unlogged-relation", "This operation is not supported for unlogged tables."
     else:
         return
     error = ServerError(
         "22023",
-        f'cannot add relation "{relation.name}" to publication',
-        rule=rule,
+        'cannot add relation "{relation}" to publication',
+        key=key,
         detail=detail,
         culprit=location,
+        relation=relation.name,
+        kind=RELKIND_SINGULAR[relation.kind],
     )
     raise about(error, publication, session.qualified(relation))
 
@@ -102,32 +113,32 @@ def _validate_columns(
             relation = catalog.relations[relation.oid]
         refused: tuple[str, str, str] | None = None
         if column is None and name in SYSTEM_COLUMNS:
-            refused = "42P10", f'cannot use system column "{name}" in publication column list', "cl-system-column"
+            refused = "42P10", 'cannot use system column "{column}" in publication column list', "system-column-listed"
         elif column is None:
             # What could not be followed (a DO block) may have added it.
             session.rests_on_flag("blind")
             refused = (
                 "42703",
-                f'column "{name}" of relation "{relation.name}" does not exist',
-                "cl-unknown-column",
+                'column "{column}" of relation "{relation}" does not exist',
+                "no-listed-column",
             )
         elif column.generated == "v" and catalog.major.publish_generated_columns:
             refused = (
                 "42P10",
-                f'cannot use virtual generated column "{name}" in publication column list',
-                "cl-generated-column",
+                'cannot use virtual generated column "{column}" in publication column list',
+                "virtual-column-listed",
             )
         elif column.generated and not catalog.major.publish_generated_columns:
             refused = (
                 "42P10",
-                f'cannot use generated column "{name}" in publication column list',
-                "cl-generated-column",
+                'cannot use generated column "{column}" in publication column list',
+                "generated-column-listed",
             )
         elif column.number in numbers:
-            refused = "42710", f'duplicate column "{name}" in publication column list', "cl-duplicate-column"
+            refused = "42710", 'duplicate column "{column}" in publication column list', "column-listed-twice"
         if refused is not None:
-            sqlstate, message, rule = refused
-            error = ServerError(sqlstate, message, rule=rule, culprit=place.start)
+            sqlstate, message, key = refused
+            error = ServerError(sqlstate, message, key=key, culprit=place.start, column=name, relation=relation.name)
             raise about(error, publication, session.qualified(relation))
         assert column is not None
         numbers[column.number] = None
@@ -185,7 +196,7 @@ def _columns_for_set(session: Session, member: Member, publication: str) -> set[
             error = ServerError(
                 "XX000",
                 "negative bitmapset member not allowed",
-                rule="cl-system-column",
+                key="system-column-kept",
                 culprit=member.location,
             )
             raise about(error, publication, session.qualified(relation))
@@ -209,7 +220,7 @@ def _drop_tables(session: Session, publication: Publication, members: list[Membe
             error = ServerError(
                 "42601",
                 "column list must not be specified in ALTER PUBLICATION ... DROP",
-                rule="drop-with-filter",
+                key="drop-with-column-list",
                 culprit=member.location,
             )
             raise about(error, publication.name, session.qualified(relation))
@@ -220,16 +231,17 @@ def _drop_tables(session: Session, publication: Publication, members: list[Membe
             session.rests_on_flag("joined")
             error = ServerError(
                 "42704",
-                f'relation "{relation.name}" is not part of the publication',
-                rule="not-member",
+                'relation "{relation}" is not part of the publication',
+                key="table-not-member",
                 culprit=member.location,
+                relation=relation.name,
             )
             raise about(error, publication.name, session.qualified(relation))
         if member.where is not None:
             error = ServerError(
                 "42601",
                 "cannot use a WHERE clause when removing a table from a publication",
-                rule="drop-with-filter",
+                key="drop-with-filter",
                 culprit=member.location,
             )
             raise about(error, publication.name, session.qualified(relation))

@@ -27,7 +27,7 @@ from pubcheck.postgres.ddl.type_modifiers import (
     type_collation,
     typmod_of,
 )
-from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.errors import NO_COLUMN, ServerError
 from pubcheck.postgres.oids import BOOL, INT4, INT8, NUMERIC, RECORD, RECORD_ARRAY, TEXT
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import find, names, parts
@@ -277,7 +277,8 @@ class _Reader:
                 one = next((column for column in left if column.name == name), None)
                 other = next((column for column in right if column.name == name), None)
                 if one is None or other is None:
-                    raise ServerError("42703", f'column "{name}" specified in USING clause does not exist')
+                    message = 'column "{column}" specified in USING clause does not exist'
+                    raise ServerError("42703", message, column=name)
                 for column in (one, other):
                     self._use(column)
                 whole = united(one, other)
@@ -420,7 +421,8 @@ class _Reader:
     def _missing_item(self, qualified: list[str]) -> None:
         """Nothing in FROM is called so; in RETURNING it may be OLD or NEW."""
         if not self.reading.modifies:
-            raise ServerError("42P01", f'missing FROM-clause entry for table "{qualified[-1]}"')
+            message = 'missing FROM-clause entry for table "{name}"'
+            raise ServerError("42P01", message, name=qualified[-1])
 
     def _item(self, qualified: list[str], scopes: list[list[Item]]) -> Item | None:
         name = qualified[-1]
@@ -524,7 +526,7 @@ class _Reader:
         whole = self._item(path, scopes) if len(path) == 1 else None
         if whole is not None:
             return Output(name, 0 if whole.relation else RECORD)
-        raise ServerError("42703", f'column "{".".join(path)}" does not exist', location=reference.get("location"))
+        raise ServerError("42703", NO_COLUMN, location=reference.get("location"), column=".".join(path))
 
     def _callable(self, name: str) -> bool:
         """``t.f`` may mean ``f(t)`` (ParseFuncOrColumn)."""

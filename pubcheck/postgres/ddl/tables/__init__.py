@@ -61,7 +61,7 @@ def create_table(session: Session, node: Node, kind: str = "") -> None:
         if node.get("if_not_exists"):
             session.notices.append(f'relation "{name}" already exists, skipping')
             return
-        raise ServerError("42P07", f'relation "{name}" already exists')
+        raise ServerError("42P07", 'relation "{name}" already exists', name=name)
     if former is not None and former.place is not None:
         # It was perhaps made, otherwise than here, or dropped since: nothing of it, as its indexes, is this one's.
         perform_deletion(session, [(RELATION, former.oid, 0)], True)
@@ -125,7 +125,8 @@ def _parents(session: Session, node: Node, former: Relation | None, namespace: i
     if any(parent.name == name and parent.namespace == namespace for parent in parents):
         raise ServerError("42P01", f'relation "{name}" does not exist')
     if former is not None and any(former.oid in session.catalog.ancestors(parent.oid) for parent in parents):
-        raise ServerError("42P07", f'relation "{name}" already exists')  # its parent could not be made before it
+        # Its parent could not be created before it.
+        raise ServerError("42P07", 'relation "{name}" already exists', name=name)
     distinct: set[int] = set()
     for parent in parents:
         if parent.oid in distinct:

@@ -25,7 +25,7 @@ def free_type_name(session: Session, namespace: int, name: str) -> None:
         return
     relation = session.relation_in(namespace, name)
     if relation is not None and relation.seen and relation.kind in "rpvmf":
-        raise ServerError("42710", f'type "{name}" already exists')
+        raise ServerError("42710", 'type "{name}" already exists', name=name)
 
 
 def shell_named(session: Session, namespace: int, name: str) -> Type | None:
@@ -68,7 +68,7 @@ def _move_array(session: Session, row: Type) -> None:
     """Another name for an array type in the way (moveArrayTypeName). Raises ServerError 42710 for any other type."""
     catalog = session.catalog
     if not (row.subscript == "a" and row.name.startswith("_")):
-        raise ServerError("42710", f'type "{row.name}" already exists')
+        raise ServerError("42710", 'type "{name}" already exists', name=row.name)
     moved = catalog.array_type_name(row.namespace, row.name)
     catalog.type_names.remove((row.namespace, row.name))
     catalog.add_type(replace(row, name=moved))

@@ -25,7 +25,7 @@ def create_base(session: Session, node: Node) -> None:
     owner = session.setting("role")
     if "definition" not in node:
         if shell is not None:
-            raise ServerError("42710", f'type "{name}" already exists')
+            raise ServerError("42710", 'type "{name}" already exists', name=name)
         make_shell(session, namespace, name)
         return
     options = {item["DefElem"]["defname"]: item["DefElem"].get("arg", {}) for item in node["definition"]}

@@ -104,7 +104,9 @@ def _alter_attribute(session: Session, command: Node, oid: int, cascade: bool) -
     if what == "AT_AddColumn":
         body = command["def"]["ColumnDef"]
         if row.column(body["colname"]) is not None:
-            raise ServerError("42701", f'column "{body["colname"]}" of relation "{row.name}" already exists')
+            raise ServerError(
+                "42701", 'column "{name}" of relation "{owner}" already exists', name=body["colname"], owner=row.name
+            )
         column = _attribute(session, body, len(row.columns) + 1)
         put_columns(session, row, (*row.columns, column))
         catalog.depend((RELATION, oid, column.number), (TYPE, column.type, 0), NORMAL)

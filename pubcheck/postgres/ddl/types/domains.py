@@ -86,7 +86,7 @@ def _add_domain_check(session: Session, row: Type, constraint: Node) -> None:
             name = make_object_name(row.name, None, f"check{attempt or ''}")
             attempt += 1
     elif ("constraint", row.oid, name) in catalog.other_names:
-        raise ServerError("42710", f'constraint "{name}" for domain "{row.name}" already exists')
+        raise ServerError("42710", 'constraint "{name}" for domain "{owner}" already exists', name=name, owner=row.name)
     oid = catalog.new_oid()
     catalog.add_other(Other(oid, "constraint", name, row.oid, row.owner))
     catalog.depend((OTHER, oid, 0), (TYPE, row.oid, 0), AUTO)

@@ -54,12 +54,12 @@ def alter_enum(session: Session, node: Node) -> None:
         if old not in labels:
             raise ServerError("22023", f'"{old}" is not an existing enum label')
         if label in labels:
-            raise ServerError("42710", f'enum label "{label}" already exists')
+            raise ServerError("42710", 'enum label "{name}" already exists', name=label)
         labels = EnumLabels(label if each == old else each for each in labels)
         relabel(session, row.oid, old, label)
     elif label in labels:
         if not node.get("skipIfNewValExists"):
-            raise ServerError("42710", f'enum label "{label}" already exists')
+            raise ServerError("42710", 'enum label "{name}" already exists', name=label)
         session.notices.append(f'enum label "{label}" already exists, skipping')
         return
     else:
