@@ -10,9 +10,9 @@ import pytest
 from pubcheck import ServerAnswer
 from pubcheck.rulebook import Rule
 from pubcheck.rulebook.pages import BadExample, read_pages
+from tests.rules.conftest import Scripts
 from tests.rules.findings import findings, places
-from tests.support.servers import Answer, Servers, execute, prepare
-from tests.support.subscribing import no_subscription_left
+from tests.support.servers import Answer
 
 _PAGES = read_pages(str(Path(__file__).parent.parent.parent / "rules"))
 
@@ -64,18 +64,16 @@ def test_the_engine_passes_the_good_example(rule: Rule, sql: str, major: int) ->
 @pytest.mark.server
 @pytest.mark.parametrize(("rule", "example", "major"), ANSWERED)
 def test_a_server_answers_the_bad_example_as_the_page_claims(
-    servers: Servers, rule: Rule, example: BadExample, major: int
+    scripts: Scripts, rule: Rule, example: BadExample, major: int
 ) -> None:
-    server = servers[major]
-    *setup, last = statements(example.sql)
-    with server.database() as name, server.connect(name) as connection, no_subscription_left(connection):
-        prepare(connection, tuple(setup))
-        assert words(execute(connection, last)) == words(example.answers[major])
+    parts = statements(example.sql)
+    expected = [None] * (len(parts) - 1) + [words(example.answers[major])]
+    answers = scripts.answers(major, parts, lambda answers: [words(answer) for answer in answers] == expected)
+    assert [words(answer) for answer in answers] == expected
 
 
 @pytest.mark.server
 @pytest.mark.parametrize(("rule", "sql", "major"), GOOD)
-def test_a_server_accepts_the_good_example(servers: Servers, rule: Rule, sql: str, major: int) -> None:
-    server = servers[major]
-    with server.database() as name, server.connect(name) as connection, no_subscription_left(connection):
-        prepare(connection, statements(sql))
+def test_a_server_accepts_the_good_example(scripts: Scripts, rule: Rule, sql: str, major: int) -> None:
+    answers = scripts.answers(major, statements(sql), lambda answers: all(answer.ok for answer in answers))
+    assert [words(answer) for answer in answers if not answer.ok] == []

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from pubcheck.rulebook import RULES
+from tests.rules.conftest import Scripts
 from tests.rules.findings import places
 from tests.support.scripts import RuleScript, rule_scripts, statements
-from tests.support.servers import Servers, execute
-from tests.support.subscribing import no_subscription_left
+from tests.support.servers import Answer
 
 FOLDER = Path(__file__).parent
 TESTS = FOLDER.parent
@@ -51,8 +51,12 @@ def test_the_rule_is_reported_where_it_is_marked(code: str, script: RuleScript, 
 
 @pytest.mark.server
 @pytest.mark.parametrize(("code", "script", "major"), SCRIPTS)
-def test_servers_answer_as_annotated(servers: Servers, code: str, script: RuleScript, major: int) -> None:
-    server = servers[major]
-    with server.database() as name, server.connect(name) as connection, no_subscription_left(connection):
-        for statement in statements(script.sql):
-            assert execute(connection, statement.sql).sqlstate == statement.answer(major), statement.sql
+def test_servers_answer_as_annotated(scripts: Scripts, code: str, script: RuleScript, major: int) -> None:
+    annotated = statements(script.sql)
+    expected = [statement.answer(major) for statement in annotated]
+
+    def sqlstates(answers: list[Answer]) -> list[str | None]:
+        return [answer.sqlstate for answer in answers]
+
+    texts = [statement.sql for statement in annotated]
+    assert sqlstates(scripts.answers(major, texts, lambda answers: sqlstates(answers) == expected)) == expected
