@@ -29,7 +29,7 @@ _PG_CATALOG, _PUBLIC = 11, 2200
 
 
 def _type(oid: int, name: str, kind: str = "b", **facts: Any) -> Type:
-    return Type(oid, name, _PUBLIC if oid >= 16384 else _PG_CATALOG, 10, kind, **facts)
+    return Type(oid, name, _PUBLIC if oid >= 16384 else _PG_CATALOG, 10, kind, seen=True, **facts)
 
 
 _RANGES = {"floatrange": (16420, 701), "uuidrange": (16422, 2950), "inetrange": (16424, 869)}
