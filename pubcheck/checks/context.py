@@ -63,7 +63,7 @@ class Filtered(Struct, frozen=True):
             self.publication.seen
             and self.relation.seen
             and self.entry.filter is not None
-            and (self.entry.filter.judged)
+            and (self.entry.filter.analysed)
         )
 
 

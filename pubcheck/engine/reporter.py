@@ -162,7 +162,7 @@ class StatementReporter:
             if not isinstance(row, PublicationRel) or row.filter is None or row == former:
                 continue
             with self._faults.guard(statement):
-                if not row.filter.judged and self.session.catalog.relations[row.relation].seen:
+                if not row.filter.analysed and self.session.catalog.relations[row.relation].seen:
                     self._of_filter("PUB215", row, row.place, statement, said, row.filter.unknown)
             for place, frozen_by in row.filter.frozen:
                 with self._faults.guard(statement):
@@ -185,7 +185,9 @@ class StatementReporter:
             return
         said.add((code, place))
         rule, catalog = RULES[code], self.session.catalog
-        unknown = "" if row.filter is None or row.filter.judged else row.filter.unknown or "the types in the row filter"
+        unknown = (
+            "" if row.filter is None or row.filter.analysed else row.filter.unknown or "the types in the row filter"
+        )
         span = statement.span(place.start, place.end)
         if code == "PUB214":
             literal = span.source.text[span.start : span.end]

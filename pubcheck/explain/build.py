@@ -296,7 +296,7 @@ class _Builder:
             self._widening(first),
             tuple(self.faults.value(row.place, [], self.neighbours.same, first)) if first.filter is not None else (),
             self.said.noted(notes),
-            "certain" if first.certain and (first.filter is None or first.filter.judged) else "assumed",
+            "certain" if first.certain and (first.filter is None or first.filter.analysed) else "assumed",
             self._copies(row, first),
             self.neighbours.not_compared(first) if first.filter is not None else 0,
         )

@@ -1,4 +1,4 @@
-"""What stands in the text of a publication's statement: a member's filter as its author wrote it."""
+"""The text of a publication's statement: a member's filter as its author wrote it."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ class Measurable(Struct, frozen=True):
 def measurable(fold: Replay, statements: Statements, name: str) -> Measurable:
     """A table by its name, with its schema or without, in the final state of a unit. Raises NoTable.
 
-    A partitioned table stands for its leaves.
+    A partitioned table represents its leaves.
     """
     catalog = fold.catalog
     relation = _find(fold, name)

@@ -1,6 +1,6 @@
 """A row filter as Spark SQL that gives the same answer for every row, or the reason why there is none.
 
-The filter's analysed expression is made a tree of sqlglot's, which writes it in Spark's dialect. What may stand in it
+The filter's analysed expression is made a tree of sqlglot's, which writes it in Spark's dialect. What may occur in it
 is listed here, operator by operator and type by type; constants are evaluated as the server does. Tests run the list on
 both over random rows. What can fail for a row is not in it: the server evaluates a filter from left to right and Spark
 as it likes, so that one of them might fail where the other does not.
@@ -101,7 +101,7 @@ _WHY: Sequence[tuple[str, str]] = (
 
 def spark_filter(condition: Filter, relation: Relation, context: Context) -> SparkFilter:
     """A filter of a relation in Spark SQL. Raises NotExact."""
-    if not condition.judged or not isinstance(condition.expr, Expr):
+    if not condition.analysed or not isinstance(condition.expr, Expr):
         raise NotExact(condition.unknown or "it rests on what is not visible here")
     for _, reasons in condition.frozen:
         words = {"now": "the time", "zone": "the time zone", "datestyle": "DateStyle"}
@@ -113,7 +113,7 @@ def spark_filter(condition: Filter, relation: Relation, context: Context) -> Spa
     except RecursionError:
         raise NotExact("it is nested too deeply") from None
     except Unknowable as error:
-        raise NotExact(f"it cannot be told {error}") from None
+        raise NotExact(f"pubcheck does not know {error}") from None
     return SparkFilter(sql, builder.columns)
 
 
@@ -169,7 +169,7 @@ class _Builder:
             raise NotExact(f"{name} is numeric without a precision, which holds more than a decimal of Spark")
         precision, scale = precision_of(typmod)
         if not 0 <= scale <= precision <= MOST_DIGITS:
-            raise NotExact(f"{name} is numeric({precision},{scale}), which no decimal of Spark is")
+            raise NotExact(f"{name} is numeric({precision},{scale}), which does not fit a Spark decimal")
         return SparkType("DECIMAL", precision, scale)
 
     def _type(self, oid: int) -> str:
@@ -186,13 +186,13 @@ class _Builder:
         except ServerError as error:
             raise NotExact(f"the server fails with {error.message}") from None
         except Unknowable as error:
-            raise NotExact(f"it cannot be told {error}") from None
+            raise NotExact(f"pubcheck does not know {error}") from None
         return self._written(value, expr.type)
 
     def _written(self, value: Any, oid: int) -> _Value:
         made = written(value, oid)
         if made is None:
-            raise NotExact(f"a constant of type {self._type(oid)} is none of Spark's")
+            raise NotExact(f"Spark has no constants of type {self._type(oid)}")
         return _Value(*made, oid, True, value)
 
     # Operators and functions.
@@ -250,7 +250,7 @@ class _Builder:
     def like(self, expr: Expr) -> _Value | None:
         text, pattern = (self.of(arg) for arg in expr.args)
         if not pattern.constant or pattern.value is None:
-            raise NotExact("the pattern of LIKE is no constant")
+            raise NotExact("the pattern of LIKE is not a constant")
         if "\\" in pattern.value:
             raise NotExact("the pattern of LIKE holds a backslash")
         made: Tree = exp.Like(this=_inner(text.tree), expression=pattern.tree)
@@ -323,14 +323,14 @@ class _Builder:
         """The elements of a constant array, or of a list of columns and constants; None for NULL."""
         if _reads_something(expr):
             if expr.node != "ArrayExpr" or expr.value:
-                raise NotExact("the array is no list of values")
+                raise NotExact("the array is not a list of values")
             return [self.of(arg) for arg in expr.args]
         try:
             array = evaluate(expr, {}, self.context)
         except ServerError as error:
             raise NotExact(f"the server fails with {error.message}") from None
         except Unknowable as error:
-            raise NotExact(f"it cannot be told {error}") from None
+            raise NotExact(f"pubcheck does not know {error}") from None
         if array is None:
             return None
         element = self.cache.type(expr.type).element

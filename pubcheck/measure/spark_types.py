@@ -64,13 +64,13 @@ def precision_of(typmod: int) -> tuple[int, int]:
 
 
 def digits_of(value: Decimal) -> tuple[int, int]:
-    """Precision and scale that a number needs. Raises NotExact for one that no decimal of Spark is."""
+    """Precision and scale that a number needs. Raises NotExact if no Spark decimal holds it."""
     if not value.is_finite():
-        raise NotExact(f"{value} is no decimal of Spark")
+        raise NotExact(f"{value} is not a Spark decimal")
     scale = max(0, -int(value.as_tuple().exponent))
     whole = len(str(abs(int(value)))) if abs(value) >= 1 else 0
     if scale + whole > MOST_DIGITS:
-        raise NotExact(f"a number of {scale + whole} digits is no decimal of Spark")
+        raise NotExact(f"a number of {scale + whole} digits does not fit a Spark decimal")
     return max(1, scale + whole), scale
 
 

@@ -22,7 +22,7 @@ OUT_OF_PLACE = "{what} are not allowed in {clause}"
 class ServerError(Exception):
     """An ERROR as the server would raise it; the statement that meets it changes nothing.
 
-    ``key`` is the kind of error, by which it is explained and judged; without a key, the statement is skipped and
+    ``key`` is the kind of error, by which it is explained and checked; without a key, the statement is skipped and
     nothing is reported (a second CREATE TABLE of the same name). ``arguments`` are the names and values that the error
     is about; if there are any, ``message`` is a template that they fill. ``location`` is a byte offset into the
     statement's text as the parser counts them, or None where the server gives no position; ``culprit`` is the byte
@@ -62,7 +62,7 @@ class ServerError(Exception):
 
 
 class Unknowable(Exception):
-    """What the server would say rests on something that is not visible (a type that an extension made elsewhere).
+    """The server's answer depends on something that is not in these files (a type that an extension made elsewhere).
 
     ``reason`` is a noun phrase for the reader, ``location`` a byte offset into the statement or None.
     """

@@ -33,5 +33,5 @@ def qualified(name: str) -> str:
 
 
 def quote_literal(text: str) -> str:
-    """A text as a string of SQL, where backslashes stand for themselves (standard_conforming_strings)."""
+    """Quote a text as an SQL string in which backslashes are ordinary (standard_conforming_strings)."""
     return "'" + text.replace("'", "''") + "'"

@@ -90,7 +90,7 @@ _NO_OPERANDS = frozenset(
         b"when",
     )
 )
-"""Words that an operand follows, so that what stands after them is one."""
+"""Words that are followed by an operand."""
 _JUNK = lazy_compile(rb"(?>\d+\.\d*|\d+)(?:[eE][+-]?\d+)?+[A-Za-z_\x80-\xff][A-Za-z0-9_$\x80-\xff]*")
 
 

@@ -96,7 +96,7 @@ class SyntaxRefused(Exception):
 
 
 class TooDeep(Exception):
-    """The statement is nested too deeply to be judged: for the grammar, or for something that follows the tree."""
+    """The statement is nested too deeply for the grammar, or for a walk over its tree."""
 
 
 class TooLarge(TooDeep):

@@ -1,4 +1,4 @@
-"""The text inside a string literal of a statement, and where each of its characters stands in that statement."""
+"""The text inside a string literal of a statement, and where each of its characters is in that statement."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ Site = tuple[int, int]
 
 
 class Text(Struct, frozen=True):
-    """A text that stands within a statement.
+    """A text that is within a statement.
 
-    ``sites`` say where: from each one's first offset on, characters stand as they are in the statement, to the next
-    site. A text that was put together has none: it stands for all between ``start`` and ``end`` of the statement.
+    ``sites`` say where: from the first offset of each site, characters are as they are in the statement, up to the next
+    site. A text that was put together has no sites: it is everything between ``start`` and ``end`` of the statement.
     """
 
     text: str
@@ -28,7 +28,7 @@ class Text(Struct, frozen=True):
     end: int = 0
 
     def part(self, start: int, end: int, text: str | None = None) -> Text:
-        """What stands between two offsets; ``text`` is it where it reads otherwise."""
+        """Return the text between two offsets; ``text`` replaces it if it reads differently."""
         inner = self.text[start:end] if text is None else text
         if not self.sites:
             return Text(inner, (), self.start, self.end)
@@ -45,7 +45,7 @@ class Text(Struct, frozen=True):
         return outside + offset - inside
 
     def within(self, literal: Text) -> Text:
-        """``literal``, whose offsets are those of this text, with offsets of the statement that this one stands in."""
+        """Return ``literal``, a part of this text, with the offsets of the statement that contains this text."""
         if not literal.sites or not self.sites:
             return Text(literal.text, (), self.outside(literal.start), self.outside(literal.end))
         sites: list[Site] = []
@@ -84,8 +84,8 @@ _LETTERS = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 def literal_at(outer: str, byte: int, value: str) -> Text:
     """The string literal whose token is the first one from a byte offset on, and which means ``value``.
 
-    A literal that is written in another way than this reads (continued on the next line, U&'...') stands for all of its
-    statement, as does one that is not found.
+    A literal that this does not read (continued on the next line, U&'...') is the whole statement, and so is one
+    that is not found.
     """
     data = outer.encode(errors="surrogatepass")
     for kind, token, offset in tokens(data, max(byte, 0)):
@@ -103,7 +103,7 @@ def literal_at(outer: str, byte: int, value: str) -> Text:
 
 
 def _read(written: str) -> tuple[str, list[Site]] | None:
-    """What a literal means and where each piece of it stands in it."""
+    """Return the value of a literal and the place of each piece of the value in it."""
     if written.startswith("$"):
         opening = written.index("$", 1) + 1
         return written[opening:-opening], [(0, opening)]

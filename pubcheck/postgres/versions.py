@@ -69,5 +69,5 @@ DEFAULT_MAJOR = MAJORS[-1]
 
 
 def nearest(number: int) -> int:
-    """The supported major nearest to one that may not be; a dump of another major is judged as this one."""
+    """The supported major nearest to one that may not be; a dump of another major is checked as this one."""
     return min(MAJORS, key=lambda major: abs(major - number))

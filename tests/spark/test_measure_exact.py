@@ -96,7 +96,7 @@ FILTERS = (
 
 NOT_RUN = {
     "n > 1": "n is numeric without a precision, which holds more than a decimal of Spark",
-    "m > 'NaN'": "NaN is no decimal of Spark",
+    "m > 'NaN'": "NaN is not a Spark decimal",
     "m * 2 > 1": "arithmetic of numeric has other digits in Spark (numeric_mul)",
     "m = 1e-36": "the comparison needs more digits than a decimal of Spark has",
     "a + 1 > 2": "arithmetic of integers fails with an error when it overflows (int4pl)",
@@ -111,7 +111,7 @@ NOT_RUN = {
     "t ILIKE 'a%'": "upper and lower case depend on the locale (texticlike)",
     "lower(t) = 'a'": "upper and lower case depend on the locale (lower)",
     "t LIKE 'a\\%'": "the pattern of LIKE holds a backslash",
-    "t LIKE u": "the pattern of LIKE is no constant",
+    "t LIKE u": "the pattern of LIKE is not a constant",
     "t ~ 'a'": "regular expressions are of another flavour in Spark (textregexeq)",
     "c = 'a'": "character(n) is compared without the blanks at its end (bpchareq)",
     "d > 'infinity'": "it holds a date that Spark cannot write",
@@ -119,7 +119,7 @@ NOT_RUN = {
     " (date_eq_timestamp)",
     "nm = 'a'": "text of type name is cut at 63 bytes (nameeq)",
     "jb ->> 'a' = 'b'": "documents are compared and read otherwise in Spark (jsonb_object_field_text)",
-    "1 = ANY (ia)": "the array is no list of values",
+    "1 = ANY (ia)": "the array is not a list of values",
     "hashtext(t) % 2 = 0": "hashtext() is not known to mean the same in Spark",
 }
 

@@ -58,7 +58,7 @@ def _filter_cause(
         if identity.columns.isdisjoint(mapped(source, relation, (number,))):
             name = source.columns[number - 1].name
             place = next((place for column, place in entry.filter.places if column == number), None)
-            return Cause(publication, FILTER, publication.seen and entry.filter.judged, name, entry, place)
+            return Cause(publication, FILTER, publication.seen and entry.filter.analysed, name, entry, place)
     return None
 
 

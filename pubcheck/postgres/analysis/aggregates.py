@@ -1,4 +1,4 @@
-"""Aggregates and window functions of sub-selects: where they may stand, and what stands beside them (parse_agg.c)."""
+"""Aggregates and window functions of sub-selects: where they are allowed, and next to which columns (parse_agg.c)."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def place_window(p: Nested, made: Expr, over: Node) -> Expr:
 
 
 def check_grouping(p: Nested, clauses: list[Expr], groups: list[Expr]) -> None:
-    """Columns beside aggregates and GROUP BY must be grouped (parseCheckAggregates). Raises ServerError 42803."""
+    """Columns next to aggregates and GROUP BY must be grouped (parseCheckAggregates). Raises ServerError 42803."""
     if p.has_grouping_sets:
         return
     for clause in clauses:

@@ -1,6 +1,6 @@
 """Parse nodes of an expression become typed ones (transformExprRecurse in parser/parse_expr.c), in the server's order.
 
-What stands in a filter is analysed as a WHERE clause with one relation in scope. Each construct has its function; they
+A filter is analysed as a WHERE clause with one relation in scope. Each construct has its function; they
 are looked up by the parse node's kind, and the modules of the rarer ones are loaded when the first is met.
 """
 

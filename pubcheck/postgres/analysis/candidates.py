@@ -105,7 +105,7 @@ def _match_names(proc: Proc, given: int, argument_names: Sequence[str]) -> tuple
 def _prevails(made: Candidate, old: Candidate) -> bool:
     """Of two candidates with the same types the earlier in the path stays, then the one that is not variadic.
 
-    Where neither is better, the old one stays for both, and stands for none.
+    Where neither is better, the old one stays for both, and calls resolve to neither.
     """
     if made.path != old.path:
         return made.path < old.path

@@ -1,6 +1,6 @@
 """The columns that a row filter reads, by the rules of name resolution (parser/parse_relation.c, parse_expr.c).
 
-References become Vars here; whether they may stand in a filter is for the walk to say.
+References become Vars here; the walk decides whether a filter may contain them.
 """
 
 from __future__ import annotations

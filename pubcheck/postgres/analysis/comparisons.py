@@ -92,7 +92,7 @@ def distinct(p: ParseState, body: Node) -> Expr:
     for side, other in ((right, left), (left, right)):
         if side.get("A_Const", {}).get("isnull"):
             test = "IS_NULL" if negated else "IS_NOT_NULL"
-            # Of a row this asks for the row itself, where IS NULL asks for its fields: it is told apart by its form.
+            # Of a row this asks for the row itself, where IS NULL asks for its fields: it is distinguished by its form.
             return Expr("NullTest", BOOL, [p.transform(other)], location, value=test, form=IMPLICIT)
     names = names_of(body["name"])
     one, other_side = p.transform(left), p.transform(right)

@@ -270,7 +270,7 @@ def _join(p: Nested, body: Node, analyze_query: AnalyzeQuery) -> Joined:
 
 
 def _open_join(p: Nested, body: Node, items: list[Item]) -> Joined:
-    """A join with columns that cannot be told."""
+    """A join with columns that cannot be known."""
     if "usingClause" in body or body.get("isNatural") or "alias" in body:
         raise Unknowable("the columns of a join")
     _on(p, body, items)

@@ -190,7 +190,7 @@ def _is_coercion(p: ParseState, names: list[str], arg: Expr) -> bool:
 
 
 def _no_decoration(p: ParseState, names: list[str], call: Node, location: int) -> None:
-    """A function that is no aggregate takes nothing that only an aggregate or window function does."""
+    """A function that is not an aggregate takes nothing that only an aggregate or window function does."""
     name = ".".join(names)
     if call.get("agg_star"):
         raise p.error("42809", f"{name}(*) specified, but {name} is not an aggregate function", location)
@@ -315,7 +315,7 @@ def _gather(p: ParseState, args: list[Expr], first: int) -> list[Expr]:
 def _check_aggregation(
     p: ParseState, names: list[str], args: list[Expr], proc: Proc, call: Node, location: int
 ) -> list[Expr]:
-    """What an aggregate or window function must keep to wherever it stands; what it sorts and filters by."""
+    """Check the clauses of an aggregate or window function: the rules that hold everywhere, ORDER BY and FILTER."""
     name, star = ".".join(names), call.get("agg_star", False)
     if proc.kind == "a" and not args and not star and not call.get("agg_within_group"):
         raise p.error("42809", f"{name}(*) must be used to call a parameterless aggregate function", location)

@@ -81,7 +81,7 @@ def _check_clauses(p: ParseState, name: str, body: Node, location: int) -> None:
 def _behavior(p: ParseState, behavior: Node | None, to: Returning) -> list[Expr]:
     """A DEFAULT expression must be constant and of a type that can be cast (transformJsonBehavior).
 
-    What the other behaviours stand for is coerced when the filter runs.
+    The values of the other behaviours are coerced when the filter runs.
     """
     if behavior is None or behavior["btype"] != "JSON_BEHAVIOR_DEFAULT":
         return []

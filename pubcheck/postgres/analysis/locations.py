@@ -1,7 +1,7 @@
 """Where the text of a parse node or of an analysed expression begins (exprLocation in nodes/nodeFuncs.c).
 
 A node knows one place: a comparison that of its operator, a function call that of its name. An error about a whole
-expression points at the leftmost place among it and its operands. -1 stands for no place.
+expression points at the leftmost place among it and its operands. -1 means that there is no location.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def expr_location(expr: Expr) -> int:
             args = expr.args
         elif kind in _LEFTMOST:
             best = _leftmost(best, expr.location)
-            # The names of an XML construct's arguments stand for them; only those without one count.
+            # A named argument of an XML construct has the location of its name; only unnamed ones are visited.
             args = expr.args[expr.value[1] :] if kind == "XmlExpr" else expr.args
             if kind in ("ArrayCoerceExpr", "SubLink", "JsonExpr"):
                 args = args[:1]

@@ -27,7 +27,7 @@ from pubcheck.postgres.primnodes import Expr
 
 
 class Output(Struct, frozen=True):
-    """A column that a query or an entry of FROM gives; type 0 where it cannot be told.
+    """A column that a query or an entry of FROM gives; type 0 where it cannot be known.
 
     ``origin``: the entry and the name of the column that it only hands on.
     """
@@ -47,7 +47,7 @@ class Item:
     ) -> None:
         self.name = name
         self.columns = columns
-        """None where they cannot be told."""
+        """None where they cannot be known."""
         self.relation = relation
         self.alias = alias
         self.scalar = 0
@@ -254,7 +254,7 @@ def whole_item(p: Nested, level: ParseState, item: Item, location: int) -> Expr:
     return outside(p, level, made)
 
 
-# What is said of names that are not found.
+# Hints for names that are not found.
 
 
 def _missing_item(p: Nested, name: str, location: int) -> ServerError:

@@ -75,5 +75,5 @@ _BEFORE = "SELECT E"
 
 
 def _quoted(session: Session, name: str) -> str:
-    """Names of settings stand in quotes since 17."""
+    """Since 17 messages quote the names of settings."""
     return f'"{name}"' if session.catalog.major.number >= 17 else name

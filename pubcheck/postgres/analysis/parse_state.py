@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 NOTHING = Relation(0, "", PG_CATALOG, "r", 0, seen=True)
-"""What an expression is over that stands for itself."""
+"""The relation name of an expression that has no relation."""
 _WITH_SETS = frozenset(("SELECT", "ORDER BY", "GROUP BY", "DISTINCT ON", "functions in FROM"))
 
 
@@ -30,7 +30,7 @@ class ParseState:
     """
 
     clause = "WHERE"
-    """Where in a query the expression stands (p_expr_kind), in the words of errors."""
+    """The place of the expression in its query (p_expr_kind), in the words of errors."""
 
     def __init__(
         self,
@@ -83,7 +83,7 @@ class ParseState:
         return self.error("42883", message, location, key, hint=hint, signature=signature)
 
     def take_set(self, location: int) -> None:
-        """A set-returning function stands here (check_srf_call_placement). Raises ServerError 0A000."""
+        """Refuse a set-returning function here (check_srf_call_placement). Raises ServerError 0A000."""
         if self.clause not in _WITH_SETS:
             message = "set-returning functions are not allowed in {clause}"
             raise self.error("0A000", message, location, "set-out-of-place", clause=self.clause)

@@ -1,4 +1,4 @@
-"""Polymorphic pseudo-types: which actual types fit, and what they stand for (parse_coerce.c).
+"""Polymorphic pseudo-types: which actual types fit, and which types they resolve to (parse_coerce.c).
 
 The simple family (anyelement, anyarray...) wants the very same type everywhere, the compatible family (anycompatible,
 anycompatiblearray...) one to which all can be brought.
@@ -71,7 +71,7 @@ def multirange_range(cache: SysCache, oid: int) -> int:
 
 
 class _Binding:
-    """What the polymorphic types of one call stand for."""
+    """The types that the polymorphic types of one call resolve to."""
 
     def __init__(
         self, cache: SysCache, actual: Sequence[int], declared: Sequence[int], *, lenient: bool, result: int = 0

@@ -28,7 +28,7 @@ def row(p: ParseState, body: Node) -> Expr:
 
 
 def _expanded(p: ParseState, argument: Node) -> list[Expr]:
-    """An item of a list, or all that ``relation.*`` and ``(value).*`` stand for."""
+    """Return an item of a list, or the expansion of ``relation.*`` and ``(value).*``."""
     reference = argument.get("ColumnRef")
     if reference is not None and "A_Star" in reference["fields"][-1]:
         whole = p.transform({"ColumnRef": reference})

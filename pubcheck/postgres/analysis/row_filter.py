@@ -37,7 +37,7 @@ class Evidence(Struct, frozen=True):
 def read_filter(session: Session, relation: Relation, tree: Node) -> Filter:
     """The filter of a publication member; ``tree`` is its parse tree, with locations in the session's statement.
 
-    Raises ServerError where the server refuses it. A filter that rests on what is not visible is not ``judged``; its
+    Raises ServerError where the server refuses it. A filter that depends on unknown objects is not ``analysed``; its
     columns are then those that it names.
     """
     p = parse_state(session, _with_columns(session, relation))
@@ -48,7 +48,7 @@ def read_filter(session: Session, relation: Relation, tree: Node) -> Filter:
         error = _hopeless(p, tree)
         if error is not None:
             raise error from None
-        return _unjudged(session, relation, tree, unknown)
+        return _not_analysed(session, relation, tree, unknown)
     if refusal is not None:
         refusal.error.evidence = Evidence(p, tree, refusal)
         raise refusal.error
@@ -91,14 +91,14 @@ def analyze(p: ParseState, tree: Node) -> Expr:
     return expr
 
 
-def _unjudged(session: Session, relation: Relation, tree: Node, unknown: Unknowable) -> Filter:
+def _not_analysed(session: Session, relation: Relation, tree: Node, unknown: Unknowable) -> Filter:
     columns: dict[int, None] = {}
     places: list[tuple[int, Place]] = []
     for column, location in named_columns(session, relation, tree):
         for number in _read_by(session.catalog.relations[relation.oid], column):
             columns[number] = None
             places.append((number, session.place(location)))
-    return Filter(tree, tuple(columns), tuple(places), judged=False, unknown=unknown.reason)
+    return Filter(tree, tuple(columns), tuple(places), analysed=False, unknown=unknown.reason)
 
 
 def _hopeless(p: ParseState, tree: Node) -> ServerError | None:
@@ -124,7 +124,7 @@ def _hopeless(p: ParseState, tree: Node) -> ServerError | None:
 
 
 def _read_by(relation: Relation, column: Column) -> Iterator[int]:
-    """A virtual generated column stands for the columns of its expression."""
+    """Return the columns that a reference reads: for a virtual generated column, those of its expression."""
     if column.generated != "v":
         yield column.number
         return

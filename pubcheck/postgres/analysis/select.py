@@ -1,7 +1,7 @@
 """The analysis of a SELECT inside of an expression, for its result types and its errors.
 
 Follows parser/analyze.c (transformSelectStmt, set operations, VALUES) and parse_cte.c; where it does not, the result
-cannot be told.
+cannot be known.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from pubcheck.postgres.primnodes import IMPLICIT, UNKNOWN, Expr
 
 
 def analyze_query(p: Nested, query: Node) -> list[Output] | None:
-    """The columns of a SELECT, None where their number cannot be told. Raises ServerError and Unknowable."""
+    """The columns of a SELECT, None where their number cannot be known. Raises ServerError and Unknowable."""
     for kind, body in query.items():
         if kind != "SelectStmt":
             return None

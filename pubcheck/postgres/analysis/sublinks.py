@@ -2,7 +2,7 @@
 
 No row filter may hold one. What the server finds wrong before it says so is looked for as far as the sub-select is
 plain: tables and columns that do not exist, operators that do not fit, the number of columns. Where its result type
-cannot be told and is needed, the refusal that is certain is raised at once.
+cannot be known and is needed, the refusal that is certain is raised at once.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""PostgreSQL's system catalogs in memory: rows by oid, names, dependencies. Knows no statement and judges nothing."""
+"""PostgreSQL's system catalogs in memory: rows by oid, names, dependencies. Knows no statements, applies no rules."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ __all__ = [
 class Catalog(CatalogTables):
     """All catalogs of one database of one major: how their objects are entered and removed.
 
-    Rows are immutable and replaced through ``put``; the journal takes back what a refused statement or a rolled back
+    Rows are immutable and replaced through ``put``; the journal undoes what a refused statement or a rolled back
     transaction did.
     """
 
@@ -417,14 +417,14 @@ class Catalog(CatalogTables):
         self.forget_dependencies((kind, oid))
 
     def check_domain(self, oid: int) -> None:
-        """Say anew of a domain, and of those over it, whether it has CHECK constraints: its own came or went."""
+        """Update ``checked`` of a domain, and of the domains over it, after its own constraints changed."""
         row = self.types.get(oid)
         if row is None or row.kind != "d":
             return
         base = self.types.get(row.base)
         dependents = self.dependents.get((TYPE, oid))
         checked = self.has_check(oid)
-        # Those of information_schema have one, or stand for a base that has none of its own.
+        # The domains of information_schema have one, or are over a base type that has none.
         checked = checked or (base.checked if base is not None else FIRST_GENERATED <= row.base < FIRST_NORMAL_OID)
         if checked != row.checked:
             self.types.put(oid, replace(row, checked=checked))

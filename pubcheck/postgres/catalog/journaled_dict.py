@@ -1,4 +1,4 @@
-"""Storage of the catalog: dictionaries whose changes can be taken back."""
+"""Storage of the catalog: dictionaries whose changes can be undone."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Journal:
         self.undone: list[tuple[dict[Any, Any], Any, Any]] = []
         """What ``undo`` took back, in the same form: for who keeps something in step with the catalog."""
         self.undos = 0
-        """How often something was taken back."""
+        """How often something was undone."""
 
     def mark(self) -> int:
         return len(self.entries)

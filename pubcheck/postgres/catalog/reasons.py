@@ -22,20 +22,20 @@ class Reason(Struct, frozen=True, gc=False):
 
 
 class Reasons:
-    """The first reason for each doubt; a doubt that is taken back keeps it, and nobody asks."""
+    """The first reason for each doubt. A doubt that is undone keeps its reason; nothing reads it then."""
 
     def __init__(self) -> None:
         self.at: At | None = None
-        """The statement at hand."""
+        """The current statement."""
         self.text = ""
-        """What is to be said of it, if more is known than that it is not followed."""
+        """A description of the statement, if more is known than that its effect is unknown."""
         self.rows: dict[int, Reason] = {}
         """By the OIDs of rows that are there by assumption, though the files create or name them."""
         self.flags: dict[str, Reason] = {}
         """By the flags of a session (``visibility.Doubt``)."""
 
     def here(self, text: str) -> Reason:
-        """A reason that the statement at hand gives; ``text`` is said of it where nothing better is known."""
+        """A reason that the current statement gives; ``text`` describes it where nothing better is known."""
         return Reason(self.text or text, self.at)
 
     def assume_row(self, oid: int, text: str) -> None:
@@ -45,4 +45,4 @@ class Reasons:
 NOT_FOLLOWED = "the effect of this statement is unknown"
 VARIABLE = "a variable of psql in this statement has no known value"
 MAY_NOT_RUN = "it is unknown whether this statement takes effect"
-"""What is said of a statement, which a place follows."""
+"""The start of a text about a statement; its place follows."""

@@ -102,7 +102,7 @@ class Relation(Struct, frozen=True, gc=False):
     strategy: str = ""
     """partstrat of a partitioned table: l(ist), r(ange), h(ash)."""
     bound: tuple[object, ...] | None = None
-    """What a partition takes, as ``ddl.bounds`` writes it; None where it cannot be told."""
+    """What a partition takes, as ``ddl.bounds`` writes it; None where it cannot be known."""
     on_commit_drop: bool = False
     noted: bool = False
     place: Place | None = None
@@ -219,8 +219,8 @@ class Shown(Struct, frozen=True, gc=False):
     """What a view shows that is perhaps automatically updatable (rewriteHandler.c: view_query_is_auto_updatable).
 
     ``table`` is the one relation that it is over, ``only`` without those below it; ``columns`` the numbers there of its
-    own columns, 0 for what is no column. ``conditions``: it has a WHERE. ``calls`` are the functions in its columns, by
-    their names' parts: with an aggregate or a set among them it is not updatable after all.
+    own columns, 0 for what is not a column. ``conditions``: it has a WHERE. ``calls`` are the functions in its columns,
+    by their names' parts: with an aggregate or a set among them it is not updatable after all.
     """
 
     table: int
@@ -236,7 +236,7 @@ class Proc(Struct, frozen=True, gc=False):
     ``arguments`` are the input arguments' types (0: not visible), ``variadic`` the element type of the last one,
     ``defaults`` how many of the last have one; ``modes`` (i, o, b, v, t) and ``argument_names`` cover all parameters,
     as ``parameters`` do where there are any but input ones (proallargtypes; () for built-in functions). A built-in
-    function that the unit altered stands in the catalog under its own oid, without an entry among the names unless
+    function that the unit altered is in the catalog under its own oid, without an entry among the names unless
     it was renamed. ``effect`` says what a call may do unseen: c(hange catalogs), i (replica identities and keys
     too), t(ake away from publications as well). ``definer``: SECURITY DEFINER. ``raises``: a function
     of event triggers that may raise an error. ``inlined``: LANGUAGE sql, so that the planner may put the body in the
@@ -314,7 +314,7 @@ class Other(Struct, frozen=True, gc=False):
     """An object that only needs a name, an owner and dependencies here (extension, server, rule, policy...).
 
     ``kind`` is the server's word for it; ``namespace`` is the relation's oid for a trigger, rule or policy, the type's
-    for a domain's constraint, and 0 for what stands in no schema.
+    for a domain's constraint, and 0 for an object without a schema.
     """
 
     oid: int
@@ -372,15 +372,15 @@ class Publication(Struct, frozen=True, gc=False):
 class Filter(Struct, frozen=True, gc=False):
     """A row filter: its parse tree as written and the columns it reads, by attribute number of its relation.
 
-    ``places`` says where each column is mentioned. ``judged`` is False where the server's verdict rests on what is not
-    visible, ``unknown`` says on what. ``frozen`` are literals whose value was fixed when the filter was read, and by
-    what: "now", "zone", "datestyle". ``expr`` is the filter analysed (expressions.nodes.Expr) where it was judged.
+    ``places`` says where each column is mentioned. ``analysed`` is False where the server's answer depends on an
+    unknown object; ``unknown`` says on which. ``frozen`` are literals whose value was fixed when the filter was read,
+    and by what: "now", "zone", "datestyle". ``expr`` is the analysed filter (expressions.nodes.Expr), if there is one.
     """
 
     tree: object
     columns: tuple[int, ...]
     places: tuple[tuple[int, Place], ...] = ()
-    judged: bool = True
+    analysed: bool = True
     unknown: str = ""
     frozen: tuple[tuple[Place, tuple[str, ...]], ...] = ()
     expr: object = None

@@ -28,7 +28,7 @@ def adopt_members(session: Session, assumed: Relation, row: Relation) -> None:
                 condition,
                 columns=tuple(numbers[number] for number in condition.columns if number in numbers),
                 places=tuple((numbers[number], place) for number, place in condition.places if number in numbers),
-                judged=False,
+                analysed=False,
                 expr=None,
             )
         if listed is not None:

@@ -122,7 +122,7 @@ class Builder:
         return Constant(expr.value if adopt is None else adopt(expr.value))
 
     def relabelled(self, expr: Expr) -> Step:
-        """Binary-coercible types have the same values here, but for the sign of an oid."""
+        """Binary-coercible types have the same values here, except for the sign of an oid."""
         inner = expr.args[0]
         step = self.build(inner)
         if inner.type == INT4 and expr.type in _OIDS:
@@ -148,7 +148,7 @@ class Builder:
         return self.folded(step, args)
 
     def simplified(self, expr: Expr, args: Sequence[Step]) -> Step | None:
-        """Since 17, whether a constant range that is empty or endless contains a value needs no value to be told, not
+        """Since 17, whether a constant range that is empty or endless contains a value is known without the value, not
         even that it is not NULL (range_contains_elem_support).
         """
         name = self.cache.proc(expr.functions[0]).name

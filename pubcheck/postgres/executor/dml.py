@@ -24,7 +24,7 @@ from pubcheck.postgres.session import Session
 
 def analyze_write(session: Session, row: Relation, kind: str, body: Node, enclosing_block: Node | None) -> None:
     """Raises ServerError where the server refuses a statement on a table before it starts, Unknowable where that
-    cannot be told. ``around``: the WITH clause of the whole statement."""
+    cannot be known. ``around``: the WITH clause of the whole statement."""
     p = Nested(parse_state(session, NOTHING))
     if enclosing_block is not None:
         _with(p, enclosing_block)

@@ -236,7 +236,7 @@ def _int_to_char(value: int) -> bytes:
 
 
 def _char_to_text(value: bytes) -> str:
-    """charout: what is no ASCII is written in octal."""
+    """charout: what is not ASCII is written in octal."""
     if value == b"\0":
         return ""
     return chr(value[0]) if value[0] < 128 else f"\\{value[0]:03o}"

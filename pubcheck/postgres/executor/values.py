@@ -84,7 +84,7 @@ class Array:
 
 
 class _JsonNull:
-    """null of jsonb, which is no NULL."""
+    """null of jsonb, which is not NULL."""
 
     def __repr__(self) -> str:
         return "null"
@@ -172,7 +172,7 @@ def _json_number(text: str) -> Decimal:
 
 
 def json_tree(value: Any) -> Any:
-    """A decoded document with its nulls told apart from NULL."""
+    """A decoded document with its nulls distinguished from NULL."""
     if value is None:
         return JSON_NULL
     if isinstance(value, dict):

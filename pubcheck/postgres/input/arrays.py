@@ -41,7 +41,7 @@ class _Array:
     """What both generations of array_in share. An element's own error comes when the scan meets the element."""
 
     excess = ""
-    """How the number of dimensions is told where they are too many."""
+    """Return the words of the error about too many dimensions."""
 
     def __init__(self, context: InputContext, element: int, text: str, typmod: int, delimiter: str) -> None:
         self.context = context
@@ -118,7 +118,7 @@ class _Array:
 
 
 class _Array17(_Array):
-    """array_in as rewritten in 17: one pass over tokens."""
+    """array_in as rewritten in 17: a single loop over the tokens."""
 
     def read(self) -> Array:
         at, lowers, dimensions = self.dimensions()

@@ -1,6 +1,6 @@
 """Input of types made of others: composite types (rowtypes.c), enums (enum.c) and domains (domains.c).
 
-Arrays and ranges have modules of their own; what they share with these stands here.
+Arrays and ranges have modules of their own; the code that all of them share is here.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Follows utils/adt/date.c and timestamp.c. Values of one type compare with each other: dates are days, the others
 microseconds, since 2000-01-01 where they are points; a time with time zone is a pair; infinities are infinite floats.
-A value whose zone is not known is reckoned in UTC. What it depended on is told in ``context.frozen``.
+A value whose zone is unknown is computed in UTC. Its dependencies are added to ``context.frozen``.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ def _in_any_order(
     Raises ServerError, and Unknowable where another order than the server's default would accept what that refuses.
     """
     style = context.setting("datestyle") or ""
-    # German dates begin with their day, unless an order is set beside it.
+    # German dates begin with their day, unless an order is set next to it.
     known = next((order for order in _ORDERS if order in style), "DMY" if style == "German" else None)
     value, ordered = _in_order(context, text, type_name, room, value_of, known or "MDY", time)
     if known is None and ordered:

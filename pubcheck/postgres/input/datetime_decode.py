@@ -60,7 +60,7 @@ class Moment:
 
     ``order`` is "MDY", "DMY" or "YMD"; ``ordered`` says afterwards whether it mattered. ``what`` is "date", or
     "epoch", "infinity", "-infinity". ``offset`` is in seconds east, and ``zoneless`` where the text names no zone.
-    ``now`` is set by words that stand for the present. Year 0 is 1 BC.
+    ``now`` is set by words that mean the present. Year 0 is 1 BC.
     """
 
     def __init__(self, context: InputContext, order: str) -> None:

@@ -214,7 +214,7 @@ KEYWORDS: dict[str, tuple[str, Any]] = {
         for word in ("now", "today", "tomorrow", "yesterday", "allballs", "epoch", "infinity", "-infinity")
     },
 }
-"""Words of dates -> (kind, value); "+infinity", which 16 brought, stands in PLUS_INFINITY."""
+"""Words of dates -> (kind, value); "+infinity", which 16 brought, is PLUS_INFINITY."""
 
 PLUS_INFINITY = ("reserved", "infinity")
 

@@ -216,7 +216,7 @@ def restricted(context: InputContext, months: int, days: int, time: int, fields_
 
 
 class _Reader:
-    """Reads fields from the last to the first, for units stand behind their numbers."""
+    """Reads fields from the last to the first, because units follow their numbers."""
 
     def __init__(self, context: InputContext, fields_of: int) -> None:
         self.major = context.major

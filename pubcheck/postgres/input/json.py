@@ -210,7 +210,7 @@ class _Json:
                 self.lex()
 
     def field(self) -> None:
-        """A name, at which the lexer stands, and its colon (parse_object_field)."""
+        """Read the name at the current token and its colon (parse_object_field)."""
         self.lex()
         if self.kind != _COLON:
             raise self.unexpected('":"')

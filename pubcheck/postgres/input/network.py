@@ -57,7 +57,7 @@ def _completed(octets: bytes, stated: str | None) -> tuple[bytes, int] | None:
         first = octets[0]
         prefix = 32 if first >= 240 else 8 if first >= 224 else 24 if first >= 192 else 16 if first >= 128 else 8
         prefix = max(prefix, len(octets) * 8)
-        # A class D address of one octet stands for all of them.
+        # A class D address of one octet means all of class D.
         if prefix == 8 and first == 224:
             prefix = 4
     size = max(len(octets), (prefix + 7) // 8)

@@ -49,7 +49,7 @@ def _integer(context: InputContext, text: str, name: str, limit: int) -> int:
 
 
 def _unusual_integer(major: int, text: str, name: str, limit: int) -> tuple[int, bool]:
-    """The value and whether something that is no part of it follows. Digits that overflow are met before what follows
+    """The value and whether something that is not part of it follows. Digits that overflow are met before what follows
     them.
     """
     if major < 16:

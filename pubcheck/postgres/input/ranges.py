@@ -12,7 +12,7 @@ from pubcheck.postgres.input.dispatch import InputContext
 
 
 class Range:
-    """A range as it was written, made canonical; an empty one has no bounds. None stands for an infinite bound.
+    """A range as it was written, made canonical; an empty one has no bounds. None is an infinite bound.
 
     ``lower_in`` and ``upper_in``: whether the bound belongs to it.
     """

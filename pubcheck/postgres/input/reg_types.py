@@ -109,7 +109,7 @@ def _type_node(major: int, text: str) -> dict[str, Any]:
     closed = _closed(text)
     try:
         older_grammars.check(major, text.encode(errors="surrogatepass"))
-        # Without the closing parenthesis what is wrong in the text is said of the text alone.
+        # Without the closing parenthesis the error has no context.
         parse(_TYPE_PREFIX + text[:closed])
     except SyntaxRefused as refusal:
         if refusal.message != "syntax error at end of input":

@@ -150,7 +150,7 @@ _TID_NUMBER = lazy_compile(r"(?:[ \t\n\v\f\r]*([+-]?[0-9]{1,400}))?")
 
 
 def read_tid(context: InputContext, text: str, typmod: int = -1) -> tuple[int, int]:
-    """tidin: whatever stands before the parenthesis and after the second number's own is not looked at."""
+    """tidin: text before the opening parenthesis and after the closing one is ignored."""
     starts: list[int] = []
     for at, character in enumerate(text):
         if len(starts) == 2 or character == ")":

@@ -60,7 +60,7 @@ def _error(sqlstate: str, message: str, location: int | None) -> ServerError:
 
 
 def _constant(node: Node, location: int | None) -> str:
-    """A modifier as text: a number or string, or a name that stands alone."""
+    """A modifier as text: a number or string, or a name on its own."""
     if "A_Const" in node:
         constant = node["A_Const"]
         if "ival" in constant:

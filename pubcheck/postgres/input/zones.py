@@ -55,7 +55,7 @@ class Abbreviation(NamedTuple):
 
 _MAX_HOUR = 15
 
-# Zones of one offset only, besides Etc/...: of these alone a time can be told without a date.
+# Zones with a single offset, besides Etc/...: only for these the offset is known without a date.
 _FIXED = frozenset(
     ("factory", "gmt", "gmt+0", "gmt-0", "gmt0", "greenwich", "uct", "universal", "utc", "zulu"),
 )

@@ -85,10 +85,10 @@ def copied(catalog: Catalog, publications: Sequence[int]) -> list[Copied]:
 
 
 def subscribe_conflicts(catalog: Catalog, publications: Sequence[int]) -> list[Conflict]:
-    """What CREATE SUBSCRIPTION and REFRESH refuse (fetch_table_list): one conflict a table, the server names one.
+    """Return the conflicts that CREATE SUBSCRIPTION and REFRESH refuse (fetch_table_list), one per table.
 
-    In 15 also what only the table's initial copy refuses: a list of all columns beside none, where a column was
-    dropped (``lists_differ``).
+    The server names one of them. In 15 also the conflict that only the table's initial copy refuses: a list of all
+    columns and no list, where a column was dropped (``lists_differ``).
     """
     own = _by_relation(catalog, publications)
     if len(set(publications)) < 2:

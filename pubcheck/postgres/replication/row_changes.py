@@ -23,7 +23,7 @@ Matches = Callable[[Filter, Row], "bool | None"]
 
 
 class _Unchanged:
-    """Stands for a value that was not logged, as it is stored out of line and did not change."""
+    """A value that was not logged, because it is stored out of line and did not change."""
 
     def __repr__(self) -> str:
         return "UNCHANGED"
@@ -54,7 +54,7 @@ class Change(Struct, frozen=True):
 def transformed(old: bool | None, new: bool | None) -> RowOperation | None:
     """What an UPDATE is sent as when its filter says this of the old and the new row (pgoutput_row_filter).
 
-    A NULL answer is no match, which is not the same as no old row: use ``logged`` for that.
+    A NULL answer is not a match, which is not the same as no old row: use ``logged`` for that.
     """
     if old:
         return "update" if new else "delete"

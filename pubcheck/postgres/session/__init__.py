@@ -1,7 +1,7 @@
 """A session over a catalog: what the server knows of a connection, and how it looks names up.
 
 Every statement's handler gets one. It is built up in layers, each of which knows only those below it: the connection's
-settings and transactions, the rights of its role, what is visible to the statement at hand, schemas, relations, and
+settings and transactions, the rights of its role, what is visible to the current statement, schemas, relations, and
 here types, publications and roles.
 """
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Session(Relations):
-    """State of one connection. ``complete``: the unit is the whole database (design, section 2), but for what
+    """State of one connection. ``complete``: the unit is the whole database (design, section 2), except for what
     ``platform`` makes."""
 
     def __init__(self, catalog: Catalog, *, complete: bool = False, platform: Platform | None = None) -> None:
@@ -79,7 +79,7 @@ class Session(Relations):
     def named_type(self, names: list[str], behind: str = "") -> int:
         """A type by its (qualified) name; 0 when it is not visible in the open world, or may be an extension's.
 
-        ``behind`` is what is said behind the name, [] of an array's element. Raises ServerError 42704, or 3F000 where
+        ``behind`` is the text after the name, [] of an array's element. Raises ServerError 42704, or 3F000 where
         there is no such schema (LookupTypeName).
         """
         catalog = self.catalog

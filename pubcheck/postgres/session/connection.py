@@ -17,22 +17,22 @@ _STARTING: dict[str, Any] = {"search_path": DEFAULT_PATH, "role": SUPERUSER, "se
 
 
 class Connection:
-    """Settings and transactions over one catalog, whose journal takes back what a transaction did."""
+    """Settings and transactions over one catalog, whose journal undoes what a transaction did."""
 
     def __init__(self, catalog: Catalog) -> None:
         self.catalog = catalog
         self.transaction: list[tuple[str, int]] | None = None
-        """The savepoints of the transaction at hand, itself first, each with where the journal was."""
+        """The savepoints of the current transaction, itself first, each with where the journal was."""
         self.pretended = False
-        """The transaction at hand is none of the server's: it is there to be taken back."""
+        """Whether pubcheck started the current transaction itself, in order to undo it."""
         self.defaults: list[tuple[str, str, Node]] = []
         """What ALTER DATABASE and ALTER ROLE ... SET say: database, role ("" for any) and the VariableSetStmt."""
         self.prepared: dict[str, str] = {}
         """The texts of PREPARE statements, by the name that they give."""
         self.enums: set[int] = set()
-        """Enum types that the transaction at hand made."""
+        """Enum types that the current transaction made."""
         self.labels: set[tuple[int, str]] = set()
-        """Values, by enum type, that the transaction at hand added: not to be used before it ends."""
+        """Values, by enum type, that the current transaction added: not to be used before it ends."""
         self._path: tuple[tuple[int, ...], int] | None = None
         for name, value in _STARTING.items():
             catalog.settings.put(name, value)

@@ -68,7 +68,7 @@ class Schemas(Visibility):
     def namespace(self, name: str, *, key: str | None = None, location: int | None = None) -> Namespace:
         """The schema of that name. A name that is not visible is assumed to exist, in the open world.
 
-        Raises ServerError 3F000 where the server certainly would. ``key``: that of the error, if it is judged.
+        Raises ServerError 3F000 where the server certainly would. ``key``: that of the error, if it is reported.
         """
         catalog = self.catalog
         oid = catalog.namespace_names.get(name)

@@ -1,4 +1,4 @@
-"""What the role at hand may do (catalog/aclchk.c, utils/adt/acl.c)."""
+"""What the current role may do (catalog/aclchk.c, utils/adt/acl.c)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pubcheck.postgres.catalog.rows import Namespace, Role
 from pubcheck.postgres.session.connection import Connection
 
 MISSING_ROLE = "missing role"
-"""The setting that holds a role that perhaps does not exist, and is perhaps the one at hand; 0 for none."""
+"""The setting that holds a role that perhaps does not exist, and is perhaps the current one; 0 for none."""
 
 
 class Rights(Connection):
@@ -20,7 +20,7 @@ class Rights(Connection):
         return self.catalog.roles[self.catalog.settings["role"]]
 
     def unseen_role(self) -> int:
-        """The role at hand if the unit did not create it, so that its rights are unknown; or else 0."""
+        """The current role if the unit did not create it, so that its rights are unknown; or else 0."""
         settings, role = self.catalog.settings, self.role
         oid: int = settings.get(MISSING_ROLE, 0) if role.seen else role.oid
         return oid

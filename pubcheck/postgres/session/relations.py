@@ -113,7 +113,7 @@ class Relations(Schemas):
             row = self._assume_relation(rv, judged)
         elif not row.seen:
             self.rests_on(row)
-            # What was perhaps made is no news either: the files say so.
+            # A relation that may have been created is not new information either: the files create it.
             if judged and not row.noted and row.place is None:
                 self.note_unseen(self._missing(rv, judged), RELATION, row.namespace, row.name)
                 row = replace(row, noted=True)

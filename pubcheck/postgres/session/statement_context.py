@@ -1,4 +1,4 @@
-"""The statement at hand, and what of the world it was made in is visible.
+"""The current statement, and the objects of its database that are known.
 
 What a handler could not see it says here, so that certainty is never forgotten.
 """
@@ -43,7 +43,7 @@ class Uncertainty:
 
 
 class Visibility(Rights):
-    """``complete``: the unit is the whole database (design, section 2), but for what ``platform`` makes."""
+    """``complete``: the unit is the whole database (design, section 2), except for what ``platform`` makes."""
 
     blind, healed, joined, restless = Uncertainty(), Uncertainty(), Uncertainty(), Uncertainty()
 
@@ -68,7 +68,7 @@ class Visibility(Rights):
         self.begin_statement(0, 0)
         catalog.reasons.at = None
 
-    # The statement at hand.
+    # The current statement.
 
     def begin_statement(self, source: int, statement: int, text: str = "", basis: Basis | None = None) -> None:
         """Begin the statement ``text``. ``basis`` is what its answer rests on from the beginning."""
@@ -83,12 +83,12 @@ class Visibility(Rights):
         self.mentions: dict[int, int] = {}
 
     def place(self, start: int, length: int = 0) -> Place:
-        """Byte offsets within the statement at hand."""
+        """Byte offsets within the current statement."""
         return Place(self.source, self.statement, start, start + length)
 
     @property
     def text(self) -> bytes:
-        """The statement at hand, as the parser counts it."""
+        """The current statement, as the parser counts it."""
         return utf8(self._text).data
 
     def find_name(self, name: str) -> int | None:

@@ -44,7 +44,7 @@ _LOCALE_ALIASES = lazy_compile(
 )
 _FIRST_ASSUMED_COLLATION = 15000
 _assumed_collations: dict[str, Collation] = {}
-"""Collations that some builds have, as far as they were asked for; their oids stand for no server's."""
+"""Collations that some builds have, as far as they were asked for; their oids are not a server's."""
 
 
 class TypeCache(Struct, frozen=True, gc=False):

@@ -40,7 +40,7 @@ _PRECISION_WITHIN = {
     oids.TIMESTAMP: "timestamp",
     oids.TIMESTAMPTZ: "timestamp",
 }
-"""Types whose typmod stands inside of their name; typmodout says the rest."""
+"""Types whose typmod is inside of their name; typmodout writes the rest."""
 
 
 class TypeLookups:

@@ -148,7 +148,7 @@ def told(major: int, database: str, setup: Sequence[Definition], statements: Seq
             raise
         if name in ("CreatePublicationStmt", "AlterPublicationStmt"):
             for row in session.catalog.publication_rels.values():
-                if row.filter is not None and not row.filter.judged:
+                if row.filter is not None and not row.filter.analysed:
                     unjudged[session.statement] = row.filter.unknown or "not judged"
         return perhaps_refused
 

@@ -48,4 +48,4 @@ def judge(major: int, table: str, filter_: str) -> Answer | str:
         return [error.sqlstate, error.message, error.detail, error.hint, where]
     except SyntaxRefused as refusal:
         return ["42601", refusal.message, None, None, refusal.location and refusal.location - start]
-    return None if found.judged else f"cannot know: {found.unknown}"
+    return None if found.analysed else f"cannot know: {found.unknown}"

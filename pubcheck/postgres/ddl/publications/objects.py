@@ -179,8 +179,8 @@ def transform_filters(session: Session, members: list[Member], publication: Publ
             member.filter = read_filter(session, relation, member.where)
         except ServerError as error:
             raise about(error, publication.name, session.qualified(relation)) from None
-    unjudged = any(member.filter is not None and not member.filter.judged for member in members)
-    if unjudged or len(session.unseen_names()) > unseen:
+    not_analysed = any(member.filter is not None and not member.filter.analysed for member in members)
+    if not_analysed or len(session.unseen_names()) > unseen:
         # The server may refuse the filter (a collation of this machine is not one of all), and with it the statement:
         # what becomes of the publication is assumed.
         row = session.catalog.publications[publication.oid]

@@ -228,7 +228,7 @@ def _in_order(start: Any, end: Any) -> tuple[Any, Any]:
 
 
 def _overlapping_lengths(first: bool, second: bool) -> Maker:
-    """Where an interval stands for an end it is counted from its start."""
+    """Return the end of a period; an interval in its place is counted from the start."""
 
     def make(call: Call) -> Function:
         name = call.context.cache.type(call.expr.args[0].type).name

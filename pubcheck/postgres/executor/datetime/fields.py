@@ -105,7 +105,7 @@ def _decade(year: int) -> int:
 
 
 def _date_field(field: str, year: int, month: int, day: int) -> int | None:
-    """A field of a date, None of what is no field of dates."""
+    """Return a field of a date; None if dates do not have the field."""
     if field in ("dow", "isodow", "doy"):
         number = julian_day(year, month, day)
         if field == "doy":

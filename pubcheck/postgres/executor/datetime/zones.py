@@ -99,7 +99,7 @@ def _trunc_zoned(call: Call) -> Function:
 
 
 def _shifted(sign: int) -> Function:
-    """timestamp_izone and timestamptz_izone: an interval stands for the zone."""
+    """timestamp_izone and timestamptz_izone: the zone is an interval."""
 
     def shift(interval: Interval, moment: Moment) -> Moment:
         if interval.months or interval.days:
