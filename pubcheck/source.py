@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from functools import lru_cache
 
 from msgspec import Struct
+
+from pubcheck.lazy_regex import lazy_compile
 
 
 class Note(Struct, frozen=True):
@@ -238,3 +241,17 @@ def has_unknown_order(source: Source) -> bool:
     """Whether the statements of a source are those of a program, as a whole."""
     view = source.view
     return view is not None and view.quoted and view.perhaps == ((0, len(source.text)),)
+
+
+_UNPRINTABLE = lazy_compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]")
+"""What would move the cursor, colour the terminal or turn the reading direction."""
+
+
+def escape(text: str) -> str:
+    """Text that a terminal shows and does not obey; a line end becomes a blank."""
+    return _UNPRINTABLE.sub(_escaped, text.replace("\r\n", " ").replace("\n", " ").replace("\t", " "))
+
+
+def _escaped(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"

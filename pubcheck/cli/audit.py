@@ -291,8 +291,8 @@ def _page_in(output: str, run: str) -> str | None:
 
 def summarised(summary: Summary, output: str, page: str | None = None, document: Audit | None = None) -> list[str]:
     """What is told of a run on the terminal, line by line."""
-    from pubcheck.report.text import escape
     from pubcheck.rulebook import RULES
+    from pubcheck.source import escape
 
     count = {name: int(value) for name, value in summary.metrics.items()}
     lines = [

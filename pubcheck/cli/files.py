@@ -24,7 +24,7 @@ from pubcheck.config import load
 from pubcheck.discovery.file_types import DiscoveredUnit, File
 from pubcheck.discovery.units import Discovery
 from pubcheck.report import count
-from pubcheck.report.text import escape
+from pubcheck.source import escape
 
 
 @click.command(

@@ -134,7 +134,7 @@ def no_input(discovery: Discovery, paths: tuple[str, ...]) -> str:
 
 def skipped_messages(skipped: Sequence[tuple[str, str]]) -> Iterator[str]:
     """Yield a message per reason for paths that are given by name and skipped."""
-    from pubcheck.report.text import escape
+    from pubcheck.source import escape
 
     reasons: dict[str, list[str]] = {}
     for label, why in skipped:

@@ -8,12 +8,13 @@ some number of tables and publications so is the rest.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from html import escape
+from html import escape as quoted
 
 from msgspec import Struct
 
 from pubcheck.explain.document import Answer, Publication, UnitExplained
 from pubcheck.report import count
+from pubcheck.source import escape
 
 MOST_ALONE = 8
 MOST_PUBLICATIONS = 16
@@ -376,11 +377,11 @@ def _draw_card(card: Card) -> Iterator[str]:
     yield f'<g class="card{state}"><title>{_card_text(card)}</title>'
     yield f'<rect x="{_CARD_X}" y="{card.y:.1f}" width="{_CARD_WIDTH}" height="{card.height:.1f}" rx="7"/>'
     middle = card.y + _HEAD / 2 + 4.5
-    yield f'<text class="name" x="{_CARD_X + 12}" y="{middle:.1f}">{escape(card.label)}</text>'
+    yield f'<text class="name" x="{_CARD_X + 12}" y="{middle:.1f}">{_text(card.label)}</text>'
     right = f"✕ {card.refused}" if card.refused else card.remark
     if right:
         style = "bad" if card.refused else "remark"
-        yield f'<text class="{style}" x="{_CARD_X + _CARD_WIDTH - 12}" y="{middle:.1f}">{escape(right)}</text>'
+        yield f'<text class="{style}" x="{_CARD_X + _CARD_WIDTH - 12}" y="{middle:.1f}">{_text(right)}</text>'
     if card.rows:
         x = _CARD_X + 18
         yield f'<path class="stem" d="M{x} {card.y + _HEAD - 5:.1f}V{card.rows[-1].y:.1f}"/>'
@@ -388,11 +389,11 @@ def _draw_card(card: Card) -> Iterator[str]:
         lost = " lost" if row.state == "never sent" else ""
         x = _CARD_X + 18
         yield f'<path class="stem" d="M{x} {row.y:.1f}h10"/>'
-        yield f'<text class="leaf{lost}" x="{x + 16}" y="{row.y + 4:.1f}">{escape(row.label)}</text>'
+        yield f'<text class="leaf{lost}" x="{x + 16}" y="{row.y + 4:.1f}">{_text(row.label)}</text>'
         if row.state:
             text = row.state if lost else f"✕ {row.state}"
             style = "remark" if lost else "bad"
-            yield f'<text class="{style}" x="{_CARD_X + _CARD_WIDTH - 12}" y="{row.y + 4:.1f}">{escape(text)}</text>'
+            yield f'<text class="{style}" x="{_CARD_X + _CARD_WIDTH - 12}" y="{row.y + 4:.1f}">{_text(text)}</text>'
     yield "</g>"
 
 
@@ -400,30 +401,30 @@ def _card_text(card: Card) -> str:
     text = card.title
     if card.refused:
         text += f": the publisher refuses {card.refused}"
-    return escape(text)
+    return _text(text)
 
 
 def _draw_pill(edge: Edge) -> str:
     assert edge.sql is not None
     y = edge.pill - _PILL_HEIGHT / 2
     return (
-        f'<g class="pill" data-box="{edge.box}" style="--h:{hue(edge.box)}"><title>{escape(edge.sql)}</title>'
+        f'<g class="pill" data-box="{edge.box}" style="--h:{hue(edge.box)}"><title>{_text(edge.sql)}</title>'
         f'<rect x="{_PILL_X}" y="{y:.1f}" width="{_PILL_WIDTH}" height="{_PILL_HEIGHT}" rx="{_PILL_HEIGHT / 2:.0f}"/>'
         f'<path class="funnel" d="M{_PILL_X + 11} {edge.pill - 5:.1f}h12l-4.6 5.6v5l-2.8-1.6v-3.4z"/>'
-        f'<text x="{_PILL_X + 30}" y="{edge.pill + 4:.1f}">{escape(_short(edge.sql, _PILL_LETTERS))}</text></g>'
+        f'<text x="{_PILL_X + 30}" y="{edge.pill + 4:.1f}">{_text(_short(edge.sql, _PILL_LETTERS))}</text></g>'
     )
 
 
 def _draw_box(box: Box, number: int) -> Iterator[str]:
     y = box.y
     sends = ", ".join(box.operations or ()).upper() or "see below"
-    label = escape(f"Publication {box.label}, {box.remark}; sends {sends}")
+    label = _text(f"Publication {box.label}, {box.remark}; sends {sends}")
     yield f'<a class="box" href="#{box.anchor}" data-box="{number}" style="--h:{hue(number)}" aria-label="{label}">'
-    yield f"<title>{escape(box.title)}</title>"
+    yield f"<title>{_text(box.title)}</title>"
     yield f'<rect x="{_BOX_X}" y="{y:.1f}" width="{_BOX_WIDTH}" height="{_BOX_HEIGHT}" rx="9"/>'
     yield f'<rect class="edge" x="{_BOX_X}" y="{y + 10:.1f}" width="4" height="{_BOX_HEIGHT - 20}" rx="2"/>'
-    yield f'<text class="name" x="{_BOX_X + 16}" y="{y + 24:.1f}">{escape(_short(box.label, _BOX_LETTERS))}</text>'
-    yield f'<text class="sub" x="{_BOX_X + 16}" y="{y + 44:.1f}">{escape(_short(box.remark, _BOX_LETTERS - 4))}</text>'
+    yield f'<text class="name" x="{_BOX_X + 16}" y="{y + 24:.1f}">{_text(_short(box.label, _BOX_LETTERS))}</text>'
+    yield f'<text class="sub" x="{_BOX_X + 16}" y="{y + 44:.1f}">{_text(_short(box.remark, _BOX_LETTERS - 4))}</text>'
     if box.operations is not None:
         for at, operation in enumerate(("insert", "update", "delete", "truncate")):
             on = "on" if operation in box.operations else "off"
@@ -473,6 +474,11 @@ def _relative(name: str, root: str) -> str:
     """A partition's name, without the schema where that is its root's."""
     schema, _, bare = name.partition(".")
     return bare if root.startswith(f"{schema}.") else name
+
+
+def _text(given: str) -> str:
+    """Text of unknown origin, as a part of the page."""
+    return quoted(escape(given))
 
 
 def _short(text: str, letters: int) -> str:

@@ -8,7 +8,8 @@ from typing import Literal
 
 from msgspec import Struct
 
-from pubcheck.report.text import escape, len_display
+from pubcheck.report.text import len_display
+from pubcheck.source import escape
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
 if TYPE_CHECKING:

@@ -1,32 +1,52 @@
-"""What the HTML pages have in common: a head and an end, with the style and the scripts written into them.
+"""HTML pages from the templates next to this module; `page.html` is the frame of all of them.
 
-`page.js` is every page's: its tools, and dark or light.
+Every page is one file: style and scripts are written into it, and `page.js` belongs to every page.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from functools import cache
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from pubcheck.source import escape
+
+_FOLDER = os.path.dirname(os.path.abspath(__file__))
 
 
-def head(title: str, *styles: str) -> str:
-    """The page up to its body. ``title`` is escaped; ``styles`` are files beside this one."""
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        # Whatever stands in a name or a filter, the page fetches nothing.
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline';"
-        " script-src 'unsafe-inline'\">\n"
-        '<meta name="color-scheme" content="light dark">\n'
-        f"<title>{title}</title>\n"
-        f"<style>\n{''.join(map(_file, styles))}</style>\n</head>\n<body>\n"
+def render(template: str, **values: object) -> Iterator[str]:
+    """The page in pieces. Texts in ``values`` are escaped, except those that are `Markup`."""
+    stream = _environment().get_template(template).stream(values)
+    stream.enable_buffering(200)
+    return stream
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(os.path.join(_FOLDER, "templates")),
+        autoescape=True,
+        finalize=_printable,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
+    environment.globals["file"] = _file
+    environment.filters["number"] = lambda number: f"{number:,}"
+    return environment
 
 
-def end(script: str) -> str:
-    """The end of the page; ``script`` is a file beside this one."""
-    return f"<script>\n{_file('page.js')}{_file(script)}</script>\n</body>\n</html>\n"
+def _printable(value: object) -> object:
+    """A value that the page shows and a browser does not obey, for example to turn the reading direction."""
+    if isinstance(value, str) and not isinstance(value, Markup):
+        return "\n".join(map(escape, value.split("\n")))
+    return value
 
 
-def _file(name: str) -> str:
-    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), name), encoding="utf-8") as file:
-        return file.read()
+def _file(name: str) -> Markup:
+    """A style sheet or script in this folder."""
+    with open(os.path.join(_FOLDER, name), encoding="utf-8") as file:
+        return Markup(file.read())

@@ -21,7 +21,7 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 from msgspec import Struct
 
-from pubcheck.report.text import escape
+from pubcheck.source import escape
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from pubcheck.findings import Report
 from pubcheck.report.causes import causes, message
-from pubcheck.report.text import COLOR, PLAIN, escape, summary
+from pubcheck.report.text import COLOR, PLAIN, summary
+from pubcheck.source import escape
 
 
 def render(report: Report, *, color: bool = False, quiet: bool = False) -> Iterator[str]:

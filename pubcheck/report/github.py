@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pubcheck.diagnostics import Severity
 from pubcheck.findings import Entry, Report
 from pubcheck.report.causes import causes, message
-from pubcheck.report.text import escape
+from pubcheck.source import escape
 
 _COMMANDS: Mapping[Severity, str] = {"error": "error", "warning": "warning", "note": "notice"}
 

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from pubcheck.report import count
-from pubcheck.report.text import escape
+from pubcheck.source import escape
 
 SCHEMA_VERSION = 1
 

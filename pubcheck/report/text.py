@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
@@ -10,9 +9,9 @@ from msgspec import Struct
 
 from pubcheck.diagnostics import ServerAnswer, Severity
 from pubcheck.findings import Entry, Finding, Line, Report
-from pubcheck.lazy_regex import lazy_compile
 from pubcheck.report import count
 from pubcheck.report.causes import causes, is_cause, message
+from pubcheck.source import escape
 
 TAB = 4
 """Columns of a tab stop."""
@@ -22,9 +21,6 @@ NAMED = 3
 
 MANY = 10
 """Notes of a rule in a file that are shown one by one."""
-
-_UNPRINTABLE = lazy_compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]")
-"""What would move the cursor, colour the terminal or turn the reading direction."""
 
 
 class Palette(Struct, frozen=True):
@@ -264,16 +260,6 @@ def _mark(mark: Line, severity: Severity, palette: Palette) -> str:
     return f"{' ' * before}{color}{('^' if mark.primary else '-') * length}{message}{palette.reset}"
 
 
-def escape(text: str) -> str:
-    """Text that a terminal shows and does not obey; a line end becomes a blank."""
-    return _UNPRINTABLE.sub(_escaped, text.replace("\r\n", " ").replace("\n", " ").replace("\t", " "))
-
-
-def _escaped(match: re.Match[str]) -> str:
-    code = ord(match[0])
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
-
-
 def _display(text: str) -> str:
     """A source line as shown: tabs as blanks up to the next stop, what a terminal would obey escaped."""
     if text.isascii() and text.isprintable():
@@ -284,7 +270,7 @@ def _display(text: str) -> str:
         if char == "\t":
             piece = " " * (TAB - column % TAB)
         else:
-            piece = _UNPRINTABLE.sub(_escaped, char)
+            piece = escape(char)
         shown.append(piece)
         column += _columns(piece)
     return "".join(shown)

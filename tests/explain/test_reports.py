@@ -231,6 +231,7 @@ def test_a_narrow_window_is_not_scrolled_sideways(page: Page, whole: Explanation
 def test_names_and_filters_cannot_leave_their_place(whole: Explanation) -> None:
     text = "".join(render_html.render(whole))
     assert "<script>alert" not in text
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f\u2028-\u202e\u2066-\u2069]", text)
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in text
     assert text.count("<script>") == 1
     assert not re.search(r"(src|href)=\"(?!#)", text)

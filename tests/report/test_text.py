@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from pubcheck.diagnostics import Diagnostic, Fix, ServerAnswer, Span, StatementRef
-from pubcheck.report.text import escape, len_display, render
-from pubcheck.source import Source
+from pubcheck.report.text import len_display, render
+from pubcheck.source import Source, escape
 from tests.report.samples import ORDERS, REFUSED, diagnostic, famous, reported, span
 
 
