@@ -36,6 +36,7 @@ from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.identifiers import qualified
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.session.basis import Basis
+from pubcheck.postgres.tokens import place_of_name
 from pubcheck.rulebook import RULES, Rule
 from pubcheck.source import utf8
 from pubcheck.statement_index import Statements, StatementText
@@ -46,6 +47,8 @@ if TYPE_CHECKING:
 
 _DUPLICATE = "42710"
 _SETTINGS = {"zone": "timezone", "datestyle": "datestyle"}
+_NAMED = ("index", "column", "publication", "relation")
+"""Arguments of an error, the one that it is about first."""
 _MAX_REWRITINGS = 200
 """Refused filters for which another way of writing is looked for, at about a millisecond each; nobody reads more."""
 
@@ -108,7 +111,7 @@ class StatementReporter:
                 if before is not None:
                     self.repeats.append((len(self.diagnostics), *before))
             mended = self._fixes(rule, statement, error, certain=certainty == "certain")
-            span = statement.span(error.culprit or 0)
+            span = statement.span(self._culprit(statement, error))
             self._record_missing(message, [error])
             found = rule.diagnostic(certainty, self.majors, message, span, help=help_text, fixes=mended, **answer)
             self.diagnostics.append(found)
@@ -126,6 +129,14 @@ class StatementReporter:
             fixes = (Fix(told.title, applicability, (Edit(edited, told.text),)),)
         found = rule.diagnostic(certainty, self.majors, told.headline, span, help=told.help, fixes=fixes, **answer)
         self.diagnostics.append(found)
+
+    @staticmethod
+    def _culprit(statement: StatementText, error: ServerError) -> int:
+        """Where the statement names the object that the error is about, if the parser gives no place."""
+        if error.culprit is not None:
+            return error.culprit
+        named = next((error.arguments[kind] for kind in _NAMED if kind in error.arguments), None)
+        return (named is not None and place_of_name(utf8(statement.text).data, named)) or 0
 
     def _filter_explanation(self, error: ServerError) -> FilterExplanation | None:
         """Of a refused filter, what of it is refused and how else to write it."""

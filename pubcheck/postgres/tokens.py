@@ -37,6 +37,30 @@ def name_end(text: bytes, start: int) -> int:
     return max(end, min(start + 1, len(text)))
 
 
+_BEFORE_OBJECT = frozenset((b"if", b"exists", b"not", b"only"))
+
+
+def place_of_name(text: bytes, name: str) -> int | None:
+    """The byte offset of a name in a CREATE, ALTER or DROP statement: behind the object's own name if it is there, else
+    that; None if it is neither."""
+    words = list(tokens(text))
+    at = 2
+    while at < len(words) and words[at][1].lower() in _BEFORE_OBJECT:
+        at += 1
+    while at + 2 < len(words) and words[at + 1][1] == b".":
+        at += 2
+    for kind, token, offset in (*words[at + 1 :], *words[at : at + 1]):
+        if kind == "name" and _identifier(token) == name:
+            return offset
+    return None
+
+
+def _identifier(token: bytes) -> str:
+    """The name that a token is: without quotes it is folded to lower case."""
+    written = token.decode(errors="surrogatepass")
+    return written[1:-1].replace('""', '"') if written.startswith('"') else written.lower()
+
+
 def column_list(text: bytes, relation: int) -> list[tuple[int, int]]:
     """(offset, length) of each name in the column list that follows a publication's relation at an offset."""
     found: list[tuple[int, int]] = []

@@ -2,7 +2,7 @@
 CREATE PUBLICATION shop;
 CREATE PUBLICATION store;
 ALTER PUBLICATION store RENAME TO shop; -- 42710
---^^^ PUB105
+--                                ^^^^ PUB105
 
 -- # the name is free again
 CREATE PUBLICATION shop;

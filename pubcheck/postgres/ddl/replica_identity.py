@@ -131,7 +131,7 @@ def _refused(session: Session, row: Relation, sqlstate: str, message: str, key: 
         detail=None,
         hint=None,
         location=None,
-        culprit=session.mentions.get(row.oid),
+        culprit=None,
         **arguments,
         relation=row.name,
     )
