@@ -286,7 +286,7 @@ class _RunTables:
                 *KEY,
                 _reason().alias("whole"),
                 F.col("quarantine.path").alias("reported"),
-                F.explode("members").alias("file"),
+                F.explode(F.filter("members", lambda file: ~file["context"])).alias("file"),
             )
             unreported = F.col("whole").isNotNull() & ~F.coalesce(
                 F.array_contains("reported", F.col("path")), F.lit(False)

@@ -19,6 +19,7 @@ from msgspec import Struct
 from msgspec.structs import asdict, replace
 
 from pubcheck.diagnostics import SEVERITIES, Diagnostic
+from pubcheck.discovery.file_types import DiscoveredUnit
 from pubcheck.engine.linter import Linter
 from pubcheck.faults import Fault, fault_of
 from pubcheck.fingerprints import fingerprints
@@ -154,7 +155,8 @@ def lint_unit(row: UnitRow, contents: Sequence[bytes | None], linter: Linter, to
         config = linter.config
         refusals_known = selected(config.select, config.ignore, config.extend_select) >= WRITE_RULES
         try:
-            publications = published(linted.followed, refusals_known=refusals_known)
+            rows = published(linted.followed, refusals_known=refusals_known)
+            publications = [row for row in rows if row.path not in unit.context]
         except Exception as error:
             faults.append(fault_of(error))
         faults += [fault for replay in linted.followed.folds for fault in replay.faults.faults]
@@ -162,7 +164,7 @@ def lint_unit(row: UnitRow, contents: Sequence[bytes | None], linter: Linter, to
     if failure is not None and failure.reason == "memory":
         # The findings of a process with too little memory differ from run to run.
         return replace(row.quarantined(failure), postgres=linted.postgres, seconds=perf_counter() - begun)
-    unread, refusal = _unread(linted, len(unit.files))
+    unread, refusal = _unread(linted, unit)
     failure = failure or refusal
     entries = [finding.entry for finding in linted.findings]
     names = fingerprints(entries, row.repository, top)
@@ -187,17 +189,19 @@ _SET_ASIDE = {"PUB001": "unreadable", "PUB002": "not-text", "PUB008": "not-postg
 """Rules about a file that was left out, with the reason in the table `quarantine`."""
 
 
-def _unread(linted: LintedUnit, files: int) -> tuple[tuple[Quarantined, ...], Quarantined | None]:
-    """The files of a unit that were left out, and why the unit is quarantined because of the way it was read, if it
-    is."""
-    of_reading = (*linted.diagnostics, *(linted.followed.of_reading if linted.followed is not None else ()))
+def _unread(linted: LintedUnit, unit: DiscoveredUnit) -> tuple[tuple[Quarantined, ...], Quarantined | None]:
+    """The files of a unit, without its context, that were left out, and why the unit is quarantined because of the way
+    it was read, if it is."""
+    context = unit.context
+    read = (*linted.diagnostics, *(linted.followed.of_reading if linted.followed is not None else ()))
+    of_reading = [each for each in read if each.span.source.label not in context]
     by_source = {
         id(each.span.source): Quarantined(_SET_ASIDE[each.rule], each.message, path=each.span.source.label)
         for each in (*linted.reading.diagnostics, *of_reading)
-        if each.rule in _SET_ASIDE
+        if each.rule in _SET_ASIDE and each.span.source.label not in context
     }
     unread = tuple(by_source.values())
-    if len(unread) == files:
+    if len(unread) == sum(not file.context for file in unit.files):
         first = unread[0]
         return unread, Quarantined(first.reason, f"none of its files could be linted; of the first: {first.detail}")
     return unread, _not_postgresql(of_reading, linted.statements)

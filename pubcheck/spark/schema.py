@@ -134,7 +134,8 @@ PUBLISHED = (
     Column("generated_columns", _TEXT, "its publish_generated_columns: none or stored"),
 )
 PUBLICATIONS = (*_UNIT_KEY, *PUBLISHED)
-"""`publications`: a row for each publication, table and operation, as `pubcheck explain` says."""
+"""`publications`: a row for each publication, table and operation, as `pubcheck explain` says. Publications that a
+context file of the unit creates have their rows where that file is not context."""
 
 UNITS = (
     *_UNIT_KEY,
@@ -260,11 +261,15 @@ MEMBER = (
     Column("location", pa.binary(), "the file's name for the system, null where the content comes with a table"),
     Column("view", _TEXT, "how its text becomes SQL"),
     Column("problem", _TEXT, "why it is known already that it cannot be read"),
+    Column("context", _FLAG, "whether another unit has it, and this one only follows it"),
+    Column("sometime", _FLAG, "whether it is not known when it is run"),
     Column("fate", _TEXT, "duplicate, or as of SCANNED"),
     Column("detail", _TEXT, "for people"),
     Column("trace", _TEXT, ""),
     Column("digest", _TEXT, ""),
 )
+GIVEN = MEMBER[:6]
+"""What the linter gets of a file, besides its content."""
 FOUND = (
     *_UNIT_KEY,
     Column("convention", _TEXT, "by which the unit was found"),
@@ -280,8 +285,8 @@ FOUND = (
     Column(
         "members",
         pa.list_(_struct(MEMBER)),
-        "its files in their order; of a unit that need not be linted, or was and is not quarantined, only those that"
-        " have a fate",
+        "its files in their order, with its context; of a unit that need not be linted, or was and is not"
+        " quarantined, only those of its own that have a fate",
     ),
 )
 """What is known of a unit without linting it."""
@@ -304,7 +309,7 @@ CONTENTS = (
     Column("convention", _TEXT, ""),
     Column("majors", pa.list_(_INT), ""),
     Column("ordinal", _INT, "place of the file in its unit, from 0"),
-    *MEMBER[:4],
+    *GIVEN,
     Column("content", pa.binary(), ""),
 )
 """Files of units with their contents, where they come with a table."""

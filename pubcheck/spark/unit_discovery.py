@@ -50,8 +50,11 @@ class ScannedFile(Struct, array_like=True):
         share a label."""
         return self.label if self.location is None else os.fsdecode(self.location)
 
-    def member(self, view: str | None) -> MemberRow:
-        return MemberRow(self.label, self.location, view, self.problem, self.fate, self.detail, self.trace, self.digest)
+    def member(self, file: File | None = None) -> MemberRow:
+        """The row of the file in a unit, where it is ``file``, or outside of units."""
+        view, context, sometime = (file.view, file.context, file.sometime) if file is not None else (None, False, False)
+        given = (self.label, self.location, view, self.problem, context, sometime)
+        return MemberRow(*given, self.fate, self.detail, self.trace, self.digest)
 
 
 class Largest(Struct, frozen=True, array_like=True):
@@ -130,11 +133,12 @@ def discover(
         copies.setdefault(file.path, []).append(file)
     publishes = any(file.may_publish for file in ordered)
     rows = []
+    members: set[str | None] = set()
     for unit in _plans(copies, inspector):
-        files = [copies.pop(file.path) for file in unit.files]
-        row = _row(repository.name, unit, files, largest, rules)
+        members.update(file.path for file in unit.files if not file.context)
+        row = _row(repository.name, unit, [copies[file.path] for file in unit.files], largest, rules)
         rows.append(row if publishes else _passed_over(row))
-    outside = [file for same in copies.values() for file in same]
+    outside = [file for path, same in copies.items() if path not in members for file in same]
     if outside:
         rows.append(_outside(repository.name, outside))
     return tuple(rows), inspector.contents
@@ -225,8 +229,8 @@ class _RepositoryInspector:
 
 
 def _plans(copies: Mapping[str | None, Sequence[ScannedFile]], inspector: _RepositoryInspector) -> list[DiscoveredUnit]:
-    """The units of the files by path, without files that other units have; each with a name of its own. A folder that
-    cannot be listed is a unit of one file."""
+    """The units of the files by path, each with a name of its own. A folder that cannot be listed is a unit of one
+    file."""
     first = {path: same[0] for path, same in copies.items() if path is not None}
     unlisted = [file for file in first.values() if file.location is not None and file.problem is not None]
     files = {path: file for path, file in first.items() if file.location is None or file.problem is None}
@@ -237,8 +241,6 @@ def _plans(copies: Mapping[str | None, Sequence[ScannedFile]], inspector: _Repos
     units, _ = group_into_units(
         [(path, File(path, file.label or "", view=view_of(path))) for path, file in files.items()], inspector
     )
-    own = (replace(unit, files=tuple(file for file in unit.files if not file.context)) for unit in units)
-    units = [unit for unit in own if unit.files]
     for folder in unlisted:
         label = folder.label or ""
         units.append(DiscoveredUnit(label, (File(folder.path or "", label),), "folder", ""))
@@ -259,15 +261,21 @@ def _unused(name: str, taken: set[str]) -> str:
 def _row(
     repository: str, unit: DiscoveredUnit, copies: Sequence[Sequence[ScannedFile]], largest: Largest, rules: str
 ) -> UnitRow:
-    """The row of a unit; ``copies`` are, for each of its files, the rows that have its path."""
+    """The row of a unit; ``copies`` are, for each of its files, the rows that have its path. Its context costs time
+    and memory, and the unit cannot be linted without it; it is counted where another unit has it, or none."""
     described = [rules, unit.convention, *map(str, unit.postgres)]
-    members = []
-    every = [file for same in copies for file in same]
+    members: list[MemberRow] = []
+    every: list[ScannedFile] = []
+    own: list[ScannedFile] = []
     for ordinal, (file, same) in enumerate(zip(unit.files, copies, strict=True)):
         for duplicate in same[1:]:
             duplicate.fate = "duplicate"
-        members += [copy.member(file.view) for copy in same]
-        described += [f"{ordinal}\t{copy.label}\t{copy.digest}\t{copy.fate}\t{file.view}" for copy in same]
+        rows = same[:1] if file.context else same
+        every += rows
+        own += () if file.context else rows
+        members += [copy.member(file) for copy in rows]
+        placed = f"{file.view}\t{file.context}\t{file.sometime}"
+        described += [f"{ordinal}\t{copy.label}\t{copy.digest}\t{copy.fate}\t{placed}" for copy in rows]
     text = "\n".join(described).encode("utf-8", "surrogateescape")
     size = sum(file.size for file in every)
     reason, why = _stopped(every, size, largest)
@@ -276,14 +284,14 @@ def _row(
         unit=unit.name,
         convention=unit.convention,
         majors=unit.postgres,
-        files=len(every),
-        size=size,
+        files=len(own),
+        size=sum(file.size for file in own),
         cost=cost(size, len(every)),
         fingerprint=hashlib.sha256(text).hexdigest(),
         step="lint" if reason is None else "stopped",
         reason=reason,
         why=why,
-        set_aside=sum(file.fate not in GIVEN_TO_THE_LINTER for file in every),
+        set_aside=sum(file.fate not in GIVEN_TO_THE_LINTER for file in own),
         members=tuple(members),
     )
 
@@ -306,6 +314,6 @@ def _stopped(files: Sequence[ScannedFile], size: int, largest: Largest) -> tuple
 
 def _outside(repository: str, files: Sequence[ScannedFile]) -> UnitRow:
     """The row of the files that are in no unit."""
-    members = tuple(file.member(None) for file in files if file.fate is not None)
+    members = tuple(file.member() for file in files if file.fate is not None)
     size = sum(file.size for file in files)
     return UnitRow(repository, None, files=len(files), size=size, step="apart", members=members)

@@ -26,12 +26,14 @@ be linted; its repository is not about publications. Files that are in no unit a
 
 
 class MemberRow(Struct, frozen=True, array_like=True):
-    """A file of a unit: the columns ``schema.MEMBER``."""
+    """A file of a unit: the columns ``schema.MEMBER``. One that is ``context`` is counted where it is not context."""
 
     path: str | None
     location: bytes | None
     view: str | None
     problem: str | None
+    context: bool = False
+    sometime: bool = False
     fate: str | None = None
     detail: str | None = None
     trace: str | None = None
@@ -97,6 +99,8 @@ class UnitRow(Struct, frozen=True, array_like=True):
                 # A file of a folder is known by its path as well; its content is only not read twice.
                 content=content if member.location is None else None,
                 view=member.view or "sql",
+                context=member.context,
+                sometime=member.sometime,
                 kept=content if member.location is not None else None,
             )
             for member, content in zip(self.members, contents, strict=True)
@@ -110,4 +114,5 @@ class UnitRow(Struct, frozen=True, array_like=True):
 
     def without_members(self) -> UnitRow:
         """The row without the members that nobody asks for once the unit is linted and not quarantined."""
-        return replace(self, members=tuple(member for member in self.members if member.fate is not None))
+        kept = tuple(member for member in self.members if member.fate is not None and not member.context)
+        return replace(self, members=kept)

@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from pubcheck.spark.costs import SMALL
 from pubcheck.spark.lint_process import Answer, Examine, Limits, LintUnit
 from pubcheck.spark.process_client import ChildProcess
-from pubcheck.spark.schema import EXAMINED, FACTS, FOUND, LINTED, LISTING, MEMBER, arrow
+from pubcheck.spark.schema import EXAMINED, FACTS, FOUND, GIVEN, LINTED, LISTING, MEMBER, arrow
 from pubcheck.spark.unit_discovery import (
     FileInspection,
     FileToInspect,
@@ -286,8 +286,8 @@ def _units_with_contents(rows: Iterable[FileRow]) -> Iterator[tuple[UnitRow, tup
     ):
         # Rows that are wholly alike were joined to the one that counts.
         members = [next(same) for _, same in groupby(files, itemgetter("ordinal"))]
-        fields = tuple(MemberRow(row["path"], None, row["view"], row["problem"]) for row in members)
-        yield UnitRow(repository, unit, convention, majors, members=fields), tuple(row["content"] for row in members)
+        given = tuple(MemberRow(*(row[column.name] for column in GIVEN)) for row in members)
+        yield UnitRow(repository, unit, convention, majors, members=given), tuple(row["content"] for row in members)
 
 
 def _rows(batch: pa.RecordBatch) -> Iterator[FileRow]:

@@ -297,7 +297,7 @@ def test_a_run_is_written_again_and_a_failed_one_does_not_exist(
 
 KILLED = """
 import os, sys
-from pubcheck.spark.folder_input import Folders
+from pubcheck.spark.folder_input import FolderInput
 from pubcheck.spark.job import Options, audit
 from pubcheck.spark.store import Store
 from pubcheck.spark.session import session
@@ -305,7 +305,7 @@ from tests.spark.faulty import KillsTheJob
 
 spark = session("killed", "local[1]", None, {"spark.driver.memory": "512m"})
 store = Store(spark, sys.argv[1])
-audit(spark, Folders("corpus"), store, KillsTheJob(os.getpid()), Options(run="r1"))
+audit(spark, FolderInput("corpus"), store, KillsTheJob(os.getpid()), Options(run="r1"))
 """
 
 

@@ -1,0 +1,106 @@
+"""Units with context in an audit: files that are replayed before the unit's own, and that are not reported on."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+import pytest
+from pyspark.sql import SparkSession
+
+from pubcheck.discovery.units import find_units
+from pubcheck.spark.folder_input import FolderInput
+from pubcheck.spark.inputs import Input
+from pubcheck.spark.table_input import TableColumns, TableInput
+from tests.spark.audits import SMALL, Audits, exactly
+from tests.spark.conftest import Plant, linted
+
+pytestmark = pytest.mark.spark
+
+ORDERS = "CREATE TABLE orders (id int, total int);\nCREATE PUBLICATION shop FOR TABLE orders WHERE (total > 1);\n"
+LATE = "CREATE PUBLICATION late FOR TABLE orders WHERE (total > 2);\n"
+MIGRATION, SCRIPT = "app/supabase/migrations/20240101_orders.sql", "app/scripts/late.sql"
+FILES: Mapping[str, str | bytes] = {
+    MIGRATION: ORDERS,
+    SCRIPT: LATE,
+    "alt/sql/base.sql": "CREATE TABLE t (id int, a int);",
+    "alt/sql/one.sql": "ALTER PUBLICATION p ADD TABLE t WHERE (a > now());",
+    "alt/sql/two.sql": "ALTER PUBLICATION p ADD TABLE t WHERE (a > 2); ALTER PUBLICATION p ADD TABLE t;",
+}
+
+
+def as_rows(spark: SparkSession, files: Mapping[str, str | bytes]) -> TableInput:
+    """The same files as the rows of a table."""
+    table = [
+        (name.partition("/")[0], f"corpus/{name}", bytearray(text.encode() if isinstance(text, str) else text))
+        for name, text in files.items()
+    ]
+    spark.createDataFrame(table, "repository STRING, path STRING, content BINARY").createOrReplaceTempView("context")
+    return TableInput("context", "table", TableColumns("repository", "path", "content"))
+
+
+@pytest.fixture(params=[False, True], ids=["folders", "rows"])
+def rows(request: pytest.FixtureRequest) -> bool:
+    return bool(request.param)
+
+
+def given(spark: SparkSession, plant: Plant, files: Mapping[str, str | bytes], rows: bool) -> Input:
+    where = str(plant(files))
+    return as_rows(spark, files) if rows else FolderInput(where)
+
+
+def test_units_with_context_are_linted_as_lint_does(
+    spark: SparkSession, audits: Audits, plant: Plant, rows: bool
+) -> None:
+    summary = audits.run(given(spark, plant, FILES, rows))
+    repositories = ("corpus/alt", "corpus/app")
+    units = [unit for repository in repositories for unit in find_units([repository])]
+    assert sum(bool(unit.context) for unit in units) == 3
+    assert Counter(audits.ends()) == Counter({unit.name: ("linted", None) for unit in units})
+    assert exactly(audits.findings()) == exactly(linted(*repositories))
+    assert {row["path"] for row in audits.findings()} >= {f"corpus/{MIGRATION}", f"corpus/{SCRIPT}"}
+    identities = {(row["unit"], row["fingerprint"]) for row in audits.rows("findings")}
+    assert len(identities) == len({fingerprint for _, fingerprint in identities}) == len(audits.findings())
+    assert (summary.metrics["files"], summary.metrics["files_linted"]) == (5, 5)
+    assert summary.metrics["bytes"] == sum(map(len, FILES.values()))
+    publications = {(row["unit"], row["publication"]) for row in audits.rows("publications")}
+    assert {each for each in publications if each[1] != "p"} == {
+        ("corpus/app/supabase/migrations", "shop"),
+        ("corpus/app/scripts", "late"),
+    }
+
+
+def test_a_context_that_cannot_be_read_is_quarantined_where_it_is_counted(
+    spark: SparkSession, audits: Audits, plant: Plant, rows: bool
+) -> None:
+    second = "app/supabase/migrations/20240102_none.sql"
+    files: dict[str, str | bytes] = {MIGRATION: ORDERS, second: b"\x00", SCRIPT: LATE}
+    summary = audits.run(given(spark, plant, files, rows))
+    assert exactly(audits.findings()) == exactly(linted("corpus/app"))
+    assert audits.quarantined() == {("corpus/app/supabase/migrations", f"corpus/{second}", "not-text")}
+    assert (summary.metrics["files_linted"], summary.metrics["files_quarantined"]) == (2, 1)
+
+
+def test_a_unit_whose_context_is_too_large_is_quarantined(
+    spark: SparkSession, audits: Audits, plant: Plant, rows: bool
+) -> None:
+    summary = audits.run(given(spark, plant, {MIGRATION: ORDERS + "-" * SMALL, SCRIPT: LATE}, rows))
+    migrations, scripts = "corpus/app/supabase/migrations", "corpus/app/scripts"
+    assert audits.quarantined() == {
+        (migrations, None, "too-large"),
+        (migrations, f"corpus/{MIGRATION}", "too-large"),
+        (scripts, None, "too-large"),
+        (scripts, f"corpus/{SCRIPT}", "too-large"),
+    }
+    assert (summary.metrics["files"], summary.metrics["files_quarantined"]) == (2, 2)
+
+
+def test_a_unit_is_linted_again_when_its_context_changes(audits: Audits, plant: Plant) -> None:
+    corpus = plant(FILES)
+    audits.run(corpus)
+    plant({MIGRATION: ORDERS + "ALTER TABLE orders REPLICA IDENTITY FULL;"})
+    summary = audits.run(corpus, "r2", since="r1")
+    assert summary.metrics["units_carried"] == len(find_units(["corpus/alt"]))
+    assert exactly(audits.findings("r2")) == exactly(linted("corpus/alt", "corpus/app"))
+    refused = {row["path"].split("/")[1] for row in audits.findings("r2") if row["rule"] == "PUB301"}
+    assert refused == {"alt"}
