@@ -120,7 +120,7 @@ class _Logic(Simplifier):
     """
 
     def _simplify_comparison(self, expression: Any, left: Any, right: Any, or_: bool = False) -> Any:
-        if not all(isinstance(one, exp.Binary) and one.expression.is_number for one in (left, right)):
+        if not all(isinstance(side, exp.Binary) and side.expression.is_number for side in (left, right)):
             return None
         return super()._simplify_comparison(expression, left, right, or_)
 

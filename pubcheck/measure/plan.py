@@ -54,17 +54,17 @@ def measurable(fold: Replay, statements: Statements, name: str) -> Measurable:
     leaves = [relation.oid]
     if relation.kind == "p":
         leaves = [oid for oid in catalog.descendants(relation.oid) if catalog.relations[oid].kind == "r"]
-    wanted = set(leaves)
-    found = []
+    relations = set(leaves)
+    sendings = []
     for publication in sorted(catalog.publications.values(), key=lambda row: row.oid):
-        sents = [each for each in sent_by(catalog, publication.oid) if each.relation in wanted]
+        sents = [each for each in sent_by(catalog, publication.oid) if each.relation in relations]
         if sents:
             failed = Sending(publication.name, sents[0].operations, certain=False, reason="pubcheck failed at it")
             attempt = fold.faults.value
-            found.append(
+            sendings.append(
                 attempt(publication.place, failed, _sending, fold, statements, publication.name, sents, len(leaves))
             )
-    return Measurable(fold.session.qualified(relation), relation, tuple(found))
+    return Measurable(fold.session.qualified(relation), relation, tuple(sendings))
 
 
 _FEW = 12
@@ -99,7 +99,7 @@ def _sending(fold: Replay, statements: Statements, publication: str, sents: list
     statement = statements[entry.place.source, entry.place.statement]
     sending = replace(sending, filter=condition(statement.text, entry.place.start) or "(its text was not found)")
     try:
-        found = spark_filter(first.filter, relation, Context(parse_state(fold.session, relation).inputs))
+        spark = spark_filter(first.filter, relation, Context(parse_state(fold.session, relation).inputs))
     except NotExact as why:
         return replace(sending, reason=str(why))
-    return replace(sending, spark=found)
+    return replace(sending, spark=spark)

@@ -105,8 +105,8 @@ def spark_filter(condition: Filter, relation: Relation, context: Context) -> Spa
         raise NotExact(condition.unknown or "it rests on what is not visible here")
     for _, reasons in condition.frozen:
         words = {"now": "the time", "zone": "the time zone", "datestyle": "DateStyle"}
-        said = " and ".join(words.get(reason, reason) for reason in reasons)
-        raise NotExact(f"it holds a constant that depended on {said} when the publication was made")
+        causes = " and ".join(words.get(reason, reason) for reason in reasons)
+        raise NotExact(f"it holds a constant that depended on {causes} when the publication was made")
     try:
         builder = _Builder(relation, context)
         sql: str = builder.of(condition.expr).tree.sql(dialect="spark", comments=False)
@@ -190,10 +190,10 @@ class _Builder:
         return self._written(value, expr.type)
 
     def _written(self, value: Any, oid: int) -> _Value:
-        made = written(value, oid)
-        if made is None:
+        literal = written(value, oid)
+        if literal is None:
             raise NotExact(f"Spark has no constants of type {self._type(oid)}")
-        return _Value(*made, oid, True, value)
+        return _Value(*literal, oid, True, value)
 
     # Operators and functions.
 
@@ -203,11 +203,11 @@ class _Builder:
         if comparison is not None:
             left, right = (self.of(arg) for arg in expr.args)
             return _truth(self._compare(comparison, left, right))
-        made = _FUNCTIONS.get(name)
-        if made is not None:
-            found = made(self, expr)
-            if found is not None:
-                return found
+        translate = _FUNCTIONS.get(name)
+        if translate is not None:
+            result = translate(self, expr)
+            if result is not None:
+                return result
         raise NotExact(_why(name))
 
     def _text_order(self, expr: Expr, name: str) -> type[exp.Binary]:
@@ -244,8 +244,8 @@ class _Builder:
         if expr.type not in INTEGERS or not right.constant or right.value in ((0, None) if rest else (0, -1, None)):
             return None
         kind = exp.Mod if rest else exp.IntDiv
-        made = kind(this=_inner(left.tree), expression=_inner(right.tree))
-        return _Value(made if rest else exp.cast(made, TYPES[expr.type].sql), TYPES[expr.type], expr.type)
+        quotient = kind(this=_inner(left.tree), expression=_inner(right.tree))
+        return _Value(quotient if rest else exp.cast(quotient, TYPES[expr.type].sql), TYPES[expr.type], expr.type)
 
     def like(self, expr: Expr) -> _Value | None:
         text, pattern = (self.of(arg) for arg in expr.args)
@@ -253,8 +253,8 @@ class _Builder:
             raise NotExact("the pattern of LIKE is not a constant")
         if "\\" in pattern.value:
             raise NotExact("the pattern of LIKE holds a backslash")
-        made: Tree = exp.Like(this=_inner(text.tree), expression=pattern.tree)
-        return _truth(exp.Not(this=made) if "nlike" in self.cache.proc(expr.functions[0]).name else made)
+        tree: Tree = exp.Like(this=_inner(text.tree), expression=pattern.tree)
+        return _truth(exp.Not(this=tree) if "nlike" in self.cache.proc(expr.functions[0]).name else tree)
 
     def begins(self, expr: Expr) -> _Value | None:
         text, start = (self.of(arg) for arg in expr.args)
@@ -314,8 +314,8 @@ class _Builder:
             if together is None:
                 raise NotExact("the numbers of the list need more digits than a decimal of Spark has")
         if (comparison, use_or) in ((exp.EQ, True), (exp.NEQ, False)):
-            made: Tree = exp.In(this=_inner(left.tree), expressions=[element.tree for element in elements])
-            return _truth(made if use_or else exp.Not(this=made))
+            tree: Tree = exp.In(this=_inner(left.tree), expressions=[element.tree for element in elements])
+            return _truth(tree if use_or else exp.Not(this=tree))
         tests = [self._compare(comparison, left, element) for element in elements]
         return _truth(exp.or_(*tests) if use_or else exp.and_(*tests))
 
@@ -340,19 +340,19 @@ class _Builder:
         """The first pair that differs decides, and a NULL before it leaves it open."""
         half: int = expr.value
         lefts, rights = expr.args[:half], expr.args[half:]
-        made: Tree = None
+        tree: Tree = None
         for number in reversed(range(half)):
             name = self.cache.proc(expr.functions[number]).name
             kind = _COMPARISONS.get(name)
             if kind not in _STRICTLY:
                 raise NotExact(_why(name) if kind is None else "rows are compared for more than their order")
             left, right = self.of(lefts[number]), self.of(rights[number])
-            if made is None:
-                made = self._compare(kind, left, right)
+            if tree is None:
+                tree = self._compare(kind, left, right)
             else:
                 equal = self._compare(exp.EQ, left, right)
-                made = exp.or_(self._compare(_STRICTLY[kind], left, right), exp.and_(equal, made))
-        return _truth(made)
+                tree = exp.or_(self._compare(_STRICTLY[kind], left, right), exp.and_(equal, tree))
+        return _truth(tree)
 
     # Logic and choices.
 
@@ -370,14 +370,14 @@ class _Builder:
             tree: Tree = exp.column(name, quoted=True)
         else:
             tree = _inner(self.of(inner).tree)
-        made: Tree = exp.Is(this=tree, expression=exp.null())
-        return _truth(made if expr.value == "IS_NULL" else exp.Not(this=made))
+        test: Tree = exp.Is(this=tree, expression=exp.null())
+        return _truth(test if expr.value == "IS_NULL" else exp.Not(this=test))
 
     def boolean_test(self, expr: Expr) -> _Value:
         words = expr.value.split()
         value = {"TRUE": exp.true(), "FALSE": exp.false(), "UNKNOWN": exp.null()}[words[-1]]
-        made: Tree = exp.Is(this=_inner(self.of(expr.args[0]).tree), expression=value)
-        return _truth(exp.Not(this=made) if "NOT" in words else made)
+        test: Tree = exp.Is(this=_inner(self.of(expr.args[0]).tree), expression=value)
+        return _truth(exp.Not(this=test) if "NOT" in words else test)
 
     def case(self, expr: Expr) -> _Value:
         args = list(expr.args)
@@ -401,8 +401,8 @@ class _Builder:
     def coalesce(self, expr: Expr) -> _Value:
         parts = [self.of(arg) for arg in expr.args]
         kind = self._alike(parts)
-        made = exp.Coalesce(this=parts[0].tree, expressions=[part.tree for part in parts[1:]])
-        return _Value(made, kind, expr.type)
+        tree = exp.Coalesce(this=parts[0].tree, expressions=[part.tree for part in parts[1:]])
+        return _Value(tree, kind, expr.type)
 
     def greatest(self, expr: Expr) -> _Value:
         if expr.type in (oids.TEXT, oids.VARCHAR):
@@ -411,8 +411,8 @@ class _Builder:
         if len(parts) == 1:
             return parts[0]
         kind = self._alike(parts)
-        made = exp.Least if expr.value == "LEAST" else exp.Greatest
-        return _Value(made(this=parts[0].tree, expressions=[part.tree for part in parts[1:]]), kind, expr.type)
+        function = exp.Least if expr.value == "LEAST" else exp.Greatest
+        return _Value(function(this=parts[0].tree, expressions=[part.tree for part in parts[1:]]), kind, expr.type)
 
     def _alike(self, parts: Sequence[_Value]) -> SparkType:
         """The one type of all parts; that of decimals has room for each."""

@@ -125,12 +125,12 @@ def _timestamptz(value: float) -> Tree:
 
 def _moment(value: float, unit: str) -> datetime.datetime:
     try:
-        found = _EPOCH + datetime.timedelta(**{unit: value})
+        moment = _EPOCH + datetime.timedelta(**{unit: value})
     except (OverflowError, ValueError):
         raise NotExact("it holds a date that Spark cannot write") from None
-    if found.year < 1000:
+    if moment.year < 1000:
         raise NotExact("it holds a date that Spark cannot write")
-    return found
+    return moment
 
 
 def _uuid(value: bytes) -> Tree:

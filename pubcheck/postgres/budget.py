@@ -38,12 +38,12 @@ class Budget:
         """The function, with each call and what it makes paid for."""
 
         def call(*values: Any) -> Any:
-            found = function(*values)
-            size = len(found) if isinstance(found, str | bytes) else len(getattr(found, "elements", ()))
+            result = function(*values)
+            size = len(result) if isinstance(result, str | bytes) else len(getattr(result, "elements", ()))
             if size > LARGEST:
                 raise too_large()
             self.spend(STEP + size)
-            return found
+            return result
 
         return call
 
@@ -51,8 +51,8 @@ class Budget:
 def replaced(text: str, old: str, new: str, times: int = -1) -> str:
     """The text with one for another. Raises Unknowable where that is too large."""
     if len(new) > len(old):
-        found = text.count(old) if times < 0 else times
-        room(len(text) + found * (len(new) - len(old)))
+        count = text.count(old) if times < 0 else times
+        room(len(text) + count * (len(new) - len(old)))
     return text.replace(old, new, times)
 
 

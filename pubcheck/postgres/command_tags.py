@@ -82,8 +82,8 @@ def command_tag(name: str, node: Node) -> str:
     if name == "GrantStmt":
         return "GRANT" if node.get("is_grant") else "REVOKE"
     if name == "RenameStmt":
-        what = node["renameType"]
-        return _of_object("ALTER", node["relationType"] if what in _PARTS and "relationType" in node else what)
+        kind = node["renameType"]
+        return _of_object("ALTER", node["relationType"] if kind in _PARTS and "relationType" in node else kind)
     if name in _BY_OBJECT:
         verb, field = _BY_OBJECT[name]
         return _of_object(verb, node.get(field, "OBJECT_TABLE"))
@@ -94,10 +94,10 @@ _PARTS = ("OBJECT_ATTRIBUTE", "OBJECT_COLUMN", "OBJECT_TABCONSTRAINT")
 
 
 def _of_object(verb: str, kind: str) -> str:
-    what = _OBJECTS.get(kind) or kind.removeprefix("OBJECT_").replace("_", " ")
-    if what in _PARTS_OF_TABLES:
-        what = "TABLE"
-    return "" if what in _SHARED else f"{verb} {what}"
+    noun = _OBJECTS.get(kind) or kind.removeprefix("OBJECT_").replace("_", " ")
+    if noun in _PARTS_OF_TABLES:
+        noun = "TABLE"
+    return "" if noun in _SHARED else f"{verb} {noun}"
 
 
 _PARTS_OF_TABLES = ("COLUMN", "TABCONSTRAINT")

@@ -22,6 +22,6 @@ class Deferred(dict[K, F]):
 
     def __missing__(self, key: K) -> F:
         module, function = self._table[key].split(":")
-        found: F = getattr(import_module(f"{self._package}.{module}"), function)
-        self[key] = found
-        return found
+        handler: F = getattr(import_module(f"{self._package}.{module}"), function)
+        self[key] = handler
+        return handler

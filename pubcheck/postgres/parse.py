@@ -59,8 +59,8 @@ _decode = Decoder().decode
 
 def plpgsql_json(text: str) -> str:
     """The PL/pgSQL functions and DO blocks of a text as JSON. Raises ParseError."""
-    found: str = _parser.parse_plpgsql_json(text)
-    return found
+    result: str = _parser.parse_plpgsql_json(text)
+    return result
 
 
 _SQLSTATES = (
@@ -119,8 +119,8 @@ def is_too_large(sql: str, most: int) -> bool:
     parts = most // _PART
     if len(sql) <= parts:
         return False
-    found = (1 for token in _TOKENS.finditer(sql) if token[2])
-    return next(islice(found, parts, None), None) is not None
+    delimiters = (1 for token in _TOKENS.finditer(sql) if token[2])
+    return next(islice(delimiters, parts, None), None) is not None
 
 
 def _exact_location(sql: str, otherwise: int | None) -> int | None:

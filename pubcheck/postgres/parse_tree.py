@@ -47,10 +47,10 @@ def walk(tree: Any) -> Iterator[tuple[str, Node]]:
 
 def parts(tree: Any) -> Iterator[Any]:
     """``tree``, and the sub-selects below it that ``find`` does not enter, each as a part of its own."""
-    found: list[Any] = [tree]
-    for part in found:
+    trees: list[Any] = [tree]
+    for part in trees:
         yield part
-        found.extend(body["subselect"] for _, body in find(part, "SubLink") if "subselect" in body)
+        trees.extend(body["subselect"] for _, body in find(part, "SubLink") if "subselect" in body)
 
 
 def calls(tree: Any) -> Iterator[Node]:
@@ -72,7 +72,7 @@ def uncast(expression: Node) -> Node:
 
 def conjuncts(*conditions: Node | None) -> list[Node]:
     """What AND joins in these conditions, in the order of the text; a condition that is none of its own is one."""
-    found: list[Node] = []
+    result: list[Node] = []
     stack = [condition for condition in reversed(conditions) if condition]
     while stack:
         condition = stack.pop()
@@ -80,8 +80,8 @@ def conjuncts(*conditions: Node | None) -> list[Node]:
         if body is not None and body["boolop"] == "AND_EXPR":
             stack.extend(reversed(body["args"]))
         else:
-            found.append(condition)
-    return found
+            result.append(condition)
+    return result
 
 
 def plain_call(expression: Node) -> Node | None:
@@ -100,12 +100,12 @@ _PLAIN_CALL = frozenset(("funcname", "args", "funcformat", "location"))
 
 def column_names(tree: Any) -> list[str]:
     """The names of the columns an expression over one table mentions, each once, in order."""
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
     for _, body in find(tree, "ColumnRef"):
         last = body["fields"][-1]
         if "String" in last:
-            found[last["String"]["sval"]] = None
-    return list(found)
+            names[last["String"]["sval"]] = None
+    return list(names)
 
 
 def without_locations(tree: Any) -> Any:

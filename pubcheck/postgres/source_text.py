@@ -64,16 +64,16 @@ def _inner(site: Site) -> int:
 def language_of(node: Node, field: str = "args") -> str:
     """The language of a DO statement, whose options are its ``args``, or of CREATE FUNCTION."""
     language = options(node, field).get("language", {})
-    said: str = language.get("arg", {}).get("String", {}).get("sval", "plpgsql")
-    return said.lower()
+    name: str = language.get("arg", {}).get("String", {}).get("sval", "plpgsql")
+    return name.lower()
 
 
 def do_body(outer: Text, node: Node) -> Text | None:
     """The body of a DO statement in PL/pgSQL with its place; None in another language."""
-    given = options(node, "args").get("as")
-    if given is None or language_of(node) != "plpgsql":
+    source = options(node, "args").get("as")
+    if source is None or language_of(node) != "plpgsql":
         return None
-    body = literal_at(outer.text, given.get("location", 0), given["arg"]["String"].get("sval", ""))
+    body = literal_at(outer.text, source.get("location", 0), source["arg"]["String"].get("sval", ""))
     return outer.within(body)
 
 

@@ -63,15 +63,15 @@ def _identifier(token: bytes) -> str:
 
 def column_list(text: bytes, relation: int) -> list[tuple[int, int]]:
     """(offset, length) of each name in the column list that follows a publication's relation at an offset."""
-    found: list[tuple[int, int]] = []
+    places: list[tuple[int, int]] = []
     inside = False
     expect_name = True  # the relation's own (qualified) name comes first
     for kind, token, offset in tokens(text, relation):
         if inside:
             if token == b")":
-                return found
+                return places
             if token != b",":
-                found.append((offset, len(token)))
+                places.append((offset, len(token)))
         elif expect_name and kind == "name":
             expect_name = False
         elif token == b".":
@@ -80,7 +80,7 @@ def column_list(text: bytes, relation: int) -> list[tuple[int, int]]:
             inside = True
         elif token not in (b"*", b")"):
             return []
-    return found
+    return places
 
 
 def in_bytes(text: str, at: int | None = None) -> int:

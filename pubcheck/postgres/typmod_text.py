@@ -19,11 +19,11 @@ FULL_RANGE, FULL_PRECISION = 0x7FFF, 0xFFFF
 
 def _interval_fields() -> dict[int, str]:
     units = list(_UNITS)
-    found = {FULL_RANGE: "", **{mask: f" {unit}" for unit, mask in _UNITS.items()}}
+    names = {FULL_RANGE: "", **{mask: f" {unit}" for unit, mask in _UNITS.items()}}
     for first, last in (("year", "month"), *((a, b) for a in units[2:] for b in units[units.index(a) + 1 :])):
         mask = sum(_UNITS[unit] for unit in units[units.index(first) : units.index(last) + 1])
-        found[mask] = f" {first} to {last}"
-    return found
+        names[mask] = f" {first} to {last}"
+    return names
 
 
 INTERVAL_FIELDS = _interval_fields()

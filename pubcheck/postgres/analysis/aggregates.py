@@ -15,32 +15,32 @@ _WITH_AGGREGATES = frozenset(("SELECT", "HAVING", "ORDER BY", "DISTINCT ON", "wi
 _WITH_WINDOWS = frozenset(("SELECT", "ORDER BY", "DISTINCT ON"))
 
 
-def same(one: Expr, other: Expr) -> bool:
+def same(left: Expr, right: Expr) -> bool:
     """equal() of two analysed expressions: places do not count."""
     if (
-        one.node != other.node
-        or one.type != other.type
-        or one.typmod != other.typmod
-        or one.functions != other.functions
-        or one.operators != other.operators
-        or one.null != other.null
-        or len(one.args) != len(other.args)
+        left.node != right.node
+        or left.type != right.type
+        or left.typmod != right.typmod
+        or left.functions != right.functions
+        or left.operators != right.operators
+        or left.null != right.null
+        or len(left.args) != len(right.args)
     ):
         return False
-    if one.node == "SubLink":
-        return one is other
-    return bool(one.value == other.value) and all(map(same, one.args, other.args))
+    if left.node == "SubLink":
+        return left is right
+    return bool(left.value == right.value) and all(map(same, left.args, right.args))
 
 
 def _with_references(expr: Expr) -> Iterator[Expr]:
     """An expression's nodes, and what sub-selects refer to outside of themselves."""
-    for at in nodes(expr):
-        yield at
-        if at.node == "SubLink":
-            yield from at.value[2]
+    for node in nodes(expr):
+        yield node
+        if node.node == "SubLink":
+            yield from node.value[2]
 
 
-def place_aggregate(p: Nested, made: Expr, others: list[Expr]) -> Expr:
+def place_aggregate(p: Nested, aggregate: Expr, others: list[Expr]) -> Expr:
     """Find the level that an aggregate belongs to; ``others``: its FILTER and what it sorts by.
 
     Raises ServerError 42803, 0A000 (check_agglevels_and_constraints).
@@ -48,58 +48,58 @@ def place_aggregate(p: Nested, made: Expr, others: list[Expr]) -> Expr:
     chain = list(levels(p))
     columns: list[int] = []
     aggregates: list[tuple[int, Expr]] = []
-    for argument in [*made.args, *others]:
-        for at in nodes(argument):
-            _plain_argument(p, at)
-        for at in _with_references(argument):
-            if at.node == "Var":
-                columns.append(chain.index(level_of(at, p)))
-            elif at.node == "Aggref":
-                aggregates.append((chain.index(level_of(at, p)), at))
+    for argument in [*aggregate.args, *others]:
+        for node in nodes(argument):
+            _plain_argument(p, node)
+        for node in _with_references(argument):
+            if node.node == "Var":
+                columns.append(chain.index(level_of(node, p)))
+            elif node.node == "Aggref":
+                aggregates.append((chain.index(level_of(node, p)), node))
     lowest = min((level for level, _ in aggregates), default=len(chain))
     level = min([*columns, lowest], default=0)
     if level == len(chain):
         level = 0
     if aggregates and level == lowest:
-        inner = next(at for depth, at in aggregates if depth == level)
+        inner = next(node for depth, node in aggregates if depth == level)
         raise p.error("42803", "aggregate function calls cannot be nested", inner.location)
     state = chain[level]
     if isinstance(state, Nested):
         state.has_aggregates = True
     if state.clause not in _WITH_AGGREGATES:
-        what = "aggregate functions"
-        raise p.error("42803", OUT_OF_PLACE, made.location, "out-of-place", what=what, clause=state.clause)
-    made.value = (state,)
+        construct = "aggregate functions"
+        raise p.error("42803", OUT_OF_PLACE, aggregate.location, "out-of-place", what=construct, clause=state.clause)
+    aggregate.value = (state,)
     for passed in chain[:level]:
         assert isinstance(passed, Nested)
-        passed.outer.append(made)
-    return made
+        passed.outer.append(aggregate)
+    return aggregate
 
 
-def _plain_argument(p: Nested, at: Expr) -> None:
-    if at.node == "WindowFunc":
-        raise p.error("42803", "aggregate function calls cannot contain window function calls", at.location)
-    if at.node in ("FuncExpr", "OpExpr") and any(p.cache.proc(oid).returns_set for oid in at.functions if oid):
+def _plain_argument(p: Nested, node: Expr) -> None:
+    if node.node == "WindowFunc":
+        raise p.error("42803", "aggregate function calls cannot contain window function calls", node.location)
+    if node.node in ("FuncExpr", "OpExpr") and any(p.cache.proc(oid).returns_set for oid in node.functions if oid):
         message = "aggregate function calls cannot contain set-returning function calls"
         hint = "You might be able to move the set-returning function into a LATERAL FROM item."
-        raise p.error("0A000", message, expr_location(at), hint=hint)
+        raise p.error("0A000", message, expr_location(node), hint=hint)
 
 
-def place_window(p: Nested, made: Expr, over: Node) -> Expr:
+def place_window(p: Nested, window: Expr, over: Node) -> Expr:
     """Raises ServerError 42P20, 42704 (transformWindowFuncCall)."""
-    for argument in made.args:
-        for at in nodes(argument):
-            if at.node == "WindowFunc":
-                raise p.error("42P20", "window function calls cannot be nested", at.location)
+    for argument in window.args:
+        for node in nodes(argument):
+            if node.node == "WindowFunc":
+                raise p.error("42P20", "window function calls cannot be nested", node.location)
     if p.clause not in _WITH_WINDOWS:
-        what = "window functions"
-        raise p.error("42P20", OUT_OF_PLACE, made.location, "out-of-place", what=what, clause=p.clause)
+        construct = "window functions"
+        raise p.error("42P20", OUT_OF_PLACE, window.location, "out-of-place", what=construct, clause=p.clause)
     name = over.get("name")
     if name is None:
         p.window_definitions.append(over)
     elif name not in p.windows:
         raise p.error("42704", f'window "{name}" does not exist', over.get("location", -1))
-    return made
+    return window
 
 
 def check_grouping(p: Nested, clauses: list[Expr], groups: list[Expr]) -> None:
@@ -113,18 +113,18 @@ def check_grouping(p: Nested, clauses: list[Expr], groups: list[Expr]) -> None:
 def _check_ungrouped(p: Nested, clause: Expr, groups: list[Expr]) -> None:
     stack = [(clause, False)]
     while stack:
-        at, inside = stack.pop()
-        if at.node in ("Aggref", "GroupingFunc"):
+        node, inside = stack.pop()
+        if node.node in ("Aggref", "GroupingFunc"):
             continue
-        if at.node == "Var":
-            if level_of(at, p) is p and not _grouped(p, at, groups):
-                raise _ungrouped(p, at, inside)
+        if node.node == "Var":
+            if level_of(node, p) is p and not _grouped(p, node, groups):
+                raise _ungrouped(p, node, inside)
             continue
-        if not inside and any(same(at, group) for group in groups):
+        if not inside and any(same(node, group) for group in groups):
             continue
-        if at.node == "SubLink":
-            stack += [(one, True) for one in reversed(at.value[2])]
-        stack += [(one, inside) for one in reversed(at.args)]
+        if node.node == "SubLink":
+            stack += [(child, True) for child in reversed(node.value[2])]
+        stack += [(child, inside) for child in reversed(node.args)]
 
 
 def _ungrouped(p: ParseState, column: Expr, inside: bool) -> ServerError:

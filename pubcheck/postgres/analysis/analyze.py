@@ -49,19 +49,19 @@ def _operator(p: ParseState, body: Node) -> Expr:
     while first is not None and "A_Expr" in first and first["A_Expr"]["kind"] in _PLAIN and not _of_row(chain[-1]):
         chain.append(first["A_Expr"])
         first = chain[-1].get("lexpr")
-    made: Expr | None = None
+    result: Expr | None = None
     for link in reversed(chain):
-        if made is None:
+        if result is None:
             of_row = _of_row(link)
             if of_row:
-                made = _SPECIAL[of_row](p, link)
+                result = _SPECIAL[of_row](p, link)
                 continue
             if first is not None:
-                made = transform(p, first)
+                result = transform(p, first)
         right = transform(p, link["rexpr"])
-        made = make_op(p, names_of(link["name"]), made, right, link.get("location", -1))
-    assert made is not None
-    return made
+        result = make_op(p, names_of(link["name"]), result, right, link.get("location", -1))
+    assert result is not None
+    return result
 
 
 _PLAIN = frozenset(("AEXPR_OP", "AEXPR_LIKE", "AEXPR_ILIKE", "AEXPR_SIMILAR"))
@@ -84,20 +84,20 @@ def _boolean(p: ParseState, body: Node) -> Expr:
     """AND, OR and NOT, nested as deeply as may be (transformBoolExpr)."""
     open_nodes: list[tuple[Node, list[Expr]]] = [(body, [])]
     while True:
-        at, made = open_nodes[-1]
-        operation = _OPERATIONS[at["boolop"]]
-        args = at["args"]
+        node, operands = open_nodes[-1]
+        operation = _OPERATIONS[node["boolop"]]
+        args = node["args"]
         below = None
-        while len(made) < len(args):
-            argument = args[len(made)]
+        while len(operands) < len(args):
+            argument = args[len(operands)]
             below = argument.get("BoolExpr")
             if below is not None:
                 break
-            made.append(coerce_to_boolean(p, transform(p, argument), operation))
+            operands.append(coerce_to_boolean(p, transform(p, argument), operation))
         if below is not None:
             open_nodes.append((below, []))
             continue
-        finished = Expr("BoolExpr", BOOL, made, at.get("location", -1), value=operation)
+        finished = Expr("BoolExpr", BOOL, operands, node.get("location", -1), value=operation)
         open_nodes.pop()
         if not open_nodes:
             return finished
@@ -106,12 +106,12 @@ def _boolean(p: ParseState, body: Node) -> Expr:
 
 def _column(p: ParseState, body: Node) -> Expr:
     """A ColumnRef; ``t.total`` is total(t) where t has no such column (transformColumnRef)."""
-    found = nested_reference(p, body) if isinstance(p, Nested) else column_reference(p, body)
-    if isinstance(found, Expr):
-        return found
-    called = column_of(p, found.name, found.row, found.location)
+    reference = nested_reference(p, body) if isinstance(p, Nested) else column_reference(p, body)
+    if isinstance(reference, Expr):
+        return reference
+    called = column_of(p, reference.name, reference.row, reference.location)
     if called is None:
-        raise found.error()
+        raise reference.error()
     return called
 
 
@@ -170,11 +170,11 @@ def _grouping(p: ParseState, body: Node) -> Expr:
     args = body.get("args", [])
     if len(args) > _MAX_GROUPING:
         raise p.error("54023", f"GROUPING must have fewer than {_MAX_GROUPING + 1} arguments", location)
-    made = Expr("GroupingFunc", INT4, [transform(p, argument) for argument in args], location)
+    grouping = Expr("GroupingFunc", INT4, [transform(p, argument) for argument in args], location)
     if p.clause not in ("SELECT", "HAVING", "ORDER BY", "DISTINCT ON"):
-        what = "grouping operations"
-        raise p.error("42803", OUT_OF_PLACE, location, "out-of-place", what=what, clause=p.clause)
-    return made
+        construct = "grouping operations"
+        raise p.error("42803", OUT_OF_PLACE, location, "out-of-place", what=construct, clause=p.clause)
+    return grouping
 
 
 _MAX_GROUPING = 31

@@ -32,53 +32,53 @@ class Candidate(Struct, gc=False):
 
 
 def function_candidates(
-    cache: SysCache, names: list[str], given: int, argument_names: Sequence[str], *, expand: bool
+    cache: SysCache, names: list[str], arity: int, argument_names: Sequence[str], *, expand: bool
 ) -> list[Candidate]:
-    """The functions that a call with ``given`` arguments may mean; ``expand`` says that VARIADIC was not written."""
-    found: dict[tuple[int, ...], Candidate] = {}
+    """The functions that a call with ``arity`` arguments may mean; ``expand`` says that VARIADIC was not written."""
+    by_types: dict[tuple[int, ...], Candidate] = {}
     single = len(names) > 1
     special_before = False
     for path, proc in cache.procs(names):
-        made = _candidate(proc, path, given, argument_names, expand)
-        if made is None:
+        candidate = _candidate(proc, path, arity, argument_names, expand)
+        if candidate is None:
             continue
-        special_before = special_before or bool(made.variadic or made.defaults or argument_names)
-        types = made.args[: len(made.args) - made.defaults]
-        if types in found and (special_before or not single) and not _prevails(made, found[types]):
+        special_before = special_before or bool(candidate.variadic or candidate.defaults or argument_names)
+        types = candidate.args[: len(candidate.args) - candidate.defaults]
+        if types in by_types and (special_before or not single) and not _prevails(candidate, by_types[types]):
             continue
         # One that prevails comes last.
-        found.pop(types, None)
-        found[types] = made
-    return list(found.values())
+        by_types.pop(types, None)
+        by_types[types] = candidate
+    return list(by_types.values())
 
 
-def _candidate(proc: Proc, path: int, given: int, argument_names: Sequence[str], expand: bool) -> Candidate | None:
+def _candidate(proc: Proc, path: int, arity: int, argument_names: Sequence[str], expand: bool) -> Candidate | None:
     parameters = len(proc.arguments)
     if argument_names:
         if proc.variadic and expand:
             return None
-        defaults = max(parameters - given, 0)
-        if defaults > proc.defaults or parameters < given:
+        defaults = max(parameters - arity, 0)
+        if defaults > proc.defaults or parameters < arity:
             return None
-        positions = _match_names(proc, given, argument_names)
+        positions = _match_names(proc, arity, argument_names)
         if positions is None:
             return None
         args = tuple(proc.arguments[position] for position in positions)
         return Candidate(proc.oid, args, path, 0, defaults, positions)
-    variadic = proc.variadic if expand and parameters <= given else 0
-    if parameters > given:
-        if parameters - given > proc.defaults:
+    variadic = proc.variadic if expand and parameters <= arity else 0
+    if parameters > arity:
+        if parameters - arity > proc.defaults:
             return None
-        return Candidate(proc.oid, proc.arguments, path, 0, parameters - given)
+        return Candidate(proc.oid, proc.arguments, path, 0, parameters - arity)
     if variadic:
-        count = given - parameters + 1
+        count = arity - parameters + 1
         return Candidate(proc.oid, proc.arguments[:-1] + (variadic,) * count, path, count)
-    if parameters != given:
+    if parameters != arity:
         return None
     return Candidate(proc.oid, proc.arguments, path)
 
 
-def _match_names(proc: Proc, given: int, argument_names: Sequence[str]) -> tuple[int, ...] | None:
+def _match_names(proc: Proc, arity: int, argument_names: Sequence[str]) -> tuple[int, ...] | None:
     """MatchNamedCall: the parameter of each argument, then those that take their defaults."""
     parameters = len(proc.arguments)
     names = [
@@ -86,7 +86,7 @@ def _match_names(proc: Proc, given: int, argument_names: Sequence[str]) -> tuple
         for name, mode in zip(proc.argument_names, proc.modes or "i" * len(proc.argument_names), strict=False)
         if mode in "ibv"
     ]
-    positions = list(range(given - len(argument_names)))
+    positions = list(range(arity - len(argument_names)))
     for name in argument_names:
         if name not in names:
             return None
@@ -102,59 +102,59 @@ def _match_names(proc: Proc, given: int, argument_names: Sequence[str]) -> tuple
     return tuple(positions)
 
 
-def _prevails(made: Candidate, old: Candidate) -> bool:
+def _prevails(new: Candidate, old: Candidate) -> bool:
     """Of two candidates with the same types the earlier in the path stays, then the one that is not variadic.
 
     Where neither is better, the old one stays for both, and calls resolve to neither.
     """
-    if made.path != old.path:
-        return made.path < old.path
-    if bool(made.variadic) != bool(old.variadic):
-        return not made.variadic
+    if new.path != old.path:
+        return new.path < old.path
+    if bool(new.variadic) != bool(old.variadic):
+        return not new.variadic
     old.oid = 0
     return False
 
 
 def matching(p: ParseState, types: Sequence[int], candidates: list[Candidate]) -> list[Candidate]:
     """Those that can take the types by implicit coercion (func_match_argtypes)."""
-    given = len(types)
-    kept = []
+    count = len(types)
+    fitting = []
     for candidate in candidates:
-        args = candidate.args[:given]
+        args = candidate.args[:count]
         if 0 in args:
             raise Unknowable("the argument types of a function or an operator that the unit makes")
         if can_coerce_type(p, types, args, "i"):
-            kept.append(candidate)
-    return kept
+            fitting.append(candidate)
+    return fitting
 
 
 def select(p: ParseState, types: Sequence[int], candidates: list[Candidate]) -> Candidate | None:
     """The best of several that can take the types, None where they tie (func_select_candidate)."""
     cache = p.cache
-    given = range(len(types))
+    positions = range(len(types))
     bases = [oid if oid == UNKNOWN else cache.base_type(oid)[0] for oid in types]
-    known = [at for at in given if bases[at] != UNKNOWN]
-    candidates = _best(candidates, lambda args: sum(args[at] == bases[at] for at in known))
+    typed = [at for at in positions if bases[at] != UNKNOWN]
+    candidates = _best(candidates, lambda args: sum(args[at] == bases[at] for at in typed))
     if len(candidates) == 1:
         return candidates[0]
-    categories = {at: cache.type(bases[at]).category for at in known}
+    categories = {at: cache.type(bases[at]).category for at in typed}
     candidates = _best(
         candidates,
-        lambda args: sum(args[at] == bases[at] or _preferred_in(cache, args[at], categories[at]) for at in known),
+        lambda args: sum(args[at] == bases[at] or _preferred_in(cache, args[at], categories[at]) for at in typed),
     )
     if len(candidates) == 1:
         return candidates[0]
-    if len(known) == len(types):
+    if len(typed) == len(types):
         return None
-    narrowed = _by_category(cache, [at for at in given if bases[at] == UNKNOWN], candidates)
+    narrowed = _by_category(cache, [at for at in positions if bases[at] == UNKNOWN], candidates)
     if len(narrowed) == 1:
         return narrowed[0]
     candidates = narrowed
-    kinds = {bases[at] for at in known}
+    kinds = {bases[at] for at in typed}
     if len(kinds) != 1:
         return None
     assumed = [kinds.pop()] * len(types)
-    fitting = [one for one in candidates if can_coerce_type(p, assumed, one.args[: len(types)], "i")]
+    fitting = [candidate for candidate in candidates if can_coerce_type(p, assumed, candidate.args[: len(types)], "i")]
     return fitting[0] if len(fitting) == 1 else None
 
 
@@ -171,23 +171,23 @@ def _preferred_in(cache: SysCache, oid: int, category: str) -> bool:
 
 def _by_category(cache: SysCache, unknown: Sequence[int], candidates: list[Candidate]) -> list[Candidate]:
     """Keep those whose parameters, where literals of type unknown stand, are of the one category that suits."""
-    wanted: dict[int, tuple[str, bool]] = {}
+    chosen: dict[int, tuple[str, bool]] = {}
     for at in unknown:
         rows = [cache.type(candidate.args[at]) for candidate in candidates]
-        found = {row.category for row in rows}
-        if "S" in found:
+        categories = {row.category for row in rows}
+        if "S" in categories:
             category = "S"
-        elif len(found) == 1:
-            category = found.pop()
+        elif len(categories) == 1:
+            category = categories.pop()
         else:
             return candidates
-        wanted[at] = category, any(row.preferred and row.category == category for row in rows)
-    kept = [
+        chosen[at] = category, any(row.preferred and row.category == category for row in rows)
+    fitting = [
         candidate
         for candidate in candidates
         if all(
             (row := cache.type(candidate.args[at])).category == category and (row.preferred or not preferred)
-            for at, (category, preferred) in wanted.items()
+            for at, (category, preferred) in chosen.items()
         )
     ]
-    return kept or candidates
+    return fitting or candidates

@@ -33,10 +33,10 @@ def cast(p: ParseState, body: Node) -> Expr:
     location: int = body.get("location", -1)
     if location < 0:
         location = type_name.get("location", -1)
-    made = coerce_to_target_type(p, expr, expr.type, target, typmod, "e", EXPLICIT_CAST, location)
-    if made is None:
+    result = coerce_to_target_type(p, expr, expr.type, target, typmod, "e", EXPLICIT_CAST, location)
+    if result is None:
         raise p.error("42846", NO_CAST, location, "no-cast", source=p.type_name(expr.type), target=p.type_name(target))
-    return made
+    return result
 
 
 def collate(p: ParseState, body: Node) -> Expr:
@@ -53,8 +53,8 @@ def collate(p: ParseState, body: Node) -> Expr:
     )
 
 
-def array(p: ParseState, body: Node, wanted: tuple[int, int, int] | None = None) -> Expr:
-    """ARRAY[...] (transformArrayExpr). ``wanted`` are the array type, element type and typmod that a cast asks for.
+def array(p: ParseState, body: Node, cast_type: tuple[int, int, int] | None = None) -> Expr:
+    """ARRAY[...] (transformArrayExpr). ``cast_type`` are the array type, element type and typmod that a cast asks for.
 
     Raises ServerError 42P18, 42704, 42804, 42846.
     """
@@ -63,18 +63,18 @@ def array(p: ParseState, body: Node, wanted: tuple[int, int, int] | None = None)
     items: list[Expr] = []
     for element in body.get("elements", ()):
         if "A_ArrayExpr" in element:
-            item = array(p, element["A_ArrayExpr"], wanted)
+            item = array(p, element["A_ArrayExpr"], cast_type)
             nested = True
         else:
             item = p.transform(element)
             if not nested and item.type not in (INT2VECTOR, OIDVECTOR):
                 nested = bool(p.cache.element_type(item.type))
         items.append(item)
-    if wanted is not None:
-        array_type, element_type, typmod = wanted
+    if cast_type is not None:
+        array_type, element_type, typmod = cast_type
         target = array_type if nested else element_type
-        made = [_forced(p, item, target, typmod) for item in items]
-        return _array(p, array_type, target, made, location, nested)
+        elements = [_forced(p, item, target, typmod) for item in items]
+        return _array(p, array_type, target, elements, location, nested)
     if not items:
         raise p.error(
             "42P18",
@@ -88,8 +88,8 @@ def array(p: ParseState, body: Node, wanted: tuple[int, int, int] | None = None)
         raise p.error("42704", f"could not find element type for data type {p.type_name(common)}", location)
     if not array_type:
         raise p.error("42704", f"could not find array type for data type {p.type_name(common)}", location)
-    made = [coerce_to_common_type(p, item, common, "ARRAY") for item in items]
-    return _array(p, array_type, common, made, location, nested)
+    elements = [coerce_to_common_type(p, item, common, "ARRAY") for item in items]
+    return _array(p, array_type, common, elements, location, nested)
 
 
 def _array(p: ParseState, oid: int, item: int, items: list[Expr], location: int, nested: bool) -> Expr:
@@ -98,8 +98,8 @@ def _array(p: ParseState, oid: int, item: int, items: list[Expr], location: int,
 
 
 def _forced(p: ParseState, item: Expr, target: int, typmod: int) -> Expr:
-    made = coerce_to_target_type(p, item, item.type, target, typmod, "e", EXPLICIT_CAST, -1)
-    if made is None:
+    result = coerce_to_target_type(p, item, item.type, target, typmod, "e", EXPLICIT_CAST, -1)
+    if result is None:
         at = expr_location(item)
         raise p.error("42846", NO_CAST, at, "no-cast", source=p.type_name(item.type), target=p.type_name(target))
-    return made
+    return result

@@ -197,20 +197,20 @@ def _build(
     """build_coercion_expression."""
     if path == "function":
         args = [node]
-        given = len(p.cache.proc(function).arguments)
-        if given >= 2:
+        parameter_count = len(p.cache.proc(function).arguments)
+        if parameter_count >= 2:
             args.append(Expr("Const", INT4, value=typmod))
-        if given == 3:
+        if parameter_count == 3:
             args.append(Expr("Const", BOOL, value=context == "e"))
         # exprIsLengthCoercion: what a length coercion gives has that length.
-        shown = typmod if given >= 2 else -1
+        shown = typmod if parameter_count >= 2 else -1
         return Expr("FuncExpr", target, args, location, typmod=shown, functions=(function,), form=form)
     if path == "array":
         cache = p.cache
         base, source_typmod = cache.base_type(node.type, node.typmod)
         element = Expr("CaseTestExpr", cache.element_type(base), typmod=source_typmod)
-        wanted = cache.element_type(target)
-        each = coerce_to_target_type(p, element, element.type, wanted, typmod, context, form, location)
+        element_type = cache.element_type(target)
+        each = coerce_to_target_type(p, element, element.type, element_type, typmod, context, form, location)
         if each is None:
             raise p.error("XX000", "failed to coerce array element type as expected", None)
         return Expr("ArrayCoerceExpr", target, [node, each], location, typmod=each.typmod, form=form)
@@ -229,16 +229,16 @@ def _record_to_complex(p: ParseState, node: Expr, target: int, context: str, for
         raise refuse()
     base, typmod = cache.base_type(target)
     fields = cache.fields(base)
-    given = list(node.args)
+    values = list(node.args)
     args: list[Expr] = []
     number = 0
     for field in fields:
         if field.dropped:
             args.append(Expr("Const", INT4, null=True))
             continue
-        if number == len(given):
+        if number == len(values):
             raise refuse("Input has too few columns.")
-        value = given[number]
+        value = values[number]
         number += 1
         cache.type(field.type)
         coerced = coerce_to_target_type(p, value, value.type, field.type, field.typmod, context, IMPLICIT, -1)
@@ -248,7 +248,7 @@ def _record_to_complex(p: ParseState, node: Expr, target: int, context: str, for
                 location if location >= 0 else location_of(value),
             )
         args.append(coerced)
-    if number < len(given):
+    if number < len(values):
         raise refuse("Input has too many columns.")
     row = Expr("RowExpr", base, args, location, form=form)
     return _coerce_to_domain(p, row, base, typmod, target, context, form, location)
@@ -294,7 +294,7 @@ def select_common_type(p: ParseState, exprs: Sequence[Expr], construct: str | No
     Raises ServerError 42804; answers 0 instead where ``construct`` is None.
     """
 
-    def refuse(one: int, other: int, at: int) -> ServerError | None:
+    def refuse(first: int, second: int, at: int) -> ServerError | None:
         if construct is None:
             return None
         return p.error(
@@ -303,8 +303,8 @@ def select_common_type(p: ParseState, exprs: Sequence[Expr], construct: str | No
             location_of(exprs[at]),
             "types-unmatched",
             what=construct,
-            one=p.type_name(one),
-            other=p.type_name(other),
+            one=p.type_name(first),
+            other=p.type_name(second),
         )
 
     return common_type(p.cache, [expr.type for expr in exprs], refuse)

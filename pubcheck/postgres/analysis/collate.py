@@ -45,8 +45,8 @@ class _State:
                 elif collation != _DEFAULT:
                     self.strength = _CONFLICT
             elif strength == _EXPLICIT:
-                one, other = p.cache.collation(self.collation), p.cache.collation(collation)
-                message = f'collation mismatch between explicit collations "{one.name}" and "{other.name}"'
+                first, second = p.cache.collation(self.collation), p.cache.collation(collation)
+                message = f'collation mismatch between explicit collations "{first.name}" and "{second.name}"'
                 raise p.error("42P21", message, location, "collation-mismatch")
 
 
@@ -95,10 +95,10 @@ def _operands(expr: Expr, state: _State) -> Iterator[tuple[Expr, _State]]:
 def _pairs(expr: Expr) -> Iterator[tuple[Expr, _State]]:
     """Of rows that are compared, each pair of columns has a collation of its own."""
     columns = expr.value
-    for one, other in zip(expr.args[:columns], expr.args[columns:], strict=True):
+    for left, right in zip(expr.args[:columns], expr.args[columns:], strict=True):
         pair = _State()
-        yield one, pair
-        yield other, pair
+        yield left, pair
+        yield right, pair
 
 
 def _finish(p: ParseState, expr: Expr, state: _State, parent: _State) -> None:

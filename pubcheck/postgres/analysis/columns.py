@@ -137,9 +137,9 @@ def column_reference(p: ParseState, body: Node) -> Expr | MissingColumn:
     qualifier, name, location = _parts(p.session, relation, body)
     if name is None:
         return whole_row(p, relation, location)
-    found = relation_column(p, relation, name, location)
-    if found is not None:
-        return found
+    column = relation_column(p, relation, name, location)
+    if column is not None:
+        return column
     if not qualifier and name == relation.name:
         return whole_row(p, relation, location)
     if not relation.seen:
@@ -215,33 +215,33 @@ def suggestion(offered: list[tuple[int, str, str]], name: str) -> str | None:
     return f'Perhaps you meant to reference the column "{first}"{other}.'
 
 
-def distance(one: str, other: str, limit: int) -> int:
+def distance(source: str, target: str, limit: int) -> int:
     """Levenshtein distance with unit costs; anything above ``limit`` where it is at least that.
 
     Tables have up to 1,600 columns, most of them far from the name: those cost little.
     """
     beyond = limit + 1
-    if abs(len(one) - len(other)) > limit:
+    if abs(len(source) - len(target)) > limit:
         return beyond
-    letters, wanted = set(one), set(other)
-    if len(letters - wanted) > limit or len(wanted - letters) > limit:
+    source_letters, target_letters = set(source), set(target)
+    if len(source_letters - target_letters) > limit or len(target_letters - source_letters) > limit:
         return beyond
-    start, end = 0, min(len(one), len(other))
-    while start < end and one[start] == other[start]:
+    start, end = 0, min(len(source), len(target))
+    while start < end and source[start] == target[start]:
         start += 1
-    one, other = one[start:], other[start:]
-    while one and other and one[-1] == other[-1]:
-        one, other = one[:-1], other[:-1]
+    source, target = source[start:], target[start:]
+    while source and target and source[-1] == target[-1]:
+        source, target = source[:-1], target[:-1]
     # Cells further than ``limit`` from the diagonal are beyond it; those never written hold what is too great as well.
-    width = len(other)
+    width = len(target)
     row = list(range(width + 1))
-    for at, char in enumerate(one, 1):
+    for at, char in enumerate(source, 1):
         low, high = max(1, at - limit), min(width, at + limit)
         diagonal = row[low - 1]
         nearest = left = row[low - 1] = at if low == 1 else beyond
         for across in range(low, high + 1):
             above = row[across]
-            left = min(above + 1, left + 1, diagonal + (char != other[across - 1]))
+            left = min(above + 1, left + 1, diagonal + (char != target[across - 1]))
             diagonal, row[across] = above, left
             nearest = min(nearest, left)
         if nearest > limit:

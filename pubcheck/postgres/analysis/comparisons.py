@@ -35,7 +35,7 @@ def in_list(p: ParseState, body: Node) -> Expr:
     left = p.transform(body["lexpr"])
     items = [p.transform(item) for item in body["rexpr"]["List"]["items"]]
     plain = [item for item in items if not has_columns(item)]
-    made: Expr | None = None
+    result: Expr | None = None
     if len(plain) > 1:
         everything = [left, *plain]
         common = select_common_type(p, everything, None)
@@ -45,22 +45,25 @@ def in_list(p: ParseState, body: Node) -> Expr:
         if array:
             elements = [coerce_to_common_type(p, item, common, "IN") for item in plain]
             right = Expr("ArrayExpr", array, elements, value=False)
-            made = make_scalar_array_op(p, names, use_or, left, right, location)
+            result = make_scalar_array_op(p, names, use_or, left, right, location)
             items = [item for item in items if has_columns(item)]
     for item in items:
         if left.node == "RowExpr" and item.node == "RowExpr":
-            one = compare_rows(p, names, left.args, item.args, location)
+            comparison = compare_rows(p, names, left.args, item.args, location)
         else:
-            one = make_op(p, names, left, item, location)
-        one = coerce_to_boolean(p, one, "IN")
-        made = one if made is None else Expr("BoolExpr", BOOL, [made, one], location, value="OR" if use_or else "AND")
-    assert made is not None
-    return made
+            comparison = make_op(p, names, left, item, location)
+        comparison = coerce_to_boolean(p, comparison, "IN")
+        if result is not None:
+            operation = "OR" if use_or else "AND"
+            comparison = Expr("BoolExpr", BOOL, [result, comparison], location, value=operation)
+        result = comparison
+    assert result is not None
+    return result
 
 
 def has_columns(expr: Expr) -> bool:
     """contain_vars_of_level: whether an expression names a column, a sub-select's reference to the outside included."""
-    return any(at.node == "Var" or (at.node == "SubLink" and at.value[1]) for at in nodes(expr))
+    return any(node.node == "Var" or (node.node == "SubLink" and node.value[1]) for node in nodes(expr))
 
 
 def between(p: ParseState, body: Node) -> Expr:
@@ -87,47 +90,47 @@ def between(p: ParseState, body: Node) -> Expr:
 
 def distinct(p: ParseState, body: Node) -> Expr:
     """IS [NOT] DISTINCT FROM; with a bare NULL on a side it is a test for NULL (transformAExprDistinct)."""
-    left, right, location = body["lexpr"], body["rexpr"], body.get("location", -1)
+    left_node, right_node, location = body["lexpr"], body["rexpr"], body.get("location", -1)
     negated = body["kind"] == "AEXPR_NOT_DISTINCT"
-    for side, other in ((right, left), (left, right)):
+    for side, other in ((right_node, left_node), (left_node, right_node)):
         if side.get("A_Const", {}).get("isnull"):
             test = "IS_NULL" if negated else "IS_NOT_NULL"
             # Of a row this asks for the row itself, where IS NULL asks for its fields: it is distinguished by its form.
             return Expr("NullTest", BOOL, [p.transform(other)], location, value=test, form=IMPLICIT)
     names = names_of(body["name"])
-    one, other_side = p.transform(left), p.transform(right)
-    if one.node == "RowExpr" and other_side.node == "RowExpr":
-        made = _distinct_rows(p, names, one.args, other_side.args, location)
+    left, right = p.transform(left_node), p.transform(right_node)
+    if left.node == "RowExpr" and right.node == "RowExpr":
+        result = _distinct_rows(p, names, left.args, right.args, location)
     else:
-        made = _distinct(p, names, one, other_side, location)
-    return Expr("BoolExpr", BOOL, [made], location, value="NOT") if negated else made
+        result = _distinct(p, names, left, right, location)
+    return Expr("BoolExpr", BOOL, [result], location, value="NOT") if negated else result
 
 
 def _distinct(p: ParseState, names: list[str], left: Expr, right: Expr, location: int) -> Expr:
-    made = make_op(p, names, left, right, location)
-    if made.type != BOOL:
+    result = make_op(p, names, left, right, location)
+    if result.type != BOOL:
         raise p.error("42804", "IS DISTINCT FROM requires = operator to yield boolean", location)
-    made.node = "DistinctExpr"
-    return made
+    result.node = "DistinctExpr"
+    return result
 
 
 def _distinct_rows(p: ParseState, names: list[str], left: list[Expr], right: list[Expr], location: int) -> Expr:
     if len(left) != len(right):
         raise p.error("42601", "unequal number of entries in row expressions", location)
-    made: Expr | None = None
-    for one, other in zip(left, right, strict=True):
-        pair = _distinct(p, names, one, other, location)
-        made = pair if made is None else Expr("BoolExpr", BOOL, [made, pair], location, value="OR")
-    return made if made is not None else Expr("Const", BOOL, value=False)
+    result: Expr | None = None
+    for left_item, right_item in zip(left, right, strict=True):
+        pair = _distinct(p, names, left_item, right_item, location)
+        result = pair if result is None else Expr("BoolExpr", BOOL, [result, pair], location, value="OR")
+    return result if result is not None else Expr("Const", BOOL, value=False)
 
 
 def nullif(p: ParseState, body: Node) -> Expr:
     """NULLIF: an equality that gives its first operand (transformAExprNullIf)."""
     location: int = body.get("location", -1)
     left, right = p.transform(body["lexpr"]), p.transform(body["rexpr"])
-    made = make_op(p, names_of(body["name"]), left, right, location)
-    if made.type != BOOL:
+    result = make_op(p, names_of(body["name"]), left, right, location)
+    if result.type != BOOL:
         raise p.error("42804", "NULLIF requires = operator to yield boolean", location)
-    made.node = "NullIfExpr"
-    made.type, made.typmod = made.args[0].type, made.args[0].typmod
-    return made
+    result.node = "NullIfExpr"
+    result.type, result.typmod = result.args[0].type, result.args[0].typmod
+    return result

@@ -37,10 +37,10 @@ def from_clause(p: Nested, entries: list[Node], analyze_query: AnalyzeQuery) -> 
         item.lateral_only = False
 
 
-def _check_names(p: Nested, known: list[Item], new: list[Item]) -> None:
+def _check_names(p: Nested, earlier: list[Item], new: list[Item]) -> None:
     """checkNameSpaceConflicts."""
     for item in new:
-        for other in known:
+        for other in earlier:
             if not (item.name_visible and other.name_visible and item.name == other.name):
                 continue
             tables = item.relation is not None and other.relation is not None and not item.alias and not other.alias
@@ -58,27 +58,27 @@ def _item(p: Nested, entry: Node, analyze_query: AnalyzeQuery) -> Joined:
     alias = body.get("alias", {})
     name, names = alias.get("aliasname", ""), strings(alias.get("colnames", ()))
     if kind == "RangeVar":
-        made = _table(p, body, name)
+        item = _table(p, body, name)
     elif kind == "RangeSubselect":
-        made = Item(name, _sub_select(p, body, analyze_query), alias=bool(name))
+        item = Item(name, _sub_select(p, body, analyze_query), alias=bool(name))
     elif kind == "RangeFunction":
-        made = _function(p, body, name)
+        item = _function(p, body, name)
     else:
-        made = Item(name or ("xmltable" if kind == "RangeTableFunc" else "json_table"), None, alias=bool(name))
-    if names and made.columns is not None:
-        if len(names) > len(made.columns):
-            has = f"has {len(made.columns)} columns available but {len(names)} columns specified"
-            raise p.error("42P10", f'table "{made.name}" {has}')
-        made.columns = renamed(made.columns, names)
-    made.name_visible = bool(made.name)
-    p.entries.append(made)
-    return [made], _handed_on(made)
+        item = Item(name or ("xmltable" if kind == "RangeTableFunc" else "json_table"), None, alias=bool(name))
+    if names and item.columns is not None:
+        if len(names) > len(item.columns):
+            has = f"has {len(item.columns)} columns available but {len(names)} columns specified"
+            raise p.error("42P10", f'table "{item.name}" {has}')
+        item.columns = renamed(item.columns, names)
+    item.name_visible = bool(item.name)
+    p.entries.append(item)
+    return [item], _handed_on(item)
 
 
 def _handed_on(item: Item) -> list[Output] | None:
     if item.columns is None:
         return None
-    return [one if one.origin else replace(one, origin=(item, one.name)) for one in item.columns]
+    return [column if column.origin else replace(column, origin=(item, column.name)) for column in item.columns]
 
 
 def strings(parts: list[Node] | tuple[()]) -> list[str]:
@@ -86,7 +86,9 @@ def strings(parts: list[Node] | tuple[()]) -> list[str]:
 
 
 def renamed(outputs: list[Output], names: list[str]) -> list[Output]:
-    return [replace(one, name=names[at]) if at < len(names) else one for at, one in enumerate(outputs)]
+    return [
+        replace(output, name=names[index]) if index < len(names) else output for index, output in enumerate(outputs)
+    ]
 
 
 # Tables and queries.
@@ -109,8 +111,8 @@ def _table(p: Nested, body: Node, alias: str) -> Item:
 
 def _relation_columns(p: Nested, relation: Relation) -> list[Output] | None:
     if relation.namespace == PG_CATALOG:
-        known = p.cache.builtin.columns(relation.name)
-        return None if known is None else [Output(one.name, one.type, one.typmod, one.collation) for one in known]
+        columns = p.cache.builtin.columns(relation.name)
+        return None if columns is None else [Output(row.name, row.type, row.typmod, row.collation) for row in columns]
     if not relation.seen or not relation.columns:
         return None
     outputs = []
@@ -135,8 +137,8 @@ def _function(p: Nested, body: Node, alias: str) -> Item:
     """RangeFunction: the columns of one function or, with ROWS FROM, of several (transformRangeFunction)."""
     before, p.lateral, p.clause = p.lateral, True, "functions in FROM"
     calls: list[tuple[Node, list[Node]]] = []
-    for one in body["functions"]:
-        call, *rest = one["List"]["items"]
+    for function in body["functions"]:
+        call, *rest = function["List"]["items"]
         definitions = rest[0].get("List", {}).get("items", []) if rest else []
         calls += [(each, definitions) for each in _unnested(call)]
     if "coldeflist" in body:
@@ -145,12 +147,12 @@ def _function(p: Nested, body: Node, alias: str) -> Item:
     scalar = 0
     name = alias
     for call, definitions in calls:
-        made = p.transform(call)
-        p.analysed.append(made)
+        expr = p.transform(call)
+        p.analysed.append(expr)
         called = _called(call)
         name = name or called
-        outputs = _returned(p, made, definitions, called, alias if len(calls) == 1 else "")
-        if outputs is not None and len(calls) == 1 and not definitions and not _is_composite(p, made):
+        outputs = _returned(p, expr, definitions, called, alias if len(calls) == 1 else "")
+        if outputs is not None and len(calls) == 1 and not definitions and not _is_composite(p, expr):
             scalar = outputs[0].type
         columns = None if columns is None or outputs is None else columns + outputs
     p.lateral = before
@@ -179,36 +181,36 @@ def _called(call: Node) -> str:
     return figure_name(call)[0] or "?column?"
 
 
-def _is_composite(p: Nested, made: Expr) -> bool:
-    return made.type == RECORD or is_complex(p.cache, made.type)
+def _is_composite(p: Nested, expr: Expr) -> bool:
+    return expr.type == RECORD or is_complex(p.cache, expr.type)
 
 
-def _returned(p: Nested, made: Expr, definitions: list[Node], called: str, alias: str) -> list[Output] | None:
+def _returned(p: Nested, expr: Expr, definitions: list[Node], called: str, alias: str) -> list[Output] | None:
     """The columns of what a function gives (get_expr_result_type, chooseScalarFunctionAlias)."""
     cache = p.cache
-    row = cache.proc(made.functions[0]) if made.node == "FuncExpr" else None
+    row = cache.proc(expr.functions[0]) if expr.node == "FuncExpr" else None
     outs = [at for at, mode in enumerate(row.modes) if mode in "obt"] if row is not None else []
     if definitions:
-        if made.type != RECORD:
+        if expr.type != RECORD:
             message = 'a column definition list is only allowed for functions returning "record"'
             raise p.error("42601", message, _place(definitions))
         if outs:
             message = "a column definition list is redundant for a function with OUT parameters"
             raise p.error("42601", message, _place(definitions))
-        return [_defined(p, one["ColumnDef"]) for one in definitions]
-    if made.type == RECORD:
+        return [_defined(p, field["ColumnDef"]) for field in definitions]
+    if expr.type == RECORD:
         if row is None or not outs:
             message = 'a column definition list is required for functions returning "record"'
-            raise p.error("42601", message, expr_location(made))
+            raise p.error("42601", message, expr_location(expr))
         names, types = row.argument_names or ("",) * len(row.modes), cache.parameter_types(row)
         if any(types[at] in POLYMORPHIC for at in outs):
             return None
         return [_typed(p, names[at] or f"column{n}", types[at]) for n, at in enumerate(outs, 1)]
-    if is_complex(cache, made.type):
-        fields = cache.fields(made.type)
-        return [Output(one.name, one.type, one.typmod, one.collation) for one in fields if not one.dropped]
+    if is_complex(cache, expr.type):
+        fields = cache.fields(expr.type)
+        return [Output(field.name, field.type, field.typmod, field.collation) for field in fields if not field.dropped]
     name = row.argument_names[outs[0]] if row is not None and len(outs) == 1 and row.argument_names else ""
-    return [replace(_typed(p, name or alias or called, made.type), collation=cache.type(made.type).collation)]
+    return [replace(_typed(p, name or alias or called, expr.type), collation=cache.type(expr.type).collation)]
 
 
 def _place(definitions: list[Node]) -> int:
@@ -244,12 +246,12 @@ def _join(p: Nested, body: Node, analyze_query: AnalyzeQuery) -> Joined:
         return _open_join(p, body, items)
     using = strings(body.get("usingClause", ()))
     if body.get("isNatural"):
-        others = {one.name for one in right}
-        using = [one.name for one in left if one.name in others]
+        others = {column.name for column in right}
+        using = [column.name for column in left if column.name in others]
     merged = [_merged(p, name, using[:at], left, right) for at, name in enumerate(using)]
     if not using:
         _on(p, body, items)
-    rest = [one for one in left + right if one.name not in using]
+    rest = [column for column in left + right if column.name not in using]
     columns = [*merged, *rest]
     for item in items:
         item.columns_visible = False
@@ -280,31 +282,33 @@ def _open_join(p: Nested, body: Node, items: list[Item]) -> Joined:
 def _on(p: Nested, body: Node, items: list[Item]) -> None:
     if "quals" not in body:
         return
-    kept, p.items, p.clause = p.items, items, "JOIN conditions"
+    outer_items, p.items, p.clause = p.items, items, "JOIN conditions"
     p.analysed.append(coerce_to_boolean(p, p.transform(body["quals"]), "JOIN/ON"))
-    p.items = kept
+    p.items = outer_items
 
 
 def _merged(p: Nested, name: str, before: list[str], left: list[Output], right: list[Output]) -> Output:
     """A column that USING makes one of two."""
     if name in before:
         raise p.error("42701", f'column name "{name}" appears more than once in USING clause')
-    found: list[Output] = []
+    matches: list[Output] = []
     for side, columns in (("left", left), ("right", right)):
-        fitting = [one for one in columns if one.name == name]
+        fitting = [row for row in columns if row.name == name]
         if not fitting:
             raise p.error("42703", f'column "{name}" specified in USING clause does not exist in {side} table')
         if len(fitting) > 1:
             raise p.error("42702", f'common column name "{name}" appears more than once in {side} table')
-        found += fitting
-    one, other = found
-    if not (one.type and other.type):
+        matches += fitting
+    left_column, right_column = matches
+    if not (left_column.type and right_column.type):
         raise Unknowable(f'the type of column "{name}"')
-    find_operator(p, ["="], one.type, other.type, -1)
+    find_operator(p, ["="], left_column.type, right_column.type, -1)
 
     def refuse(first: int, second: int, at: int) -> ServerError:
-        one, other = p.type_name(first), p.type_name(second)
-        return p.error("42804", TYPES_UNMATCHED, None, "types-unmatched", what="JOIN/USING", one=one, other=other)
+        names = p.type_name(first), p.type_name(second)
+        return p.error(
+            "42804", TYPES_UNMATCHED, None, "types-unmatched", what="JOIN/USING", one=names[0], other=names[1]
+        )
 
-    oid = common_type(p.cache, [one.type, other.type], refuse)
-    return one if oid == one.type else Output(name, oid, collation=p.cache.type(oid).collation)
+    oid = common_type(p.cache, [left_column.type, right_column.type], refuse)
+    return left_column if oid == left_column.type else Output(name, oid, collation=p.cache.type(oid).collation)

@@ -26,9 +26,9 @@ def call_function(p: ParseState, names: list[str], args: list[Expr], call: Node 
 
     Raises ServerError 42883, 42725, 42809, 42803, 42P20, 0A000, 42601. (ParseFuncOrColumn)
     """
-    made = _call(p, names, args, call or {}, location)
-    assert made is not None
-    return made
+    expr = _call(p, names, args, call or {}, location)
+    assert expr is not None
+    return expr
 
 
 def column_of(p: ParseState, name: str, value: Expr, location: int) -> Expr | None:
@@ -60,42 +60,42 @@ def _call(p: ParseState, names: list[str], args: list[Expr], call: Node | None, 
         and (types[0] == RECORD or is_complex(p.cache, types[0]))
     )
     if projection and column:
-        made = _project(p, names[0], args[0], location)
-        if made is not None:
-            return made
+        field = _project(p, names[0], args[0], location)
+        if field is not None:
+            return field
     try:
-        found = _detail(p, names, args, argument_names, types, not variadic_call)
+        detail = _detail(p, names, args, argument_names, types, not variadic_call)
     except ServerError as error:
         # Raised while names are looked up: the server points at the call.
         error.location = location if error.location is None else error.location
         raise
     signature = _Signature(p, names, types, argument_names)
-    if found == "coercion":
+    if detail == "coercion":
         _no_decoration(p, names, call, location)
         target = _type_named(p, names)
         return coerce_type(p, args[0], types[0], target, -1, "e", EXPLICIT_CALL, location)
-    if isinstance(found, str):
+    if isinstance(detail, str):
         if column:
             return None
-        made = _project(p, names[0], args[0], location) if projection and found != "many" else None
-        if made is not None:
-            return made
-        raise _not_one(p, names, types, signature, found, call, location)
-    proc = p.cache.proc(found.oid)
-    _check_kind(p, names, proc, found, args, call, signature, location)
-    return _build_call(p, names, args, proc, found, call, location)
+        field = _project(p, names[0], args[0], location) if projection and detail != "many" else None
+        if field is not None:
+            return field
+        raise _not_one(p, names, types, signature, detail, call, location)
+    proc = p.cache.proc(detail.oid)
+    _check_kind(p, names, proc, detail, args, call, signature, location)
+    return _build_call(p, names, args, proc, detail, call, location)
 
 
 def _not_one(
-    p: ParseState, names: list[str], types: list[int], signature: _Signature, found: str, call: Node, location: int
+    p: ParseState, names: list[str], types: list[int], signature: _Signature, detail: str, call: Node, location: int
 ) -> ServerError:
     """No function fits a call, or "many" do."""
-    if found == "many":
+    if detail == "many":
         hint = "Could not choose a best candidate function. You might need to add explicit type casts."
         message = "function {signature} is not unique"
         return p.error("42725", message, location, "function-ambiguous", hint=hint, signature=str(signature))
-    known, hint = bool(p.cache.procs(names)), _missing_hint(call)
-    return p.missing(NO_FUNCTION, "no-function", str(signature), location, types, known=known, hint=hint)
+    exists, hint = bool(p.cache.procs(names)), _missing_hint(call)
+    return p.missing(NO_FUNCTION, "no-function", str(signature), location, types, known=exists, hint=hint)
 
 
 NO_FUNCTION = "function {signature} does not exist"
@@ -127,15 +127,15 @@ def _missing_hint(call: Node) -> str:
 
 
 def _argument_names(p: ParseState, args: list[Expr]) -> list[str]:
-    found: list[str] = []
+    names: list[str] = []
     for arg in args:
         if arg.node == "NamedArgExpr":
-            if arg.value in found:
+            if arg.value in names:
                 raise p.error("42601", f'argument name "{arg.value}" used more than once', arg.location)
-            found.append(arg.value)
-        elif found:
+            names.append(arg.value)
+        elif names:
             raise p.error("42601", "positional argument cannot follow named argument", location_of(arg))
-    return found
+    return names
 
 
 def _detail(
@@ -143,8 +143,8 @@ def _detail(
 ) -> Candidate | str:
     """The function meant, or "coercion", "many", "none" (func_get_detail)."""
     offered = function_candidates(p.cache, names, len(args), argument_names, expand=expand)
-    given = tuple(types)
-    best = next((one for one in offered if one.args[: len(given)] == given), None)
+    actual = tuple(types)
+    best = next((candidate for candidate in offered if candidate.args[: len(actual)] == actual), None)
     if best is None:
         if len(args) == 1 and not argument_names and _is_coercion(p, names, args[0]):
             return "coercion"
@@ -211,7 +211,7 @@ def _check_kind(
     p: ParseState,
     names: list[str],
     proc: Proc,
-    found: Candidate,
+    candidate: Candidate,
     args: list[Expr],
     call: Node,
     signature: _Signature,
@@ -233,12 +233,12 @@ def _check_kind(
 def _check_aggregate(
     p: ParseState, name: str, proc: Proc, args: list[Expr], call: Node, signature: _Signature, location: int
 ) -> None:
-    known = p.cache.aggregate(proc.oid)
+    aggregate = p.cache.aggregate(proc.oid)
     if not call.get("agg_within_group"):
-        if known.kind != "n":
+        if aggregate.kind != "n":
             raise p.error("42809", f"WITHIN GROUP is required for ordered-set aggregate {name}", location)
         return
-    if known.kind == "n":
+    if aggregate.kind == "n":
         if proc.oid >= FIRST_NORMAL_OID:
             raise Unknowable("whether an aggregate of the unit is an ordered-set aggregate", location)
         message = f"{name} is not an ordered-set aggregate, so it cannot have WITHIN GROUP"
@@ -247,7 +247,7 @@ def _check_aggregate(
         raise p.error("0A000", f"OVER is not supported for ordered-set aggregate {name}", location)
     aggregated = len(call.get("agg_order", ()))
     direct = len(args) - aggregated
-    if known.kind == "h":
+    if aggregate.kind == "h":
         if direct == aggregated:
             return
         hint = (
@@ -255,33 +255,33 @@ def _check_aggregate(
             f"(here {direct}) must match the number of ordering columns (here {aggregated})."
         )
     else:
-        if direct == known.direct:
+        if direct == aggregate.direct:
             return
-        plural = "" if known.direct == 1 else "s"
+        plural = "" if aggregate.direct == 1 else "s"
         hint = (
-            f"There is an ordered-set aggregate {name}, but it requires {known.direct} direct argument{plural}, "
+            f"There is an ordered-set aggregate {name}, but it requires {aggregate.direct} direct argument{plural}, "
             f"not {direct}."
         )
     raise p.error("42883", NO_FUNCTION, location, "no-function", hint=hint, signature=str(signature))
 
 
 def _build_call(
-    p: ParseState, names: list[str], args: list[Expr], proc: Proc, found: Candidate, call: Node, location: int
+    p: ParseState, names: list[str], args: list[Expr], proc: Proc, candidate: Candidate, call: Node, location: int
 ) -> Expr:
     cache = p.cache
-    given = len(args)
+    count = len(args)
     # Arguments that are left to their defaults have the declared types.
-    actual = [arg.type for arg in args] + list(found.args[given:])
+    actual = [arg.type for arg in args] + list(candidate.args[count:])
     if not proc.returns:
         raise Unknowable("the result type of a function that the unit makes", location)
-    targets, result = resolve(cache, actual, found.args, proc.returns)
+    targets, result = resolve(cache, actual, candidate.args, proc.returns)
     args = coerce_arguments(p, args, targets)
     variadic_call = call.get("func_variadic", False) and bool(proc.variadic)
-    if found.variadic and proc.variadic != ANY:
-        args = _gather(p, args, given - found.variadic)
+    if candidate.variadic and proc.variadic != ANY:
+        args = _gather(p, args, count - candidate.variadic)
     elif variadic_call and proc.variadic == ANY and args:
         last = args[-1]
-        if not cache.element_type(cache.base_type(actual[given - 1])[0]):
+        if not cache.element_type(cache.base_type(actual[count - 1])[0]):
             raise p.error("42804", "VARIADIC argument must be an array", location_of(last))
     if proc.returns_set:
         if proc.kind == "a":
@@ -291,13 +291,13 @@ def _build_call(
         others = _check_aggregation(p, names, args, proc, call, location)
         over = bool(call.get("over"))
         if type(p) is ParseState:
-            sqlstate, what = ("42P20", "window functions") if over else ("42803", "aggregate functions")
-            raise p.error(sqlstate, OUT_OF_PLACE, location, "out-of-place", what=what, clause=p.clause)
+            sqlstate, construct = ("42P20", "window functions") if over else ("42803", "aggregate functions")
+            raise p.error(sqlstate, OUT_OF_PLACE, location, "out-of-place", what=construct, clause=p.clause)
         from pubcheck.postgres.analysis import aggregates
 
         assert isinstance(p, Nested)
-        made = Expr("WindowFunc" if over else "Aggref", result, args, location, functions=(proc.oid,))
-        return aggregates.place_window(p, made, call["over"]) if over else aggregates.place_aggregate(p, made, others)
+        expr = Expr("WindowFunc" if over else "Aggref", result, args, location, functions=(proc.oid,))
+        return aggregates.place_window(p, expr, call["over"]) if over else aggregates.place_aggregate(p, expr, others)
     form = SQL_SYNTAX if call.get("funcformat") == "COERCE_SQL_SYNTAX" else EXPLICIT_CALL
     return Expr("FuncExpr", result, args, location, functions=(proc.oid,), form=form)
 
@@ -370,7 +370,7 @@ def _project(p: ParseState, name: str, value: Expr, location: int) -> Expr | Non
         return relation_column(p, p.relation, name, location)
     if value.type == RECORD:
         return _project_record(p, name, value, location)
-    column = next((one for one in cache.fields(value.type) if one.name == name and not one.dropped), None)
+    column = next((field for field in cache.fields(value.type) if field.name == name and not field.dropped), None)
     if column is None:
         return None
     cache.type(column.type)

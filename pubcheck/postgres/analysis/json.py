@@ -71,56 +71,56 @@ def value_expression(
     if value.type == UNKNOWN:
         value = coerce_to_specific_type(p, value, TEXT, construct)
     location = expr_location(value)
-    given = body["format"]
+    json_format = body["format"]
     category = p.cache.type(value.type).category
     is_json = value.type in (JSON, JSONB)
-    explicit = given["format_type"] != "JS_FORMAT_DEFAULT"
-    format_location: int = given.get("location", -1)
+    explicit = json_format["format_type"] != "JS_FORMAT_DEFAULT"
+    format_location: int = json_format.get("location", -1)
     if explicit:
-        if given["encoding"] != "JS_ENC_DEFAULT" and value.type != BYTEA:
+        if json_format["encoding"] != "JS_ENC_DEFAULT" and value.type != BYTEA:
             message = "JSON ENCODING clause is only allowed for bytea input type"
             raise p.error("42804", message, format_location)
-        wanted = "" if is_json else "json"
+        target_format = "" if is_json else "json"
     elif passed:
         if value.type in _PASSED_AS_THEY_ARE or category == "S":
             return value
-        wanted = default
+        target_format = default
     else:
-        wanted = "" if is_json else default
-    if not wanted and (not target or value.type == target):
+        target_format = "" if is_json else default
+    if not target_format and (not target or value.type == target):
         return value
     if not passed and not target and value.type != BYTEA and category != "S":
         kind = "explicit" if explicit else "implicit"
         place = format_location if format_location >= 0 else location
         raise p.error("42804", f"cannot use non-string types with {kind} FORMAT JSON clause", place)
-    source = TEXT if wanted == "json" and value.type == BYTEA else value.type
+    source = TEXT if target_format == "json" and value.type == BYTEA else value.type
     document = value if source == value.type else Expr("FuncExpr", TEXT, [value], location)
-    into = target or (JSONB if wanted == "jsonb" else JSON)
-    made = coerce_to_target_type(p, document, source, into, -1, "e", EXPLICIT_CAST, location)
-    if made is None:
+    into = target or (JSONB if target_format == "jsonb" else JSON)
+    coerced = coerce_to_target_type(p, document, source, into, -1, "e", EXPLICIT_CAST, location)
+    if coerced is None:
         if target:
             raise p.error("42846", NO_CAST, location, "no-cast", source=p.type_name(source), target=p.type_name(target))
-        made = document
-    return value if made is value else Expr("JsonValueExpr", into, [value], location)
+        coerced = document
+    return value if coerced is value else Expr("JsonValueExpr", into, [value], location)
 
 
 def returning(p: ParseState, output: Node | None, *, any_format: bool) -> Returning:
     """transformJsonOutput. Raises ServerError 42704, 0A000."""
     if output is None:
         return Returning()
-    given = output["returning"]["format"]
+    json_format = output["returning"]["format"]
     oid, typmod = type_and_typmod(p, output["typeName"])
     if output["typeName"].get("setof"):
         raise p.error("0A000", "returning SETOF types is not supported in SQL/JSON functions")
     row = p.cache.type(oid)
     if row.kind == "p" and p.major.number >= 17:
         raise p.error("0A000", "returning pseudo-types is not supported in SQL/JSON functions")
-    location: int = given.get("location", -1)
-    if given["format_type"] == "JS_FORMAT_DEFAULT":
+    location: int = json_format.get("location", -1)
+    if json_format["format_type"] == "JS_FORMAT_DEFAULT":
         return Returning(oid, typmod, "jsonb" if oid == JSONB else "json", location)
     if not any_format and oid not in (BYTEA, JSON, JSONB) and row.category != "S":
         raise p.error("0A000", "cannot use JSON format with non-string output types", location)
-    encoding = given["encoding"]
+    encoding = json_format["encoding"]
     if oid != BYTEA and encoding != "JS_ENC_DEFAULT":
         raise p.error("0A000", "cannot set JSON encoding for non-bytea output types", location)
     if encoding not in ("JS_ENC_DEFAULT", "JS_ENC_UTF8"):
@@ -131,19 +131,19 @@ def returning(p: ParseState, output: Node | None, *, any_format: bool) -> Return
 
 def _constructor_output(p: ParseState, output: Node | None, args: list[Expr]) -> Returning:
     """transformJsonConstructorOutput: without RETURNING, jsonb if any argument is, else json."""
-    found = returning(p, output, any_format=True)
-    if not found.type:
+    result = returning(p, output, any_format=True)
+    if not result.type:
         binary = any(argument.type == JSONB for argument in args)
-        found.type, found.format = (JSONB, "jsonb") if binary else (JSON, "json")
-    return found
+        result.type, result.format = (JSONB, "jsonb") if binary else (JSON, "json")
+    return result
 
 
 def _constructor(p: ParseState, name: str, args: list[Expr], to: Returning, location: int) -> Expr:
     """makeJsonConstructorExpr. Raises ServerError 42846."""
-    made = Expr("JsonConstructorExpr", to.type, args, location, typmod=to.typmod, value=name)
+    expr = Expr("JsonConstructorExpr", to.type, args, location, typmod=to.typmod, value=name)
     result = JSONB if to.format == "jsonb" else JSON
     if to.type == result or (to.type == BYTEA and to.format == "json"):
-        return made
+        return expr
     placeholder = Expr("CaseTestExpr", result)
     if p.major.number >= 18:
         context, form = "a", IMPLICIT
@@ -157,7 +157,7 @@ def _constructor(p: ParseState, name: str, args: list[Expr], to: Returning, loca
     source = placeholder.type
     if coerce_to_target_type(p, placeholder, source, to.type, to.typmod, context, form, to.location) is None:
         raise p.error("42846", NO_CAST, to.location, "no-cast", source=p.type_name(source), target=p.type_name(to.type))
-    return made
+    return expr
 
 
 # Constructors of 16.
@@ -228,18 +228,18 @@ def is_json(p: ParseState, body: Node) -> Expr:
     return Expr("JsonIsPredicate", BOOL, [value], body.get("location", -1), value="IS JSON")
 
 
-def _document(p: ParseState, node: Node, given: Node) -> tuple[Expr, int]:
+def _document(p: ParseState, node: Node, json_format: Node) -> tuple[Expr, int]:
     """transformJsonParseArg: a text to be parsed, and the type it is parsed as."""
     value = p.transform(node)
     if value.type == BYTEA:
         return value, TEXT
     oid = value.type
     if oid == UNKNOWN or p.cache.type(oid).category == "S":
-        made = coerce_to_target_type(p, value, oid, TEXT, -1, "i", IMPLICIT, -1)
-        value, oid = made or value, TEXT
-    if given["encoding"] != "JS_ENC_DEFAULT":
+        text = coerce_to_target_type(p, value, oid, TEXT, -1, "i", IMPLICIT, -1)
+        value, oid = text or value, TEXT
+    if json_format["encoding"] != "JS_ENC_DEFAULT":
         message = "cannot use JSON FORMAT ENCODING clause for non-bytea input types"
-        raise p.error("0A000", message, given.get("location", -1))
+        raise p.error("0A000", message, json_format.get("location", -1))
     return value, oid
 
 

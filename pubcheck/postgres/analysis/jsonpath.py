@@ -62,10 +62,10 @@ def query_function(p: ParseState, body: Node) -> Expr:
 def _check_clauses(p: ParseState, name: str, body: Node, location: int) -> None:
     output = body.get("output")
     if output is not None and name != "JSON_QUERY":
-        given = output["returning"]["format"]
-        if given["format_type"] != "JS_FORMAT_DEFAULT" or given["encoding"] != "JS_ENC_DEFAULT":
+        json_format = output["returning"]["format"]
+        if json_format["format_type"] != "JS_FORMAT_DEFAULT" or json_format["encoding"] != "JS_ENC_DEFAULT":
             message = f"cannot specify FORMAT JSON in RETURNING clause of {name}()"
-            raise p.error("42601", message, given.get("location", -1))
+            raise p.error("42601", message, json_format.get("location", -1))
     wrapped = body.get("wrapper") in ("JSW_CONDITIONAL", "JSW_UNCONDITIONAL")
     if name == "JSON_QUERY" and wrapped and body.get("quotes") == "JS_QUOTES_OMIT":
         message = "SQL/JSON QUOTES behavior must not be specified when WITH WRAPPER is used"
@@ -100,13 +100,15 @@ def _behavior(p: ParseState, behavior: Node | None, to: Returning) -> list[Expr]
     if value.type == to.type or null or value.type == JSONB or boolean:
         return [value]
     string = p.cache.type(p.cache.base_type(to.type)[0]).category in ("S", "V")
-    made = coerce_to_target_type(p, value, value.type, to.type, to.typmod, "a" if string else "e", EXPLICIT_CAST, place)
-    if made is None:
-        wanted = p.type_name(to.type)
+    coerced = coerce_to_target_type(
+        p, value, value.type, to.type, to.typmod, "a" if string else "e", EXPLICIT_CAST, place
+    )
+    if coerced is None:
+        type_name = p.type_name(to.type)
         raise p.error(
             "42846",
-            f"cannot cast behavior expression of type {p.type_name(value.type)} to {wanted}",
+            f"cannot cast behavior expression of type {p.type_name(value.type)} to {type_name}",
             place,
-            hint=f"You will need to explicitly cast the expression to type {wanted}.",
+            hint=f"You will need to explicitly cast the expression to type {type_name}.",
         )
-    return [made]
+    return [coerced]

@@ -68,10 +68,10 @@ def _placeless(expr: Expr) -> bool:
     return expr.location < 0 and expr.node != "Var"
 
 
-def _leftmost(one: int, other: int) -> int:
-    if one < 0:
-        return other
-    return one if other < 0 else min(one, other)
+def _leftmost(first: int, second: int) -> int:
+    if first < 0:
+        return second
+    return first if second < 0 else min(first, second)
 
 
 def node_location(node: Node | None) -> int:

@@ -82,7 +82,7 @@ class Nested(ParseState):
     @property
     def touches(self) -> bool:
         """Whether it refers to the relation that the whole expression is over."""
-        return any(one.node == "Var" and type(one.value) is not tuple for one in self.outer)
+        return any(reference.node == "Var" and type(reference.value) is not tuple for reference in self.outer)
 
 
 def levels(p: ParseState) -> Iterator[ParseState]:
@@ -106,13 +106,13 @@ def nested_reference(p: Nested, body: Node) -> Expr | MissingColumn:
     name, qualifier = fields[-1], [part or "" for part in fields[:-1]]
     if not qualifier:
         assert name is not None
-        found = column_named(p, name, location)
-        if found is None:
+        column = column_named(p, name, location)
+        if column is None:
             item = _item_named(p, [name], location)
             if item is None:
                 raise _missing_column(p, None, name, location)
             return whole_item(p, *item, location)
-        return found
+        return column
     place = _item_named(p, qualifier[-2:], location)
     if place is None:
         if len(qualifier) > 2:
@@ -121,9 +121,9 @@ def nested_reference(p: Nested, body: Node) -> Expr | MissingColumn:
     level, item_found = place
     if name is None:
         return whole_item(p, level, item_found, location)
-    made = _column(p, level, item_found, name, location)
-    if made is not None:
-        return made
+    reference = _column(p, level, item_found, name, location)
+    if reference is not None:
+        return reference
     if item_found.columns is None and item_found.relation is None:
         raise Unknowable("the columns of a sub-select", location)
     if item_found.relation is not None and not item_found.relation.seen:
@@ -141,20 +141,20 @@ def column_named(p: Nested, name: str, location: int, local: bool = False) -> Ex
                 return outside(p, level, level.transform({"ColumnRef": _reference(name, location)}))
             top = relation_column(level, level.relation, name, location)
             return None if top is None else outside(p, level, top)
-        found: Expr | None = None
+        column: Expr | None = None
         unknown = False
         for item in level.items:
             if not item.columns_visible or (item.lateral_only and not level.lateral):
                 continue
             unknown = unknown or (item.columns is None and item.relation is None)
-            made = _column(p, level, item, name, location)
-            if made is not None and found is not None:
+            candidate = _column(p, level, item, name, location)
+            if candidate is not None and column is not None:
                 raise p.error("42702", f'column reference "{name}" is ambiguous', location)
-            found = made or found
-        if unknown and found is None:
+            column = candidate or column
+        if unknown and column is None:
             raise Unknowable("the columns of a sub-select", location)
-        if found is not None or local:
-            return found
+        if column is not None or local:
+            return column
     return None
 
 
@@ -162,14 +162,14 @@ def _reference(name: str, location: int) -> Node:
     return {"fields": [{"String": {"sval": name}}], "location": location}
 
 
-def outside(p: Nested, level: ParseState, made: Expr) -> Expr:
+def outside(p: Nested, level: ParseState, reference: Expr) -> Expr:
     """Note a reference at every level that it passes."""
-    for passed in levels(p):
-        if passed is level:
+    for state in levels(p):
+        if state is level:
             break
-        assert isinstance(passed, Nested)
-        passed.outer.append(made)
-    return made
+        assert isinstance(state, Nested)
+        state.outer.append(reference)
+    return reference
 
 
 def _item_named(p: Nested, names: list[str], location: int) -> tuple[ParseState, Item] | None:
@@ -193,10 +193,10 @@ def _item_named(p: Nested, names: list[str], location: int) -> tuple[ParseState,
 
 def item_named(p: Nested, names: list[str], location: int) -> tuple[ParseState, Item]:
     """The entry that a name before a star means. Raises ServerError 42P01, 42P09."""
-    found = _item_named(p, names[-2:], location)
-    if found is None:
+    match = _item_named(p, names[-2:], location)
+    if match is None:
         raise _missing_item(p, names[-1], location)
-    return found
+    return match
 
 
 def _in_schema(p: Nested, item: Item, schema: str) -> bool:
@@ -222,36 +222,36 @@ def _column(p: Nested, level: ParseState, item: Item, name: str, location: int) 
         if not column.type:
             raise Unknowable(f'the type of column "{name}"', location)
         origin = column.origin or (item, name)
-        made = Expr("Var", column.type, [], location, typmod=column.typmod, collation=column.collation)
+        reference = Expr("Var", column.type, [], location, typmod=column.typmod, collation=column.collation)
     elif item.relation is not None:
         system = relation_column(p, item.relation, name, location)
         if system is None or (item.columns is not None and system.value > 0):
             return None
-        made, origin = system, (item, name)
+        reference, origin = system, (item, name)
     else:
         return None
-    made.value = (level, *origin)
-    return outside(p, level, made)
+    reference.value = (level, *origin)
+    return outside(p, level, reference)
 
 
 def whole_item(p: Nested, level: ParseState, item: Item, location: int) -> Expr:
     """An entry as one value (transformWholeRowRef)."""
     if not isinstance(level, Nested):
-        made = whole_row(p, level.relation, location)
+        reference = whole_row(p, level.relation, location)
     elif item.scalar:
-        made = Expr("Var", item.scalar, [], location, collation=p.cache.type(item.scalar).collation)
-        made.value = (level, item, item.name)
+        reference = Expr("Var", item.scalar, [], location, collation=p.cache.type(item.scalar).collation)
+        reference.value = (level, item, item.name)
     elif item.relation is not None and not item.relation.columns:
-        known = builtins(p.major.number).relation("pg_catalog", item.relation.name)
-        if item.relation.namespace != PG_CATALOG or known is None or not known.type:
+        relation = builtins(p.major.number).relation("pg_catalog", item.relation.name)
+        if item.relation.namespace != PG_CATALOG or relation is None or not relation.type:
             raise Unknowable(f'the columns of "{item.relation.name}"', location)
-        made = Expr("Var", known.type, [], location, value=(level, item, None))
+        reference = Expr("Var", relation.type, [], location, value=(level, item, None))
     elif item.relation is not None:
-        made = whole_row(p, item.relation, location)
-        made.value = (level, item, None)
+        reference = whole_row(p, item.relation, location)
+        reference.value = (level, item, None)
     else:
-        made = Expr("Var", RECORD, [], location, value=(level, item, None))
-    return outside(p, level, made)
+        reference = Expr("Var", RECORD, [], location, value=(level, item, None))
+    return outside(p, level, reference)
 
 
 # Hints for names that are not found.
@@ -272,8 +272,8 @@ def _missing_item(p: Nested, name: str, location: int) -> ServerError:
         return p.error("42P01", message, location, "no-table-of-name", name=name)
     message = 'invalid reference to FROM-clause entry for table "{name}"'
     if hidden.alias and hidden.name != name:
-        found = _item_named(p, [hidden.name], location)
-        if found is not None and found[1] is hidden:
+        match = _item_named(p, [hidden.name], location)
+        if match is not None and match[1] is hidden:
             hint = f'Perhaps you meant to reference the table alias "{hidden.name}".'
             return p.error("42P01", message, location, "no-table-of-name", hint=hint, name=name)
     why = f'There is an entry for table "{hidden.name}", but it cannot be referenced from this part of the query.'

@@ -42,7 +42,7 @@ def read_escapes(session: Session, statement: Node) -> None:
 
 def _values(session: Session) -> list[tuple[int, str]]:
     """(byte offset, value) of the constants with a backslash."""
-    found, text = [], session.text
+    values, text = [], session.text
     for token in _TOKEN.finditer(text):
         if token["unicode"] is not None:
             name = "standard_conforming_strings"
@@ -67,8 +67,8 @@ def _values(session: Session) -> list[tuple[int, str]]:
             ) from None
         assert parsed is not None
         value = parsed[1]["targetList"][0]["ResTarget"]["val"]["A_Const"]["sval"].get("sval", "")
-        found.append((token.start(), value))
-    return found
+        values.append((token.start(), value))
+    return values
 
 
 _BEFORE = "SELECT E"

@@ -46,12 +46,12 @@ def _exact(p: ParseState, offered: list[tuple[int, Operator]], left: int, right:
         left = right
     elif right == UNKNOWN:
         right = left
-    found = _with_types(offered, left, right)
-    if found is None and literal and left != UNKNOWN:
+    operator = _with_types(offered, left, right)
+    if operator is None and literal and left != UNKNOWN:
         base, _ = p.cache.base_type(left)
         if base != left:
-            found = _with_types(offered, base, base)
-    return found
+            operator = _with_types(offered, base, base)
+    return operator
 
 
 def _with_types(offered: list[tuple[int, Operator]], left: int, right: int) -> Operator | None:
@@ -68,8 +68,8 @@ def _choose(
     """oper_select_candidate."""
     rows: dict[tuple[int, int], tuple[int, Operator]] = {}
     for place, row in offered:
-        known = rows.get((row.left, row.right))
-        if known is None or place < known[0]:
+        previous = rows.get((row.left, row.right))
+        if previous is None or place < previous[0]:
             rows[row.left, row.right] = place, row
     types = (left, right) if left else (right,)
     candidates = matching(
@@ -146,12 +146,12 @@ def make_scalar_array_op(p: ParseState, names: list[str], use_or: bool, left: Ex
     if cache.proc(row.function).returns_set:
         raise p.error("42809", "op ANY/ALL (array) requires operator not to return a set", location)
     if targets[1] in POLYMORPHIC:
-        wanted = array
+        array_type = array
     else:
-        wanted = cache.array_type(targets[1])
-        if not wanted:
+        array_type = cache.array_type(targets[1])
+        if not array_type:
             raise p.error("42704", f"could not find array type for data type {p.type_name(targets[1])}", location)
-    args = coerce_arguments(p, [left, right], [targets[0], wanted])
+    args = coerce_arguments(p, [left, right], [targets[0], array_type])
     return Expr(
         "ScalarArrayOpExpr", BOOL, args, location, functions=(row.function,), operators=(row.oid,), value=use_or
     )
@@ -159,7 +159,7 @@ def make_scalar_array_op(p: ParseState, names: list[str], use_or: bool, left: Ex
 
 def coerce_arguments(p: ParseState, args: list[Expr], targets: list[int]) -> list[Expr]:
     """make_fn_arguments: implicit coercions, underneath a named argument's name."""
-    made = []
+    coerced = []
     for arg, target in zip(args, targets, strict=False):
         if arg.type != target:
             if arg.node == "NamedArgExpr":
@@ -167,5 +167,5 @@ def coerce_arguments(p: ParseState, args: list[Expr], targets: list[int]) -> lis
                 arg = Expr("NamedArgExpr", inner.type, [inner], arg.location, value=arg.value)
             else:
                 arg = coerce_type(p, arg, arg.type, target, -1, "i", IMPLICIT, -1)
-        made.append(arg)
-    return made
+        coerced.append(arg)
+    return coerced

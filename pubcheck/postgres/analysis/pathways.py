@@ -89,8 +89,8 @@ def is_complex(cache: SysCache, oid: int) -> bool:
 
 def _inherits(cache: SysCache, source: int, target: int) -> bool:
     """typeInheritsFrom and typeIsOfTypedTable, for row types of the unit's tables."""
-    row, wanted = cache.type(cache.base_type(source)[0]), cache.type(target)
-    if not row.relation or wanted.kind != "c":
+    row, target_row = cache.type(cache.base_type(source)[0]), cache.type(target)
+    if not row.relation or target_row.kind != "c":
         return False
     relations = cache.catalog.relations
     relation = relations.get(row.relation)
@@ -98,13 +98,13 @@ def _inherits(cache: SysCache, source: int, target: int) -> bool:
         return False
     if relation.of_type and relation.of_type == target:
         return True
-    seen, todo = {relation.oid}, [relation]
+    visited, todo = {relation.oid}, [relation]
     while todo:
         for parent in todo.pop().parents:
-            if parent not in seen and parent in relations:
-                seen.add(parent)
+            if parent not in visited and parent in relations:
+                visited.add(parent)
                 todo.append(relations[parent])
-    return wanted.relation in seen - {relation.oid}
+    return target_row.relation in visited - {relation.oid}
 
 
 def common_type(cache: SysCache, types: Sequence[int], refuse: Callable[[int, int, int], ServerError | None]) -> int:

@@ -102,12 +102,12 @@ class _Binding:
             sqlstate, message, key=key, detail=detail, hint=None, location=None, culprit=None, **arguments
         )
 
-    def _versus(self, one: int, other: int) -> str:
-        return "" if self.lenient else f"{self.cache.format_type(one)} versus {self.cache.format_type(other)}"
+    def _versus(self, first: int, second: int) -> str:
+        return "" if self.lenient else f"{self.cache.format_type(first)} versus {self.cache.format_type(second)}"
 
-    def _same(self, known: int, oid: int, name: str) -> int:
-        if known and oid != known:
-            raise self._error(f'arguments declared "{name}" are not all alike', self._versus(known, oid))
+    def _same(self, expected: int, oid: int, name: str) -> int:
+        if expected and oid != expected:
+            raise self._error(f'arguments declared "{name}" are not all alike', self._versus(expected, oid))
         return oid
 
     def _collect(self) -> None:
@@ -150,13 +150,14 @@ class _Binding:
                 raise self._not("anycompatiblemultirange", "a multirange type", base)
             self.common_multirange = self._same(self.common_multirange, base, "anycompatiblemultirange")
 
-    def _not(self, declared: str, what: str, oid: int) -> ServerError:
+    def _not(self, declared: str, kind: str, oid: int) -> ServerError:
         name = "" if self.lenient else self.cache.format_type(oid)
-        return self._error(f"argument declared {declared} is not {what} but type {name}")
+        return self._error(f"argument declared {declared} is not {kind} but type {name}")
 
-    def _inconsistent(self, one: str, other: str, first: int, second: int) -> ServerError:
+    def _inconsistent(self, first_name: str, second_name: str, first: int, second: int) -> ServerError:
         return self._error(
-            f"argument declared {one} is not consistent with argument declared {other}", self._versus(first, second)
+            f"argument declared {first_name} is not consistent with argument declared {second_name}",
+            self._versus(first, second),
         )
 
     def _unknown(self, declared: int) -> ServerError:
@@ -265,9 +266,9 @@ class _Binding:
             raise self._error(f"type matched to anycompatiblenonarray is an array type: {self._name(self.common_type)}")
 
     def _common_type(self) -> int:
-        def refuse(one: int, other: int, at: int) -> ServerError:
+        def refuse(first: int, second: int, at: int) -> ServerError:
             return self._error(
-                TYPES_UNMATCHED, key="types-unmatched", what="argument", one=self._name(one), other=self._name(other)
+                TYPES_UNMATCHED, key="types-unmatched", what="argument", one=self._name(first), other=self._name(second)
             )
 
         chosen = common_type(self.cache, self.common, refuse)

@@ -58,19 +58,19 @@ def _fields(p: ParseState, value: Expr, location: int) -> list[Expr]:
     relation = p.session.catalog.relations.get(p.cache.type(base).relation)
     if relation is None:
         raise p.error("42809", f"type {p.type_name(value.type)} is not composite")
-    found = []
+    fields = []
     for column in relation.live():
         field = column_var(p, column, location)
-        made = Expr("FieldSelect", field.type, [value], typmod=field.typmod, collation=field.collation)
-        made.value = column.number
-        found.append(made)
-    return found
+        selection = Expr("FieldSelect", field.type, [value], typmod=field.typmod, collation=field.collation)
+        selection.value = column.number
+        fields.append(selection)
+    return fields
 
 
 def row_operator(p: ParseState, body: Node) -> Expr:
     """An operator between two ROWs."""
-    one, other = p.transform(body["lexpr"]), p.transform(body["rexpr"])
-    return compare_rows(p, names_of(body["name"]), one.args, other.args, body.get("location", -1))
+    left, right = p.transform(body["lexpr"]), p.transform(body["rexpr"])
+    return compare_rows(p, names_of(body["name"]), left.args, right.args, body.get("location", -1))
 
 
 def compare_rows(p: ParseState, names: list[str], left: list[Expr], right: list[Expr], location: int) -> Expr:
@@ -83,8 +83,8 @@ def compare_rows(p: ParseState, names: list[str], left: list[Expr], right: list[
     if not left:
         raise p.error("0A000", "cannot compare rows of zero length", location)
     pairs: list[Expr] = []
-    for one, other in zip(left, right, strict=True):
-        pair = make_op(p, names, one, other, location)
+    for left_item, right_item in zip(left, right, strict=True):
+        pair = make_op(p, names, left_item, right_item, location)
         if pair.type != BOOL:
             message = f"row comparison operator must yield type boolean, not type {p.type_name(pair.type)}"
             raise p.error("42804", message, location)

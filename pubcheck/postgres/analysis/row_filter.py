@@ -163,13 +163,13 @@ def _expression_of(p: ParseState, column: Column, location: int) -> Expr:
     if not isinstance(column.tree, dict):
         raise Unknowable(f'the expression of column "{column.name}"', location)
     expr = transform(p, column.tree)
-    made = coerce_to_target_type(p, expr, expr.type, column.type, column.typmod, "a", IMPLICIT, -1)
-    if made is None:
+    result = coerce_to_target_type(p, expr, expr.type, column.type, column.typmod, "a", IMPLICIT, -1)
+    if result is None:
         raise Unknowable(f'the expression of column "{column.name}"', location)
-    assign_collations(p, made)
-    if column.collation and made.collation != column.collation:
-        made = Expr("CollateExpr", made.type, [made], typmod=made.typmod, collation=column.collation)
-    for node in nodes(made):
+    assign_collations(p, result)
+    if column.collation and result.collation != column.collation:
+        result = Expr("CollateExpr", result.type, [result], typmod=result.typmod, collation=column.collation)
+    for node in nodes(result):
         # Where to point in a report, though the server has no position.
         node.start, node.location = location, -1
-    return made
+    return result

@@ -40,15 +40,15 @@ def analyze_query(p: Nested, query: Node) -> list[Output] | None:
 
 def _outputs(p: Nested, targets: list[Target]) -> list[Output]:
     """The columns that a query gives; literals of no type become texts (resolveTargetListUnknowns)."""
-    found = []
+    outputs = []
     for target in targets:
         if target.junk:
             continue
         expr = target.expr
         if expr.type == UNKNOWN:
             expr = target.expr = coerce_type(p, expr, UNKNOWN, TEXT, -1, "i", IMPLICIT, -1)
-        found.append(Output(target.name, expr.type, expr.typmod, expr.collation))
-    return found
+        outputs.append(Output(target.name, expr.type, expr.typmod, expr.collation))
+    return outputs
 
 
 def _query(p: Nested, body: Node, recursive: tuple[str, list[str]] | None = None) -> list[Target] | None:
@@ -66,7 +66,7 @@ def _select(p: Nested, body: Node) -> list[Target] | None:
     if "intoClause" in body:
         location: int = body["intoClause"]["rel"].get("location", -1)
         raise p.error("42601", "SELECT ... INTO is not allowed here", location)
-    p.windows = {one["WindowDef"]["name"] for one in body.get("windowClause", ())}
+    p.windows = {window["WindowDef"]["name"] for window in body.get("windowClause", ())}
     from_clause(p, body.get("fromClause", []), analyze_query)
     targets: list[Target] = []
     for target in body.get("targetList", ()):
@@ -130,17 +130,17 @@ def _star(p: Nested, reference: Node) -> list[Target]:
 def _expanded(p: Nested, level: ParseState, item: Item, location: int) -> list[Target]:
     if not isinstance(level, Nested) and level.relation.seen:
         columns = level.relation.live()
-        return [Target(one.name, outside(p, level, column_var(level, one, location))) for one in columns]
+        return [Target(field.name, outside(p, level, column_var(level, field, location))) for field in columns]
     if item.columns is None:
         raise Unknowable("the columns of a sub-select", location)
-    found = []
+    targets = []
     for column in item.columns:
         if not column.type:
             raise Unknowable(f'the type of column "{column.name}"', location)
-        made = Expr("Var", column.type, [], location, typmod=column.typmod, collation=column.collation)
-        made.value = (level, *(column.origin or (item, column.name)))
-        found.append(Target(column.name, made))
-    return found
+        reference = Expr("Var", column.type, [], location, typmod=column.typmod, collation=column.collation)
+        reference.value = (level, *(column.origin or (item, column.name)))
+        targets.append(Target(column.name, reference))
+    return targets
 
 
 # UNION, INTERSECT, EXCEPT, VALUES.
@@ -152,8 +152,8 @@ def _set_operations(p: Nested, body: Node, recursive: tuple[str, list[str]] | No
     if targets is None:
         return None
     outputs = [
-        Output(one.name, one.expr.type, one.expr.typmod, one.expr.collation or _collation(p, one.expr))
-        for one in targets
+        Output(target.name, target.expr.type, target.expr.typmod, target.expr.collation or _collation(p, target.expr))
+        for target in targets
     ]
     item = Item("", outputs)
     item.name_visible, p.items = False, [item]
@@ -183,32 +183,41 @@ def _tree(p: Nested, body: Node, recursive: tuple[str, list[str]] | None = None)
     left = _arm(p, body["larg"])
     if recursive is not None:
         name, names = recursive
-        known = None if left is None else _outputs(p, left)
-        p.queries[name] = None if known is None else renamed(known, names)
+        columns = None if left is None else _outputs(p, left)
+        p.queries[name] = None if columns is None else renamed(columns, names)
     right = _arm(p, body["rarg"])
     if left is None or right is None:
         return None
     construct = body["op"].removeprefix("SETOP_")
     if len(left) != len(right):
-        place = next((at for at in (expr_location(one.expr) for one in right) if at >= 0), -1)
+        place = next((at for at in (expr_location(target.expr) for target in right) if at >= 0), -1)
         raise p.error("42601", f"each {construct} query must have the same number of columns", place)
-    found: list[Target] = []
-    for one, other in zip(left, right, strict=True):
+    targets: list[Target] = []
+    for left_target, right_target in zip(left, right, strict=True):
         if recursive is not None:
             construct = "recursive UNION"
-        oid = select_common_type(p, [one.expr, other.expr], construct)
-        for side in (one, other):
-            made = coerce_to_common_type(p, side.expr, oid, construct)
+        oid = select_common_type(p, [left_target.expr, right_target.expr], construct)
+        for side in (left_target, right_target):
+            expr = coerce_to_common_type(p, side.expr, oid, construct)
             if side.expr.type == UNKNOWN:
-                side.expr = made
-        typmod = one.expr.typmod if one.expr.typmod == other.expr.typmod and one.expr.type == other.expr.type else -1
-        place = expr_location(one.expr if one.expr.type == oid else other.expr)
+                side.expr = expr
+        first, second = left_target.expr, right_target.expr
+        typmod = first.typmod if first.typmod == second.typmod and first.type == second.type else -1
+        place = expr_location(first if first.type == oid else second)
         all_rows = body["op"] == "SETOP_UNION" and body.get("all")
         if not all_rows and not p.cache.type_cache(oid).eq:
             raise p.error("42883", f"could not identify an equality operator for type {p.type_name(oid)}", place)
-        made = Expr("Var", oid, [], place, typmod=typmod, collation=one.expr.collation, value=(p, one.name, len(found)))
-        found.append(Target(one.name, made))
-    return found
+        expr = Expr(
+            "Var",
+            oid,
+            [],
+            place,
+            typmod=typmod,
+            collation=first.collation,
+            value=(p, left_target.name, len(targets)),
+        )
+        targets.append(Target(left_target.name, expr))
+    return targets
 
 
 def _arm(p: Nested, body: Node) -> list[Target] | None:
@@ -226,16 +235,16 @@ def _values(p: Nested, body: Node) -> list[Target] | None:
     rows: list[list[Expr]] = []
     for row in body["valuesLists"]:
         p.clause = "VALUES"
-        made = [p.transform(item) for item in row["List"].get("items", ())]
-        if rows and len(made) != len(rows[0]):
-            place = next((at for at in map(expr_location, made) if at >= 0), -1)
+        items = [p.transform(item) for item in row["List"].get("items", ())]
+        if rows and len(items) != len(rows[0]):
+            place = next((at for at in map(expr_location, items) if at >= 0), -1)
             raise p.error("42601", "VALUES lists must all be the same length", place)
-        rows.append(made)
-        p.analysed += made
+        rows.append(items)
+        p.analysed += items
     targets = []
     for number, column in enumerate(zip(*rows, strict=True), 1):
         oid = select_common_type(p, column, "VALUES")
-        coerced = [coerce_to_common_type(p, one, oid, "VALUES") for one in column]
+        coerced = [coerce_to_common_type(p, item, oid, "VALUES") for item in column]
         first = coerced[0]
         value = Expr("Var", oid, [], expr_location(first), collation=_collation(p, first))
         value.value = (p, "VALUES", number)

@@ -28,16 +28,16 @@ class Target:
 
 def sort(p: Nested, clauses: list[Node], targets: list[Target]) -> list[Target]:
     """ORDER BY. Raises ServerError 42P10, 42601, 42702, 42883, 42809 (transformSortClause)."""
-    found: list[Target] = []
+    sort_targets: list[Target] = []
     for clause in clauses:
         by = clause["SortBy"]
         target = _target(p, by["node"], targets, "ORDER BY")
         _resolve(p, target)
         place: int = by.get("location", -1) if "useOp" in by else -1
         order(p, target.expr, place if place >= 0 else expr_location(target.expr), by.get("useOp"))
-        if target not in found:
-            found.append(target)
-    return found
+        if target not in sort_targets:
+            sort_targets.append(target)
+    return sort_targets
 
 
 def order(p: ParseState, expr: Expr, place: int, using: list[Node] | None = None) -> None:
@@ -96,7 +96,7 @@ def _expression(p: Nested, node: Node, targets: list[Target], clause: str) -> Ta
 
 def group(p: Nested, clauses: list[Node], targets: list[Target], sorted_by: list[Target]) -> list[Target]:
     """GROUP BY (transformGroupClause); what grouping sets leave ungrouped is not looked at."""
-    found: list[Target] = []
+    groups: list[Target] = []
     todo: list[Any] = list(reversed(clauses))
     while todo:
         node = todo.pop()
@@ -108,13 +108,13 @@ def group(p: Nested, clauses: list[Node], targets: list[Target], sorted_by: list
             todo += reversed(node["RowExpr"]["args"])
             continue
         target = _target(p, node, targets, "GROUP BY")
-        if target in found:
+        if target in groups:
             continue
         if target not in sorted_by:
             _resolve(p, target)
             _equality(p, target.expr, node_location(node))
-        found.append(target)
-    return found
+        groups.append(target)
+    return groups
 
 
 def _equality(p: Nested, expr: Expr, place: int) -> None:
@@ -141,14 +141,14 @@ def distinct(p: Nested, clauses: list[Node], targets: list[Target], sorted_by: l
 
 def _distinct_on(p: Nested, clauses: list[Node], targets: list[Target], sorted_by: list[Target]) -> None:
     chosen: list[tuple[Target, Node]] = [(_target(p, node, targets, "DISTINCT ON"), node) for node in clauses]
-    wanted = [target for target, _ in chosen]
+    distinct_targets = [target for target, _ in chosen]
     covered: list[Target] = []
     skipped = False
     for target in sorted_by:
-        if target not in wanted:
+        if target not in distinct_targets:
             skipped = True
         elif skipped:
-            raise _initial(p, node_location(next(node for one, node in chosen if one is target)))
+            raise _initial(p, node_location(next(node for candidate, node in chosen if candidate is target)))
         else:
             covered.append(target)
     for target, node in chosen:
@@ -177,13 +177,13 @@ def limit(p: Nested, node: Node, clause: str, ties: bool = False) -> None:
 
 def windows(p: Nested, clauses: list[Node], targets: list[Target]) -> None:
     """What windows are made by (transformWindowDefinitions)."""
-    known: set[str] = set()
+    names: set[str] = set()
     for definition in [*(clause["WindowDef"] for clause in clauses), *p.window_definitions]:
         location: int = definition.get("location", -1)
         name, former = definition.get("name"), definition.get("refname")
-        if name is not None and name in known:
+        if name is not None and name in names:
             raise p.error("42P20", f'window "{name}" is already defined', location)
-        if former is not None and former not in (known if name is not None else p.windows):
+        if former is not None and former not in (names if name is not None else p.windows):
             raise p.error("42704", f'window "{former}" does not exist', location)
         for by in definition.get("orderClause", ()):
             target = _expression(p, by["SortBy"]["node"], targets, "window definitions")
@@ -194,4 +194,4 @@ def windows(p: Nested, clauses: list[Node], targets: list[Target]) -> None:
             _resolve(p, target)
             _equality(p, target.expr, node_location(node))
         if name is not None:
-            known.add(name)
+            names.add(name)

@@ -92,9 +92,9 @@ def _scalar(p: ParseState, form: str, column: Output, location: int, inner: Nest
         if not oid:
             message = f"could not find array type for data type {p.type_name(column.type)}"
             raise p.error("42704", message, location)
-    made = Expr("SubLink", oid, [], location, typmod=column.typmod, collation=column.collation)
-    made.value = (form, inner.touches, inner.outer)
-    return made
+    expr = Expr("SubLink", oid, [], location, typmod=column.typmod, collation=column.collation)
+    expr.value = (form, inner.touches, inner.outer)
+    return expr
 
 
 def _compare(
@@ -109,6 +109,6 @@ def _compare(
     if len(left) != len(columns):
         many = "many" if len(left) < len(columns) else "few"
         raise p.error("42601", f"subquery has too {many} columns", location)
-    right = [Expr("Param", one.type, typmod=one.typmod, collation=one.collation) for one in columns]
+    right = [Expr("Param", column.type, typmod=column.typmod, collation=column.collation) for column in columns]
     test = compare_rows(p, names, left, right, location)
     return Expr("SubLink", BOOL, [test], location, value=(form, inner.touches, inner.outer))

@@ -35,10 +35,10 @@ def indirection(p: ParseState, body: Node) -> Expr:
             result = _subscript(p, result, subscripts)
             subscripts = []
         name = step["String"].get("sval", "")
-        found = column_of(p, name, result, location)
-        if found is None:
+        field = column_of(p, name, result, location)
+        if field is None:
             raise _unknown_field(p, result, name, location)
-        result = found
+        result = field
     return _subscript(p, result, subscripts) if subscripts else result
 
 
@@ -110,10 +110,10 @@ def _array_indices(p: ParseState, subscripts: list[Node], slices: bool) -> list[
 
 def _integer(p: ParseState, node: Node) -> Expr:
     index = p.transform(node)
-    made = coerce_to_target_type(p, index, index.type, INT4, -1, "a", IMPLICIT, -1)
-    if made is None:
+    coerced = coerce_to_target_type(p, index, index.type, INT4, -1, "a", IMPLICIT, -1)
+    if coerced is None:
         raise p.error("42804", "array subscript must have type integer", node_location(node))
-    return made
+    return coerced
 
 
 def _jsonb_index(p: ParseState, index: Node, slices: bool) -> Expr:
@@ -125,11 +125,11 @@ def _jsonb_index(p: ParseState, index: Node, slices: bool) -> Expr:
         return coerce_type(p, key, key.type, TEXT, -1, "i", IMPLICIT, -1)
     fitting = [target for target in (INT4, TEXT) if can_coerce(p.cache, key.type, target, "i")]
     if len(fitting) != 1:
-        wanted = "only one type, integer or text" if fitting else "either integer or text"
+        types = "only one type, integer or text" if fitting else "either integer or text"
         raise p.error(
             "42804",
             f"subscript type {p.type_name(key.type)} is not supported",
             expr_location(key),
-            hint=f"jsonb subscript must be coercible to {wanted}.",
+            hint=f"jsonb subscript must be coercible to {types}.",
         )
     return coerce_type(p, key, key.type, fitting[0], -1, "i", IMPLICIT, -1)

@@ -31,10 +31,10 @@ def xml_expression(p: ParseState, body: Node) -> Expr:
     location: int = body.get("location", -1)
     args = _named(p, body, construct)
     named = len(args)
-    wanted = _ARGUMENTS[construct]
+    types = _ARGUMENTS[construct]
     for at, argument in enumerate(body.get("args", ())):
         value = p.transform(argument)
-        target = wanted[min(at, len(wanted) - 1)]
+        target = types[min(at, len(types) - 1)]
         if target == BOOL:
             value = coerce_to_boolean(p, value, construct)
         elif target:
@@ -70,8 +70,8 @@ def serialize(p: ParseState, body: Node) -> Expr:
     location: int = body.get("location", -1)
     value = coerce_to_specific_type(p, p.transform(body["expr"]), XML, "XMLSERIALIZE")
     target, typmod = type_and_typmod(p, body["typeName"])
-    made = Expr("XmlExpr", TEXT, [value], location, value=("XMLSERIALIZE", 0))
-    result = coerce_to_target_type(p, made, TEXT, target, typmod, "i", IMPLICIT, -1)
+    expr = Expr("XmlExpr", TEXT, [value], location, value=("XMLSERIALIZE", 0))
+    result = coerce_to_target_type(p, expr, TEXT, target, typmod, "i", IMPLICIT, -1)
     if result is None:
         raise p.error("42846", f"cannot cast XMLSERIALIZE result to {p.type_name(target)}", location)
     return result

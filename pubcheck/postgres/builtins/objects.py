@@ -222,10 +222,10 @@ class Objects:
         )
 
     def _row_type(self, oid: int) -> Type | None:
-        found = builtins(self.major).relation_of_type(oid)
-        if found is None:
+        place = builtins(self.major).relation_of_type(oid)
+        if place is None:
             return None
-        schema, name, relation = found
+        schema, name, relation = place
         namespace = INFORMATION_SCHEMA if schema == "information_schema" else PG_CATALOG
         if oid == relation.type:
             return Type(
@@ -256,8 +256,8 @@ class Objects:
         row = self._type_row(oid)
         if row is not None:
             return row.input, row.output
-        found = self.type(oid)
-        return (RECORD_IN, RECORD_OUT) if found is not None and found.kind == "c" else (ARRAY_IN, ARRAY_OUT)
+        type_row = self.type(oid)
+        return (RECORD_IN, RECORD_OUT) if type_row is not None and type_row.kind == "c" else (ARRAY_IN, ARRAY_OUT)
 
     def _attributes(self, relation: str) -> _AttributesRow | None:
         raw = self._file.attributes.get(relation)
@@ -321,17 +321,17 @@ class Objects:
         except KeyError:
             rows = (self.proc(oid) for oid in self._file.procs_named.get(name, ()))
             # An oid from 10000 on may be that of another function in another major.
-            self._procs_named[name] = found = tuple(row for row in rows if row is not None and row.name == name)
-            return found
+            self._procs_named[name] = procs = tuple(row for row in rows if row is not None and row.name == name)
+            return procs
 
     def placed_procs(self, name: str, place: int) -> list[tuple[int, Proc]]:
         """Those of pg_catalog, each with the place that is given; the list is not the caller's to change."""
         try:
             return self._placed_procs[name, place]
         except KeyError:
-            found = [(place, row) for row in self.procs(name) if row.namespace == PG_CATALOG]
-            self._placed_procs[name, place] = found
-            return found
+            pairs = [(place, row) for row in self.procs(name) if row.namespace == PG_CATALOG]
+            self._placed_procs[name, place] = pairs
+            return pairs
 
     def aggregate(self, oid: int) -> AggregateRow:
         return self._held(self._file.aggregates.get(oid)) or _NORMAL_AGGREGATE
@@ -365,18 +365,18 @@ class Objects:
             return self._operators_named[name, prefix]
         except KeyError:
             rows = (self.operator(oid) for oid in self._file.operators_named.get(name, ()))
-            found = tuple(row for row in rows if row is not None and (row.left == 0) == prefix)
-            self._operators_named[name, prefix] = found
-            return found
+            operators = tuple(row for row in rows if row is not None and (row.left == 0) == prefix)
+            self._operators_named[name, prefix] = operators
+            return operators
 
     def placed_operators(self, name: str, prefix: bool, place: int) -> list[tuple[int, Operator]]:
         """As ``placed_procs``."""
         try:
             return self._placed_operators[name, prefix, place]
         except KeyError:
-            found = [(place, row) for row in self.operators(name, prefix)]
-            self._placed_operators[name, prefix, place] = found
-            return found
+            pairs = [(place, row) for row in self.operators(name, prefix)]
+            self._placed_operators[name, prefix, place] = pairs
+            return pairs
 
     # Casts and collations.
 

@@ -335,9 +335,9 @@ class Catalog(CatalogTables):
         if row.kind == "constraint":
             self.check_domain(row.namespace)
         elif row.kind == "operator class":
-            kept = self.settings.get(OPERATOR_CLASSES, ())
-            if any(one.family == oid for one in kept):
-                self.settings.put(OPERATOR_CLASSES, tuple(one for one in kept if one.family != oid))
+            classes = self.settings.get(OPERATOR_CLASSES, ())
+            if any(opclass.family == oid for opclass in classes):
+                self.settings.put(OPERATOR_CLASSES, tuple(opclass for opclass in classes if opclass.family != oid))
 
     def add_publication(self, row: Publication) -> None:
         self.publications.put(row.oid, row)

@@ -46,8 +46,8 @@ class Routine(Struct, frozen=True):
         if not self.procedure:
             several = len(self.outputs) > 1
             of_one = _plain(self.outputs[0][1]) if self.outputs and self.outputs[0][0] else "text"
-            said = "record" if several else of_one if self.outputs or self.returns != "void" else "void"
-            returns = f" RETURNS {'SETOF ' if self.returns_set else ''}{said}"
+            result = "record" if several else of_one if self.outputs or self.returns != "void" else "void"
+            returns = f" RETURNS {'SETOF ' if self.returns_set else ''}{result}"
         return f"CREATE {kind} f({', '.join(arguments)}){returns} LANGUAGE plpgsql AS"
 
     def last_statement(self) -> str:

@@ -108,8 +108,8 @@ class CatalogTables:
         self.settings: Heap[str, Any] = Heap(journal)
         self.databases: Heap[str, int] = Heap(journal)
         """The owners of the server's databases by name; one that is not among them was made elsewhere."""
-        for known in ("postgres", "template1", database):
-            self.databases[known] = SUPERUSER
+        for name in ("postgres", "template1", database):
+            self.databases[name] = SUPERUSER
         self.routines: Heap[int, Routine] = Heap(journal)
         """By oid, the functions whose bodies may matter."""
         self.shown: Heap[int, Shown] = Heap(journal)
@@ -126,10 +126,10 @@ class CatalogTables:
 
         The schema public is not pinned (IsPinnedObject).
         """
-        what, oid, number = on
-        if oid < TEMPORARY and (what, oid) != (NAMESPACE, PUBLIC):
+        catalog, oid, number = on
+        if oid < TEMPORARY and (catalog, oid) != (NAMESPACE, PUBLIC):
             return
-        key, entry = (what, oid), (dependent, number, kind)
+        key, entry = (catalog, oid), (dependent, number, kind)
         self.dependents.add(key, entry)
         self.dependencies.add(dependent[:2], (key, entry))
 
@@ -152,26 +152,29 @@ class CatalogTables:
     def has_check(self, domain: int) -> bool:
         """Whether a domain of the unit's has CHECK constraints of its own."""
         constraints = (self.others.get(key[1]) for key, _, _ in self.dependents.get((TYPE, domain)) if key[0] == OTHER)
-        return any(one is not None and one.kind == "constraint" and one.namespace == domain for one in constraints)
+        return any(
+            constraint is not None and constraint.kind == "constraint" and constraint.namespace == domain
+            for constraint in constraints
+        )
 
     def descendants(self, oid: int) -> list[int]:
         """``oid`` and all that inherit from it, as find_all_inheritors orders them (breadth first, by oid)."""
-        found, seen = [oid], {oid}
-        for parent in found:
+        relations, seen = [oid], {oid}
+        for parent in relations:
             for child in sorted(self.children.get(parent)):
                 if child not in seen:
                     seen.add(child)
-                    found.append(child)
-        return found
+                    relations.append(child)
+        return relations
 
     def ancestors(self, oid: int) -> list[int]:
         """The partition ancestors of a relation, nearest first (get_partition_ancestors)."""
-        found: list[int] = []
+        ancestors: list[int] = []
         row = self.relations[oid]
         while row.partition and row.parents:
-            found.append(row.parents[0])
+            ancestors.append(row.parents[0])
             row = self.relations[row.parents[0]]
-        return found
+        return ancestors
 
     def constraint(self, relation: int, name: str) -> Constraint | None:
         for oid in self.constraint_names.groups.get((self.relations[relation].namespace, name), ()):

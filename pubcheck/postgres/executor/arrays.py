@@ -27,10 +27,10 @@ def _order(call: Call) -> Order:
     return order_of(call.context, _element_type(call), call.collation)
 
 
-def _equal(wanted: bool) -> Maker:
+def _equal(expected: bool) -> Maker:
     def make(call: Call) -> Function:
         equal = array_equal(equality_of(call.context, _element_type(call)))
-        return lambda left, right: equal(left, right) is wanted
+        return lambda left, right: equal(left, right) is expected
 
     return make
 
@@ -51,9 +51,9 @@ def _containing(call: Call) -> Callable[[Array, Array, bool], bool]:
         """Whether all (or any) elements of the left are among those of the right."""
         budget.spend(len(left.elements) * len(right.elements))
         others = [other for other in right.elements if other is not None]
-        for one in left.elements:
-            found = one is not None and any(equal(one, other) for other in others)
-            if found is not every:
+        for element in left.elements:
+            contained = element is not None and any(equal(element, other) for other in others)
+            if contained is not every:
                 return not every
         return every
 
@@ -75,11 +75,11 @@ def _overlap(call: Call) -> Function:
     return lambda left, right: contain(left, right, False)
 
 
-def _dimension(found: Callable[[int, int], int]) -> Function:
+def _dimension(measure: Callable[[int, int], int]) -> Function:
     def apply(array: Array, dimension: int) -> int | None:
         if not 1 <= dimension <= len(array.lengths):
             return None
-        return found(array.lengths[dimension - 1], array.lowers[dimension - 1])
+        return measure(array.lengths[dimension - 1], array.lowers[dimension - 1])
 
     return apply
 
@@ -87,7 +87,7 @@ def _dimension(found: Callable[[int, int], int]) -> Function:
 def _position(call: Call) -> Function:
     equal = equality_of(call.context, _element_type(call))
 
-    def find(array: Array | None, wanted: Any, start: int | None = 1) -> int | None:
+    def find(array: Array | None, value: Any, start: int | None = 1) -> int | None:
         if array is None:
             return None
         if len(array.lengths) > 1:
@@ -97,10 +97,12 @@ def _position(call: Call) -> Function:
         if len(call.expr.args) > 2 and start is None:
             raise failed("22004", "initial position must not be null")
         lower = array.lowers[0]
-        for at, one in enumerate(array.elements, lower):
+        for at, element in enumerate(array.elements, lower):
             if len(call.expr.args) > 2 and start is not None and at < start:
                 continue
-            if (one is None and wanted is None) or (one is not None and wanted is not None and equal(one, wanted)):
+            if (element is None and value is None) or (
+                element is not None and value is not None and equal(element, value)
+            ):
                 return at
         return None
 
@@ -116,13 +118,13 @@ def _removed(call: Call) -> Function:
         if len(array.lengths) > 1:
             raise failed("0A000", "removing elements from multidimensional arrays is not supported")
 
-        def same(one: Any) -> bool:
-            return (one is None and unwanted is None) or (
-                one is not None and unwanted is not None and equal(one, unwanted)
+        def same(element: Any) -> bool:
+            return (element is None and unwanted is None) or (
+                element is not None and unwanted is not None and equal(element, unwanted)
             )
 
-        kept = [one for one in array.elements if not same(one)]
-        return Array(kept, None, array.lowers if kept else None)
+        elements = [element for element in array.elements if not same(element)]
+        return Array(elements, None, array.lowers if elements else None)
 
     return remove
 

@@ -128,16 +128,16 @@ def _encode(value: bytes, kind: str) -> str:
         text = b64encode(value).decode()
         return "\n".join(text[at : at + 76] for at in range(0, len(text), 76))
     if word == "escape":
-        return "".join("\\\\" if one == 92 else chr(one) if 0 < one < 128 else f"\\{one:03o}" for one in value)
+        return "".join("\\\\" if byte == 92 else chr(byte) if 0 < byte < 128 else f"\\{byte:03o}" for byte in value)
     raise failed("22023", f'unrecognized encoding: "{kind}"')
 
 
 def _decode(text: str, kind: str) -> bytes:
     if kind.lower() == "hex":
         compact = "".join(text.split(" ")).replace("\n", "").replace("\t", "").replace("\r", "")
-        for one in compact:
-            if one not in "0123456789abcdefABCDEF":
-                raise failed("22023", f'invalid hexadecimal digit: "{one}"')
+        for char in compact:
+            if char not in "0123456789abcdefABCDEF":
+                raise failed("22023", f'invalid hexadecimal digit: "{char}"')
         if len(compact) % 2:
             raise failed("22023", "invalid hexadecimal data: odd number of digits")
         return bytes.fromhex(compact)

@@ -37,11 +37,11 @@ def _changed(context: Context, collation: int, text: str, change: Callable[[str]
     if ascii_only is None:
         raise Unknowable("the case of letters under the database's collation")
     if ascii_only:
-        return "".join(change(one) if one.isascii() else one for one in text)
+        return "".join(change(char) if char.isascii() else char for char in text)
     if max(text) > _LAST_CERTAIN:
         raise Unknowable("the case of letters beyond Cyrillic")
-    changed = [(one, change(one)) for one in text]
-    if any(one in "İıſß\u0149\u01f0\u0390\u03b0ς" or len(other) != 1 for one, other in changed):
+    changed = [(char, change(char)) for char in text]
+    if any(char in "İıſß\u0149\u01f0\u0390\u03b0ς" or len(other) != 1 for char, other in changed):
         raise Unknowable("the case of letters that have no single counterpart")
     return "".join(other for _, other in changed)
 
@@ -58,11 +58,11 @@ def title(context: Context, collation: int, text: str) -> str:
     """initcap: a letter that follows no letter or digit is a capital."""
     if not text.isascii():
         raise Unknowable("which characters are letters under the database's collation")
-    found, inside = [], False
-    for one in text:
-        found.append(one.lower() if inside else one.upper())
-        inside = one.isalnum()
-    return "".join(found)
+    letters, inside = [], False
+    for char in text:
+        letters.append(char.lower() if inside else char.upper())
+        inside = char.isalnum()
+    return "".join(letters)
 
 
 def as_stored(expr: Expr) -> Callable[[str], str]:

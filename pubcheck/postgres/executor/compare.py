@@ -42,8 +42,8 @@ def nan_smaller(left: Any, right: Any) -> Any:
 
 
 def span_order(left: Any, right: Any) -> int:
-    one, other = span(left), span(right)
-    return (one > other) - (one < other)
+    left_span, right_span = span(left), span(right)
+    return (left_span > right_span) - (left_span < right_span)
 
 
 def by_code_point(context: Context, collation: int) -> bool:
@@ -78,9 +78,9 @@ def _padded(order: Order) -> Order:
 def bit_order(left: str, right: str) -> int:
     """bit_cmp: the bytes that both have, then the length."""
     common = min(-(-len(left) // 8), -(-len(right) // 8)) * 8
-    one, other = left[:common].ljust(common, "0"), right[:common].ljust(common, "0")
-    if one != other:
-        return 1 if one > other else -1
+    left_bits, right_bits = left[:common].ljust(common, "0"), right[:common].ljust(common, "0")
+    if left_bits != right_bits:
+        return 1 if left_bits > right_bits else -1
     return len(left) - len(right)
 
 
@@ -104,9 +104,9 @@ _KNOWN: dict[int, Order] = {
 def order_of(context: Context, type_oid: int, collation: int = 0) -> Order:
     """The order of a type's values. Raises Unknowable for a type whose order is not followed."""
     type_oid, _ = context.cache.base_type(type_oid)
-    known = _KNOWN.get(type_oid)
-    if known is not None:
-        return known
+    order = _KNOWN.get(type_oid)
+    if order is not None:
+        return order
     if type_oid in (oids.TEXT, oids.VARCHAR):
         return text_order(context, collation)
     if type_oid == oids.NAME:
@@ -141,14 +141,14 @@ def array_order(order: Order) -> Order:
     """array_cmp: element by element, NULLs last and equal; then the number of elements, of dimensions, and those."""
 
     def compare(left: Array, right: Array) -> int:
-        for one, other in zip(left.elements, right.elements, strict=False):
-            if one is None or other is None:
-                if one is not other:
-                    return 1 if one is None else -1
+        for left_item, right_item in zip(left.elements, right.elements, strict=False):
+            if left_item is None or right_item is None:
+                if left_item is not right_item:
+                    return 1 if left_item is None else -1
                 continue
-            found = order(one, other)
-            if found:
-                return found
+            sign = order(left_item, right_item)
+            if sign:
+                return sign
         return plain_order(
             (len(left.elements), len(left.lengths), left.lengths, left.lowers),
             (len(right.elements), len(right.lengths), right.lengths, right.lowers),
@@ -163,11 +163,11 @@ def array_equal(equal: Test) -> Test:
     def compare(left: Array, right: Array) -> bool:
         if left.lengths != right.lengths or left.lowers != right.lowers:
             return False
-        for one, other in zip(left.elements, right.elements, strict=True):
-            if one is None or other is None:
-                if one is not other:
+        for left_item, right_item in zip(left.elements, right.elements, strict=True):
+            if left_item is None or right_item is None:
+                if left_item is not right_item:
                     return False
-            elif not equal(one, other):
+            elif not equal(left_item, right_item):
                 return False
         return True
 

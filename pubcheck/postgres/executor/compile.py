@@ -135,14 +135,15 @@ class Builder:
         return implementation(self.context, Call(self.context, expr, self.cache.proc(oid)))
 
     def call(self, expr: Expr) -> Step:
-        found = self.implementation(expr, expr.functions[0])
+        implementation = self.implementation(expr, expr.functions[0])
         args = [self.build(arg) for arg in expr.args]
         simplified = self.simplified(expr, args)
         if simplified is not None:
             return simplified
-        if found.strict and any(isinstance(arg, Constant) and arg.value is None for arg in args):
+        if implementation.strict and any(isinstance(arg, Constant) and arg.value is None for arg in args):
             return Constant(None)
-        step = _applied(found.function, args) if found.guarded else _applied_to_nulls(found.function, args)
+        apply = _applied if implementation.guarded else _applied_to_nulls
+        step = apply(implementation.function, args)
         if expr.type in _OIDS and self.cache.proc(expr.functions[0]).returns == INT4:
             step = _wrapped(step, 0)
         return self.folded(step, args)
@@ -170,10 +171,10 @@ class Builder:
         left, right = (self.build(arg) for arg in expr.args)
 
         def step(row: Row) -> bool:
-            one, other = left(row), right(row)
-            if one is None or other is None:
-                return one is not other
-            return not equal(one, other)
+            left_value, right_value = left(row), right(row)
+            if left_value is None or right_value is None:
+                return left_value is not right_value
+            return not equal(left_value, right_value)
 
         return self.folded(step, [left, right])
 
@@ -185,15 +186,17 @@ class Builder:
                 return left
 
         def step(row: Row) -> Any:
-            one, other = left(row), right(row)
-            return None if one is not None and other is not None and equal(one, other) else one
+            left_value, right_value = left(row), right(row)
+            if left_value is None or right_value is None:
+                return left_value
+            return None if equal(left_value, right_value) else left_value
 
         return self.folded(step, [left, right])
 
     def any_or_all(self, expr: Expr) -> Step:
         """ExecEvalScalarArrayOp."""
-        found = self.implementation(expr, expr.functions[0])
-        function, strict, use_or = found.plain, found.strict, bool(expr.value)
+        implementation = self.implementation(expr, expr.functions[0])
+        function, strict, use_or = implementation.plain, implementation.strict, bool(expr.value)
         budget = self.context.budget
         left, right = (self.build(arg) for arg in expr.args)
 
@@ -235,12 +238,12 @@ class Builder:
 
         def step(row: Row) -> bool | None:
             for left, right, order in pairs:
-                one, other = left(row), right(row)
-                if one is None or other is None:
+                left_value, right_value = left(row), right(row)
+                if left_value is None or right_value is None:
                     return None
-                found = order(one, other)
-                if found:
-                    return test(found)
+                sign = order(left_value, right_value)
+                if sign:
+                    return test(sign)
             return test(0)
 
         return step
@@ -291,19 +294,19 @@ class Builder:
         return self.folded(step, [inner])
 
     def null_test(self, expr: Expr) -> Step:
-        wanted = expr.value == "IS_NULL"
+        expected = expr.value == "IS_NULL"
         inner = expr.args[0]
         if inner.node == "RowExpr" and expr.form != IMPLICIT:
             fields = [self.build(arg) for arg in inner.args]
-            return self.folded(lambda row: all((field(row) is None) is wanted for field in fields), fields)
+            return self.folded(lambda row: all((field(row) is None) is expected for field in fields), fields)
         step = self.build(inner)
-        return self.folded(lambda row: (step(row) is None) is wanted, [step])
+        return self.folded(lambda row: (step(row) is None) is expected, [step])
 
     def boolean_test(self, expr: Expr) -> Step:
         words = expr.value.split()
-        negated, wanted = "NOT" in words, {"TRUE": True, "FALSE": False, "UNKNOWN": None}[words[-1]]
+        negated, expected = "NOT" in words, {"TRUE": True, "FALSE": False, "UNKNOWN": None}[words[-1]]
         step = self.build(expr.args[0])
-        return self.folded(lambda row: (step(row) is wanted) is not negated, [step])
+        return self.folded(lambda row: (step(row) is expected) is not negated, [step])
 
     # Choices.
 
@@ -462,13 +465,13 @@ def _both(first: Step, second: Step, ending: bool, otherwise: bool | None) -> St
     """AND or OR of two, the most common ones."""
 
     def run(row: Row) -> bool | None:
-        one = first(row)
-        if one is ending:
+        left = first(row)
+        if left is ending:
             return bool(ending)
-        other = second(row)
-        if other is ending:
+        right = second(row)
+        if right is ending:
             return bool(ending)
-        return None if one is None or other is None else otherwise
+        return None if left is None or right is None else otherwise
 
     return run
 
@@ -487,8 +490,8 @@ def _applied(function: Function, args: Sequence[Step]) -> Step:
             return with_constant
 
         def binary(row: Row) -> Any:
-            one, other = left(row), right(row)
-            return None if one is None or other is None else function(one, other)
+            first, second = left(row), right(row)
+            return None if first is None or second is None else function(first, second)
 
         return binary
     if len(args) == 1:
@@ -513,14 +516,14 @@ def _applied_to_nulls(function: Function, args: Sequence[Step]) -> Step:
 
 def _nested(parts: list[Array | None]) -> Array:
     """ARRAY[] of arrays (ExecEvalArrayExpr): NULLs and empty ones are left out, the others must be of one shape."""
-    given = [part for part in parts if part is not None and part.elements]
-    if not given:
+    arrays = [part for part in parts if part is not None and part.elements]
+    if not arrays:
         return Array([])
     mismatch = failed("2202E", "multidimensional arrays must have array expressions with matching dimensions")
-    shape = given[0].lengths, given[0].lowers
-    if len(given) < len(parts) or any((part.lengths, part.lowers) != shape for part in given):
+    shape = arrays[0].lengths, arrays[0].lowers
+    if len(arrays) < len(parts) or any((part.lengths, part.lowers) != shape for part in arrays):
         raise mismatch
-    if len(given[0].lengths) >= 6:
+    if len(arrays[0].lengths) >= 6:
         raise failed("54000", "number of array dimensions (7) exceeds the maximum allowed (6)")
-    elements = [element for part in given for element in part.elements]
-    return Array(elements, (len(given), *given[0].lengths), (1, *given[0].lowers))
+    elements = [element for part in arrays for element in part.elements]
+    return Array(elements, (len(arrays), *arrays[0].lengths), (1, *arrays[0].lowers))

@@ -81,30 +81,29 @@ def _assign(p: Nested, column: Column, tree: Node) -> None:
     if "SetToDefault" in tree or not column.type:
         return
     expr = p.transform(tree)
-    made = coerce_to_target_type(p, expr, expr.type, column.type, column.typmod, "a", IMPLICIT, -1)
-    if made is None:
+    coerced = coerce_to_target_type(p, expr, expr.type, column.type, column.typmod, "a", IMPLICIT, -1)
+    if coerced is None:
         raise _mistyped(p, column, expr.type)
-    _folded(p, made)
+    _folded(p, coerced)
 
 
-def _mistyped(p: Nested, column: Column, given: int) -> ServerError:
-    message = (
-        f'column "{column.name}" is of type {p.type_name(column.type)} but expression is of type {p.type_name(given)}'
-    )
+def _mistyped(p: Nested, column: Column, expr_type: int) -> ServerError:
+    types = f"of type {p.type_name(column.type)} but expression is of type {p.type_name(expr_type)}"
+    message = f'column "{column.name}" is {types}'
     return ServerError("42804", message, hint="You will need to rewrite or cast the expression.")
 
 
 def _assignments(p: Nested, row: Relation, targets: Sequence[Node]) -> None:
     """SET of an UPDATE (transformUpdateTargetList)."""
     p.clause = "UPDATE"
-    said: set[str] = set()
+    names: set[str] = set()
     for target in (item["ResTarget"] for item in targets):
         column = row.column(target["name"])
         if column is None or "indirection" in target:
             continue
-        if column.name in said:
+        if column.name in names:
             raise ServerError("42601", f'multiple assignments to same column "{column.name}"')
-        said.add(column.name)
+        names.add(column.name)
         several = target["val"].get("MultiAssignRef")
         if several is None:
             _assign(p, column, target["val"])
@@ -159,10 +158,10 @@ def _columns(row: Relation, named: Sequence[Node]) -> list[Column]:
     """checkInsertTargets."""
     if not named:
         return list(row.live())
-    found = [row.column(item["ResTarget"]["name"]) for item in named]
+    columns = [row.column(item["ResTarget"]["name"]) for item in named]
     if len({item["ResTarget"]["name"] for item in named}) < len(named):
         raise ServerError("42701", "column specified more than once")
-    return [column for column in found if column is not None]
+    return [column for column in columns if column is not None]
 
 
 def _values(p: Nested, columns: Sequence[Column], values: Sequence[Node], *, named: bool) -> None:

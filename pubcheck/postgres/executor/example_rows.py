@@ -62,10 +62,10 @@ def example_rows(expr: Expr, columns: Sequence[Column], context: Context) -> Exa
     run = prepare(expr, context)
     hints = Hints(expr)
     numbers = sorted(hints.columns)
-    known = {column.number: column for column in columns}
+    by_number = {column.number: column for column in columns}
     try:
         parts = _parts_by_column(expr)
-        choices = [_choices(known[number], parts.get(number, []), hints, context) for number in numbers]
+        choices = [_choices(by_number[number], parts.get(number, []), hints, context) for number in numbers]
     except Unknowable as unknown:
         return Examples(unknown=unknown.reason)
     return _tried(run, numbers, choices)
@@ -77,25 +77,25 @@ def _choices(column: Column, parts_of_column: list[Expr], hints: Hints, context:
     if not column.not_null:
         candidates.append(_Candidate(None, None))
     parts = [prepare(part, context) for part in parts_of_column]
-    kept: dict[tuple[str, ...], _Candidate] = {}
+    by_answers: dict[tuple[str, ...], _Candidate] = {}
     doubles: dict[tuple[str, ...], _Candidate] = {}
     for candidate in candidates:
         answers = tuple(_answer(part, {column.number: candidate.value}) for part in parts)
         if candidate.value is None:
             answers = (*answers, "null")
-        if answers in kept:
+        if answers in by_answers:
             doubles.setdefault(answers, candidate)
-        kept.setdefault(answers, candidate)
-    if len(kept) < 3:
+        by_answers.setdefault(answers, candidate)
+    if len(by_answers) < 3:
         # The filter's parts do not tell the values apart, or there are none: others may do so together.
-        spare = [one for one in candidates if all(one is not other for other in kept.values())]
-        for at, one in enumerate(spare[: _KINDS - len(kept)]):
-            kept[("", str(at))] = one
-    order = sorted(kept, key=lambda answers: (-answers.count("true"), answers.count("error"), "null" in answers))
-    nulls = [answers for answers in order if kept[answers].value is None]
-    chosen = [answers for answers in order if kept[answers].value is not None][:_KINDS]
+        spare = [extra for extra in candidates if all(extra is not other for other in by_answers.values())]
+        for at, extra in enumerate(spare[: _KINDS - len(by_answers)]):
+            by_answers[("", str(at))] = extra
+    order = sorted(by_answers, key=lambda answers: (-answers.count("true"), answers.count("error"), "null" in answers))
+    nulls = [answers for answers in order if by_answers[answers].value is None]
+    chosen = [answers for answers in order if by_answers[answers].value is not None][:_KINDS]
     second = [doubles[answers] for answers in chosen[:1] if answers in doubles]
-    return [kept[answers] for answers in (*chosen, *nulls)] + second
+    return [by_answers[answers] for answers in (*chosen, *nulls)] + second
 
 
 def _readable(column: Column, texts: Iterable[str], context: Context) -> Iterator[_Candidate]:
@@ -127,7 +127,7 @@ _NO_COLUMN, _SEVERAL = 0, -1
 def _parts_by_column(expr: Expr) -> dict[int, list[Expr]]:
     """By attribute number, the greatest conditions within a filter that read this one column only."""
     read = _columns_read(expr)
-    found: dict[int, list[Expr]] = {}
+    by_column: dict[int, list[Expr]] = {}
     todo = [expr]
     while todo:
         at = todo.pop()
@@ -135,11 +135,11 @@ def _parts_by_column(expr: Expr) -> dict[int, list[Expr]]:
         if number == _NO_COLUMN:
             continue
         if at.type == oids.BOOL and number != _SEVERAL and at.node != "BoolExpr":
-            found.setdefault(number, []).append(at)
+            by_column.setdefault(number, []).append(at)
         else:
             todo.extend(at.args)
     return {
-        number: [part for part in parts if not Hints.tests_a_case(part)][:_PARTS] for number, parts in found.items()
+        number: [part for part in parts if not Hints.tests_a_case(part)][:_PARTS] for number, parts in by_column.items()
     }
 
 
@@ -156,30 +156,30 @@ def _columns_read(expr: Expr) -> dict[int, int]:
 
 
 def _tried(run: Prepared, numbers: list[int], choices: list[list[_Candidate]]) -> Examples:
-    found: dict[str, list[Any]] = {"true": [], "false": [], "null": [], "error": []}
+    examples: dict[str, list[Any]] = {"true": [], "false": [], "null": [], "error": []}
     unknown: str | None = None
     seen: set[tuple[tuple[int, str | None], ...]] = set()
     for count, picked in enumerate(_nearest_first([len(kinds) for kinds in choices])):
-        if count == _ROWS or all(len(found[kind]) >= _WANTED for kind in ("true", "false", "null")):
-            return _examples(found, unknown, exhausted=False)
+        if count == _ROWS or all(len(examples[kind]) >= _WANTED for kind in ("true", "false", "null")):
+            return _examples(examples, unknown, exhausted=False)
         row = [kinds[at] for kinds, at in zip(choices, picked, strict=True)]
-        example = Example(tuple([(number, one.text) for number, one in zip(numbers, row, strict=True)]))
+        example = Example(tuple([(number, candidate.text) for number, candidate in zip(numbers, row, strict=True)]))
         if example.values in seen:
             continue
         seen.add(example.values)
         try:
-            answer = run({number: one.value for number, one in zip(numbers, row, strict=True)})
+            answer = run({number: candidate.value for number, candidate in zip(numbers, row, strict=True)})
         except ServerError as error:
-            found["error"].append((example, error))
+            examples["error"].append((example, error))
         except Unknowable as reason:
             unknown = unknown or reason.reason
         else:
-            found["null" if answer is None else "true" if answer else "false"].append(example)
-    return _examples(found, unknown, exhausted=True)
+            examples["null" if answer is None else "true" if answer else "false"].append(example)
+    return _examples(examples, unknown, exhausted=True)
 
 
-def _examples(found: dict[str, list[Any]], unknown: str | None, exhausted: bool) -> Examples:
-    kinds = {kind: tuple(rows[:_WANTED]) for kind, rows in found.items()}
+def _examples(by_kind: dict[str, list[Any]], unknown: str | None, exhausted: bool) -> Examples:
+    kinds = {kind: tuple(rows[:_WANTED]) for kind, rows in by_kind.items()}
     return Examples(kinds["true"], kinds["false"], kinds["null"], kinds["error"], unknown, exhausted)
 
 

@@ -36,33 +36,33 @@ def underflow() -> Exception:
 
 def _arithmetic(rounded: Callable[[float], float]) -> dict[str, Function]:
     def add(left: float, right: float) -> float:
-        found = rounded(left + right)
-        if math.isinf(found) and not math.isinf(left) and not math.isinf(right):
+        result = rounded(left + right)
+        if math.isinf(result) and not math.isinf(left) and not math.isinf(right):
             raise overflow()
-        return found
+        return result
 
     def subtract(left: float, right: float) -> float:
         return add(left, -right)
 
     def multiply(left: float, right: float) -> float:
-        found = rounded(left * right)
-        if math.isinf(found) and not math.isinf(left) and not math.isinf(right):
+        result = rounded(left * right)
+        if math.isinf(result) and not math.isinf(left) and not math.isinf(right):
             raise overflow()
-        if found == 0.0 and left != 0.0 and right != 0.0:
+        if result == 0.0 and left != 0.0 and right != 0.0:
             raise underflow()
-        return found
+        return result
 
     def divide(left: float, right: float) -> float:
         if right == 0.0:
             if left != left:
                 return left
             raise division_by_zero()
-        found = rounded(left / right)
-        if math.isinf(found) and not math.isinf(left):
+        result = rounded(left / right)
+        if math.isinf(result) and not math.isinf(left):
             raise overflow()
-        if found == 0.0 and left != 0.0 and not math.isinf(right):
+        if result == 0.0 and left != 0.0 and not math.isinf(right):
             raise underflow()
-        return found
+        return result
 
     return {"pl": add, "mi": subtract, "mul": multiply, "div": divide}
 
@@ -86,12 +86,12 @@ def _to_integer(name: str, bits: int) -> Function:
 
 
 def _to_single(value: float) -> float:
-    found = single(value)
-    if math.isinf(found) and not math.isinf(value):
+    result = single(value)
+    if math.isinf(result) and not math.isinf(value):
         raise overflow()
-    if found == 0.0 and value != 0.0:
+    if result == 0.0 and value != 0.0:
         raise underflow()
-    return found
+    return result
 
 
 def _integer_to_single(value: int) -> float:
@@ -128,12 +128,12 @@ def _power(base: float, exponent: float) -> float:
     if math.isinf(base) or math.isinf(exponent):
         return math.pow(base, exponent)
     try:
-        found = math.pow(base, exponent)
+        result = math.pow(base, exponent)
     except OverflowError:
         raise overflow() from None
-    if found == 0.0 and base != 0.0:
+    if result == 0.0 and base != 0.0:
         raise underflow()
-    return found
+    return result
 
 
 def _logarithm(function: Callable[[float], float]) -> Function:
@@ -151,12 +151,12 @@ def _exponential(value: float) -> float:
     if math.isinf(value) or value != value:
         return value if value > 0 or value != value else 0.0
     try:
-        found = math.exp(value)
+        result = math.exp(value)
     except OverflowError:
         raise overflow() from None
-    if found == 0.0:
+    if result == 0.0:
         raise underflow()
-    return found
+    return result
 
 
 def _whole(function: Callable[[float], int]) -> Function:

@@ -112,8 +112,8 @@ def _numeric(value: Decimal, seed: int = 0) -> tuple[int, int]:
     while packed.endswith(b"\0\0"):
         packed = packed[:-2]
     high, low = _bytes(packed, seed)
-    found = (high << 32 | low) ^ (weight & 0xFFFFFFFFFFFFFFFF)
-    return found >> 32 & _MASK, found & _MASK
+    combined = (high << 32 | low) ^ (weight & 0xFFFFFFFFFFFFFFFF)
+    return combined >> 32 & _MASK, combined & _MASK
 
 
 def _interval(value: Interval, seed: int = 0) -> tuple[int, int]:
@@ -144,8 +144,8 @@ def _register(plain: str, extended: str, hashed: Callable[..., tuple[int, int]])
 
     def long(value: object, seed: int) -> int:
         high, low = hashed(value, seed & 0xFFFFFFFFFFFFFFFF)
-        found = high << 32 | low
-        return found - (1 << 64) if found >> 63 else found
+        result = high << 32 | low
+        return result - (1 << 64) if result >> 63 else result
 
     FUNCTIONS[plain], FUNCTIONS[extended] = short, long
 

@@ -44,14 +44,14 @@ def _arithmetic(size: str) -> dict[str, Function]:
     def divide(left: int, right: int) -> int:
         if right == 0:
             raise division_by_zero()
-        found = abs(left) // abs(right)
-        return checked(found if (left < 0) == (right < 0) else -found)
+        quotient = abs(left) // abs(right)
+        return checked(quotient if (left < 0) == (right < 0) else -quotient)
 
     def modulo(left: int, right: int) -> int:
         if right == 0:
             raise division_by_zero()
-        found = abs(left) % abs(right)
-        return -found if left < 0 else found
+        remainder = abs(left) % abs(right)
+        return -remainder if left < 0 else remainder
 
     def wrapped(value: int) -> int:
         return (value + limit) % (2 * limit) - limit
@@ -133,8 +133,8 @@ def _checked_money(value: int) -> int:
 def _money_over_integer(left: int, right: int) -> int:
     if right == 0:
         raise division_by_zero()
-    found = abs(left) // abs(right)
-    return _checked_money(found if (left < 0) == (right < 0) else -found)
+    quotient = abs(left) // abs(right)
+    return _checked_money(quotient if (left < 0) == (right < 0) else -quotient)
 
 
 def _money_ratio(left: int, right: int) -> float:

@@ -46,7 +46,7 @@ _ESCAPES = {"\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t", '"'
 
 def _escaped(text: str) -> str:
     """escape_json."""
-    return '"' + "".join(_ESCAPES.get(one) or (f"\\u{ord(one):04x}" if one < " " else one) for one in text) + '"'
+    return '"' + "".join(_ESCAPES.get(char) or (f"\\u{ord(char):04x}" if char < " " else char) for char in text) + '"'
 
 
 def _as_text(value: Any) -> str | None:
@@ -78,8 +78,8 @@ def _path_index(step: str) -> int | None:
     """strtoint of a whole path element."""
     if not _INDEX.fullmatch(step) or len(step) > 20:
         return None
-    found = int(step)
-    return found if -(1 << 31) <= found < 1 << 31 else None
+    index = int(step)
+    return index if -(1 << 31) <= index < 1 << 31 else None
 
 
 def _path(value: Any, path: Array) -> Any:
@@ -114,27 +114,27 @@ def _contains(value: Any, inner: Any) -> bool:
 def _deep(value: Any, inner: Any) -> bool:
     """JsonbDeepContains, of containers of one kind."""
     if isinstance(inner, dict):
-        return all(key in value and _holds(value[key], wanted) for key, wanted in inner.items())
-    for wanted in inner:
-        if isinstance(wanted, dict | list):
-            if not any(type(one) is type(wanted) and _deep(one, wanted) for one in value):
+        return all(key in value and _holds(value[key], item) for key, item in inner.items())
+    for item in inner:
+        if isinstance(item, dict | list):
+            if not any(type(candidate) is type(item) and _deep(candidate, item) for candidate in value):
                 return False
-        elif not any(json_equal(one, wanted) for one in value):
+        elif not any(json_equal(candidate, item) for candidate in value):
             return False
     return True
 
 
-def _holds(value: Any, wanted: Any) -> bool:
-    if isinstance(wanted, dict | list):
-        return type(value) is type(wanted) and _deep(value, wanted)
-    return json_equal(value, wanted)
+def _holds(value: Any, inner: Any) -> bool:
+    if isinstance(inner, dict | list):
+        return type(value) is type(inner) and _deep(value, inner)
+    return json_equal(value, inner)
 
 
 def _exists(value: Any, key: str) -> bool:
     if isinstance(value, dict):
         return key in value
     elements = _elements(value)
-    return elements is not None and any(isinstance(one, str) and one == key for one in elements)
+    return elements is not None and any(isinstance(element, str) and element == key for element in elements)
 
 
 def _typeof(value: Any) -> str:
@@ -149,8 +149,8 @@ def _typeof(value: Any) -> str:
 def _length(value: Any) -> int:
     if isinstance(value, list):
         return len(value)
-    what = "a non-array" if isinstance(value, dict) else "a scalar"
-    raise failed("22023", f"cannot get array length of {what}")
+    kind = "a non-array" if isinstance(value, dict) else "a scalar"
+    raise failed("22023", f"cannot get array length of {kind}")
 
 
 def _concatenated(left: Any, right: Any) -> Any:
@@ -162,9 +162,9 @@ def _concatenated(left: Any, right: Any) -> Any:
 
 def _without(value: Any, key: str) -> Any:
     if isinstance(value, dict):
-        return {name: one for name, one in value.items() if name != key}
+        return {name: item for name, item in value.items() if name != key}
     if isinstance(value, list):
-        return [one for one in value if not (isinstance(one, str) and one == key)]
+        return [item for item in value if not (isinstance(item, str) and item == key)]
     raise failed("22023", "cannot delete from scalar")
 
 
@@ -184,7 +184,7 @@ def _without_element(value: Any, at: int) -> Any:
         raise failed("22023", "cannot delete from object using integer index")
     if not isinstance(value, list):
         raise failed("22023", "cannot delete from scalar")
-    return [one for place, one in enumerate(value) if place != (at if at >= 0 else at + len(value))]
+    return [element for index, element in enumerate(value) if index != (at if at >= 0 else at + len(value))]
 
 
 def _cast(kind: str, type_name: str, convert: Callable[[Any], Any]) -> Maker:
@@ -193,11 +193,11 @@ def _cast(kind: str, type_name: str, convert: Callable[[Any], Any]) -> Maker:
 
     def make(call: Call) -> Function:
         def cast(value: Any) -> Any:
-            found = _typeof(value)
-            if found == "null" and call.context.major >= 18:
+            actual = _typeof(value)
+            if actual == "null" and call.context.major >= 18:
                 return None
-            if found != kind:
-                word = words.get(found, "null")
+            if actual != kind:
+                word = words.get(actual, "null")
                 raise failed("22023", f"cannot cast jsonb {word} to type {type_name}")
             return convert(value)
 
@@ -220,12 +220,12 @@ def _string(text: str, at: int) -> tuple[str, int]:
     from json import decoder
 
     scan: Callable[[str, int, bool], tuple[str, int]] = vars(decoder)["scanstring"]
-    found, end = scan(text, at + 1, True)
-    if "\0" in found:
+    decoded, end = scan(text, at + 1, True)
+    if "\0" in decoded:
         raise failed("22P05", "unsupported Unicode escape sequence", "\\u0000 cannot be converted to text.")
-    if any("\ud800" <= one <= "\udfff" for one in found):
+    if any("\ud800" <= char <= "\udfff" for char in decoded):
         raise Unknowable("a document with halves of surrogate pairs")
-    return found, end
+    return decoded, end
 
 
 _SCALAR = re.compile(r"[^\s,\]}]+")
@@ -236,19 +236,19 @@ def _end(text: str, at: int) -> int:
     depth = 0
     while True:
         at = _skip(text, at)
-        one = text[at]
-        if one == '"':
+        char = text[at]
+        if char == '"':
             match = _QUOTED.match(text, at)
             assert match is not None
             at = match.end()
-        elif one in "[{":
+        elif char in "[{":
             depth += 1
             at += 1
             continue
-        elif one in "]}":
+        elif char in "]}":
             depth -= 1
             at += 1
-        elif one in ",:":
+        elif char in ",:":
             at += 1
             continue
         else:
@@ -267,40 +267,40 @@ def _members(text: str) -> list[tuple[str, str]] | None:
     at = _skip(text, 0)
     if text[at] != "{":
         return None
-    found: list[tuple[str, str]] = []
+    members: list[tuple[str, str]] = []
     at = _skip(text, at + 1)
     while text[at] != "}":
         key, at = _string(text, at)
         start = _skip(text, _skip(text, at) + 1)
         at = _end(text, start)
-        found.append((key, text[start:at]))
+        members.append((key, text[start:at]))
         at = _skip(text, at)
         if text[at] == ",":
             at = _skip(text, at + 1)
-    return found
+    return members
 
 
 def _items(text: str) -> list[str] | None:
     at = _skip(text, 0)
     if text[at] != "[":
         return None
-    found: list[str] = []
+    items: list[str] = []
     at = _skip(text, at + 1)
     while text[at] != "]":
         end = _end(text, at)
-        found.append(text[at:end])
+        items.append(text[at:end])
         at = _skip(text, end)
         if text[at] == ",":
             at = _skip(text, at + 1)
-    return found
+    return items
 
 
 def _json_field(text: str, key: str) -> str | None:
-    found = None
+    result = None
     for name, value in _members(text) or ():
         if name == key:
-            found = value
-    return found
+            result = value
+    return result
 
 
 def _json_element(text: str, at: int) -> str | None:
@@ -311,17 +311,17 @@ def _json_element(text: str, at: int) -> str | None:
 def _json_path(text: str, path: Array) -> str | None:
     if None in path.elements:
         return None
-    found: str | None = text
+    current: str | None = text
     for step in path.elements:
-        assert found is not None
-        if found.lstrip(" \t\n\r")[:1] == "[":
+        assert current is not None
+        if current.lstrip(" \t\n\r")[:1] == "[":
             at = _path_index(step)
-            found = None if at is None else _json_element(found, at)
+            current = None if at is None else _json_element(current, at)
         else:
-            found = _json_field(found, step)
-        if found is None:
+            current = _json_field(current, step)
+        if current is None:
             return None
-    return found
+    return current
 
 
 def _json_text(text: str | None) -> str | None:
@@ -345,14 +345,14 @@ def _json_length(text: str) -> int:
     items = _items(text)
     if items is not None:
         return len(items)
-    what = "a non-array" if _json_typeof(text) == "object" else "a scalar"
-    raise failed("22023", f"cannot get array length of {what}")
+    kind = "a non-array" if _json_typeof(text) == "object" else "a scalar"
+    raise failed("22023", f"cannot get array length of {kind}")
 
 
 def _quantified(every: bool) -> Function:
     def test(value: Any, keys: Array) -> bool:
-        wanted: Sequence[str] = [key for key in keys.elements if key is not None]
-        return (all if every else any)(_exists(value, key) for key in wanted)
+        names: Sequence[str] = [key for key in keys.elements if key is not None]
+        return (all if every else any)(_exists(value, key) for key in names)
 
     return test
 

@@ -31,9 +31,9 @@ class _Piece:
         if self._any:
             if self.length > _LONG:
                 raise Unknowable("a pattern of such length")
-            said = "".join("." if one is None else re.escape(one) for one in characters)
-            self._search = re.compile(said, re.DOTALL).search
-        self._text = "".join(one or "" for one in characters)
+            regex = "".join("." if char is None else re.escape(char) for char in characters)
+            self._search = re.compile(regex, re.DOTALL).search
+        self._text = "".join(char or "" for char in characters)
 
     def find(self, text: str, start: int, end: int, budget: Budget) -> int:
         """The first place between two others at which it matches, or -1."""
@@ -41,25 +41,25 @@ class _Piece:
             budget.spend((end - start) >> 4)
             return text.find(self._text, start, end)
         budget.spend(max(0, end - start) * self.length >> 4)
-        found = self._search(text, start, end)
-        return -1 if found is None else found.start()
+        match = self._search(text, start, end)
+        return -1 if match is None else match.start()
 
 
 @lru_cache(maxsize=64)
 def _pieces(pattern: str) -> tuple[_Piece, ...]:
     pieces: list[list[str | None]] = [[]]
     characters = iter(pattern)
-    for one in characters:
-        if one == "%":
+    for char in characters:
+        if char == "%":
             pieces.append([])
-        elif one == "\\":
+        elif char == "\\":
             escaped = next(characters, None)
             if escaped is None:
                 # It is an error only where the match gets so far.
                 raise Unknowable("a LIKE pattern that ends with its escape character")
             pieces[-1].append(escaped)
         else:
-            pieces[-1].append(None if one == "_" else one)
+            pieces[-1].append(None if char == "_" else char)
     return tuple(map(_Piece, pieces))
 
 
@@ -74,10 +74,10 @@ def like(text: str, pattern: str, budget: Budget) -> bool:
         return False
     for piece in pieces[1:-1]:
         if piece.length:
-            found = piece.find(text, at, end, budget)
-            if found < 0:
+            start = piece.find(text, at, end, budget)
+            if start < 0:
                 return False
-            at = found + piece.length
+            at = start + piece.length
     return True
 
 
@@ -145,26 +145,26 @@ class Search:
             return set().union(*(self._ends(each, starts, text, budget) for each in part.parts))
         for _ in range(part.low):
             starts = self._ends(part.part, starts, text, budget)
-        found, new, left = starts, starts, part.high
+        ends, new, left = starts, starts, part.high
         while new and (left is None or left > part.low):
             # Only from places that were not reached before.
-            new = self._ends(part.part, new, text, budget) - found
-            found = found | new
+            new = self._ends(part.part, new, text, budget) - ends
+            ends = ends | new
             left = None if left is None else left - 1
-            budget.spend(len(found))
-        return found
+            budget.spend(len(ends))
+        return ends
 
     def _after(self, pattern: str, starts: set[int], text: str) -> set[int]:
-        known = self._known.get(pattern)
-        if known is None:
-            known = self._known[pattern] = {}
-        end, found = len(text), set[int]()
+        answers = self._known.get(pattern)
+        if answers is None:
+            answers = self._known[pattern] = {}
+        end, ends = len(text), set[int]()
         for at in starts:
             if at < end:
-                one = text[at]
-                takes = known.get(one)
+                char = text[at]
+                takes = answers.get(char)
                 if takes is None:
-                    takes = known[one] = re.match(pattern, one, self._flags) is not None
+                    takes = answers[char] = re.match(pattern, char, self._flags) is not None
                 if takes:
-                    found.add(at + 1)
-        return found
+                    ends.add(at + 1)
+        return ends

@@ -47,13 +47,13 @@ def _moved(value: Address, by: int) -> Address:
 def _distance(left: Address, right: Address) -> int:
     if left[0] != right[0]:
         raise failed("22023", "cannot subtract inet values of different sizes")
-    found = int.from_bytes(left[3], "big") - int.from_bytes(right[3], "big")
+    difference = int.from_bytes(left[3], "big") - int.from_bytes(right[3], "big")
     if left[0] == 6:
         # Its 128 bits wrap.
-        found = (found + (1 << 127)) % (1 << 128) - (1 << 127)
-    if not -(1 << 63) <= found < 1 << 63:
+        difference = (difference + (1 << 127)) % (1 << 128) - (1 << 127)
+    if not -(1 << 63) <= difference < 1 << 63:
         raise failed("22003", "result is out of range")
-    return found
+    return difference
 
 
 def _bitwise(operation: Callable[[int, int], int], word: str) -> Function:
@@ -67,7 +67,7 @@ def _bitwise(operation: Callable[[int, int], int], word: str) -> Function:
 
 
 def _inverted(value: Address) -> Address:
-    return made(value[0], value[2], bytes(255 - one for one in value[3]))
+    return made(value[0], value[2], bytes(255 - byte for byte in value[3]))
 
 
 def _host_bits(value: Address) -> int:
@@ -97,8 +97,8 @@ def _set_length(cidr: bool) -> Function:
         bits = size if bits == -1 else bits
         if not 0 <= bits <= size:
             raise failed("22023", f"invalid mask length: {bits}")
-        found = made(value[0], bits, value[3])
-        return made(value[0], bits, found[1]) if cidr else found
+        address = made(value[0], bits, value[3])
+        return made(value[0], bits, address[1]) if cidr else address
 
     return apply
 

@@ -39,10 +39,10 @@ def text(value: Decimal) -> str:
 
 def _at_scale(value: Decimal, places: int, rounding: str = ROUND_HALF_UP) -> Decimal:
     """A finite value with so many digits behind the point; its display scale is never negative."""
-    found = value.quantize(Decimal((0, (1,), -places)), rounding=rounding, context=WIDE)
+    result = value.quantize(Decimal((0, (1,), -places)), rounding=rounding, context=WIDE)
     if places < 0:
-        found = found.quantize(ONE, context=WIDE)
-    return found
+        result = result.quantize(ONE, context=WIDE)
+    return result
 
 
 def _checked(value: Decimal) -> Decimal:
@@ -109,12 +109,12 @@ def _quotient(left: Decimal, right: Decimal, places: int, rounded: bool) -> Deci
         numerator *= 10**shift
     else:
         denominator *= 10**-shift
-    found, rest = divmod(numerator, denominator)
+    quotient, rest = divmod(numerator, denominator)
     if rounded and 2 * rest >= denominator:
-        found += 1
+        quotient += 1
     if left.is_signed() != right.is_signed():
-        found = -found
-    return WIDE.scaleb(WIDE.create_decimal(found), -places)
+        quotient = -quotient
+    return WIDE.scaleb(WIDE.create_decimal(quotient), -places)
 
 
 def divide(left: Decimal, right: Decimal) -> Decimal:
@@ -213,8 +213,8 @@ def _to_integer(name: str, bits: int) -> Function:
 
     def cast(value: Decimal) -> int:
         if not value.is_finite():
-            what = "NaN" if value.is_nan() else "infinity"
-            raise failed("0A000", f"cannot convert {what} to {name}")
+            kind = "NaN" if value.is_nan() else "infinity"
+            raise failed("0A000", f"cannot convert {kind} to {name}")
         whole = int(value.to_integral_value(rounding=ROUND_HALF_UP, context=WIDE))
         if not -limit <= whole < limit:
             raise out_of_range(name)
@@ -229,19 +229,19 @@ to_int2, to_int4, to_int8 = _to_integer("smallint", 16), _to_integer("integer", 
 def to_float8(value: Decimal) -> float:
     if not value.is_finite():
         return float(value)
-    found = float(value)
-    if found in (float("inf"), float("-inf")) or (found == 0.0 and value):
+    result = float(value)
+    if result in (float("inf"), float("-inf")) or (result == 0.0 and value):
         raise failed("22003", f'"{text(value)}" is out of range for type double precision')
-    return found
+    return result
 
 
 def to_float4(value: Decimal) -> float:
     if not value.is_finite():
         return float(value)
-    found = single(float(value))
-    if found in (float("inf"), float("-inf")) or (found == 0.0 and value):
+    result = single(float(value))
+    if result in (float("inf"), float("-inf")) or (result == 0.0 and value):
         raise failed("22003", f'"{text(value)}" is out of range for type real')
-    return found
+    return result
 
 
 def _trim_scale(value: Decimal) -> Decimal:

@@ -24,18 +24,18 @@ def escaped_pattern(pattern: str, escape: str) -> str:
         return pattern
     if not escape:
         return pattern.replace("\\", "\\\\")
-    found, after = [], False
-    for one in pattern:
-        if one == escape and not after:
-            found.append("\\")
+    parts, after = [], False
+    for char in pattern:
+        if char == escape and not after:
+            parts.append("\\")
             after = True
-        elif one == "\\":
-            found.append("\\" if after else "\\\\")
+        elif char == "\\":
+            parts.append("\\" if after else "\\\\")
             after = False
         else:
-            found.append(one)
+            parts.append(char)
             after = False
-    return "".join(found)
+    return "".join(parts)
 
 
 def _like(negated: bool, folding: bool) -> Maker:
@@ -109,27 +109,27 @@ class _Regex:
         """Raises Unknowable for what is not followed, invalid patterns among it."""
         if self.pattern.startswith(("***", "(?")) or len(self.pattern) > _LONGEST:
             raise self.unknown()
-        found, self.examples = self.alternatives(0)
+        part, self.examples = self.alternatives(0)
         if self.at != len(self.pattern):
             raise self.unknown()
-        return found
+        return part
 
     def alternatives(self, depth: int) -> tuple[Part, list[str]]:
         if depth > _GREATEST_DEPTH:
             raise self.unknown()
         branches: list[list[Part]] = [[]]
         examples = [""]
-        while one := self.peek():
-            if one == ")":
+        while char := self.peek():
+            if char == ")":
                 if not depth:
                     raise self.unknown()
                 break
-            if one == "|":
+            if char == "|":
                 self.at += 1
                 branches.append([])
                 examples.append("")
                 continue
-            atom, example = self.atom(one, depth)
+            atom, example = self.atom(char, depth)
             if isinstance(atom, Edge):
                 # A constraint takes no quantifier.
                 if self.peek() and self.peek() in "*+?{":
@@ -146,15 +146,15 @@ class _Regex:
         rows = [Row(tuple(branch)) for branch in branches]
         return rows[0] if len(rows) == 1 else Choice(tuple(rows)), examples
 
-    def atom(self, one: str, depth: int) -> tuple[Part, str]:
+    def atom(self, char: str, depth: int) -> tuple[Part, str]:
         self.at += 1
-        if one in "^$":
-            return Edge(one == "$"), ""
-        if one == ".":
+        if char in "^$":
+            return Edge(char == "$"), ""
+        if char == ".":
             return One("."), "x"
-        if one in "*+?" or (one == "{" and self.peek().isdecimal()):
+        if char in "*+?" or (char == "{" and self.peek().isdecimal()):
             raise self.unknown()
-        if one == "(":
+        if char == "(":
             if self.pattern.startswith("?:", self.at):
                 self.at += 2
             elif self.peek() == "?":
@@ -164,29 +164,29 @@ class _Regex:
                 raise self.unknown()
             self.at += 1
             return inner, examples[0]
-        said, example = self.bracket() if one == "[" else self.escape() if one == "\\" else (re.escape(one), one)
-        return One(said), example
+        regex, example = self.bracket() if char == "[" else self.escape() if char == "\\" else (re.escape(char), char)
+        return One(regex), example
 
     def escape(self) -> tuple[str, str]:
-        one = self.peek()
+        char = self.peek()
         self.at += 1
-        if one in _SHORTHANDS:
+        if char in _SHORTHANDS:
             self.ascii = True
-            return _SHORTHANDS[one], _MEMBERS[one]
-        if one in _ESCAPED:
-            return _ESCAPED[one], " "
-        if not one or one.isalnum():
+            return _SHORTHANDS[char], _MEMBERS[char]
+        if char in _ESCAPED:
+            return _ESCAPED[char], " "
+        if not char or char.isalnum():
             raise self.unknown()
-        return re.escape(one), one
+        return re.escape(char), char
 
     def quantifier(self) -> tuple[int, int | None]:
         """How often an atom is taken, at the least and at the most."""
-        one = self.peek()
-        found: tuple[int, int | None] | None = None
-        if one and one in "*+?":
-            found = {"*": (0, None), "+": (1, None), "?": (0, 1)}[one]
+        char = self.peek()
+        bounds: tuple[int, int | None] | None = None
+        if char and char in "*+?":
+            bounds = {"*": (0, None), "+": (1, None), "?": (0, 1)}[char]
             self.at += 1
-        elif one == "{":
+        elif char == "{":
             match = _BOUND.match(self.pattern, self.at)
             if match is None:
                 if self.peek(1).isdecimal():
@@ -195,15 +195,15 @@ class _Regex:
             low, high = int(match[1]), int(match[3]) if match[3] else None
             if max(low, high or 0) > _GREATEST_BOUND or (high is not None and high < low):
                 raise self.unknown()
-            found = low, high if match[2] else low
+            bounds = low, high if match[2] else low
             self.at = match.end()
-        if found is not None:
+        if bounds is not None:
             if self.peek() == "?":
                 self.at += 1
             following = self.peek()
             if following in ("*", "+", "?") or (following == "{" and self.peek(1).isdecimal()):
                 raise self.unknown()
-        return found or (1, 1)
+        return bounds or (1, 1)
 
     def bracket(self) -> tuple[str, str]:
         parts: list[str] = []
@@ -212,14 +212,14 @@ class _Regex:
         self.at += negated
         first = True
         while True:
-            one = self.peek()
-            if not one:
+            char = self.peek()
+            if not char:
                 raise self.unknown()
-            if one == "]" and not first:
+            if char == "]" and not first:
                 self.at += 1
                 break
             first = False
-            if one == "[" and self.peek(1) in (":", ".", "="):
+            if char == "[" and self.peek(1) in (":", ".", "="):
                 match = re.compile(r"\[:([a-z]+):\]").match(self.pattern, self.at)
                 if match is None or match[1] not in _CLASSES:
                     raise self.unknown()
@@ -246,20 +246,20 @@ class _Regex:
 
     def member(self) -> tuple[str, str]:
         """A character of a bracket expression, or the content of a class such as \\d and its letter."""
-        one = self.peek()
+        char = self.peek()
         self.at += 1
-        if one == "[" and self.peek() in (":", ".", "="):
+        if char == "[" and self.peek() in (":", ".", "="):
             raise self.unknown()
-        if one != "\\":
-            return one, ""
-        one = self.peek()
+        if char != "\\":
+            return char, ""
+        char = self.peek()
         self.at += 1
-        if one in ("d", "w", "s"):
+        if char in ("d", "w", "s"):
             self.ascii = True
-            return _SHORTHANDS[one][1:-1], one
-        if not one or one.isalnum():
+            return _SHORTHANDS[char][1:-1], char
+        if not char or char.isalnum():
             raise self.unknown()
-        return one, ""
+        return char, ""
 
 
 _MEMBERS = {"d": "1", "w": "a", "s": " ", "D": "a", "W": "-", "S": "a"}
@@ -286,10 +286,10 @@ def _compiled(pattern: str, folding: bool) -> tuple[Search, bool]:
 
 def search(pattern: str, folding: bool, text: str, budget: Budget) -> bool:
     """Whether a regular expression matches anything in a text. Raises Unknowable."""
-    found, ascii_only = _compiled(pattern, folding)
+    matcher, ascii_only = _compiled(pattern, folding)
     if ascii_only and not (text.isascii() and pattern.isascii()):
         raise Unknowable("the classes of characters under the database's collation")
-    return found(text, budget)
+    return matcher(text, budget)
 
 
 def _regex(negated: bool, folding: bool) -> Maker:
@@ -313,40 +313,40 @@ def similar_pattern(pattern: str, escape: str = "\\") -> str:
     """similar_escape_internal: SQL's pattern as a regular expression; those with separators are not followed."""
     if len(escape) > 1:
         raise failed("22025", "invalid escape string", hint="Escape string must be empty or one character.")
-    found, after, bracket, place = ["^(?:"], False, False, 0
-    for one in pattern:
+    parts, after, bracket, place = ["^(?:"], False, False, 0
+    for char in pattern:
         if after:
-            if one == '"' and not bracket:
+            if char == '"' and not bracket:
                 raise Unknowable("a SIMILAR TO pattern with separators")
-            found.append("\\" + one)
+            parts.append("\\" + char)
             after = False
-        elif escape and one == escape:
+        elif escape and char == escape:
             after = True
         elif bracket:
-            if one == "\\":
-                found.append("\\")
-            found.append(one)
+            if char == "\\":
+                parts.append("\\")
+            parts.append(char)
             place += 1
-            if one == "[":
+            if char == "[":
                 raise Unknowable("a SIMILAR TO pattern with classes of characters")
-            if one == "]" and place > 1:
+            if char == "]" and place > 1:
                 bracket = False
-            elif one == "^" and place == 1:
+            elif char == "^" and place == 1:
                 place = 0
-        elif one == "[":
-            found.append(one)
+        elif char == "[":
+            parts.append(char)
             bracket, place = True, 0
-        elif one == "%":
-            found.append(".*")
-        elif one == "_":
-            found.append(".")
-        elif one == "(":
-            found.append("(?:")
-        elif one in "\\.^$":
-            found.append("\\" + one)
+        elif char == "%":
+            parts.append(".*")
+        elif char == "_":
+            parts.append(".")
+        elif char == "(":
+            parts.append("(?:")
+        elif char in "\\.^$":
+            parts.append("\\" + char)
         else:
-            found.append(one)
-    return "".join((*found, ")$"))
+            parts.append(char)
+    return "".join((*parts, ")$"))
 
 
 def _similar_escape(pattern: str | None, escape: str | None) -> str | None:

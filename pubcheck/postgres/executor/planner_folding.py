@@ -45,9 +45,9 @@ class _Planner(Builder):
         """By the identity of a node of the tree that was given, its value."""
 
     def build(self, expr: Expr) -> Step:
-        known = self._values.get(id(expr))
-        if known is not None:
-            return known
+        step = self._values.get(id(expr))
+        if step is not None:
+            return step
         return self._through_text(expr) if expr.node == "CoerceViaIO" else super().build(expr)
 
     def _through_text(self, expr: Expr) -> Step:
@@ -63,24 +63,24 @@ class _Planner(Builder):
     def fold(self, expr: Expr) -> Expr:
         """Fold a node and all below it."""
         if expr.node == "Const":
-            found = self._as_constant(expr, self.build(expr))
+            folded = self._as_constant(expr, self.build(expr))
         elif expr.node == "BoolExpr" and expr.value != "NOT":
-            found = self._logic(expr)
+            folded = self._logic(expr)
         elif expr.node == "CoalesceExpr":
-            found = self._coalesce(expr)
+            folded = self._coalesce(expr)
         elif expr.node == "CaseExpr":
-            found = self._case(expr)
+            folded = self._case(expr)
         elif expr.node == "NullTest" and expr.form != IMPLICIT and self._is_row(expr.args[0]):
-            found = self._row_test(expr)
+            folded = self._row_test(expr)
         elif expr.node == "CaseTestExpr" and self.tested:
-            found = self._as_constant(expr, self.tested[-1])
+            folded = self._as_constant(expr, self.tested[-1])
         elif not expr.args or expr.node in _KEPT:
-            found = expr
+            folded = expr
         else:
-            found = self._other(expr)
-        if found.node == "Const":
-            self._values[id(expr)] = Constant(found.value)
-        return found
+            folded = self._other(expr)
+        if folded.node == "Const":
+            self._values[id(expr)] = Constant(folded.value)
+        return folded
 
     def _other(self, expr: Expr) -> Expr:
         args = [self.fold(arg) for arg in expr.args]
@@ -96,34 +96,34 @@ class _Planner(Builder):
     def _logic(self, expr: Expr) -> Expr:
         """simplify_or_arguments, simplify_and_arguments."""
         ending = expr.value == "OR"
-        kept: list[Expr] = []
+        operands: list[Expr] = []
         null: Expr | None = None
         for arg in expr.args:
             part = self.fold(arg)
             if part.node != "Const":
-                kept.append(part)
+                operands.append(part)
             elif part.value is ending:
                 return part
             elif part.null:
                 null = part
         if null is not None:
-            kept.append(null)
-        if not kept:
+            operands.append(null)
+        if not operands:
             return _constant(expr, not ending)
-        return kept[0] if len(kept) == 1 else replace(expr, args=kept)
+        return operands[0] if len(operands) == 1 else replace(expr, args=operands)
 
     def _coalesce(self, expr: Expr) -> Expr:
-        kept: list[Expr] = []
+        args: list[Expr] = []
         for arg in expr.args:
             part = self.fold(arg)
             if part.node == "Const" and part.null:
                 continue
-            kept.append(part)
+            args.append(part)
             if part.node == "Const":
                 break
-        if not kept:
+        if not args:
             return _constant(expr, None)
-        return kept[0] if kept[0].node == "Const" else replace(expr, args=kept)
+        return args[0] if args[0].node == "Const" else replace(expr, args=args)
 
     def _is_row(self, expr: Expr) -> bool:
         return expr.node == "RowExpr" or expr.type == RECORD or self.cache.type(expr.type).kind == "c"
@@ -133,13 +133,13 @@ class _Planner(Builder):
         row = self.fold(expr.args[0])
         if row.node != "RowExpr" or not row.args:
             return replace(expr, args=[row])
-        kept: list[Expr] = []
+        tests: list[Expr] = []
         for field in row.args:
             if field.node != "Const":
-                kept.append(replace(expr, args=[field], form=IMPLICIT))
+                tests.append(replace(expr, args=[field], form=IMPLICIT))
             elif field.null is not (expr.value == "IS_NULL"):
                 return _constant(expr, False)
-        return kept[0] if len(kept) == 1 else Expr("BoolExpr", BOOL, kept, expr.location, value="AND")
+        return tests[0] if len(tests) == 1 else Expr("BoolExpr", BOOL, tests, expr.location, value="AND")
 
     def _case(self, expr: Expr) -> Expr:
         """WHENs that never hold go, and all that comes after one that always does."""
@@ -154,17 +154,17 @@ class _Planner(Builder):
             self.tested.pop()
 
     def _branches_left(self, expr: Expr, test: list[Expr], args: list[Expr]) -> Expr:
-        kept: list[Expr] = []
+        branches: list[Expr] = []
         for at in range(0, len(args) - 1, 2):
             condition = self.fold(args[at])
             if condition.node != "Const":
-                kept += (condition, self.fold(args[at + 1]))
+                branches += (condition, self.fold(args[at + 1]))
             elif condition.value is True:
                 otherwise = self.fold(args[at + 1])
                 break
         else:
             otherwise = self.fold(args[-1])
-        return replace(expr, args=[*test, *kept, otherwise], value=bool(test)) if kept else otherwise
+        return replace(expr, args=[*test, *branches, otherwise], value=bool(test)) if branches else otherwise
 
     @staticmethod
     def _as_constant(expr: Expr, step: Step) -> Expr:

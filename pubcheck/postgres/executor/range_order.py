@@ -26,17 +26,17 @@ def bound_order(order: Order) -> Callable[[Bound, Bound], int]:
     """range_cmp_bounds."""
 
     def compare(left: Bound, right: Bound) -> int:
-        one, is_lower, inside = left
-        other, other_lower, other_inside = right
-        if one is None and other is None:
+        left_value, is_lower, inside = left
+        right_value, other_lower, other_inside = right
+        if left_value is None and right_value is None:
             return 0 if is_lower == other_lower else -1 if is_lower else 1
-        if one is None:
+        if left_value is None:
             return -1 if is_lower else 1
-        if other is None:
+        if right_value is None:
             return 1 if other_lower else -1
-        found = order(one, other)
-        if found:
-            return found
+        sign = order(left_value, right_value)
+        if sign:
+            return sign
         if not inside and not other_inside:
             return 0 if is_lower == other_lower else 1 if is_lower else -1
         if not inside:
@@ -66,10 +66,10 @@ def multirange_order(order: Order) -> Order:
 
     def compare(left: list[Range], right: list[Range]) -> int:
         left, right = normalised(order, left), normalised(order, right)
-        for one, other in zip(left, right, strict=False):
-            found = each(one, other)
-            if found:
-                return found
+        for left_range, right_range in zip(left, right, strict=False):
+            sign = each(left_range, right_range)
+            if sign:
+                return sign
         return len(left) - len(right)
 
     return compare
@@ -78,15 +78,15 @@ def multirange_order(order: Order) -> Order:
 def normalised(order: Order, ranges: list[Range]) -> list[Range]:
     """multirange_canonicalize: in order, those that touch made one."""
     bounds = bound_order(order)
-    found: list[Range] = []
-    for one in sorted((one for one in ranges if not one.empty), key=cmp_to_key(range_order(order))):
-        last = found[-1] if found else None
-        if last is not None and (bounds(low(one), high(last)) <= 0 or touch(order, high(last), low(one))):
-            if bounds(high(one), high(last)) > 0:
-                found[-1] = Range(False, last.lower, one.upper, last.lower_in, one.upper_in)
+    merged: list[Range] = []
+    for current in sorted((current for current in ranges if not current.empty), key=cmp_to_key(range_order(order))):
+        last = merged[-1] if merged else None
+        if last is not None and (bounds(low(current), high(last)) <= 0 or touch(order, high(last), low(current))):
+            if bounds(high(current), high(last)) > 0:
+                merged[-1] = Range(False, last.lower, current.upper, last.lower_in, current.upper_in)
         else:
-            found.append(one)
-    return found
+            merged.append(current)
+    return merged
 
 
 def touch(order: Order, upper: Bound, lower: Bound) -> bool:

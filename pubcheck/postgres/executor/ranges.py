@@ -36,63 +36,63 @@ class _Operations:
         self.order = order
         self.bounds = bound_order(order)
 
-    def contains_value(self, one: Range, value: Any) -> bool:
-        if one.empty:
+    def contains_value(self, container: Range, value: Any) -> bool:
+        if container.empty:
             return False
-        if one.lower is not None:
-            found = self.order(one.lower, value)
-            if found > 0 or (found == 0 and not one.lower_in):
+        if container.lower is not None:
+            sign = self.order(container.lower, value)
+            if sign > 0 or (sign == 0 and not container.lower_in):
                 return False
-        if one.upper is not None:
-            found = self.order(one.upper, value)
-            if found < 0 or (found == 0 and not one.upper_in):
+        if container.upper is not None:
+            sign = self.order(container.upper, value)
+            if sign < 0 or (sign == 0 and not container.upper_in):
                 return False
         return True
 
-    def contains(self, one: Range, other: Range) -> bool:
-        if other.empty:
+    def contains(self, left: Range, right: Range) -> bool:
+        if right.empty:
             return True
-        if one.empty:
+        if left.empty:
             return False
-        return self.bounds(low(one), low(other)) <= 0 and self.bounds(high(one), high(other)) >= 0
+        return self.bounds(low(left), low(right)) <= 0 and self.bounds(high(left), high(right)) >= 0
 
-    def overlaps(self, one: Range, other: Range) -> bool:
-        if one.empty or other.empty:
+    def overlaps(self, left: Range, right: Range) -> bool:
+        if left.empty or right.empty:
             return False
-        return self.bounds(low(one), high(other)) <= 0 and self.bounds(low(other), high(one)) <= 0
+        return self.bounds(low(left), high(right)) <= 0 and self.bounds(low(right), high(left)) <= 0
 
-    def before(self, one: Range, other: Range) -> bool:
-        return not (one.empty or other.empty) and self.bounds(high(one), low(other)) < 0
+    def before(self, left: Range, right: Range) -> bool:
+        return not (left.empty or right.empty) and self.bounds(high(left), low(right)) < 0
 
-    def not_beyond(self, one: Range, other: Range) -> bool:
-        return not (one.empty or other.empty) and self.bounds(high(one), high(other)) <= 0
+    def not_beyond(self, left: Range, right: Range) -> bool:
+        return not (left.empty or right.empty) and self.bounds(high(left), high(right)) <= 0
 
-    def not_short_of(self, one: Range, other: Range) -> bool:
-        return not (one.empty or other.empty) and self.bounds(low(one), low(other)) >= 0
+    def not_short_of(self, left: Range, right: Range) -> bool:
+        return not (left.empty or right.empty) and self.bounds(low(left), low(right)) >= 0
 
-    def adjacent(self, one: Range, other: Range) -> bool:
-        if one.empty or other.empty:
+    def adjacent(self, left: Range, right: Range) -> bool:
+        if left.empty or right.empty:
             return False
-        return touch(self.order, high(one), low(other)) or touch(self.order, high(other), low(one))
+        return touch(self.order, high(left), low(right)) or touch(self.order, high(right), low(left))
 
-    def intersection(self, one: Range, other: Range) -> Range:
-        if not self.overlaps(one, other):
+    def intersection(self, left: Range, right: Range) -> Range:
+        if not self.overlaps(left, right):
             return Range(True)
-        lower = low(one) if self.bounds(low(one), low(other)) >= 0 else low(other)
-        upper = high(one) if self.bounds(high(one), high(other)) <= 0 else high(other)
+        lower = low(left) if self.bounds(low(left), low(right)) >= 0 else low(right)
+        upper = high(left) if self.bounds(high(left), high(right)) <= 0 else high(right)
         return Range(False, lower[0], upper[0], lower[2], upper[2])
 
-    def hull(self, one: Range, other: Range) -> Range:
-        if one.empty or other.empty:
-            return other if one.empty else one
-        lower = low(one) if self.bounds(low(one), low(other)) <= 0 else low(other)
-        upper = high(one) if self.bounds(high(one), high(other)) >= 0 else high(other)
+    def hull(self, left: Range, right: Range) -> Range:
+        if left.empty or right.empty:
+            return right if left.empty else left
+        lower = low(left) if self.bounds(low(left), low(right)) <= 0 else low(right)
+        upper = high(left) if self.bounds(high(left), high(right)) >= 0 else high(right)
         return Range(False, lower[0], upper[0], lower[2], upper[2])
 
-    def union(self, one: Range, other: Range) -> Range:
-        if not (one.empty or other.empty or self.overlaps(one, other) or self.adjacent(one, other)):
+    def union(self, left: Range, right: Range) -> Range:
+        if not (left.empty or right.empty or self.overlaps(left, right) or self.adjacent(left, right)):
             raise failed("22000", "result of range union would not be contiguous")
-        return self.hull(one, other)
+        return self.hull(left, right)
 
 
 def _range_type(call: Call) -> Type:
@@ -140,7 +140,7 @@ def _any_range(name: str, swapped: bool = False) -> Maker:
         def test(ranges: list[Range], other: Any) -> bool:
             if isinstance(other, Range) and other.empty and name == "contains":
                 return True
-            return any(function(one, other) for one in normalised(operations.order, ranges))
+            return any(function(member, other) for member in normalised(operations.order, ranges))
 
         return (lambda left, right: test(right, left)) if swapped else test
 
@@ -153,7 +153,7 @@ def _multirange_contains(swapped: bool) -> Maker:
 
         def test(ranges: list[Range], others: list[Range]) -> bool:
             mine = normalised(operations.order, ranges)
-            return all(any(operations.contains(one, other) for one in mine) for other in others)
+            return all(any(operations.contains(container, part) for container in mine) for part in others)
 
         return (lambda left, right: test(right, left)) if swapped else test
 
@@ -162,7 +162,9 @@ def _multirange_contains(swapped: bool) -> Maker:
 
 def _multiranges_overlap(call: Call) -> Function:
     operations = _operations(call)
-    return lambda left, right: any(operations.overlaps(one, other) for one in left for other in right)
+    return lambda left, right: any(
+        operations.overlaps(left_range, right_range) for left_range in left for right_range in right
+    )
 
 
 _FLAGS = {"[]": (True, True), "[)": (True, False), "(]": (False, True), "()": (False, False)}
@@ -180,10 +182,10 @@ def _constructor(call: Call) -> Function:
             raise failed("42601", "invalid range bound flags", hint='Valid values are "[]", "[)", "(]", and "()".')
         lower_in, upper_in = _FLAGS[flags]
         if lower is not None and upper is not None:
-            found = order(lower, upper)
-            if found > 0:
+            sign = order(lower, upper)
+            if sign > 0:
                 raise failed("22000", "range lower bound must be less than or equal to range upper bound")
-            if found == 0 and not (lower_in and upper_in):
+            if sign == 0 and not (lower_in and upper_in):
                 return Range(True)
         return canonical(row, lower, upper, lower_in, upper_in)
 
@@ -234,7 +236,7 @@ FUNCTIONS |= {
     "lower(anyrange)": lambda value: value.lower,
     "upper(anyrange)": lambda value: value.upper,
     "isempty(anyrange)": lambda value: value.empty,
-    "isempty(anymultirange)": lambda value: all(one.empty for one in value),
+    "isempty(anymultirange)": lambda value: all(item.empty for item in value),
     "lower_inc(anyrange)": lambda value: value.lower_in,
     "upper_inc(anyrange)": lambda value: value.upper_in,
     "lower_inf(anyrange)": _infinite("lower"),

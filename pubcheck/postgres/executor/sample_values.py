@@ -58,9 +58,9 @@ class Hints:
             return
         if isinstance(value, list):
             # An array; what its elements are shows in them.
-            for one in value:
-                if one is not None:
-                    self._note(oids.TEXT if isinstance(one, str) else oids.NUMERIC, one)
+            for element in value:
+                if element is not None:
+                    self._note(oids.TEXT if isinstance(element, str) else oids.NUMERIC, element)
             return
         if hasattr(value, "lower_in"):
             for bound in (value.lower, value.upper):
@@ -82,25 +82,27 @@ class Hints:
 def texts_for(column: Column, hints: Hints, context: Context) -> list[str]:
     """Texts to try. Raises Unknowable for a type of which none are known."""
     base, _ = context.cache.base_type(column.type)
-    made: Iterable[str] = ()
+    candidates: Iterable[str] = ()
     maker = _MAKERS.get(base)
     if maker is not None:
-        made = maker(hints, base)
+        candidates = maker(hints, base)
     else:
         row = context.cache.type(base)
         element = context.cache.element_type(base)
         if row.kind == "e":
-            made = row.labels
+            candidates = row.labels
         elif element:
             inner = texts_for(Column(0, "", element), hints, context)[:8]
-            made = ["{" + _quoted(one) + "}" for one in inner] + ["{}"]
-            made += ["{" + ",".join(map(_quoted, inner[:4])) + "}"]
+            candidates = ["{" + _quoted(item) + "}" for item in inner] + ["{}"]
+            candidates += ["{" + ",".join(map(_quoted, inner[:4])) + "}"]
         elif row.kind in "rm":
             subtype = row.base if row.kind == "r" else context.cache.type(row.base).base
-            made = [text for value in hints.others.get(base, ()) if (text := _written(value, subtype)) is not None]
-            made += list(_range_texts(texts_for(Column(0, "", subtype), hints, context), row.kind == "m"))
+            candidates = [
+                text for value in hints.others.get(base, ()) if (text := _written(value, subtype)) is not None
+            ]
+            candidates += list(_range_texts(texts_for(Column(0, "", subtype), hints, context), row.kind == "m"))
     texts: dict[str, None] = {}
-    for text in made:
+    for text in candidates:
         texts[text] = None
         if len(texts) == _MOST:
             break
@@ -116,7 +118,7 @@ def _quoted(text: str) -> str:
 def _written(value: Any, subtype: int) -> str | None:
     """A range or multirange that the filter holds; None of bounds that are not written here."""
     if isinstance(value, list):
-        texts = [_written(one, subtype) for one in value]
+        texts = [_written(part, subtype) for part in value]
         return None if None in texts else "{" + ",".join(text or "" for text in texts) + "}"
     if value.empty:
         return "empty"
@@ -136,9 +138,9 @@ def _written(value: Any, subtype: int) -> str | None:
 
 
 def _range_texts(bounds: list[str], several: bool) -> Iterator[str]:
-    bounds = [one if one.replace("-", "").isdecimal() else _quoted(one) for one in bounds]
-    texts = [f"[{one},{one}]" for one in bounds[:6]]
-    texts += [f"[{one},)" for one in bounds[:3]] + [f"(,{one})" for one in bounds[:3]]
+    bounds = [bound if bound.replace("-", "").isdecimal() else _quoted(bound) for bound in bounds]
+    texts = [f"[{bound},{bound}]" for bound in bounds[:6]]
+    texts += [f"[{bound},)" for bound in bounds[:3]] + [f"(,{bound})" for bound in bounds[:3]]
     for text in (*texts, "(,)"):
         yield "{" + text + "}" if several else text
     yield "{}" if several else "empty"
@@ -172,9 +174,9 @@ def _strings(hints: Hints, type_oid: int) -> Iterator[str]:
     patterns = [text for text in hints.strings if not _SIGNS.isdisjoint(text)]
     for text in patterns:
         if "%" in text or "_" in text:
-            kept = text.replace("\\%", "\0").replace("\\_", "\1")
+            masked = text.replace("\\%", "\0").replace("\\_", "\1")
             for some in ("x", ""):
-                yield kept.replace("%", some).replace("_", "x").replace("\0", "%").replace("\1", "_")
+                yield masked.replace("%", some).replace("_", "x").replace("\0", "%").replace("\1", "_")
         yield from texts_matching(text)
     yield from plain
     yield from ("example", "other")

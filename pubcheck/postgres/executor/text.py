@@ -148,7 +148,7 @@ def _replace(text: str, old: str, new: str) -> str:
 
 
 def _translate(text: str, old: str, new: str) -> str:
-    table = {ord(one): (new[at] if at < len(new) else None) for at, one in reversed(list(enumerate(old)))}
+    table = {ord(char): (new[at] if at < len(new) else None) for at, char in reversed(list(enumerate(old)))}
     return text.translate(table)
 
 

@@ -134,7 +134,7 @@ def adoption(context: Context, type_oid: int) -> Adopt | None:
         return _range_adoption(adoption(context, row.base))
     if row.kind == "m":
         each = _range_adoption(adoption(context, cache.type(row.base).base))
-        return lambda ranges: [each(one) for one in ranges]
+        return lambda ranges: [each(item) for item in ranges]
     element = cache.element_type(type_oid)
     if not element:
         raise Unknowable(f"values of type {cache.format_type(type_oid)}")
@@ -176,9 +176,9 @@ def json_tree(value: Any) -> Any:
     if value is None:
         return JSON_NULL
     if isinstance(value, dict):
-        return {key: json_tree(one) for key, one in value.items()}
+        return {key: json_tree(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [json_tree(one) for one in value]
+        return [json_tree(item) for item in value]
     return value
 
 

@@ -64,13 +64,13 @@ class _Array:
 
     def dimensions(self) -> tuple[int, list[int], list[int]]:
         """ReadArrayDimensions: where it stops, the lower bounds and the lengths."""
-        text, at, lowers, found = self.text, 0, list[int](), list[int]()
+        text, at, lowers, lengths = self.text, 0, list[int](), list[int]()
         while True:
             at = self.blanks(at)
             if text[at : at + 1] != "[":
-                return at, lowers, found
+                return at, lowers, lengths
             at += 1
-            if len(found) >= _GREATEST_DIMENSION:
+            if len(lengths) >= _GREATEST_DIMENSION:
                 raise self.too_deep()
             upper, end = self.bound(at)
             if end == at:
@@ -88,7 +88,7 @@ class _Array:
             if upper < lower:
                 raise refused("2202E", "upper bound cannot be less than lower bound")
             lowers.append(lower)
-            found.append(self.length(lower, upper))
+            lengths.append(self.length(lower, upper))
 
     def bound(self, at: int) -> tuple[int, int]:
         """The bound that is written at a place, and where it ends: there too where none is."""
@@ -212,8 +212,8 @@ class _Array17(_Array):
             return "delimiter", None, at + 1
         if first == '"':
             return self.quoted(at + 1)
-        found: list[str] = []
-        kept, escapes = 0, False
+        characters: list[str] = []
+        length, escapes = 0, False
         while True:
             character = text[at : at + 1]
             if character == "{":
@@ -225,38 +225,38 @@ class _Array17(_Array):
                 character = text[at : at + 1]
                 escapes = True
                 if character:
-                    found.append(character)
-                    kept = len(found)
+                    characters.append(character)
+                    length = len(characters)
                     at += 1
                     continue
             if not character:
                 self.malformed("Unexpected end of input.")
             if character in (delimiter, "}"):
-                value = "".join(found[:kept])
+                value = "".join(characters[:length])
                 if not escapes and value.lower() == "null" and _nulls(self.context):
                     return "element", None, at
                 return "element", value, at
-            found.append(character)
+            characters.append(character)
             if character not in SPACE:
-                kept = len(found)
+                length = len(characters)
             at += 1
 
     def quoted(self, at: int) -> tuple[str, str | None, int]:
-        text, found = self.text, list[str]()
+        text, characters = self.text, list[str]()
         while True:
             character = text[at : at + 1]
             if character == '"':
                 at = self.blanks(at + 1)
                 behind = text[at : at + 1]
                 if behind in (self.delimiter, "}", "{"):
-                    return "element", "".join(found), at
+                    return "element", "".join(characters), at
                 self.malformed("Incorrectly quoted array element." if behind else "Unexpected end of input.")
             if character == "\\":
                 at += 1
                 character = text[at : at + 1]
             if not character:
                 self.malformed("Unexpected end of input.")
-            found.append(character)
+            characters.append(character)
             at += 1
 
 
@@ -384,27 +384,27 @@ class _Array15(_Array):
         size = products[0] * lengths[0]
         in_quotes = ended = False
         while not ended:
-            found: list[str] = []
-            offset, kept, leading, quoting, done = -1, 0, True, False, False
+            characters: list[str] = []
+            offset, length, leading, quoting, done = -1, 0, True, False, False
             while not done:
                 character = text[at : at + 1]
                 at += 1
                 if character == "\\":
                     character = text[at : at + 1]
                     at += 1
-                    found.append(character)
-                    leading, kept, quoting = False, len(found), True
+                    characters.append(character)
+                    leading, length, quoting = False, len(characters), True
                 elif character == '"':
                     in_quotes = not in_quotes
                     if in_quotes:
                         leading = False
                     else:
-                        kept = len(found)
+                        length = len(characters)
                     quoting = True
                 elif not character:
                     self.malformed(None)
                 elif in_quotes:
-                    found.append(character)
+                    characters.append(character)
                 elif character == "{":
                     if level >= depth:
                         self.malformed(None)
@@ -428,13 +428,13 @@ class _Array15(_Array):
                     indexes[depth - 1] += 1
                 elif character in SPACE:
                     if not leading:
-                        found.append(character)
+                        characters.append(character)
                 else:
-                    found.append(character)
-                    leading, kept = False, len(found)
+                    characters.append(character)
+                    leading, length = False, len(characters)
             if not 0 <= offset < size:
                 self.malformed(None)
-            value = "".join(found[:kept])
+            value = "".join(characters[:length])
             null = not quoting and value.lower() == "null" and _nulls(self.context)
             self.add(None if null else value)
 

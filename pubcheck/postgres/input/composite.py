@@ -33,25 +33,25 @@ def bounded(kind: str, text: str, at: int, ends: str) -> tuple[str | None, int]:
     """A bound or field up to an unquoted end; None where there is nothing (range_parse_bound, record_in)."""
     if text[at : at + 1] and text[at] in ends:
         return None, at
-    found: list[str] = []
+    characters: list[str] = []
     in_quotes = False
     while True:
         character = text[at : at + 1]
         if character and not in_quotes and character in ends:
-            return "".join(found), at
+            return "".join(characters), at
         at += 1
         if character == "\\":
             character = text[at : at + 1]
             at += 1
-            found.append(character)
+            characters.append(character)
         elif character == '"':
             if in_quotes and text[at : at + 1] == '"':
-                found.append(character)
+                characters.append(character)
                 at += 1
             else:
                 in_quotes = not in_quotes
         else:
-            found.append(character)
+            characters.append(character)
         if not character:
             raise malformed(kind, text, "Unexpected end of input.")
 
@@ -96,11 +96,11 @@ def _check(context: InputContext, row: Type, value: Any) -> None:
     cache, domains = context.cache, [row]
     while domains[-1].kind == "d" and domains[-1].oid >= FIRST_NORMAL_OID:
         domains.append(cache.type(domains[-1].base))
-    known = _INITDB_CHECKS.get(domains[-1].name) if domains[-1].namespace == INFORMATION_SCHEMA else None
-    if known is not None and value is not None and not known[1](value):
+    check = _INITDB_CHECKS.get(domains[-1].name) if domains[-1].namespace == INFORMATION_SCHEMA else None
+    if check is not None and value is not None and not check[1](value):
         name = cache.format_type(row.oid)
-        raise refused("23514", f'value for domain {name} violates check constraint "{known[0]}"')
-    if any(cache.catalog.has_check(domain.oid) for domain in domains[:-1]) or known is None:
+        raise refused("23514", f'value for domain {name} violates check constraint "{check[0]}"')
+    if any(cache.catalog.has_check(domain.oid) for domain in domains[:-1]) or check is None:
         raise Unknowable(f"whether a value satisfies the CHECK constraints of domain {row.name}")
 
 

@@ -139,9 +139,9 @@ def _in_any_order(
     """
     style = context.setting("datestyle") or ""
     # German dates begin with their day, unless an order is set next to it.
-    known = next((order for order in _ORDERS if order in style), "DMY" if style == "German" else None)
-    value, ordered = _in_order(context, text, type_name, room, value_of, known or "MDY", time)
-    if known is None and ordered:
+    order_set = next((order for order in _ORDERS if order in style), "DMY" if style == "German" else None)
+    value, ordered = _in_order(context, text, type_name, room, value_of, order_set or "MDY", time)
+    if order_set is None and ordered:
         others = [_in_order(context, text, type_name, room, value_of, order, time)[0] for order in ("DMY", "YMD")]
         if isinstance(value, ServerError):
             if not all(isinstance(other, ServerError) for other in others):

@@ -93,10 +93,10 @@ class Moment:
         }
         for index, (kind, text) in enumerate(fields):
             self.index = index
-            found = readers[kind](text)
-            if found & self.seen:
+            fields_read = readers[kind](text)
+            if fields_read & self.seen:
                 raise Fault(BAD_FORMAT)
-            self.seen |= found
+            self.seen |= fields_read
         if self.pending is not None and self.major >= 16:
             raise Fault(BAD_FORMAT)
         self._finish()
@@ -176,18 +176,18 @@ class Moment:
         elif rest and rest[0] != ".":
             raise Fault(BAD_FORMAT)
         if label == "julian":
-            found = self._julian(value, rest)
+            fields_read = self._julian(value, rest)
         elif label == "time":
-            found = self._run_together(text, self.seen | WHOLE_DATE)
-            if found != WHOLE_TIME:
+            fields_read = self._run_together(text, self.seen | WHOLE_DATE)
+            if fields_read != WHOLE_TIME:
                 raise Fault(BAD_FORMAT)
         elif self.major < 16 and label is not None:
-            found = self._unit(label, value, rest)
+            fields_read = self._unit(label, value, rest)
         else:
             raise Fault(BAD_FORMAT)
         self.pending = None
         self.what = "date"
-        return found
+        return fields_read
 
     def _julian(self, day: int, rest: str) -> int:
         if day < 0:
@@ -244,10 +244,10 @@ class Moment:
         except Fault:
             raise Fault(BAD_FORMAT) from None
 
-    def _expect(self, what: str) -> int:
+    def _expect(self, unit: str) -> int:
         if self.pending is not None and self.major >= 16:
             raise Fault(BAD_FORMAT)
-        self.pending = what
+        self.pending = unit
         return 0
 
     def _iso_time(self) -> int:
@@ -292,13 +292,13 @@ class Moment:
         return WHOLE_DATE | WHOLE_TIME | ZONE
 
     def _month_name(self, number: int) -> int:
-        found = MONTH
+        field = MONTH
         if self.seen & MONTH and not self.text_month and not self.seen & DAY and 1 <= self.month <= 31:
             # What was taken for the month is the day: "8 Jan 1999".
-            self.day, found = self.month, DAY
+            self.day, field = self.month, DAY
         self.text_month = True
         self.month = number
-        return found
+        return field
 
     # Dates.
 
@@ -313,7 +313,7 @@ class Moment:
                 raise Fault(BAD_FORMAT)
             parts.append(match[1])
             place = match.end() + 1
-        seen, found, text_month = self.seen, 0, False
+        seen, fields_read, text_month = self.seen, 0, False
         for index, part in enumerate(parts):
             if part is None or not part[0].isalpha():
                 continue
@@ -323,7 +323,7 @@ class Moment:
             if kind != "month" or seen & MONTH:
                 raise Fault(BAD_FORMAT)
             self.month, text_month = int(value), True
-            seen, found = seen | MONTH, found | MONTH
+            seen, fields_read = seen | MONTH, fields_read | MONTH
             parts[index] = None
         microsecond = self.microsecond
         for part in parts:
@@ -332,11 +332,11 @@ class Moment:
             filled = self._number(part, text_month, seen)
             if seen & filled:
                 raise Fault(BAD_FORMAT)
-            seen, found = seen | filled, found | filled
+            seen, fields_read = seen | filled, fields_read | filled
         self.microsecond = microsecond
         if seen & ~(DAY_OF_YEAR | ZONE) != WHOLE_DATE:
             raise Fault(BAD_FORMAT)
-        return found
+        return fields_read
 
     def _number(self, text: str, text_month: bool, seen: int) -> int:
         """A number as the part of a date that those seen leave (DecodeNumber)."""

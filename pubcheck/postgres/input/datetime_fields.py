@@ -48,9 +48,9 @@ def refusal(fault: Fault, text: str, type_name: str, major: int) -> ServerError:
     return refused("22007", INVALID_SYNTAX, key="literal-syntax", type=type_name, text=text)
 
 
-def out_of_range(what: str, text: str | None = None) -> ServerError:
+def out_of_range(kind: str, text: str | None = None) -> ServerError:
     """22008 of a whole that is too far away: 'date', 'timestamp', 'interval'."""
-    message = f"{what} out of range" + ("" if text is None else f': "{text}"')
+    message = f"{kind} out of range" + ("" if text is None else f': "{text}"')
     return refused("22008", message)
 
 

@@ -42,9 +42,9 @@ class _Scan:
         self.at += 1
 
     def skip(self, character: str) -> bool:
-        found = self.peek() == character
-        self.at += found
-        return found
+        matches = self.peek() == character
+        self.at += matches
+        return matches
 
     def end(self) -> None:
         if self.at < len(self.text):

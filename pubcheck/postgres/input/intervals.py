@@ -88,9 +88,9 @@ class Length(int):
     microseconds: int
 
     def __new__(cls, months: int, days: int, microseconds: int) -> Length:
-        made = super().__new__(cls, (months * 30 + days) * DAY_LENGTH + microseconds)
-        made.months, made.days, made.microseconds = months, days, microseconds
-        return made
+        length = super().__new__(cls, (months * 30 + days) * DAY_LENGTH + microseconds)
+        length.months, length.days, length.microseconds = months, days, microseconds
+        return length
 
 
 class Span:
@@ -194,14 +194,14 @@ def read(context: InputContext, text: str, typmod: int) -> int | float:
 
 def restricted(context: InputContext, months: int, days: int, time: int, fields_of: int, typmod: int) -> Length:
     """The interval with what its type does not keep cut off, in microseconds (AdjustIntervalForTypmod)."""
-    kept = _TIMES.get(fields_of, ("", "seconds"))[1]
-    if kept in ("years", "months", "days"):
+    smallest = _TIMES.get(fields_of, ("", "seconds"))[1]
+    if smallest in ("years", "months", "days"):
         time = 0
-    if kept in ("years", "months"):
+    if smallest in ("years", "months"):
         days = 0
-    if kept == "years":
+    if smallest == "years":
         months = int(months / 12) * 12
-    length = {"hours": _HOUR_LENGTH, "minutes": 60 * _SECOND_LENGTH}.get(kept, 1)
+    length = {"hours": _HOUR_LENGTH, "minutes": 60 * _SECOND_LENGTH}.get(smallest, 1)
     time = abs(time) // length * length * (-1 if time < 0 else 1)
     precision = typmod & _FULL_PRECISION
     if typmod >= 0 and precision != _FULL_PRECISION:
@@ -236,9 +236,9 @@ class _Reader:
         seen = 0
         for index in range(len(fields) - 1, -1, -1):
             kind, text = fields[index]
-            found = 0
+            fields_read = 0
             if kind != WORD:
-                found = self._quantity(kind, text)
+                fields_read = self._quantity(kind, text)
             else:
                 if self.unit_open and self.major >= 17:
                     raise Fault(BAD_FORMAT)
@@ -254,13 +254,13 @@ class _Reader:
                 elif word in ("infinity", "-infinity"):
                     if not last:
                         raise Fault(BAD_FORMAT)
-                    found, self.unit = WHOLE_DATE | WHOLE_TIME, ""
+                    fields_read, self.unit = WHOLE_DATE | WHOLE_TIME, ""
                     infinite = -math.inf if word == "-infinity" else math.inf
                 else:
                     self.unit, self.unit_open = word, True
-            if found & seen:
+            if fields_read & seen:
                 raise Fault(BAD_FORMAT)
-            seen |= found
+            seen |= fields_read
         if not seen or (self.unit_open and self.major >= 17):
             raise Fault(BAD_FORMAT)
         if ago:
@@ -316,11 +316,11 @@ class _Reader:
             raise Fault(BAD_FORMAT)
         if self.all_negative:
             value, part = -abs(value), -abs(part)
-        found = self.span.add(self.unit, value, part)
+        fields_read = self.span.add(self.unit, value, part)
         if self.unit == "hour":
             self.unit = "day"
         self.unit_open = False
-        return found
+        return fields_read
 
     def _set_clock(self, text: str, negative: bool = False) -> None:
         """A clock time takes the place of what was there; a bare number before it counts days."""

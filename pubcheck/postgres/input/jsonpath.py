@@ -114,27 +114,27 @@ class _Scanner:
             self._take("#variable", match[0])
         else:
             # The longest match, the first of equals.
-            kind, found = "", ""
+            kind, token = "", ""
             for name, pattern in self._rules:
                 match = pattern.match(text, self.at)
-                if match and len(match[0]) > len(found):
-                    kind, found = name, match[0]
+                if match and len(match[0]) > len(token):
+                    kind, token = name, match[0]
             if kind == "#word":
-                self.at += len(found)
-                self._word(found)
+                self.at += len(token)
+                self._word(token)
             elif kind in ("#integer", "#number"):
-                self._take(kind, found)
+                self._take(kind, token)
             elif kind:
-                self.near = found
+                self.near = token
                 raise self.error(kind)
             else:
                 match = _OPERATOR.match(text, self.at)
                 assert match is not None
                 self._take(match[0], match[0])
 
-    def _take(self, kind: str, found: str) -> None:
-        self.kind, self.value, self.near = kind, found, found
-        self.at += len(found)
+    def _take(self, kind: str, token: str) -> None:
+        self.kind, self.value, self.near = kind, token, token
+        self.at += len(token)
 
     def _comment(self) -> None:
         end = self.text.find("*/", self.at + 2)
@@ -145,7 +145,7 @@ class _Scanner:
 
     def _word(self, start: str) -> None:
         """An identifier or keyword. A blank behind it is read with it; of anything else nothing is left to show."""
-        text, found = self.text, [start]
+        text, pieces = self.text, [start]
         while True:
             if self.at == len(text):
                 self.near = ""
@@ -163,21 +163,21 @@ class _Scanner:
                 self.advance()
                 return
             if character == "\\":
-                found.append(self._escape())
+                pieces.append(self._escape())
                 continue
             match = _OTHERS.match(text, self.at)
             if match is None:
                 self.near = ""
                 break
-            found.append(match[0])
+            pieces.append(match[0])
             self.at = match.end()
-        word = "".join(found)
+        word = "".join(pieces)
         self.value = word
         lower = word.lower() if word.isascii() else word
         self.kind = word if word in _LITERALS else lower if lower in self._keywords else "#word"
 
     def _quoted(self, kind: str) -> None:
-        text, found = self.text, list[str]()
+        text, pieces = self.text, list[str]()
         while True:
             character = text[self.at : self.at + 1]
             if not character:
@@ -187,14 +187,14 @@ class _Scanner:
                 )
             if character == '"':
                 self.at += 1
-                self.kind, self.value, self.near = kind, "".join(found), '"'
+                self.kind, self.value, self.near = kind, "".join(pieces), '"'
                 return
             if character == "\\":
-                found.append(self._escape())
+                pieces.append(self._escape())
             else:
                 match = _QUOTED.match(text, self.at)
                 assert match is not None
-                found.append(match[0])
+                pieces.append(match[0])
                 self.at = match.end()
 
     def _escape(self) -> str:
@@ -227,7 +227,7 @@ class _Scanner:
 
 def _decoded(codes: list[int]) -> str:
     """parseUnicode: surrogates come in pairs."""
-    found, high = [], 0
+    characters, high = [], 0
     low_expected = refused(
         "22P02", "invalid input syntax for type jsonpath", "Unicode low surrogate must follow a high surrogate."
     )
@@ -252,10 +252,10 @@ def _decoded(codes: list[int]) -> str:
             raise refused("22P05", "unsupported Unicode escape sequence", "\\u0000 cannot be converted to text.")
         if code > 0x10FFFF:
             raise refused("42601", "invalid Unicode code point")
-        found.append(chr(code))
+        characters.append(chr(code))
     if high:
         raise low_expected
-    return "".join(found)
+    return "".join(characters)
 
 
 class _Parser:

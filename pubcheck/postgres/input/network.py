@@ -94,7 +94,7 @@ def _address_6(text: str) -> tuple[bytes, int] | None:
 def _groups(text: str, last: bool, prefixed: bool) -> bytes | None:
     if not text:
         return b""
-    found = bytearray()
+    address = bytearray()
     parts = text.split(":")
     for at, part in enumerate(parts):
         if last and at == len(parts) - 1 and "." in part:
@@ -105,21 +105,21 @@ def _groups(text: str, last: bool, prefixed: bool) -> bytes | None:
             if max(values) > 255 or not (octets[-1] or prefixed):
                 return None
             # getv4 counts no octets: what is missing is zero.
-            found += bytes(values).ljust(4, b"\0")
+            address += bytes(values).ljust(4, b"\0")
         elif _GROUP.fullmatch(part):
-            found += int(part, 16).to_bytes(2, "big")
+            address += int(part, 16).to_bytes(2, "big")
         else:
             return None
-    return bytes(found)
+    return bytes(address)
 
 
 def _network(text: str, cidr: bool) -> tuple[int, bytes, int, bytes]:
     """network_in. The value compares as network_cmp does: family, network bits, prefix length, address."""
     version_6 = ":" in text
-    found = _address_6(text) if version_6 else _address_4(text, cidr)
-    if found is None:
+    result = _address_6(text) if version_6 else _address_4(text, cidr)
+    if result is None:
         raise invalid("cidr" if cidr else "inet", text)
-    address, prefix = found
+    address, prefix = result
     size = len(address)
     number = int.from_bytes(address, "big")
     host = number & ((1 << (size * 8 - prefix)) - 1)

@@ -103,10 +103,10 @@ def _strtoul(text: str, decimal: bool) -> tuple[int, int] | None:
 
 def _unsigned(text: str, name: str, bits: int, decimal: bool = False, vector: bool = False) -> tuple[int, int]:
     """uint32in_subr, uint64in_subr (numutils.c), oidin_subr (oid.c): the value and where it ends."""
-    found = _strtoul(text, decimal)
-    if found is None:
+    result = _strtoul(text, decimal)
+    if result is None:
         raise invalid(name, text)
-    value, end = found
+    value, end = result
     if abs(value) >= 1 << 64:
         raise out_of_range(name, text)
     if not vector and text[end:].strip(SPACE):
@@ -305,10 +305,10 @@ def leading_float8(text: str, at: int, type_name: str, whole: str) -> tuple[floa
     length = len(text)
     while at < length and text[at] in SPACE:
         at += 1
-    found = _strtod(text[at:], real=False)
-    if found is None:
+    result = _strtod(text[at:], real=False)
+    if result is None:
         raise invalid(type_name, whole)
-    value, end, wrong = found
+    value, end, wrong = result
     if wrong:
         raise refused("22003", f'"{text[at : at + end]}" is out of range for type double precision')
     at += end
@@ -319,10 +319,10 @@ def leading_float8(text: str, at: int, type_name: str, whole: str) -> tuple[floa
 
 def _float(major: int, text: str, name: str, real: bool) -> float:
     body = text.lstrip(SPACE)
-    found = _strtod(body, real)
-    if found is None:
+    result = _strtod(body, real)
+    if result is None:
         raise invalid(name, text)
-    value, end, wrong = found
+    value, end, wrong = result
     if wrong:
         named = text if real and major < 16 else body[:end]
         raise refused("22003", f'"{named}" is out of range for type {name}')

@@ -119,7 +119,7 @@ def read_multirange(context: InputContext, row: Type, text: str, typmod: int = -
     at = len(text) - len(text.lstrip(SPACE))
     if text[at : at + 1] != "{":
         raise malformed("multirange", text, "Missing left brace.")
-    found: list[Range] = []
+    ranges: list[Range] = []
     state, start, seen, at = "before", 0, False, at + 1
     while state != "finished":
         character = text[at : at + 1]
@@ -143,7 +143,7 @@ def read_multirange(context: InputContext, row: Type, text: str, typmod: int = -
                 seen, state = True, "after"
                 value = read_range(context, range_row, text[start : at + 1], typmod)
                 if not value.empty:
-                    found.append(value)
+                    ranges.append(value)
             elif character == '"':
                 state = "quoted"
             elif character == "\\":
@@ -169,4 +169,4 @@ def read_multirange(context: InputContext, row: Type, text: str, typmod: int = -
         at += 1
     if text[at:].strip(SPACE):
         raise malformed("multirange", text, "Junk after closing right brace.")
-    return found
+    return ranges

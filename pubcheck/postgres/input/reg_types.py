@@ -33,13 +33,13 @@ def _number(context: InputContext, text: str, none: str = "-") -> int | None:
 
 def _names(text: str) -> list[str]:
     """stringToQualifiedNameList: names by dots, folded and cut as identifiers are. Raises ServerError 42602."""
-    at, found = _blanks(text, 0), list[str]()
+    at, names = _blanks(text, 0), list[str]()
     while match := _PART.match(text, at):
         part = match[1].replace('""', '"') if match[1] is not None else _fold(match[2])
-        found.append(part.encode(errors="surrogatepass")[:_NAME_BYTES].decode(errors="ignore"))
+        names.append(part.encode(errors="surrogatepass")[:_NAME_BYTES].decode(errors="ignore"))
         at = _blanks(text, match.end())
         if at == len(text):
-            return found
+            return names
         if text[at] != ".":
             break
         at = _blanks(text, at + 1)
@@ -60,17 +60,17 @@ def _as_literal(error: ServerError) -> ServerError:
     return refused(error.sqlstate, error.message, error.detail, error.hint)
 
 
-def _missing(context: InputContext, sqlstate: str, message: str, what: str) -> Exception:
+def _missing(context: InputContext, sqlstate: str, message: str, reason: str) -> Exception:
     if context.cache.complete_names:
         return refused(sqlstate, message)
-    return Unknowable(what)
+    return Unknowable(reason)
 
 
 def _check_schema(context: InputContext, names: list[str], relation: bool = False) -> None:
     """LookupExplicitNamespace before 16; from then on a missing schema only means that nothing is in it."""
     if len(names) > 3:
-        what = "relation" if relation else "qualified"
-        raise refused("42601", f"improper {what} name (too many dotted names): {'.'.join(names)}")
+        kind = "relation" if relation else "qualified"
+        raise refused("42601", f"improper {kind} name (too many dotted names): {'.'.join(names)}")
     catalog = context.cache.session.catalog
     if len(names) == 3 and names[0] != catalog.database:
         if not catalog.database_known:
@@ -172,22 +172,22 @@ def read_regtype(context: InputContext, text: str, typmod: int = -1) -> int:
 def _functions(context: InputContext, names: list[str]) -> list[Any]:
     """Functions of a name, without those that one of an earlier schema hides."""
     _check_schema(context, names)
-    found: dict[tuple[int, ...], Any] = {}
+    by_arguments: dict[tuple[int, ...], Any] = {}
     if _schema_exists(context, names):
         for _, row in sorted(_looked_up(context.cache.procs, names), key=lambda placed: placed[0]):
-            found.setdefault(row.arguments, row)
-    return list(found.values())
+            by_arguments.setdefault(row.arguments, row)
+    return list(by_arguments.values())
 
 
 def _operators(context: InputContext, names: list[str]) -> list[Any]:
     _check_schema(context, names)
-    found: dict[tuple[int, int], Any] = {}
+    by_operands: dict[tuple[int, int], Any] = {}
     if _schema_exists(context, names):
         operators = context.cache.operators
         placed = [*_looked_up(operators, names, True), *_looked_up(operators, names, False)]
-        for _, row in sorted(placed, key=lambda one: one[0]):
-            found.setdefault((row.left, row.right), row)
-    return list(found.values())
+        for _, row in sorted(placed, key=lambda pair: pair[0]):
+            by_operands.setdefault((row.left, row.right), row)
+    return list(by_operands.values())
 
 
 def _looked_up(look_up: Any, *arguments: Any) -> list[tuple[int, Any]]:
@@ -201,24 +201,24 @@ def read_regproc(context: InputContext, text: str, typmod: int = -1) -> int:
     number = _number(context, text)
     if number is not None:
         return number
-    found = _functions(context, _names(text))
-    if not found:
+    functions = _functions(context, _names(text))
+    if not functions:
         raise _missing(context, "42883", f'function "{text}" does not exist', f'the function "{text}"')
-    if len(found) > 1:
+    if len(functions) > 1:
         raise refused("42725", f'more than one function named "{text}"')
-    return int(found[0].oid)
+    return int(functions[0].oid)
 
 
 def read_regoper(context: InputContext, text: str, typmod: int = -1) -> int:
     number = _number(context, text, none="0")
     if number is not None:
         return number
-    found = _operators(context, _names(text))
-    if not found:
+    operators = _operators(context, _names(text))
+    if not operators:
         raise _missing(context, "42883", f"operator does not exist: {text}", f"the operator {text}")
-    if len(found) > 1:
+    if len(operators) > 1:
         raise refused("42725", f"more than one operator named {text}")
-    return int(found[0].oid)
+    return int(operators[0].oid)
 
 
 _BEFORE_PARENTHESIS = lazy_compile(r'((?:[^"(]|"[^"]*")*+)\(')
@@ -335,10 +335,10 @@ def read_aclitem(context: InputContext, text: str, typmod: int = -1) -> tuple[in
         if text[at : at + 1] != "=":
             raise refused("22P02", 'missing "=" sign')
     start = at = at + 1
-    known = "arwdDxtXUCTcsA" + ("m" if context.major >= 17 else "")
+    letters = "arwdDxtXUCTcsA" + ("m" if context.major >= 17 else "")
     while (letter := text[at : at + 1]) == "*" or (letter.isascii() and letter.isalpha()):
-        if letter not in known and letter != "*":
-            raise refused("22P02", f'invalid mode character: must be one of "{known}"')
+        if letter not in letters and letter != "*":
+            raise refused("22P02", f'invalid mode character: must be one of "{letters}"')
         at += 1
     rights, grantee, grantor = text[start:at], _role(context, name) if name else 0, SUPERUSER
     if text[at : at + 1] == "/":

@@ -195,17 +195,17 @@ def read_pg_snapshot(context: InputContext, text: str, typmod: int = -1) -> tupl
         # FullTransactionIdIsValid looks at the lower half of the number only.
         if text[at : at + 1] == ":" and xmin <= xmax and xmin % (1 << 32) and xmax % (1 << 32):
             at += 1
-            last, found = 0, [xmin, xmax]
+            last, values = 0, [xmin, xmax]
             while at < len(text):
                 value, at = _snapshot_number(text, at)
                 if not max(xmin, last) <= value < xmax:
                     break
-                found.append(value)
+                values.append(value)
                 last = value
                 if text[at : at + 1] == ",":
                     at += 1
                 elif at < len(text):
                     break
             else:
-                return tuple(found)
+                return tuple(values)
     raise invalid("pg_snapshot", text)

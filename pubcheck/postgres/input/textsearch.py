@@ -124,13 +124,13 @@ class _Words:
 def read_tsvector(context: InputContext, text: str, typmod: int = -1) -> list[str]:
     """tsvectorin: the words in their order."""
     _check(text)
-    words, found = _Words(text, query=False), []
+    words, result = _Words(text, query=False), []
     while (word := words.next()) is not None:
         size = len(word.encode(errors="surrogatepass"))
         if size > _GREATEST_WORD:
             raise refused("54000", f"word is too long ({size} bytes, max {_GREATEST_WORD} bytes)")
-        found.append(word)
-    return found
+        result.append(word)
+    return result
 
 
 _PHRASE = lazy_compile(r"<(?:(-)|([0-9]+))")

@@ -55,17 +55,17 @@ class TimeOfDay(Moment):
     def _reserved(self, word: str) -> int:
         if word not in ("now", "allballs"):
             raise Fault(BAD_FORMAT)
-        found = super()._reserved(word)
-        return WHOLE_TIME if word == "now" else found
+        fields_read = super()._reserved(word)
+        return WHOLE_TIME if word == "now" else fields_read
 
     def _month_name(self, number: int) -> int:
         raise Fault(BAD_FORMAT)
 
     def _word(self, text: str) -> int:
-        found = super()._word(text)
-        if found == WEEKDAY:
+        fields_read = super()._word(text)
+        if fields_read == WEEKDAY:
             raise Fault(BAD_FORMAT)
-        return found
+        return fields_read
 
     def _iso_time(self) -> int:
         return self._expect_time()

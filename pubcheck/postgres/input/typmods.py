@@ -75,31 +75,31 @@ def _constant(node: Node, location: int | None) -> str:
     raise _error("42601", "type modifiers must be simple constants or identifiers", location)
 
 
-def _length(type_oid: int, given: list[int]) -> int:
+def _length(type_oid: int, modifiers: list[int]) -> int:
     """anychar_typmodin (varchar.c)."""
-    return HEADER + _within(LENGTHS[type_oid], given, _GREATEST_LENGTH)
+    return HEADER + _within(LENGTHS[type_oid], modifiers, _GREATEST_LENGTH)
 
 
-def _bit_length(type_oid: int, given: list[int]) -> int:
+def _bit_length(type_oid: int, modifiers: list[int]) -> int:
     """anybit_typmodin (varbit.c)."""
-    return _within(_BIT_LENGTHS[type_oid], given, _GREATEST_LENGTH * 8)
+    return _within(_BIT_LENGTHS[type_oid], modifiers, _GREATEST_LENGTH * 8)
 
 
-def _within(name: str, given: list[int], greatest: int) -> int:
-    if len(given) != 1:
+def _within(name: str, modifiers: list[int], greatest: int) -> int:
+    if len(modifiers) != 1:
         raise _Wrong("invalid type modifier")
-    if given[0] < 1:
+    if modifiers[0] < 1:
         raise _Wrong(f"length for type {name} must be at least 1")
-    if given[0] > greatest:
+    if modifiers[0] > greatest:
         raise _Wrong(f"length for type {name} cannot exceed {greatest}")
-    return given[0]
+    return modifiers[0]
 
 
-def _numeric(type_oid: int, given: list[int]) -> int:
+def _numeric(type_oid: int, modifiers: list[int]) -> int:
     """numerictypmodin (numeric.c)."""
-    if len(given) not in (1, 2):
+    if len(modifiers) not in (1, 2):
         raise _Wrong("invalid NUMERIC type modifier")
-    precision, scale = given if len(given) == 2 else (given[0], 0)
+    precision, scale = modifiers if len(modifiers) == 2 else (modifiers[0], 0)
     if not 1 <= precision <= _GREATEST_PRECISION:
         raise _Wrong(f"NUMERIC precision {precision} must be between 1 and {_GREATEST_PRECISION}")
     if not -_GREATEST_SCALE <= scale <= _GREATEST_SCALE:
@@ -107,25 +107,25 @@ def _numeric(type_oid: int, given: list[int]) -> int:
     return (precision << 16 | scale & 0x7FF) + HEADER
 
 
-def _clock(type_oid: int, given: list[int]) -> int:
+def _clock(type_oid: int, modifiers: list[int]) -> int:
     """anytime_typmodin (date.c), anytimestamp_typmodin (timestamp.c). What is too precise is only warned of."""
-    if len(given) != 1:
+    if len(modifiers) != 1:
         raise _Wrong("invalid type modifier")
-    if given[0] < 0:
+    if modifiers[0] < 0:
         name, zone, _ = CLOCKS[type_oid]
-        raise _Wrong(f"{name}({given[0]}){zone} precision must not be negative")
-    return min(given[0], _GREATEST_FRACTION)
+        raise _Wrong(f"{name}({modifiers[0]}){zone} precision must not be negative")
+    return min(modifiers[0], _GREATEST_FRACTION)
 
 
-def _interval(type_oid: int, given: list[int]) -> int:
+def _interval(type_oid: int, modifiers: list[int]) -> int:
     """intervaltypmodin (timestamp.c): fields and precision, as the grammar writes them."""
-    if given[0] not in INTERVAL_FIELDS or len(given) > 2:
+    if modifiers[0] not in INTERVAL_FIELDS or len(modifiers) > 2:
         raise _Wrong("invalid INTERVAL type modifier")
-    if len(given) == 1:
-        return -1 if given[0] == FULL_RANGE else given[0] << 16 | FULL_PRECISION
-    if given[1] < 0:
-        raise _Wrong(f"INTERVAL({given[1]}) precision must not be negative")
-    return given[0] << 16 | min(given[1], _GREATEST_FRACTION)
+    if len(modifiers) == 1:
+        return -1 if modifiers[0] == FULL_RANGE else modifiers[0] << 16 | FULL_PRECISION
+    if modifiers[1] < 0:
+        raise _Wrong(f"INTERVAL({modifiers[1]}) precision must not be negative")
+    return modifiers[0] << 16 | min(modifiers[1], _GREATEST_FRACTION)
 
 
 _READERS = {

@@ -79,8 +79,8 @@ _tables: dict[int, tuple[dict[str, str], dict[str, Abbreviation]]] = {}
 
 def _load(major: int) -> tuple[dict[str, str], dict[str, Abbreviation]]:
     """A major's zones and abbreviations by their names in lower case."""
-    known = _tables.get(major)
-    if known is None:
+    tables = _tables.get(major)
+    if tables is None:
         with open(os.path.join(os.path.dirname(builtins.__file__), "zones.json"), "rb") as file:
             content: Any = decode(file.read())
         bit = 1 << list(content["servers"]).index(str(major))
@@ -93,8 +93,8 @@ def _load(major: int) -> tuple[dict[str, str], dict[str, Abbreviation]]:
                     abbreviations[name.lower()] = (
                         Abbreviation(0, False, row[0]) if dynamic else Abbreviation(row[0], bool(row[1]), "")
                     )
-        known = _tables[major] = (zones, abbreviations)
-    return known
+        tables = _tables[major] = (zones, abbreviations)
+    return tables
 
 
 def abbreviation(context: InputContext, word: str) -> Abbreviation | None:
@@ -102,16 +102,16 @@ def abbreviation(context: InputContext, word: str) -> Abbreviation | None:
 
     Assumes that timezone_abbreviations is Default.
     """
-    found = _load(context.major)[1].get(word)
-    if found is None and context.major >= 18:
+    result = _load(context.major)[1].get(word)
+    if result is None and context.major >= 18:
         session = session_zone(context)
         if session is not None and not session.name:
-            known = word in context.setting("timezone").lower()
+            may_be_known = word in context.setting("timezone").lower()
         else:
-            known = word in _OF_ZONES and (session is None or session.offset is None)
-        if known:
+            may_be_known = word in _OF_ZONES and (session is None or session.offset is None)
+        if may_be_known:
             raise Unknowable("the session's TimeZone")
-    return found
+    return result
 
 
 _POSIX_OFFSET = (
@@ -128,9 +128,9 @@ _POSIX = (
 def find(context: InputContext, name: str) -> Zone | None:
     """The zone of a name in lower case, None if there is none (pg_tzset). Raises Unknowable for some builds' files."""
     zones = _load(context.major)[0]
-    known = zones.get(name)
-    if known is not None:
-        return Zone(known, _etc_offset(name) if name in _FIXED or name.startswith("etc/") else None)
+    zone_name = zones.get(name)
+    if zone_name is not None:
+        return Zone(zone_name, _etc_offset(name) if name in _FIXED or name.startswith("etc/") else None)
     if name in _OF_SOME_BUILDS or (name.startswith(("posix/", "right/")) and name[6:] in zones):
         raise Unknowable("the time zones of the server's build")
     match = re.match(_POSIX, name)
@@ -223,16 +223,16 @@ def offset_at(zone: Zone, local: tuple[int, int, int, int, int, int]) -> int:
         shift = timedelta(seconds=zone.summer - zone.standard)
         begins, ends = _sunday(moment.year, 3, 8) + shift, _sunday(moment.year, 11, 1) - shift
         return zone.summer if year >= 1970 and begins <= moment < ends else zone.standard
-    known = rules(zone.name)
-    if known is None:
+    zone_rules = rules(zone.name)
+    if zone_rules is None:
         return 0
     if zone.abbreviation:
         for days in (0, -182, 182):
             probed = moment + timedelta(days=days)
-            if known.tzname(probed) == zone.abbreviation:
+            if zone_rules.tzname(probed) == zone.abbreviation:
                 moment = probed
     # A time that a change skipped is read by what held before it, one that a change repeated by what holds after it.
-    offsets = [known.utcoffset(moment.replace(fold=fold)) for fold in (0, 1)]
+    offsets = [zone_rules.utcoffset(moment.replace(fold=fold)) for fold in (0, 1)]
     return min(int(offset.total_seconds()) for offset in offsets if offset is not None)
 
 

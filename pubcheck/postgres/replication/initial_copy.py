@@ -57,10 +57,10 @@ def copied(catalog: Catalog, publications: Sequence[int]) -> list[Copied]:
     has publish_via_partition_root; 15 looks at each publication alone.
     """
     own = _by_relation(catalog, publications)
-    taken = set(_asked_for(catalog, own, publications))
-    found: list[Copied] = []
+    relations = set(_asked_for(catalog, own, publications))
+    tables: list[Copied] = []
     for oid, rows in own.items():
-        if oid not in taken:
+        if oid not in relations:
             continue
         filters: list[tuple[int, Filter]] = []
         for row in rows:
@@ -71,8 +71,8 @@ def copied(catalog: Catalog, publications: Sequence[int]) -> list[Copied]:
         first = catalog.publications[rows[0].publication]
         relation = catalog.relations[oid]
         lists = None if rows[0].entry is None else rows[0].entry.columns
-        within = next((above for above in catalog.ancestors(oid) if above in taken), 0) if relation.partition else 0
-        found.append(
+        within = next((above for above in catalog.ancestors(oid) if above in relations), 0) if relation.partition else 0
+        tables.append(
             Copied(
                 oid,
                 tuple(row.publication for row in rows),
@@ -81,7 +81,7 @@ def copied(catalog: Catalog, publications: Sequence[int]) -> list[Copied]:
                 within,
             )
         )
-    return found
+    return tables
 
 
 def subscribe_conflicts(catalog: Catalog, publications: Sequence[int]) -> list[Conflict]:
@@ -93,7 +93,7 @@ def subscribe_conflicts(catalog: Catalog, publications: Sequence[int]) -> list[C
     own = _by_relation(catalog, publications)
     if len(set(publications)) < 2:
         return []
-    found: list[Conflict] = []
+    conflicts: list[Conflict] = []
     for oid in _asked_for(catalog, own, publications):
         rows = own[oid]
         if len(rows) == 1:
@@ -106,16 +106,16 @@ def subscribe_conflicts(catalog: Catalog, publications: Sequence[int]) -> list[C
             answer = ServerAnswer(
                 "0A000", f'cannot use different column lists for table "{name}" in different publications'
             )
-            found.append(Conflict("lists-refused", oid, answer, sets))
-    return found
+            conflicts.append(Conflict("lists-refused", oid, answer, sets))
+    return conflicts
 
 
 def _by_relation(catalog: Catalog, publications: Sequence[int]) -> dict[int, list[Listed]]:
-    found: dict[int, list[Listed]] = {}
+    by_relation: dict[int, list[Listed]] = {}
     for publication in dict.fromkeys(publications):
         for row in listed(catalog, publication):
-            found.setdefault(row.relation, []).append(row)
-    return found
+            by_relation.setdefault(row.relation, []).append(row)
+    return by_relation
 
 
 def _asked_for(catalog: Catalog, own: dict[int, list[Listed]], publications: Sequence[int]) -> list[int]:
@@ -127,14 +127,14 @@ def _asked_for(catalog: Catalog, own: dict[int, list[Listed]], publications: Seq
 
 def _without_partitions(catalog: Catalog, tables: Iterable[int], via_root: bool) -> list[int]:
     """filter_partitions."""
-    kept = list(tables)
+    remaining = list(tables)
     if not via_root:
-        return kept
-    known = set(kept)
+        return remaining
+    present = set(remaining)
     return [
         oid
-        for oid in kept
-        if not catalog.relations[oid].partition or not any(above in known for above in catalog.ancestors(oid))
+        for oid in remaining
+        if not catalog.relations[oid].partition or not any(above in present for above in catalog.ancestors(oid))
     ]
 
 
@@ -154,16 +154,16 @@ def _tables(catalog: Catalog, publication: Publication) -> dict[int, None]:
     for schema in catalog.schemas_of.get(publication.oid):
         held = catalog.relations_in.get(catalog.publication_namespaces[schema].namespace)
         starts += [oid for oid in held if is_publishable(catalog.relations[oid])]
-    found: dict[int, None] = {}
+    tables: dict[int, None] = {}
     walked: set[int] = set()
     for start in starts:
         if via_root or catalog.relations[start].kind != "p":
-            found[start] = None
+            tables[start] = None
         elif start not in walked:
             tree = catalog.descendants(start)
             walked.update(tree)
-            found.update((oid, None) for oid in tree if catalog.relations[oid].kind != "p")
-    return found
+            tables.update((oid, None) for oid in tree if catalog.relations[oid].kind != "p")
+    return tables
 
 
 def _listed(catalog: Catalog, publication: Publication, oid: int) -> Listed:

@@ -22,17 +22,17 @@ def publications_of(catalog: Catalog, relation: Relation) -> list[Publication]:
 
     Its own memberships, its schema's, then for a partition those of each ancestor, nearest first; FOR ALL TABLES last.
     """
-    found: dict[int, None] = {}
+    publications: dict[int, None] = {}
     for oid in (relation.oid, *catalog.ancestors(relation.oid)):
         if catalog.memberships.has(oid):
             members = (catalog.publication_rels[member].publication for member in catalog.memberships.get(oid))
-            found.update(dict.fromkeys(sorted(members)))
+            publications.update(dict.fromkeys(sorted(members)))
         namespace = catalog.relations[oid].namespace
         if catalog.schema_publications.has(namespace):
             entries = (catalog.publication_namespaces[entry] for entry in catalog.schema_publications.get(namespace))
-            found.update(dict.fromkeys(sorted(entry.publication for entry in entries)))
-    found.update(dict.fromkeys(catalog.publications_for_all))
-    return [catalog.publications[oid] for oid in found]
+            publications.update(dict.fromkeys(sorted(entry.publication for entry in entries)))
+    publications.update(dict.fromkeys(catalog.publications_for_all))
+    return [catalog.publications[oid] for oid in publications]
 
 
 def publishes(catalog: Catalog, publication: Publication, relation: Relation) -> bool:
@@ -84,19 +84,19 @@ def route(catalog: Catalog, publication: Publication, relation: Relation) -> Arr
         if publication.via_root and relation.partition and (ancestors := catalog.ancestors(oid)):
             return Arrival(ancestors[-1], len(ancestors), oid, "all tables")
         return Arrival(oid, 0, oid, "all tables")
-    here = named(catalog, publication.oid, relation)
+    own_name = named(catalog, publication.oid, relation)
     if not relation.partition:
-        return None if here is None else Arrival(oid, 0, oid, here)
-    if here is not None and not publication.via_root:
-        return Arrival(oid, 0, oid, here)
-    found = None if here is None else Arrival(oid, 0, oid, here)
+        return None if own_name is None else Arrival(oid, 0, oid, own_name)
+    if own_name is not None and not publication.via_root:
+        return Arrival(oid, 0, oid, own_name)
+    arrival = None if own_name is None else Arrival(oid, 0, oid, own_name)
     for level, ancestor in enumerate(catalog.ancestors(oid), 1):
         how = named(catalog, publication.oid, catalog.relations[ancestor])
         if how is not None:
             if not publication.via_root:
                 return Arrival(oid, 0, ancestor, how)
-            found = Arrival(ancestor, level, ancestor, how)
-    return found
+            arrival = Arrival(ancestor, level, ancestor, how)
+    return arrival
 
 
 def named(catalog: Catalog, publication: int, relation: Relation) -> How | None:

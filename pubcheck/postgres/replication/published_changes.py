@@ -64,14 +64,14 @@ def sent_by(catalog: Catalog, publication: int) -> list[Sent]:
     """
     row = catalog.publications[publication]
     operations = published_operations(row)
-    found: list[Sent] = []
+    sents: list[Sent] = []
     for oid in _reached(catalog, row):
         relation = catalog.relations[oid]
         if relation.kind == "r" and is_publishable(relation):
             sent = _sent(catalog, row, relation, operations)
             if sent is not None:
-                found.append(sent)
-    return found
+                sents.append(sent)
+    return sents
 
 
 def truncates_sent_by(catalog: Catalog, publication: int, sents: Iterable[Sent]) -> list[Sent]:
@@ -83,11 +83,11 @@ def truncates_sent_by(catalog: Catalog, publication: int, sents: Iterable[Sent])
     row = catalog.publications[publication]
     if not (row.via_root and row.truncate):
         return []
-    arrived = {one.arrives_as for one in sents}
+    arrived = {sent.arrives_as for sent in sents}
     empty = (catalog.relations[oid] for oid in _reached(catalog, row) if oid not in arrived)
     operations = published_operations(row)
-    made = [_sent(catalog, row, each, operations) for each in empty if each.kind == "p" and is_publishable(each)]
-    return [one for one in made if one is not None and one.truncate_sent]
+    candidates = [_sent(catalog, row, each, operations) for each in empty if each.kind == "p" and is_publishable(each)]
+    return [sent for sent in candidates if sent is not None and sent.truncate_sent]
 
 
 def sent(catalog: Catalog, publication: int, relation: int) -> Sent | None:
@@ -134,12 +134,12 @@ def unpublished_members(catalog: Catalog, publication: int) -> list[tuple[int, R
 
     Partitions among them are accepted without a word (is_publishable_class). Views are nobody's tables.
     """
-    found: list[tuple[int, Reason]] = []
+    result: list[tuple[int, Reason]] = []
     for oid in _reached(catalog, catalog.publications[publication]):
         reason = unpublishable(catalog.relations[oid])
         if reason is not None:
-            found.append((oid, reason))
-    return found
+            result.append((oid, reason))
+    return result
 
 
 def unpublishable(relation: Relation) -> Reason | None:
@@ -201,7 +201,7 @@ class Unused(Struct, frozen=True, gc=False):
 def unused(catalog: Catalog, publication: int) -> list[Unused]:
     """The filters and column lists of a publication's members that the server accepts and never looks at."""
     row = catalog.publications[publication]
-    found: list[Unused] = []
+    result: list[Unused] = []
     for member in catalog.members_of.get(publication):
         entry = catalog.publication_rels[member]
         if entry.filter is None and entry.columns is None:
@@ -209,7 +209,7 @@ def unused(catalog: Catalog, publication: int) -> list[Unused]:
         relation = catalog.relations[entry.relation]
         arrives = route(catalog, row, relation)
         if arrives is not None and arrives.level > 0:
-            found.append(Unused(entry, arrives.arrives_as))
+            result.append(Unused(entry, arrives.arrives_as))
         elif entry.filter is not None and (publication, relation.namespace) in catalog.schema_members:
-            found.append(Unused(entry, 0))
-    return found
+            result.append(Unused(entry, 0))
+    return result

@@ -41,7 +41,7 @@ def replica_identity(catalog: Catalog, relation: Relation) -> ReplicaIdentity:
     if kind in "di":
         for oid in catalog.key_indexes_of.get(relation.oid):
             index = catalog.indexes[oid]
-            wanted = index.primary if kind == "d" else index.identity
-            if wanted and index.valid and index.unique and index.immediate and not index.partial:
+            chosen = index.primary if kind == "d" else index.identity
+            if chosen and index.valid and index.unique and index.immediate and not index.partial:
                 return ReplicaIdentity(kind, frozenset(index.keys), oid)
     return ReplicaIdentity(kind, known=relation.seen or kind == "n")

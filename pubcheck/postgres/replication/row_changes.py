@@ -73,37 +73,37 @@ def logged(
     Of an UPDATE the old row only where a column of the identity changed or is ``stored_apart`` (out of line, TOAST),
     or where the identity is FULL; values stored apart that did not change are missing in the new row.
     """
-    kept: Row | None = None
+    old_row: Row | None = None
     if old is not None and identity.full:
-        kept = dict(old)
+        old_row = dict(old)
     elif old is not None and identity.columns:
         changed = new is None or any(
             old[number] != new[number] or number in stored_apart for number in identity.columns
         )
         if changed:
-            kept = {number: value if number in identity.columns else None for number, value in old.items()}
+            old_row = {number: value if number in identity.columns else None for number, value in old.items()}
     written: Row | None = new
     if old is not None and new is not None and stored_apart:
         written = {
             number: UNCHANGED if number in stored_apart and value == old[number] else value
             for number, value in new.items()
         }
-    return Logged(operation, kept, written)
+    return Logged(operation, old_row, written)
 
 
-def arriving(catalog: Catalog, what: Combined | Sent, change: Logged, matches: Matches) -> Change | None:
+def arriving(catalog: Catalog, published: Combined | Sent, change: Logged, matches: Matches) -> Change | None:
     """What is sent of a logged change; None for nothing (pgoutput_change, pgoutput_row_filter).
 
     ``matches`` gets rows by the numbers of the relation that the changes bear the name of.
     """
-    filters = _filters(what, change.operation)
+    filters = _filters(published, change.operation)
     if filters is None:
         return None
     old, new, operation = change.old, change.new, change.operation
     if operation == "delete" and old is None:
         return None
     if filters:
-        numbers = _numbers(catalog, what)
+        numbers = _numbers(catalog, published)
 
         def passes(row: Row) -> bool:
             if numbers is not None:
@@ -128,24 +128,24 @@ def arriving(catalog: Catalog, what: Combined | Sent, change: Logged, matches: M
                 old, new = None, whole
             elif became == "delete":
                 new = None
-    return Change(operation, what.arrives_as, _chosen(old, what.columns), _chosen(new, what.columns))
+    return Change(operation, published.arrives_as, _chosen(old, published.columns), _chosen(new, published.columns))
 
 
-def _filters(what: Combined | Sent, operation: RowOperation) -> tuple[Filter, ...] | None:
-    if isinstance(what, Sent):
-        if operation not in what.operations:
+def _filters(published: Combined | Sent, operation: RowOperation) -> tuple[Filter, ...] | None:
+    if isinstance(published, Sent):
+        if operation not in published.operations:
             return None
-        return () if what.filter is None else (what.filter,)
-    found = what.filters(operation)
-    return None if found is None else tuple(condition for _, condition in found)
+        return () if published.filter is None else (published.filter,)
+    filters = published.filters(operation)
+    return None if filters is None else tuple(condition for _, condition in filters)
 
 
-def _numbers(catalog: Catalog, what: Combined | Sent) -> dict[int, int] | None:
+def _numbers(catalog: Catalog, published: Combined | Sent) -> dict[int, int] | None:
     """The table's column numbers as those of the relation that its changes arrive as; None where they are the same."""
-    if what.arrives_as == what.relation:
+    if published.arrives_as == published.relation:
         return None
-    names = {column.name: column.number for column in catalog.relations[what.arrives_as].live()}
-    own = catalog.relations[what.relation].live()
+    names = {column.name: column.number for column in catalog.relations[published.arrives_as].live()}
+    own = catalog.relations[published.relation].live()
     return {column.number: names[column.name] for column in own if column.name in names}
 
 

@@ -91,20 +91,20 @@ def combine(catalog: Catalog, publications: Sequence[int], relation: int) -> Com
     if len(publications) <= _FEW:
         return _combined(catalog, [catalog.publications[oid] for oid in dict.fromkeys(publications)], table)
     order = {oid: at for at, oid in enumerate(publications)}
-    asked = [row for row in publications_of(catalog, table) if row.oid in order]
-    asked.sort(key=lambda row: order[row.oid])
-    return _combined(catalog, asked, table)
+    subscribed = [row for row in publications_of(catalog, table) if row.oid in order]
+    subscribed.sort(key=lambda row: order[row.oid])
+    return _combined(catalog, subscribed, table)
 
 
 _FEW = 8
 """So many publications are asked one by one whether they publish a table; of more, the table is asked for its own."""
 
 
-def _combined(catalog: Catalog, asked: list[Publication], table: Relation) -> Combined | None:
+def _combined(catalog: Catalog, publications: list[Publication], table: Relation) -> Combined | None:
     level, arrives_as = 0, table.oid
     counted: list[Publication] = []
     overruled: list[Publication] = []
-    for publication in asked:
+    for publication in publications:
         arrives = route(catalog, publication, table)
         if arrives is None or (table.kind == "p" and not publication.via_root):
             continue
@@ -171,13 +171,13 @@ def _filters(
     sending = [publication for publication in counted if getattr(publication, operation)]
     if not sending:
         return () if any(getattr(publication, operation) for publication in overruled) else None
-    found: list[tuple[int, Filter]] = []
+    filters: list[tuple[int, Filter]] = []
     for publication in sending:
         condition = _filter(catalog, publication, target)
         if condition is None:
             return ()
-        found.append((publication.oid, condition))
-    return tuple(found)
+        filters.append((publication.oid, condition))
+    return tuple(filters)
 
 
 def _listed(catalog: Catalog, publication: Publication, target: Relation) -> tuple[int, ...] | None:

@@ -46,10 +46,10 @@ class Session(Relations):
         if "arrayBounds" not in node:
             # Most columns of most schemas: built-in types, for which the grammar writes pg_catalog where it knows them.
             if len(parts) == 1:
-                known = self._search_path()[0][0] == PG_CATALOG
+                builtin = self._search_path()[0][0] == PG_CATALOG
             else:
-                known = len(parts) == 2 and parts[0]["String"]["sval"] == "pg_catalog"
-            oid = self._builtin_types.get(("pg_catalog", parts[-1]["String"]["sval"]), 0) if known else 0
+                builtin = len(parts) == 2 and parts[0]["String"]["sval"] == "pg_catalog"
+            oid = self._builtin_types.get(("pg_catalog", parts[-1]["String"]["sval"]), 0) if builtin else 0
             if oid:
                 return oid
         oid = self.named_type([part["String"]["sval"] for part in parts], "[]" if "arrayBounds" in node else "")
@@ -98,16 +98,16 @@ class Session(Relations):
         else:
             path = self.path
         for oid in path:
-            found = catalog.type_names.get((oid, name))
-            if found is None and oid == PG_CATALOG:
-                found = builtins(catalog.major.number).type("pg_catalog", name)
-            if not found:
+            type_oid = catalog.type_names.get((oid, name))
+            if type_oid is None and oid == PG_CATALOG:
+                type_oid = builtins(catalog.major.number).type("pg_catalog", name)
+            if not type_oid:
                 # Tables are types too.
                 relation = catalog.relation_names.get((oid, name))
                 if relation is not None and catalog.relations[relation].kind in "rpvmf":
-                    found = catalog.row_type(catalog.relations[relation]).oid
-            if found:
-                return found
+                    type_oid = catalog.row_type(catalog.relations[relation]).oid
+            if type_oid:
+                return type_oid
         closed = self.complete or any((TYPE, oid, name) in gone for oid in path)
         if closed and not self.blind and not self.extensions:
             if schema is not None and not path:

@@ -32,16 +32,16 @@ def refuse_unknown_columns(session: Session, relation: Relation, names: Iterable
     """Raises ServerError 42703 for a name in an expression over a relation, behind whatever qualifier, that is none of
     its columns, nor may be the row or a function of it: `t.total` is total(t)."""
     for name in names if relation.seen else ():
-        known = relation.column(name) is not None or name in SYSTEM_COLUMNS or name == relation.name
-        if not (known or session.syscache.procs([name])):
+        exists = relation.column(name) is not None or name in SYSTEM_COLUMNS or name == relation.name
+        if not (exists or session.syscache.procs([name])):
             raise ServerError("42703", f'column "{name}" does not exist')
 
 
 def having_column(session: Session, relation: int, name: str, recurse: bool) -> list[int]:
     """The relation and, going down, its descendants that have the column."""
     catalog = session.catalog
-    found = catalog.descendants(relation) if recurse or catalog.relations[relation].kind == "p" else [relation]
-    return [oid for oid in found if catalog.relations[oid].column(name) is not None]
+    relations = catalog.descendants(relation) if recurse or catalog.relations[relation].kind == "p" else [relation]
+    return [oid for oid in relations if catalog.relations[oid].column(name) is not None]
 
 
 def put_columns(session: Session, row: Relation, columns: tuple[Column, ...]) -> Relation:

@@ -34,19 +34,19 @@ class Rights(Connection):
         return role.superuser or not role.seen
 
     def _roles_with_privileges(self, role: Role) -> AbstractSet[int]:
-        found, todo = {role.oid}, [role]
+        roles, todo = {role.oid}, [role]
         # Before 16 the member's own INHERIT counts, from 16 on that of the grant, whose default it was.
         by_grant = self.catalog.major.set_role_option
         while todo:
             row = todo.pop()
             if row.inherit or by_grant:
                 for oid in row.member_of:
-                    if oid not in found and not (by_grant and oid in row.without_inherit):
-                        found.add(oid)
+                    if oid not in roles and not (by_grant and oid in row.without_inherit):
+                        roles.add(oid)
                         todo.append(self.catalog.roles[oid])
-        if self._database_owner() in (None, *found):
-            found.add(DATABASE_OWNER)
-        return found
+        if self._database_owner() in (None, *roles):
+            roles.add(DATABASE_OWNER)
+        return roles
 
     def _database_owner(self) -> int | None:
         """None for a database made elsewhere: whoever works in it may be its owner."""
@@ -65,14 +65,14 @@ class Rights(Connection):
         who = who or self.role
         if who.superuser or not who.seen:
             return True
-        found, todo = {who.oid}, [who]
+        roles, todo = {who.oid}, [who]
         while todo:
             row = todo.pop()
             for oid in row.member_of:
-                if oid not in found and oid not in row.without_set:
-                    found.add(oid)
+                if oid not in roles and oid not in row.without_set:
+                    roles.add(oid)
                     todo.append(self.catalog.roles[oid])
-        return role in found
+        return role in roles
 
     def may_create_in_database(self, role: Role | None = None) -> bool:
         role = role or self.role

@@ -82,15 +82,15 @@ class Relations(Schemas):
         if oid is not None:
             return catalog.relations[oid]
         if namespace in (PG_CATALOG, INFORMATION_SCHEMA, PG_TOAST):
-            known = builtins(catalog.major.number).relation(catalog.namespaces[namespace].name, name)
-            if known is not None:
+            builtin = builtins(catalog.major.number).relation(catalog.namespaces[namespace].name, name)
+            if builtin is not None:
                 row = Relation(
-                    known.oid,
+                    builtin.oid,
                     name,
                     namespace,
-                    known.kind,
+                    builtin.kind,
                     SUPERUSER,
-                    columns=tuple(Column(number, column) for number, column in enumerate(known.columns, 1)),
+                    columns=tuple(Column(number, column) for number, column in enumerate(builtin.columns, 1)),
                     identity="n",
                     seen=True,
                 )
@@ -138,8 +138,8 @@ class Relations(Schemas):
         name, schema = rv["relname"], rv.get("schemaname")
         catalog = self.catalog
         if schema is not None:
-            known = schema in catalog.namespace_names or (schema == "pg_temp" and TEMPORARY in catalog.namespaces)
-            if not known:
+            exists = schema in catalog.namespace_names or (schema == "pg_temp" and TEMPORARY in catalog.namespaces)
+            if not exists:
                 key = "no-schema" if judged else None
                 error = ServerError("3F000", NO_SCHEMA, key=key, culprit=rv.get("location"), schema=schema)
                 if schema == "pg_temp" or (
@@ -150,7 +150,7 @@ class Relations(Schemas):
             if schema == "pg_temp":
                 namespace: int | None = TEMPORARY
             else:
-                namespace = catalog.namespace_names[schema] if known else self._assume_namespace(schema)
+                namespace = catalog.namespace_names[schema] if exists else self._assume_namespace(schema)
             if namespace is None:
                 raise error
         else:

@@ -185,9 +185,9 @@ class Visibility(Rights):
         """Whether the unit makes extensions: what is missing may be theirs."""
         return "extensions" in self.catalog.settings
 
-    def note_unseen(self, error: ServerError, *what: Any) -> None:
-        """A name is not visible; ``what`` it is called: its kind, its namespace and it. The platform's are no news."""
-        error.missing = what
+    def note_unseen(self, error: ServerError, *missing: Any) -> None:
+        """Note that a name is unknown; ``missing`` is its kind, its namespace and the name."""
+        error.missing = missing
         self.basis.unseen.append(error)
 
     def unseen_names(self) -> list[ServerError]:

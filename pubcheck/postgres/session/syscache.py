@@ -111,10 +111,10 @@ class SysCache(TypeLookups):
         name = names[-1]
         if len(names) > 1:
             namespace = self._explicit_namespace(names)
-            found = [(0, row) for row in self._procs_in(namespace, name)]
-            if not found:
+            rows = [(0, row) for row in self._procs_in(namespace, name)]
+            if not rows:
                 self._require_seen(namespace)
-            return found
+            return rows
         path, catalog = self.session.path, self.catalog
         if not catalog.procs and INFORMATION_SCHEMA not in path:
             return self.builtin.placed_procs(name, path.index(PG_CATALOG))
@@ -156,10 +156,10 @@ class SysCache(TypeLookups):
         name = names[-1]
         if len(names) > 1:
             namespace = self._explicit_namespace(names)
-            found = [(0, row) for row in self._operators_in(namespace, name, prefix)]
-            if not found:
+            rows = [(0, row) for row in self._operators_in(namespace, name, prefix)]
+            if not rows:
                 self._require_seen(namespace)
-            return found
+            return rows
         path = self.session.path
         if not self.catalog.operators:
             return self.builtin.placed_operators(name, prefix, path.index(PG_CATALOG))
@@ -233,7 +233,7 @@ class SysCache(TypeLookups):
     def collation(self, oid: int) -> Collation:
         row = self.catalog.collations.get(oid) or self.builtin.collation(oid)
         if row is None:
-            row = next((one for one in _assumed_collations.values() if one.oid == oid), None)
+            row = next((collation for collation in _assumed_collations.values() if collation.oid == oid), None)
         if row is None:
             raise Unknowable("a collation")
         return row
@@ -287,19 +287,19 @@ class SysCache(TypeLookups):
         ``method`` is b(tree) or h(ash); of gin and gist only the unit's own classes are known.
         """
         oid, _ = self.base_type(oid)
-        known = self.builtin.default_classes()
-        family = known.get((method, oid))
+        builtin = self.builtin.default_classes()
+        family = builtin.get((method, oid))
         if family is not None:
             return family, oid
-        own = [(one.type, one.family) for one in self._unit_classes() if one.method == method]
+        own = [(opclass.type, opclass.family) for opclass in self._unit_classes() if opclass.method == method]
         for type_oid, own_family in own:
             if type_oid == oid:
                 return own_family, oid
         category = self.type(oid).category
         preferred: list[tuple[int, int]] = []
         compatible: list[tuple[int, int]] = []
-        given = [(type_oid, family) for (which, type_oid), family in known.items() if which == method]
-        for type_oid, family in (*given, *own):
+        pairs = [(type_oid, family) for (which, type_oid), family in builtin.items() if which == method]
+        for type_oid, family in (*pairs, *own):
             if not self.binary_coercible(oid, type_oid):
                 continue
             row = self.type(type_oid)
@@ -316,7 +316,14 @@ class SysCache(TypeLookups):
 
     def opfamily_function(self, family: int, left: int, right: int) -> int:
         """get_opfamily_proc for support function 1: btree's comparison, hash's hash function; an oid, or 0."""
-        return next((proc for one, other, proc in self._family(family)[1] if (one, other) == (left, right)), 0)
+        return next(
+            (
+                proc
+                for left_type, right_type, proc in self._family(family)[1]
+                if (left_type, right_type) == (left, right)
+            ),
+            0,
+        )
 
     def _family(self, oid: int) -> tuple[tuple[tuple[int, int, int, int], ...], tuple[tuple[int, int, int], ...]]:
         row = self.builtin.family(oid) if oid < FIRST_NORMAL_OID else None
@@ -329,9 +336,9 @@ class SysCache(TypeLookups):
 
     def btree_interpretations(self, operator: int) -> list[tuple[int, int]]:
         """get_op_btree_interpretation: (operator family, strategy) of an operator; 6 for the negator of an equality."""
-        found = self._btree_memberships(operator)
-        if found:
-            return found
+        memberships = self._btree_memberships(operator)
+        if memberships:
+            return memberships
         negated = self._btree_memberships(self.negator(operator))
         return [(family, NOT_EQUAL) for family, strategy in negated if strategy == EQUAL]
 
@@ -354,10 +361,10 @@ class SysCache(TypeLookups):
         key = (self.catalog.major.number, oid)
         if lasting and key in _built_in_type_caches:
             return _built_in_type_caches[key]
-        made = self._type_cache(oid)
+        cache = self._type_cache(oid)
         if lasting:
-            _built_in_type_caches[key] = made
-        return made
+            _built_in_type_caches[key] = cache
+        return cache
 
     def _type_cache(self, oid: int) -> TypeCache:
         family, by = self.default_class(oid, "b")
@@ -380,11 +387,13 @@ class SysCache(TypeLookups):
             parts = [self.type(row.base).base]
         # Of anyarray itself, as columns of pg_stats are, no element is known.
         held = [self.type_cache(part) if part or row.kind == "c" else TypeCache() for part in parts]
-        if hashed in (_HASH_ARRAY, _HASH_RECORD, _HASH_RANGE, _HASH_MULTIRANGE) and not all(one.hash for one in held):
+        if hashed in (_HASH_ARRAY, _HASH_RECORD, _HASH_RANGE, _HASH_MULTIRANGE) and not all(
+            component.hash for component in held
+        ):
             hashed = 0
-        if eq in (_ARRAY_EQ, _RECORD_EQ) and not all(one.eq for one in held):
+        if eq in (_ARRAY_EQ, _RECORD_EQ) and not all(component.eq for component in held):
             eq = 0
-        if lt in (_ARRAY_LT, _RECORD_LT) and not all(one.cmp for one in held):
+        if lt in (_ARRAY_LT, _RECORD_LT) and not all(component.cmp for component in held):
             lt = cmp = 0
         if hashed == _HASH_RECORD and row.oid == oids.RECORD:
             hashed = 0  # the fields of an anonymous record are known only when it runs

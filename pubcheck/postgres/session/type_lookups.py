@@ -135,11 +135,13 @@ class TypeLookups:
     def type_is_visible(self, row: Type) -> bool:
         """TypeIsVisible: the unqualified name leads to this type."""
         catalog, name = self.catalog, row.name
-        known = builtins(catalog.major.number)
+        builtin = builtins(catalog.major.number)
         for namespace in self.session.path:
             if namespace == row.namespace:
                 return True
-            if (namespace, name) in catalog.type_names or (namespace == PG_CATALOG and known.type("pg_catalog", name)):
+            if (namespace, name) in catalog.type_names or (
+                namespace == PG_CATALOG and builtin.type("pg_catalog", name)
+            ):
                 return False
             relation = catalog.relation_names.get((namespace, name))
             if relation is not None and catalog.relations[relation].kind in "rpvmfc":

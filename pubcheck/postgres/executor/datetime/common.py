@@ -48,10 +48,10 @@ def midnight(date: Moment) -> Moment:
     """date2timestamp. Raises ServerError 22008."""
     if infinite(date):
         return date
-    found = date * DAY_LENGTH
-    if not FIRST_TIMESTAMP <= found < END_TIMESTAMP:
+    moment = date * DAY_LENGTH
+    if not FIRST_TIMESTAMP <= moment < END_TIMESTAMP:
         raise failed("22008", "date out of range for timestamp")
-    return found
+    return moment
 
 
 def parts(moment: int) -> tuple[int, int, int, int]:
@@ -72,6 +72,6 @@ def swapped(maker: Maker) -> Maker:
 
     def make(call: Call) -> Function:
         function = maker(call)
-        return lambda one, other: function(other, one)
+        return lambda left, right: function(right, left)
 
     return make

@@ -44,19 +44,19 @@ def _mixed(test: Callable[[Any, Any], bool]) -> tuple[Function, Function]:
 def _date_plus(date: Moment, days: int) -> Moment:
     if infinite(date):
         return date
-    found = date + days
-    if not FIRST_DAY <= found < END_DAY:
+    day = date + days
+    if not FIRST_DAY <= day < END_DAY:
         raise failed("22008", "date out of range")
-    return found
+    return day
 
 
 def _date_minus_date(left: Moment, right: Moment) -> Moment:
     if infinite(left) or infinite(right):
         raise failed("22008", "cannot subtract infinite dates")
-    found = left - right
-    if not -(1 << 31) <= found < 1 << 31:
+    days = left - right
+    if not -(1 << 31) <= days < 1 << 31:
         raise failed("22003", "integer out of range")
-    return found
+    return days
 
 
 def _day_of(moment: Moment) -> Moment:
@@ -75,10 +75,10 @@ def _date_at(date: Moment, time: int) -> Moment:
 def _date_at_timetz(date: Moment, time: tuple[int, int]) -> Moment:
     if isinstance(date, float):
         return date
-    found = date * DAY_LENGTH + time[0]
-    if not (FIRST_TIMESTAMP <= found < END_TIMESTAMP and date * DAY_LENGTH < END_TIMESTAMP):
+    moment = date * DAY_LENGTH + time[0]
+    if not (FIRST_TIMESTAMP <= moment < END_TIMESTAMP and date * DAY_LENGTH < END_TIMESTAMP):
         raise failed("22008", "date out of range for timestamp")
-    return found
+    return moment
 
 
 # Timestamps and intervals.
@@ -137,14 +137,14 @@ def _difference(call: Call) -> Function:
                 raise interval_range()
             positive = left > right
             return INFINITE_INTERVAL if positive else MINUS_INFINITE_INTERVAL
-        found = left - right
-        if not -(1 << 63) <= found < 1 << 63:
+        microseconds = left - right
+        if not -(1 << 63) <= microseconds < 1 << 63:
             if call.context.major > 15:
                 raise interval_range()
-            found = (found + (1 << 63)) % (1 << 64) - (1 << 63)  # 15 does not look
-        days = abs(found) // DAY_LENGTH
-        days = days if found >= 0 else -days
-        return Interval(0, days, found - days * DAY_LENGTH)
+            microseconds = (microseconds + (1 << 63)) % (1 << 64) - (1 << 63)  # 15 does not look
+        days = abs(microseconds) // DAY_LENGTH
+        days = days if microseconds >= 0 else -days
+        return Interval(0, days, microseconds - days * DAY_LENGTH)
 
     return subtract
 
@@ -156,8 +156,8 @@ def _scaled(value: Moment, precision: int) -> Moment:
     if not 0 <= precision < 6:
         raise failed("22023", f"timestamp({precision}) precision must be between 0 and 6")
     unit: int = 10 ** (6 - precision)
-    found = (abs(value) + unit // 2) // unit * unit
-    return found if value >= 0 else -found
+    magnitude = (abs(value) + unit // 2) // unit * unit
+    return magnitude if value >= 0 else -magnitude
 
 
 # Times.
@@ -206,20 +206,20 @@ def _make_date(year: int, month: int, day: int) -> int:
 
 def _overlaps(left_start: Any, left_end: Any, right_start: Any, right_end: Any) -> bool | None:
     """overlaps_timestamp: the ends may be NULL and in any order."""
-    one, two = _in_order(left_start, left_end)
-    three, four = _in_order(right_start, right_end)
-    if one is None or three is None:
+    left_low, left_high = _in_order(left_start, left_end)
+    right_low, right_high = _in_order(right_start, right_end)
+    if left_low is None or right_low is None:
         return None
-    if one == three:
+    if left_low == right_low:
         # They begin together; an end that is not known says nothing, as the start already tells.
-        return None if two is None or four is None else True
-    if one > three:
-        one, two, three, four = three, four, one, two
-    if two is None:
+        return None if left_high is None or right_high is None else True
+    if left_low > right_low:
+        left_low, left_high, right_low, right_high = right_low, right_high, left_low, left_high
+    if left_high is None:
         return None
-    if three < two:
+    if right_low < left_high:
         return True
-    return None if four is None else False
+    return None if right_high is None else False
 
 
 def _in_order(start: Any, end: Any) -> tuple[Any, Any]:
@@ -234,12 +234,12 @@ def _overlapping_lengths(first: bool, second: bool) -> Maker:
         name = call.context.cache.type(call.expr.args[0].type).name
         add = (_time_plus(1) if name == "time" else MAKERS["timestamp_pl_interval"])(call)
 
-        def test(one: Any, two: Any, three: Any, four: Any) -> bool | None:
+        def test(left_start: Any, left_end: Any, right_start: Any, right_end: Any) -> bool | None:
             if first:
-                two = None if one is None or two is None else add(one, two)
+                left_end = None if left_start is None or left_end is None else add(left_start, left_end)
             if second:
-                four = None if three is None or four is None else add(three, four)
-            return _overlaps(one, two, three, four)
+                right_end = None if right_start is None or right_end is None else add(right_start, right_end)
+            return _overlaps(left_start, left_end, right_start, right_end)
 
         return test
 

@@ -146,12 +146,14 @@ def _time_field(field: str, time: int, as_float: bool) -> int | float | Decimal 
 _PLUS, _MINUS = Decimal("Infinity"), Decimal("-Infinity")
 
 
-def _endless(fields: _Fields, name: str, positive: bool, known: frozenset[str], ever: frozenset[str]) -> Decimal | None:
+def _endless(
+    fields: _Fields, name: str, positive: bool, finite: frozenset[str], ever: frozenset[str]
+) -> Decimal | None:
     """A field of what is infinite: infinite if it always grows, NULL if it comes round."""
     field = fields.named(name)
     if field in ever:
         return _PLUS if positive else _MINUS
-    if field not in known:
+    if field not in finite:
         raise fields.unsupported(name)
     return None
 
@@ -170,12 +172,12 @@ def _extract_timestamp(context: Context, name: str, moment: Moment, as_float: bo
         if as_float:
             return number + (time // SECOND + time % SECOND / 1e6) / 86400.0
         return numeric.add(Decimal(number), numeric.divide(Decimal(time), Decimal(DAY_LENGTH)))
-    found: Any = _date_field(field, year, month, day)
-    if found is None:
-        found = _time_field(field, time, as_float)
-    if found is None:
+    value: Any = _date_field(field, year, month, day)
+    if value is None:
+        value = _time_field(field, time, as_float)
+    if value is None:
         raise TIMESTAMP.unsupported(name)
-    return found
+    return value
 
 
 def _extract_date(context: Context, name: str, date: Moment, as_float: bool) -> Any:
@@ -189,20 +191,20 @@ def _extract_date(context: Context, name: str, date: Moment, as_float: bool) -> 
         return (date - UNIX_EPOCH) * 86400
     if field == "julian":
         return date + POSTGRES_EPOCH
-    found = _date_field(field, *calendar(date + POSTGRES_EPOCH))
-    if found is None:
+    value = _date_field(field, *calendar(date + POSTGRES_EPOCH))
+    if value is None:
         raise _DATE.unsupported(name)
-    return found
+    return value
 
 
 def _extract_time(context: Context, name: str, time: int, as_float: bool) -> Any:
     field = _TIME.named(name)
     if field == "epoch":
         return time / 1e6 if as_float else Decimal(time).scaleb(-6)
-    found = _time_field(field, time, as_float)
-    if found is None:
+    value = _time_field(field, time, as_float)
+    if value is None:
         raise _TIME.unsupported(name)
-    return found
+    return value
 
 
 _INTERVAL_EVER = frozenset(("hour", "day", "year", "decade", "century", "millennium", "epoch"))
@@ -228,7 +230,7 @@ def _extract_interval(context: Context, name: str, interval: Interval, as_float:
         if context.major >= 18 and months < 0:
             return -(-months // 3 + 1)
         return towards_zero(months, 3)[0] + 1
-    found: Any = {
+    value: Any = {
         "year": years,
         "month": months,
         "day": interval.days,
@@ -236,11 +238,11 @@ def _extract_interval(context: Context, name: str, interval: Interval, as_float:
         "century": towards_zero(years, 100)[0],
         "millennium": towards_zero(years, 1000)[0],
     }.get(field)
-    if found is None:
-        found = _time_field(field, interval.microseconds, as_float)
-    if found is None:
+    if value is None:
+        value = _time_field(field, interval.microseconds, as_float)
+    if value is None:
         raise _INTERVAL.unsupported(name)
-    return found
+    return value
 
 
 _Extract = Callable[[Context, str, Any, bool], Any]
@@ -250,10 +252,10 @@ _Extract = Callable[[Context, str, Any, bool], Any]
 def _extracting(extract: _Extract, as_float: bool) -> Maker:
     def make(call: Call) -> Function:
         def run(name: str, value: Any) -> Any:
-            found = extract(call.context, name, value, as_float)
-            if found is None:
+            field = extract(call.context, name, value, as_float)
+            if field is None:
                 return None
-            return float(found) if as_float else Decimal(found)
+            return float(field) if as_float else Decimal(field)
 
         return run
 
@@ -265,8 +267,8 @@ def _part_of_date(call: Call) -> Function:
 
     def run(name: str | None, date: Moment | None) -> float | None:
         moment = None if date is None else midnight(date)
-        found = None if name is None or moment is None else _extract_timestamp(call.context, name, moment, True)
-        return None if found is None else float(found)
+        field = None if name is None or moment is None else _extract_timestamp(call.context, name, moment, True)
+        return None if field is None else float(field)
 
     return run
 
@@ -333,20 +335,20 @@ def _trunc_interval(call: Call) -> Function:
         years, months = towards_zero(interval.months, 12)
         counted = {"year": 1, "decade": 10, "century": 100, "millennium": 1000}.get(field)
         if counted is not None:
-            found = Interval(towards_zero(years, counted)[0] * counted * 12, 0, 0)
+            result = Interval(towards_zero(years, counted)[0] * counted * 12, 0, 0)
         elif field == "quarter":
-            found = Interval(years * 12 + towards_zero(months, 3)[0] * 3, 0, 0)
+            result = Interval(years * 12 + towards_zero(months, 3)[0] * 3, 0, 0)
         elif field == "month":
-            found = Interval(interval.months, 0, 0)
+            result = Interval(interval.months, 0, 0)
         elif field == "day":
-            found = Interval(interval.months, interval.days, 0)
+            result = Interval(interval.months, interval.days, 0)
         elif field in _LENGTHS_OF:
             length = _LENGTHS_OF[field]
-            found = Interval(interval.months, interval.days, towards_zero(interval.microseconds, length)[0] * length)
+            result = Interval(interval.months, interval.days, towards_zero(interval.microseconds, length)[0] * length)
         else:
             detail = "Months usually have fractional weeks." if field == "week" else None
             raise _INTERVAL.unsupported(name, detail)
-        return interval if is_infinite(context, interval) else found
+        return interval if is_infinite(context, interval) else result
 
     return run
 

@@ -52,12 +52,14 @@ def _added(sign: int) -> Maker:
                 if is_infinite(context, left) and is_infinite(context, right) and left != right:
                     raise interval_range()
                 return left if is_infinite(context, left) else right
-            found = _fitting(*(one + sign * other for one, other in zip(left, right, strict=True)))
+            result = _fitting(
+                *(left_part + sign * right_part for left_part, right_part in zip(left, right, strict=True))
+            )
             if sign < 0 and is_infinite(context, right):
-                return found
-            if is_infinite(context, found):
+                return result
+            if is_infinite(context, result):
                 raise interval_range()
-            return found
+            return result
 
         return add
 
@@ -82,10 +84,10 @@ def _spread(months: float, days: float, time: float) -> Interval:
         whole_days += more
         rest_seconds -= more * 86400
     whole_days += int(rest_days)
-    found = time + rest_seconds * 1e6
-    if found != found or math.isinf(found):
+    microseconds = time + rest_seconds * 1e6
+    if microseconds != microseconds or math.isinf(microseconds):
         raise interval_range()
-    return _fitting(whole_months, whole_days, round(found))
+    return _fitting(whole_months, whole_days, round(microseconds))
 
 
 def _multiplied(call: Call) -> Function:
@@ -115,8 +117,8 @@ def _restricted(call: Call) -> Function:
     def restrict(interval: Interval, typmod: int) -> Interval:
         if is_infinite(call.context, interval):
             return interval
-        found = restricted(call.context.inputs, *interval, typmod >> 16 & 0x7FFF, typmod)
-        return Interval(found.months, found.days, found.microseconds)
+        result = restricted(call.context.inputs, *interval, typmod >> 16 & 0x7FFF, typmod)
+        return Interval(result.months, result.days, result.microseconds)
 
     return restrict
 

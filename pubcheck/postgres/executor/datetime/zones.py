@@ -56,10 +56,10 @@ class _Zone:
         year = parts(moment)[0]
         if not 1902 <= year <= 2100:
             raise Unknowable("offsets of time zones in the far past and future")
-        known = self._zones.rules(zone.name)
-        assert known is not None
+        rules = self._zones.rules(zone.name)
+        assert rules is not None
         at = datetime(2000, 1, 1, tzinfo=UTC) + timedelta(seconds=moment // SECOND)
-        offset = at.astimezone(known).utcoffset()
+        offset = at.astimezone(rules).utcoffset()
         assert offset is not None
         return moment + int(offset.total_seconds()) * SECOND
 
@@ -90,10 +90,10 @@ def _trunc_zoned(call: Call) -> Function:
             truncated(TIMESTAMPTZ, name, 0)
             return moment
         local = zone.to_local(moment)
-        found = truncated(TIMESTAMPTZ, name, local)
+        start = truncated(TIMESTAMPTZ, name, local)
         if TIMESTAMPTZ.named(name) in OF_TIME:
-            return checked(moment - (local - found))
-        return checked(zone.to_utc(found))
+            return checked(moment - (local - start))
+        return checked(zone.to_utc(start))
 
     return run
 
