@@ -8,7 +8,7 @@ import re
 import pytest
 
 from pubcheck import __version__, rulebook
-from pubcheck.cli.rule import terminal
+from pubcheck.cli import rule_terminal
 from tests.cli.conftest import Call
 
 
@@ -20,11 +20,22 @@ def test_a_page_is_shown_by_code_or_name_as_it_is_written(pubcheck: Call) -> Non
 
 @pytest.mark.parametrize("code", rulebook.RULES)
 def test_a_terminal_gets_every_page_without_markup(code: str) -> None:
-    lines = terminal(rulebook.page(code).partition("\n---\n")[2])
-    text = re.sub("\x1b\\[[0-9]*m", "", "\n".join(lines))
+    text = re.sub("\x1b\\[[0-9;]*m", "", rule_terminal.render(rulebook.body(code)))
     assert "```" not in text
     assert not re.search(r"^#|\*\*", text, re.MULTILINE)
     assert rulebook.RULES[code].name in text
+
+
+def test_a_terminal_shows_which_majors_give_an_answer_and_marks_below_their_lines() -> None:
+    text = re.sub("\x1b\\[[0-9;]*m", "", rule_terminal.render(rulebook.body("PUB120")))
+    assert "    PostgreSQL 15, 16, 17:\n    ERROR " in text
+    page = rulebook.body("PUB301")
+    shown = re.sub("\x1b\\[[0-9;]*m", "", rule_terminal.render(page))
+    marked = re.search(r"^(.+)\n(--.*\^ PUB301)$", page, re.MULTILINE)
+    assert marked is not None
+    assert f"    {marked[1]}\n    {marked[2]}\n" in shown
+    assert re.search(r"`REPLICA\nIDENTITY USING INDEX`", page), "code that goes on in the next line"
+    assert "`" not in shown
 
 
 def test_colour_is_for_those_who_ask(pubcheck: Call) -> None:

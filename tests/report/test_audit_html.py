@@ -70,7 +70,7 @@ def test_the_page_shows_the_numbers_of_the_document(page: Page, tmp_path: Path) 
     assert page.locator(".card.error small").inner_text() == "+29 since r2"
     assert page.locator(".card.warning small").inner_text() == "−2 since r2"
     assert cells(page, "ends") == [
-        ["databases", "1,400", "90", "10", "1,500"],
+        ["units", "1,400", "90", "10", "1,500"],
         ["files", "2,800", "180", "20", "3,000"],
     ]
     assert [[row[0], *row[4:7]] for row in cells(page, "rules")] == [
