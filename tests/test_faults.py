@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pubcheck.checks import final_state_rules
+from pubcheck.checks import context
 from pubcheck.checks.context import RuleContext, RuleFinding
 from pubcheck.checks.write import filter_runtime_errors
 from pubcheck.cli.app import run as command
@@ -99,29 +99,29 @@ def undisturbed() -> list[Diagnostic]:
     return found
 
 
-@pytest.mark.parametrize("name", final_state_rules.CHECKS)
+@pytest.mark.parametrize("name", context.CHECKS)
 def test_a_rule_of_the_final_state_costs_itself_alone(
     name: str, undisturbed: list[Diagnostic], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(final_state_rules.CHECKS, name, fail)
+    monkeypatch.setitem(context.CHECKS, name, fail)
     internal, found = split(lint(SHOP, MORE))
     assert [each.message for each in internal]
     assert "Broken: made to fail" in internal[0].message
     assert whole(found) == whole([each for each in undisturbed if each.rule != name])
 
 
-@pytest.mark.parametrize("name", final_state_rules.CHECKS)
+@pytest.mark.parametrize("name", context.CHECKS)
 def test_a_rule_that_fails_at_the_end_keeps_what_it_found(
     name: str, undisturbed: list[Diagnostic], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    check, errors = final_state_rules.CHECKS[name], (Broken("once"), MemoryError(), RecursionError("deep"))
+    check, errors = context.CHECKS[name], (Broken("once"), MemoryError(), RecursionError("deep"))
     error = errors[len(name) % len(errors)]
 
     def failing(ground: RuleContext) -> Iterator[RuleFinding]:
         yield from check(ground)
         raise error
 
-    monkeypatch.setitem(final_state_rules.CHECKS, name, failing)
+    monkeypatch.setitem(context.CHECKS, name, failing)
     internal, found = split(lint(SHOP, MORE))
     assert len(internal) == 1
     assert whole(found) == whole(undisturbed)
@@ -211,7 +211,7 @@ CRASHING = "CREATE TABLE t (id int PRIMARY KEY, a int);\nCREATE PUBLICATION p FO
 def test_the_run_ends_with_2_and_the_finding_cannot_be_taken_away(
     arguments: tuple[str, ...], tmp_path: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setitem(final_state_rules.CHECKS, "PUB603", fail)
+    monkeypatch.setitem(context.CHECKS, "PUB603", fail)
     path = tmp_path / "shop.sql"
     path.write_text("-- pubcheck: ignore-file[PUB000]\n" + CRASHING)
     assert command(["lint", "--format", "json", *arguments, "--extend-select", "PUB603", str(path)]) == 2

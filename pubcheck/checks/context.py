@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
@@ -221,6 +221,21 @@ class RuleContext:
             return [relation]
         rows = (self.catalog.relations[oid] for oid in self.catalog.descendants(relation.oid))
         return [row for row in rows if row.kind == "r"]
+
+
+Check = Callable[[RuleContext], Iterator[RuleFinding]]
+CHECKS: dict[str, Check] = {}
+"""The checks of a unit's final state, by the code of their rule."""
+
+
+def finds(code: str) -> Callable[[Check], Check]:
+    """Enter a check under the code of the rule whose findings it yields."""
+
+    def enter(check: Check) -> Check:
+        CHECKS[code] = check
+        return check
+
+    return enter
 
 
 def order(place: Place) -> tuple[int, int, int, int]:

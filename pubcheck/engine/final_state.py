@@ -58,7 +58,7 @@ class Outcome:
                 yield from self._stopped.resolved_later(self.statements)
         if self.history is not None:
             # Loaded only where there are publications or subscriptions.
-            from pubcheck.checks.final_state_rules import run_final_state_rules
+            from pubcheck.checks.registry import run_final_state_rules
 
             for finding in run_final_state_rules(self.ground(self.history), wanted, self._faults):
                 with self._faults.guard(finding.place):

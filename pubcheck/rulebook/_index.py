@@ -117,4 +117,5 @@ ROWS: tuple[tuple[Any, ...], ...] = (
     ('PUB811', 'publication-missing-for-changes', 'subscribe', 'warning', (15, 16, 17, 18), ('42704',), ('publication-missing-decode',), False, True),
     ('PUB812', 'rows-copied-twice', 'silent', 'warning', (15,), (), (), False, True),
     ('PUB813', 'migration-table-without-key', 'silent', 'note', (15, 16, 17, 18), (), (), False, True),
+    ('PUB814', 'upper-case-publication-name', 'silent', 'note', (15, 16, 17, 18), (), (), False, True),
 )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from pubcheck.checks.context import RuleContext, RuleFinding, listed, order, others
+from pubcheck.checks.context import RuleContext, RuleFinding, finds, listed, order, others
 from pubcheck.checks.write.identity_causes import Write
 from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.catalog.rows import Constraint, Place, Relation
@@ -30,6 +30,7 @@ class _Reach(Struct, frozen=True):
     publication: int
 
 
+@finds("PUB306")
 def cascades(context: RuleContext) -> Iterator[RuleFinding]:
     """DELETE and UPDATE of tables that foreign keys refer to, whose actions end at a table that refuses them."""
     if not context.refused:

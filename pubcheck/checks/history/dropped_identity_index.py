@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pubcheck.checks.context import RuleContext, RuleFinding
+from pubcheck.checks.context import RuleContext, RuleFinding, finds
 from pubcheck.postgres.catalog.rows import Relation
 from pubcheck.postgres.identifiers import qualified
 from pubcheck.postgres.replication.publication_lookup import is_publishable, publications_of
 
 
+@finds("PUB711")
 def index_gone(context: RuleContext) -> Iterator[RuleFinding]:
     """The index is dropped, relreplident stays 'i' and means NOTHING; the primary key does not take its place."""
     catalog = context.catalog

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from pubcheck.checks.context import RuleContext, RuleFinding, listed
+from pubcheck.checks.context import RuleContext, RuleFinding, finds, listed
 from pubcheck.postgres.catalog import PUBLIC
 from pubcheck.postgres.catalog.rows import Publication, Relation
 from pubcheck.postgres.identifiers import identifier
@@ -107,6 +107,7 @@ def maker(relation: Relation) -> str | None:
     return None
 
 
+@finds("PUB813")
 def tables_to_come(context: RuleContext) -> Iterator[RuleFinding]:
     """A publication that takes in every table beside the marks of a tool whose own table has no key."""
     taking = [

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pubcheck.checks.context import RuleContext, RuleFinding, listed, others, quoted
+from pubcheck.checks.context import RuleContext, RuleFinding, finds, listed, others, quoted
 from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.catalog.rows import PublicationRel, Relation
 from pubcheck.postgres.replication.publication_lookup import is_publishable, route
 
 
+@finds("PUB712")
 def names_changed(context: RuleContext) -> Iterator[RuleFinding]:
     """Tables that publications name, and columns of theirs, that are called otherwise now: so are their changes."""
     catalog, platform = context.catalog, context.session.platform

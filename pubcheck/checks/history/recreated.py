@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pubcheck.checks.context import MENTIONED, RuleContext, RuleFinding, listed, order, others
+from pubcheck.checks.context import MENTIONED, RuleContext, RuleFinding, finds, listed, order, others
 from pubcheck.checks.event_log import FormerPublication
 from pubcheck.postgres.catalog import RELATION
 from pubcheck.postgres.catalog.rows import Place, Publication, PublicationRel, Relation
@@ -14,6 +14,7 @@ from pubcheck.postgres.replication.publication_lookup import is_publishable, rou
 _OPERATIONS = ("insert", "update", "delete", "truncate")
 
 
+@finds("PUB710")
 def recreated(context: RuleContext) -> Iterator[RuleFinding]:
     """What a publication had and the next one of its name has not: members, filters and lists, options."""
     catalog = context.catalog

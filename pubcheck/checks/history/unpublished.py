@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from pubcheck.checks.context import RuleContext, RuleFinding, listed, order, others, quoted
+from pubcheck.checks.context import RuleContext, RuleFinding, finds, listed, order, others, quoted
 from pubcheck.checks.publication_history import Added, Taken, out, still_out
 from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.catalog.rows import Place, Publication, PublicationRel, Relation
@@ -16,6 +16,7 @@ from pubcheck.postgres.identifiers import identifier, qualified
 from pubcheck.postgres.replication.publication_lookup import is_publishable, route
 
 
+@finds("PUB709")
 def set_drops_members(context: RuleContext) -> Iterator[RuleFinding]:
     """ALTER PUBLICATION ... SET with less than there was: other members leave, filters and lists are taken off."""
     catalog, history = context.catalog, context.history
@@ -122,6 +123,7 @@ def _bared(context: RuleContext) -> Iterator[RuleFinding]:
 _BARES = {"set": "SET names it", "added": "it is dropped and added again"}
 
 
+@finds("PUB706")
 def cascade_unpublishes(context: RuleContext) -> Iterator[RuleFinding]:
     """CASCADE takes a table out of a publication whose filter or list uses what is dropped."""
     catalog = context.catalog
@@ -145,6 +147,7 @@ def cascade_unpublishes(context: RuleContext) -> Iterator[RuleFinding]:
         )
 
 
+@finds("PUB705")
 def no_longer_published(context: RuleContext) -> Iterator[RuleFinding]:
     """A name that stands for another table now, and tables that left a published schema or became unlogged."""
     catalog = context.catalog
@@ -226,6 +229,7 @@ def _recreated_schemas(context: RuleContext) -> Iterator[RuleFinding]:
 _ANEW = {"dropped": "dropped and made anew", "renamed": "another one now: the former one was renamed"}
 
 
+@finds("PUB707")
 def columns_outside_lists(context: RuleContext) -> Iterator[RuleFinding]:
     """Columns added to a table that is published with a column list."""
     catalog = context.catalog
@@ -263,6 +267,7 @@ def columns_outside_lists(context: RuleContext) -> Iterator[RuleFinding]:
         )
 
 
+@finds("PUB708")
 def partitions_moved(context: RuleContext) -> Iterator[RuleFinding]:
     """ATTACH brings rows that were never sent, DETACH ends publication."""
     catalog = context.catalog

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from pubcheck.checks.context import Filtered, RuleContext, RuleFinding, listed, others, quoted
+from pubcheck.checks.context import Filtered, RuleContext, RuleFinding, finds, listed, others, quoted
 from pubcheck.checks.silent.three_valued_logic import NULL, TRUE, possible
 from pubcheck.checks.silent.toast import can_be_toasted
 from pubcheck.checks.table_names import table_name
@@ -31,6 +31,7 @@ def once_a_place(context: RuleContext) -> Iterator[Filtered]:
             yield filtered
 
 
+@finds("PUB603")
 def null_never_matches(context: RuleContext) -> Iterator[RuleFinding]:
     """Nullable columns whose NULLs make a filter NULL, which is as good as false; or a filter that is always NULL."""
     for filtered in once_a_place(context):
@@ -146,6 +147,7 @@ def _table(context: RuleContext, relation: Relation, message: str) -> tuple[tupl
     return () if relation.place is None else ((relation.place, message),)
 
 
+@finds("PUB602")
 def toast_lost(context: RuleContext) -> Iterator[RuleFinding]:
     """UPDATEs that bring a row into a filter are sent as INSERTs that lack unchanged values stored out of line."""
     for filtered in once_a_place(context):
@@ -205,6 +207,7 @@ def _lost(context: RuleContext, filtered: Filtered, leaf: Relation) -> tuple[lis
     return (names, identity) if names else None
 
 
+@finds("PUB601")
 def update_transformed(context: RuleContext) -> Iterator[RuleFinding]:
     """Filters on UPDATE: what comes into the filter is sent as INSERT, what leaves it as DELETE."""
     for publication, filters in by_publication(context):
@@ -229,6 +232,7 @@ def update_transformed(context: RuleContext) -> Iterator[RuleFinding]:
         yield _of_filters(context, "PUB601", publication, filters, message, way)
 
 
+@finds("PUB604")
 def truncate_ignores_filter(context: RuleContext) -> Iterator[RuleFinding]:
     """TRUNCATE is sent whole, whatever the filter says."""
     for publication, filters in by_publication(context):

@@ -13,6 +13,7 @@ from pubcheck.checks.context import (
     Filtered,
     RuleContext,
     RuleFinding,
+    finds,
     listed,
     others,
     quoted,
@@ -70,6 +71,7 @@ class _Wider(Struct, frozen=True):
     publication: Publication
 
 
+@finds("PUB508")
 def add_columns_to_list(context: RuleContext) -> Iterator[RuleFinding]:
     """Filters that another publication of the same subscription makes useless."""
     yield from schema_voids_filter(context)

@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
-from pubcheck.checks.context import COMPARED, ONE_SUBSCRIPTION, RuleContext, RuleFinding, listed, order, others, quoted
+from pubcheck.checks.context import (
+    COMPARED,
+    ONE_SUBSCRIPTION,
+    RuleContext,
+    RuleFinding,
+    finds,
+    listed,
+    order,
+    others,
+    quoted,
+)
 from pubcheck.checks.silent.filters import published_roots
 from pubcheck.postgres.catalog.rows import Place, Publication, PublicationRel, Relation
 from pubcheck.postgres.ddl.publications.tables import same_filter
@@ -22,6 +32,7 @@ from pubcheck.postgres.replication.publication_lookup import (
 from pubcheck.postgres.replication.published_changes import unpublishable as unpublishable_kind
 
 
+@finds("PUB504")
 def unused(context: RuleContext) -> Iterator[RuleFinding]:
     """Filters and column lists of partitions whose changes are sent as their root's."""
     catalog = context.catalog
@@ -124,6 +135,7 @@ def _arriving(context: RuleContext, relation: Relation) -> list[tuple[Publicatio
     return sorted(((row, found) for row, found in rows if found is not None), key=lambda pair: -pair[1].level)
 
 
+@finds("PUB812")
 def copied_twice(context: RuleContext) -> Iterator[RuleFinding]:
     """15 copies a partition twice where one publication has it and another its root."""
     catalog = context.catalog
@@ -172,6 +184,7 @@ def _leaks(
     return not allowed.issuperset(target.columns[number - 1].name for number in sent)
 
 
+@finds("PUB505")
 def row_moves(context: RuleContext) -> Iterator[RuleFinding]:
     """An UPDATE that moves a row to another partition is a DELETE and an INSERT, which must both be published."""
     for publication in context.each(context.catalog.publications.values()):
@@ -204,6 +217,7 @@ def row_moves(context: RuleContext) -> Iterator[RuleFinding]:
         )
 
 
+@finds("PUB506")
 def unpublishable(context: RuleContext) -> Iterator[RuleFinding]:
     """Unlogged and foreign partitions of published trees."""
     catalog = context.catalog
@@ -258,6 +272,7 @@ def _ancestor_published(context: RuleContext, publication: Publication, leaf: Re
     )
 
 
+@finds("PUB507")
 def new_children(context: RuleContext) -> Iterator[RuleFinding]:
     """Children of parents, and partitions beside others, that were made after these were named in a publication."""
     yield from _new_children(context)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from pubcheck.checks.context import RuleContext, RuleFinding, listed, others
+from pubcheck.checks.context import RuleContext, RuleFinding, finds, listed, others
 from pubcheck.checks.silent.filters import by_publication
 from pubcheck.diagnostics import Severity
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID, INFORMATION_SCHEMA
 from pubcheck.postgres.catalog.rows import Constraint, Place, Publication, Relation
+from pubcheck.postgres.def_elem import ascii_lower
 from pubcheck.postgres.identifiers import identifier
 from pubcheck.postgres.replication.publication_lookup import effective_entry, is_publishable, publications_of, route
 from pubcheck.postgres.replication.published_changes import unpublished_members
@@ -54,6 +55,7 @@ def _publishes(publication: Publication) -> list[str]:
     return [name for name in (*_ROWS, "truncate") if getattr(publication, name)]
 
 
+@finds("PUB805")
 def information_schema(context: RuleContext) -> Iterator[RuleFinding]:
     """Tables of information_schema, and the schema itself: accepted, and nothing of them is ever sent."""
     catalog = context.catalog
@@ -81,6 +83,7 @@ def information_schema(context: RuleContext) -> Iterator[RuleFinding]:
             )
 
 
+@finds("PUB806")
 def left_out(context: RuleContext) -> Iterator[RuleFinding]:
     """Tables that FOR ALL TABLES and TABLES IN SCHEMA pass over."""
     for publication in context.each(context.catalog.publications.values()):
@@ -104,6 +107,7 @@ def left_out(context: RuleContext) -> Iterator[RuleFinding]:
             )
 
 
+@finds("PUB807")
 def not_replicated(context: RuleContext) -> Iterator[RuleFinding]:
     """Sequences and materialized views beside published tables; foreign keys to tables that are not published."""
     catalog = context.catalog
@@ -163,6 +167,7 @@ def _foreign_keys(
         )
 
 
+@finds("PUB802")
 def publishes_nothing(context: RuleContext) -> Iterator[RuleFinding]:
     """publish = '': accepted, no change is sent, the initial copy runs."""
     for publication in context.each(context.catalog.publications.values()):
@@ -177,6 +182,7 @@ def publishes_nothing(context: RuleContext) -> Iterator[RuleFinding]:
             )
 
 
+@finds("PUB803")
 def updates_without_inserts(context: RuleContext) -> Iterator[RuleFinding]:
     """publish with update and without insert: updates of rows that the subscriber never got."""
     firsts = {publication.oid: filters[0] for publication, filters in by_publication(context)}
@@ -211,6 +217,30 @@ def updates_without_inserts(context: RuleContext) -> Iterator[RuleFinding]:
         )
 
 
+@finds("PUB814")
+def upper_case_names(context: RuleContext) -> Iterator[RuleFinding]:
+    """Names with upper-case letters, which pgoutput folds where a client leaves the quotes out.
+
+    The option publication_names is read like a list of identifiers (SplitIdentifierString). Subscriptions of PostgreSQL
+    write the quotes.
+    """
+    for publication in context.each(context.catalog.publications.values()):
+        name = publication.name
+        folded = ascii_lower(name)
+        if not publication.seen or name == folded or context.is_subscribed(publication.oid):
+            continue
+        other = ", which is another publication of these files" if folded in context.catalog.publication_names else ""
+        yield from _about(
+            context,
+            "PUB814",
+            publication,
+            f'publication "{name}" has upper-case letters: a client that passes the name to pgoutput without double '
+            f'quotes asks for "{folded}"{other}',
+            f"name it in lower case, or write the quotes into the client's option: publication_names '\"{name}\"'",
+        )
+
+
+@finds("PUB804")
 def empty(context: RuleContext) -> Iterator[RuleFinding]:
     """No table at all: no FOR clause, schemas without tables, or all members gone."""
     catalog = context.catalog
@@ -232,6 +262,7 @@ def empty(context: RuleContext) -> Iterator[RuleFinding]:
         )
 
 
+@finds("PUB801")
 def initial_copy(context: RuleContext) -> Iterator[RuleFinding]:
     """The initial copy knows no publish option; subscribers before 15 know neither filters nor column lists."""
     catalog = context.catalog
@@ -263,6 +294,7 @@ def initial_copy(context: RuleContext) -> Iterator[RuleFinding]:
             )
 
 
+@finds("PUB808")
 def generated_columns(context: RuleContext) -> Iterator[RuleFinding]:
     """Stored generated columns that are not sent, and virtual ones, which never are."""
     catalog = context.catalog
@@ -297,6 +329,7 @@ def generated_columns(context: RuleContext) -> Iterator[RuleFinding]:
         )
 
 
+@finds("PUB809")
 def identity_full(context: RuleContext) -> Iterator[RuleFinding]:
     """Tables with REPLICA IDENTITY FULL whose updates or deletes are published."""
     catalog = context.catalog

@@ -12,6 +12,7 @@ from pubcheck.checks.context import (
     RELATED,
     RuleContext,
     RuleFinding,
+    finds,
     listed,
     order,
     others,
@@ -36,6 +37,7 @@ from pubcheck.postgres.replication.published_changes import sent_by
 from pubcheck.postgres.replication.subscription_set import Conflict, combine
 
 
+@finds("PUB605")
 def filter_can_fail(context: RuleContext) -> Iterator[RuleFinding]:
     """Filters that fail on some row, so that decoding stops there for good."""
     for filtered in once_a_place(context):
@@ -78,6 +80,7 @@ def filter_can_fail(context: RuleContext) -> Iterator[RuleFinding]:
 # Publications that do not go together.
 
 
+@finds("PUB509")
 def column_lists_conflict(context: RuleContext) -> Iterator[RuleFinding]:
     """Different column lists for one table in publications that are, or may be, subscribed to together."""
     yield from _of_subscriptions(context, "PUB509")
@@ -137,6 +140,7 @@ def _columns(context: RuleContext, publication: Publication, relation: Relation)
     return sent_columns(relation, None if entry is None else entry.columns, publication.generated == "s")
 
 
+@finds("PUB510")
 def generated_columns_conflict(context: RuleContext) -> Iterator[RuleFinding]:
     """18: different publish_generated_columns for a table that has generated columns."""
     catalog = context.catalog
@@ -294,6 +298,7 @@ def _missing(name: str) -> ServerAnswer:
     return ServerAnswer("42704", f'publication "{name}" does not exist')
 
 
+@finds("PUB810")
 def publication_missing(context: RuleContext) -> Iterator[RuleFinding]:
     """A subscription of the unit to a publication that the unit, which makes others, does not have."""
     catalog, session = context.catalog, context.session
@@ -343,6 +348,7 @@ def _after(event: PublicationEvent, subscription: Subscription) -> bool:
     return order(event.place) > order(subscription.place)
 
 
+@finds("PUB811")
 def publication_missing_for_changes(context: RuleContext) -> Iterator[RuleFinding]:
     """Publications renamed, dropped or made anew while subscribers read: changes around it are decoded without them."""
     subscribed = {name: row for row in context.catalog.subscriptions.values() for name, _ in row.publications}

@@ -12,6 +12,7 @@ from pubcheck.postgres.ddl.publications.tables import add_tables
 from pubcheck.postgres.errors import NO_CREATE_IN_DATABASE, PUBLICATION_EXISTS, ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
+from pubcheck.postgres.tokens import name_end
 
 
 def create_publication(session: Session, node: Node) -> None:
@@ -19,6 +20,7 @@ def create_publication(session: Session, node: Node) -> None:
     check_text(session, node)
     catalog, name = session.catalog, node["pubname"]
     location = session.find_name(name)
+    length = len(name.encode()) if location is None else name_end(session.text, location) - location
     all_tables = node.get("for_all_tables", False)
     if not session.may_create_in_database():
         session.assume_database()
@@ -48,7 +50,7 @@ def create_publication(session: Session, node: Node) -> None:
         name,
         session.setting("role"),
         all_tables=all_tables,
-        place=session.place(location or 0, len(name.encode())),
+        place=session.place(location or 0, length),
         seen=not session.restless,
         creator=session.unseen_role(),
     )

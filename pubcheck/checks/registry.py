@@ -1,0 +1,63 @@
+"""Findings about the time after CREATE PUBLICATION: one function a rule, run once over a unit's final state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pubcheck.checks.context import CHECKS, Check, RuleContext, RuleFinding
+from pubcheck.checks.history import (
+    cascades,
+    dropped_identity_index,
+    migration_tool_tables,
+    published_names,
+    recreated,
+    unpublished,
+)
+from pubcheck.checks.silent import filters, overlapping_publications, partitions, publication_scope
+from pubcheck.checks.subscribe import subscriptions
+from pubcheck.faults import Faults
+
+MODULES = (
+    cascades,
+    dropped_identity_index,
+    filters,
+    migration_tool_tables,
+    overlapping_publications,
+    partitions,
+    publication_scope,
+    published_names,
+    recreated,
+    subscriptions,
+    unpublished,
+)
+"""The modules of checks of the final state; importing them fills ``CHECKS``."""
+
+
+def run_final_state_rules(context: RuleContext, wanted: frozenset[str], faults: Faults) -> Iterator[RuleFinding]:
+    """What the rules of these codes find, rule by rule."""
+    for code, check in sorted(CHECKS.items()):
+        if code in wanted:
+            yield from _found(check, context, faults)
+
+
+_ATTEMPTS = 20
+"""Publications and members at which a rule may fail before it is given up for the unit."""
+
+
+def _found(check: Check, context: RuleContext, faults: Faults) -> list[RuleFinding]:
+    """What a rule finds. Where it fails at a publication or a member of one, it runs again without that."""
+    found: list[RuleFinding] = []
+    context.left_out.clear()
+    while len(context.left_out) < _ATTEMPTS:
+        found.clear()
+        context.at = None
+        try:
+            found.extend(check(context))
+        except Exception as error:
+            at = context.looking_at()
+            faults.report(error, at.place if at is not None else None)
+            if at is not None:
+                context.left_out.add(id(at))
+                continue
+        break
+    return found

@@ -1,0 +1,53 @@
+"""A rule has one address: its code leads to its page, to what finds it, to its texts and to its tests."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import pubcheck
+from pubcheck.checks import registry
+from pubcheck.checks.context import CHECKS
+from pubcheck.checks.messages import BY_KEY, MESSAGES
+from pubcheck.checks.remedies.statement_fixes import STATEMENT_FIXES
+from pubcheck.rulebook import RULES
+
+PACKAGE = Path(pubcheck.__file__).parent
+SOURCES = {
+    path.relative_to(PACKAGE).as_posix(): path.read_text(encoding="utf-8")
+    for path in PACKAGE.rglob("*.py")
+    if path.name != "_index.py"
+}
+
+
+@pytest.mark.parametrize("code", RULES)
+def test_a_code_leads_to_the_module_that_finds_the_rule(code: str) -> None:
+    assert any(f'"{code}"' in text for text in SOURCES.values())
+
+
+def test_the_tables_name_rules_that_there_are() -> None:
+    assert {*CHECKS, *MESSAGES, *STATEMENT_FIXES} <= RULES.keys()
+    assert {code for code in CHECKS if RULES[code].phase == "ddl"} == set()
+    assert all(RULES[code].fix for code in STATEMENT_FIXES)
+
+
+def test_every_check_is_in_a_module_that_the_registry_loads() -> None:
+    modules = {module.__name__ for module in registry.MODULES}
+    named = {name for name, text in SOURCES.items() if "@finds(" in text}
+    assert modules == {f"pubcheck.{name.removesuffix('.py').replace('/', '.')}" for name in named}
+
+
+def test_the_server_knows_no_rules() -> None:
+    for name, text in SOURCES.items():
+        if name.startswith("postgres/"):
+            assert re.search(r"PUB\d{3}", text) is None, name
+
+
+def test_names_and_aliases_of_rules_are_on_their_pages_only() -> None:
+    names = {rule.name for rule in RULES.values()} | {alias for rule in RULES.values() for alias in rule.spec}
+    names -= {*BY_KEY, "truncate"}  # keys of errors, and an operation
+    for name, text in SOURCES.items():
+        if not name.startswith(("report/", "spark/")):
+            assert names.isdisjoint(re.findall(r'"([a-z0-9-]+)"', text)), name
