@@ -12,6 +12,8 @@ from pubcheck.config import ConfigError, from_options
 from pubcheck.postgres.parse import TooLarge, is_too_large, parse
 from tests.support.linting import run as lint
 
+pytestmark = pytest.mark.slow
+
 TABLE = "CREATE TABLE t (id int PRIMARY KEY, c text);\n"
 AFTER = "\nCREATE PUBLICATION w FOR TABLE t WHERE (c = 'x');\n"
 

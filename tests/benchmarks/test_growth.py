@@ -14,6 +14,8 @@ from pubcheck.cli import app
 from tests.benchmarks.dimensions import DIMENSIONS
 from tests.benchmarks.growth import LIMIT, input_of
 
+pytestmark = pytest.mark.slow
+
 _BY_NAME = {dimension.name: dimension for dimension in DIMENSIONS}
 _SIZE = 100
 

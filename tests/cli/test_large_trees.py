@@ -24,6 +24,8 @@ def hook(event, arguments):
 top, *given = sys.argv[1:]
 sys.addaudithook(hook)
 from pubcheck.cli.app import run
+
+pytestmark = pytest.mark.slow
 run(given)
 print("\\n" + json.dumps(opened))
 """

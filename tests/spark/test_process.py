@@ -17,6 +17,8 @@ from pubcheck.spark.process_client import ChildProcess
 from pubcheck.spark.unit_row import MemberRow, Quarantined, UnitRow
 from tests.spark.faulty import FaultyLinter
 
+pytestmark = pytest.mark.slow
+
 GOOD = "CREATE TABLE t (id int PRIMARY KEY); CREATE PUBLICATION p FOR TABLE t;"
 
 

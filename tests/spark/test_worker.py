@@ -20,6 +20,8 @@ from pubcheck.spark.worker import Job
 from tests.spark.conftest import Plant, linted
 from tests.spark.faulty import FaultyLinter
 
+pytestmark = pytest.mark.slow
+
 PUBLISHES = "CREATE TABLE t (a int PRIMARY KEY, b int);\nCREATE PUBLICATION p FOR TABLE t WHERE (b > 1);\n"
 MYSQL = "CREATE TABLE `publication` (`a` int) ENGINE=InnoDB;\nDROP /**/ TABLE `u`;"
 

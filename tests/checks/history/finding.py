@@ -14,7 +14,7 @@ CREATE TABLE v (id int PRIMARY KEY);
 
 def of(rule: str, *texts: str, major: int = 18) -> list[Diagnostic]:
     """What a rule finds, whether it is on by default or not."""
-    return [one for one in run(*texts, postgres=(major,), select=("PUB",)).diagnostics if one.name == rule]
+    return [one for one in run(*texts, postgres=(major,), select=("PUB",)).diagnostics if one.rule == rule]
 
 
 def only(rule: str, *texts: str, major: int = 18) -> Diagnostic:
@@ -24,7 +24,7 @@ def only(rule: str, *texts: str, major: int = 18) -> Diagnostic:
 
 def beside(rule: str, *texts: str) -> list[str]:
     """The rules that speak by default and above a note, but for one."""
-    return [one.name for one in lint(*texts) if one.severity != "note" and one.name != rule]
+    return [one.rule for one in lint(*texts) if one.severity != "note" and one.rule != rule]
 
 
 def places(diagnostic: Diagnostic) -> list[tuple[str, str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.checks.history.finding import TABLES, of, only
 
-RULE = "added-column-not-published"
+RULE = "PUB707"
 
 
 def block(sql: str) -> str:
@@ -25,15 +25,15 @@ def test_what_a_block_makes_was_there_before_later_statements() -> None:
 def test_a_member_added_twice_is_told_unless_the_block_looks_or_catches() -> None:
     add = "ALTER PUBLICATION p ADD TABLE t"
     first = TABLES + "CREATE PUBLICATION p FOR TABLE t;"
-    assert only("already-member", first, block(add)).certainty == "certain"
-    assert of("already-member", first, f"DO $$ BEGIN {add}; EXCEPTION WHEN duplicate_object THEN NULL; END $$;") == []
+    assert only("PUB130", first, block(add)).certainty == "certain"
+    assert of("PUB130", first, f"DO $$ BEGIN {add}; EXCEPTION WHEN duplicate_object THEN NULL; END $$;") == []
     looks = "SELECT FROM pg_publication_tables WHERE pubname = 'p' AND tablename = 't'"
-    assert of("already-member", first, block(f"IF NOT EXISTS ({looks}) THEN {add}; END IF")) == []
+    assert of("PUB130", first, block(f"IF NOT EXISTS ({looks}) THEN {add}; END IF")) == []
 
 
 def test_a_publication_made_anew_in_a_block_is_told() -> None:
     anew = "DROP PUBLICATION IF EXISTS p; CREATE PUBLICATION p FOR TABLE u"
-    one = only("publication-recreated", TABLES + "CREATE PUBLICATION p; ALTER PUBLICATION p ADD TABLE t;", block(anew))
+    one = only("PUB710", TABLES + "CREATE PUBLICATION p; ALTER PUBLICATION p ADD TABLE t;", block(anew))
     assert (one.severity, one.certainty) == ("warning", "certain")
     assert one.statement is not None
     assert one.statement.embedded == (1,)

@@ -10,7 +10,7 @@ from pubcheck.source import Source
 from tests.checks.history.finding import of, only, places
 from tests.support.linting import covered, lint
 
-RULE = "cascade-into-refused-table"
+RULE = "PUB306"
 USERS = "CREATE TABLE users (id int PRIMARY KEY, name text, number int UNIQUE);\n"
 ALL = "CREATE PUBLICATION p FOR ALL TABLES;\n"
 
@@ -140,11 +140,11 @@ def test_tables_that_the_unit_does_not_make_are_assumed() -> None:
 
 
 def test_nothing_else_is_said_of_it_than_of_the_table_that_refuses() -> None:
-    found = [(one.name, one.object) for one in lint(USERS + ALL + sessions("ON DELETE CASCADE"))]
+    found = [(one.rule, one.object) for one in lint(USERS + ALL + sessions("ON DELETE CASCADE"))]
     assert sorted(found, key=str) == [
+        ("PUB302", "public.sessions"),
+        ("PUB302", "public.sessions"),
         (RULE, "public.users"),
-        ("no-replica-identity", "public.sessions"),
-        ("no-replica-identity", "public.sessions"),
     ]
 
 

@@ -7,7 +7,7 @@ import pytest
 from tests.checks.history.finding import of, only
 from tests.support.linting import covered, lint
 
-RULE = "identity-index-dropped"
+RULE = "PUB711"
 OTHER = "CREATE TABLE o (id int PRIMARY KEY); CREATE PUBLICATION p FOR TABLE o;\n"
 T = "CREATE TABLE t (id int PRIMARY KEY, n int NOT NULL); CREATE UNIQUE INDEX t_n ON t (n);\n"
 CHOSEN = T + "ALTER TABLE t REPLICA IDENTITY USING INDEX t_n;\n"
@@ -56,5 +56,5 @@ def test_an_index_that_no_identity_names_may_go() -> None:
 
 def test_published_tables_are_told_by_what_is_refused() -> None:
     found = lint(CHOSEN, "CREATE PUBLICATION p FOR TABLE t;", "DROP INDEX t_n;")
-    assert [one.name for one in found] == ["no-replica-identity"] * 2
+    assert [one.rule for one in found] == ["PUB302"] * 2
     assert lint(CHOSEN, "CREATE PUBLICATION p FOR TABLE t WITH (publish = 'insert');", "DROP INDEX t_n;") == []

@@ -12,27 +12,27 @@ from tests.support.linting import covered, lint
     ("rule", "first", "again", "where", "says"),
     [
         (
-            "already-member",
+            "PUB130",
             "CREATE PUBLICATION p FOR TABLE u, t;",
             "ALTER PUBLICATION p ADD TABLE v, t;",
             "t",
             "is a member since here",
         ),
         (
-            "already-member",
+            "PUB130",
             "CREATE PUBLICATION p; ALTER PUBLICATION p ADD TABLES IN SCHEMA public;",
             "ALTER PUBLICATION p ADD TABLES IN SCHEMA public;",
             "public",
             "is a member since here",
         ),
         (
-            "already-member",
+            "PUB130",
             'CREATE SCHEMA "s.t"; CREATE TABLE "s.t"."a.b" (id int); CREATE PUBLICATION p FOR TABLE "s.t"."a.b";',
             'ALTER PUBLICATION p ADD TABLE "s.t"."a.b";',
             '"s.t"."a.b"',
             "is a member since here",
         ),
-        ("publication-exists", "CREATE PUBLICATION p;", "CREATE PUBLICATION p FOR TABLE t;", "p", "is made here"),
+        ("PUB105", "CREATE PUBLICATION p;", "CREATE PUBLICATION p FOR TABLE t;", "p", "is made here"),
     ],
 )
 def test_the_first_place_is_a_further_one(rule: str, first: str, again: str, where: str, says: str) -> None:
@@ -43,7 +43,7 @@ def test_the_first_place_is_a_further_one(rule: str, first: str, again: str, whe
 
 def test_of_a_platforms_publication_too() -> None:
     add = "ALTER PUBLICATION supabase_realtime ADD TABLE t;"
-    one = only("already-member", TABLES, add, "ALTER PUBLICATION supabase_realtime ADD TABLE u;", add)
+    one = only("PUB130", TABLES, add, "ALTER PUBLICATION supabase_realtime ADD TABLE u;", add)
     assert (places(one), one.certainty) == ([("2.sql", "is a member since here")], "assumed")
 
 
@@ -51,5 +51,5 @@ def test_thousands_of_repeats_are_found_in_no_time() -> None:
     tables = "".join(f"CREATE TABLE t{n} (id int PRIMARY KEY);" for n in range(3000))
     adds = "".join(f"ALTER PUBLICATION p ADD TABLE t{n};" for n in range(3000))
     found = lint(tables, "CREATE PUBLICATION p;" + adds, adds)
-    assert {(one.name, one.related[0].source.label) for one in found} == {("already-member", "2.sql")}
+    assert {(one.rule, one.related[0].source.label) for one in found} == {("PUB130", "2.sql")}
     assert len(found) == 3000

@@ -122,10 +122,10 @@ def losses_hold(connection: psycopg.Connection[Any], found: list[Diagnostic]) ->
     """A table that is said to be lost is there and not sent."""
     sent, there = set(rows(connection, SENT)), {row[0] for row in rows(connection, OURS)}
     for one in found:
-        if one.name == "published-name-changed" and one.message.startswith("changes of"):
+        if one.rule == "PUB712" and one.message.startswith("changes of"):
             assert {(publication, one.object) for publication in one.publications} <= sent, one.message
         of_a_table = one.object is not None and not re.search("row filter|column list|without publish", one.message)
-        if of_a_table and one.name in ("no-longer-published", "set-drops-members", "publication-recreated"):
+        if of_a_table and one.rule in ("PUB705", "PUB709", "PUB710"):
             assert one.object in there, one.message
             assert (one.publication, one.object) not in sent, one.message
 
@@ -143,8 +143,8 @@ def test_what_is_said_of_random_histories_holds(servers: Servers, major: int) ->
             cascades_hold(
                 connection,
                 [str(row[0]) for row in rows(connection, OURS)],
-                [one for one in found if one.name == "cascade-into-refused-table"],
+                [one for one in found if one.rule == "PUB306"],
             )
             losses_hold(connection, found)
-            gone = {one.object for one in found if one.name == "identity-index-dropped"}
+            gone = {one.object for one in found if one.rule == "PUB711"}
             assert gone <= {row[0] for row in rows(connection, UNIDENTIFIED)}, told

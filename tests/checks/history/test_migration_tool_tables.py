@@ -7,7 +7,7 @@ import pytest
 from tests.checks.history.finding import of, only
 from tests.support.linting import lint
 
-RULE = "migration-table-without-key"
+RULE = "PUB813"
 LIQUIBASE = "--liquibase formatted sql\n\n--changeset ann:1\nCREATE TABLE t (id int PRIMARY KEY);\n"
 TERN = "CREATE TABLE t (id int PRIMARY KEY);\n\n---- create above / drop below ----\n\nDROP TABLE t;\n"
 RAMBLER = "-- rambler up\nCREATE TABLE t (id int PRIMARY KEY);\n"
@@ -59,7 +59,7 @@ def test_files_without_a_mark_are_silent() -> None:
 )
 def test_a_refused_table_that_looks_like_a_tools_is_said_to(table: str, says: str) -> None:
     found = lint(ALL + f"CREATE TABLE {table};")
-    assert [one.name for one in found] == ["no-replica-identity"] * 2
+    assert [one.rule for one in found] == ["PUB302"] * 2
     assert all(one.help is not None and says in one.help.splitlines()[-1] for one in found)
 
 

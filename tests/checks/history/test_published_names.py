@@ -7,7 +7,7 @@ import pytest
 from tests.checks.history.finding import TABLES, of, only, places
 from tests.support.linting import covered
 
-RULE = "published-name-changed"
+RULE = "PUB712"
 P = "CREATE PUBLICATION p FOR TABLE t, u (id);\n"
 
 
@@ -70,27 +70,27 @@ SWAP = "ALTER SCHEMA live RENAME TO old; ALTER SCHEMA next RENAME TO live;"
 
 
 def test_a_schema_that_is_exchanged_by_name_takes_its_tables_out() -> None:
-    one = only("no-longer-published", SCHEMAS + "CREATE PUBLICATION p FOR TABLE live.t;" + SWAP)
+    one = only("PUB705", SCHEMAS + "CREATE PUBLICATION p FOR TABLE live.t;" + SWAP)
     assert one.message.startswith("live.t is another table now: the former one was renamed, and not in")
-    one = only("no-longer-published", SCHEMAS + "CREATE PUBLICATION p FOR TABLES IN SCHEMA live;" + SWAP)
+    one = only("PUB705", SCHEMAS + "CREATE PUBLICATION p FOR TABLES IN SCHEMA live;" + SWAP)
     assert one.message.startswith("schema live is another one now: the former one was renamed, and not in")
 
 
 def test_a_schema_that_is_exchanged_and_published_again_is_silent() -> None:
     add = "ALTER PUBLICATION p ADD TABLES IN SCHEMA live;"
     publication = "CREATE PUBLICATION p FOR TABLES IN SCHEMA live;"
-    assert of("no-longer-published", SCHEMAS + publication + SWAP + add) == []
+    assert of("PUB705", SCHEMAS + publication + SWAP + add) == []
     back = "ALTER SCHEMA live RENAME TO old; ALTER SCHEMA old RENAME TO live;"
-    assert of("no-longer-published", SCHEMAS + publication + back) == []
+    assert of("PUB705", SCHEMAS + publication + back) == []
 
 
 @pytest.mark.parametrize(("member", "lost"), [("t WHERE (id > 1)", "row filter"), ("t (id, a)", "column list")])
 def test_a_member_that_is_dropped_and_added_bare_is_a_note(member: str, lost: str) -> None:
     text = TABLES + f"CREATE PUBLICATION p FOR TABLE {member}, u; ALTER PUBLICATION p DROP TABLE t;"
-    one = only("set-drops-members", text, "ALTER PUBLICATION p ADD TABLE t;")
+    one = only("PUB709", text, "ALTER PUBLICATION p ADD TABLE t;")
     assert one.message.startswith(f't loses its {lost} in "p": it is dropped and added again without')
     assert (one.severity, covered(one.span)) == ("note", "t")
-    assert of("set-drops-members", text + f"ALTER PUBLICATION p ADD TABLE {member};") == []
+    assert of("PUB709", text + f"ALTER PUBLICATION p ADD TABLE {member};") == []
 
 
 PARTITIONS = """\
@@ -102,7 +102,7 @@ CREATE PUBLICATION p FOR TABLE r1, r2 WITH (publish = 'insert');
 
 
 def test_a_partition_beside_others_that_are_named_one_by_one_is_a_warning() -> None:
-    one = only("new-child-not-published", PARTITIONS, "CREATE TABLE r3 PARTITION OF r FOR VALUES IN (3);")
+    one = only("PUB507", PARTITIONS, "CREATE TABLE r3 PARTITION OF r FOR VALUES IN (3);")
     assert one.message == (
         'rows of table r3 are not sent: publication "p" names the partitions that r had then, one by one'
     )
@@ -119,11 +119,11 @@ def test_a_partition_beside_others_that_are_named_one_by_one_is_a_warning() -> N
     ],
 )
 def test_partitions_that_are_added_or_left_out_on_purpose_are_silent(text: str) -> None:
-    assert of("new-child-not-published", PARTITIONS + text) == []
+    assert of("PUB507", PARTITIONS + text) == []
 
 
 def test_a_partition_that_takes_the_place_of_a_member_is_a_note() -> None:
     text = "ALTER TABLE r DETACH PARTITION r2; ALTER PUBLICATION p DROP TABLE r1;"
     text += "CREATE TABLE n (id int, k int); ALTER TABLE r DETACH PARTITION r1;"
-    one = only("new-child-not-published", PARTITIONS + text + "ALTER TABLE r ATTACH PARTITION n FOR VALUES IN (2);")
+    one = only("PUB507", PARTITIONS + text + "ALTER TABLE r ATTACH PARTITION n FOR VALUES IN (2);")
     assert (one.severity, one.object) == ("note", "public.n")

@@ -7,7 +7,7 @@ import pytest
 from tests.checks.history.finding import TABLES, of, only, places
 from tests.support.linting import covered, run
 
-RULE = "publication-recreated"
+RULE = "PUB710"
 
 
 def test_a_table_added_since_is_a_warning_at_the_new_publication() -> None:
@@ -124,7 +124,7 @@ def test_a_large_publication_made_anew_is_one_finding() -> None:
 def test_one_that_perhaps_was_dropped_gives_way_without_a_word() -> None:
     perhaps = "DO $$ BEGIN IF random() > 0.5 THEN DROP PUBLICATION p; END IF; END $$;"
     found = run(TABLES + "CREATE PUBLICATION p FOR TABLE t;", perhaps, "CREATE PUBLICATION p FOR TABLE u;").diagnostics
-    assert [one.name for one in found if one.certainty == "certain"] == []
+    assert [one.rule for one in found if one.certainty == "certain"] == []
 
 
 def test_a_publication_that_takes_the_name_of_a_renamed_one_is_compared_with_it() -> None:
@@ -169,5 +169,5 @@ def test_what_was_published_with_all_others_is_missed_as_a_note(scope: str) -> N
 def test_a_swap_in_one_transaction_lets_no_subscriber_down() -> None:
     swap = "BEGIN; DROP PUBLICATION p; ALTER PUBLICATION next RENAME TO p; COMMIT;"
     text = TABLES + "CREATE PUBLICATION p FOR TABLE t; CREATE PUBLICATION next FOR TABLE t;"
-    assert of("publication-missing-for-changes", text + swap) == []
-    assert len(of("publication-missing-for-changes", text + swap.replace("BEGIN;", ""))) == 1
+    assert of("PUB811", text + swap) == []
+    assert len(of("PUB811", text + swap.replace("BEGIN;", ""))) == 1

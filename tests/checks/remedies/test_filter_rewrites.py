@@ -181,7 +181,7 @@ def test_a_refused_filter_is_written_anew(before: str, after: str, safe: bool) -
 @pytest.mark.parametrize("after", [after for _, after, _ in REWRITTEN])
 def test_what_is_offered_is_accepted(after: str) -> None:
     found = lint(SETUP, f"CREATE PUBLICATION p FOR TABLE t WHERE ({after});", complete=True)
-    assert [one.name for one in found if one.phase == "ddl"] == []
+    assert [one.rule for one in found if one.phase == "ddl"] == []
 
 
 @pytest.mark.parametrize(("before", "column", "after"), STORED)
@@ -239,28 +239,28 @@ def test_after_many_refused_filters_only_the_reason_is_told() -> None:
 
 def test_a_filter_with_a_placeholder_is_not_edited() -> None:
     found = lint(SETUP, "CREATE PUBLICATION p FOR TABLE t WHERE (vc IN ('a', 'b') AND id > :least);", complete=True)
-    assert all((one.certainty, one.fixes) == ("assumed", ()) for one in found if one.name != "publication-not-seen")
+    assert all((one.certainty, one.fixes) == ("assumed", ()) for one in found if one.rule != "PUB009")
 
 
 @pytest.mark.parametrize("literal", ["'now'", "'today'"])
 def test_literals_that_look_as_if_they_moved_are_a_warning(literal: str) -> None:
     found = lint(SETUP, f"CREATE PUBLICATION p FOR TABLE t WHERE (tz > {literal}) WITH (publish = 'insert');")
-    (one,) = (one for one in found if one.name == "filter-literal-frozen")
+    (one,) = (one for one in found if one.rule == "PUB214")
     assert (one.severity, covered(one.span)) == ("warning", literal)
 
 
 def test_literals_that_depend_on_settings_are_noted_unless_the_unit_says_them() -> None:
     publication = "CREATE PUBLICATION p FOR TABLE t WHERE (tz > '2024-01-01') WITH (publish = 'insert');"
-    noted = [one.severity for one in lint(SETUP, publication) if one.name == "filter-literal-frozen"]
+    noted = [one.severity for one in lint(SETUP, publication) if one.rule == "PUB214"]
     assert noted == ["note"]
     found = lint(SETUP, "SET timezone = 'UTC';", publication)
-    assert not [one for one in found if one.name == "filter-literal-frozen"]
+    assert not [one for one in found if one.rule == "PUB214"]
 
 
 def test_a_filter_of_what_is_not_visible_is_noted() -> None:
     table = "CREATE EXTENSION unheard_of; CREATE TABLE t (id integer PRIMARY KEY, g unheard);"
     found = lint(table, "CREATE PUBLICATION p FOR TABLE t WHERE (g IS NULL) WITH (publish = 'insert');")
-    (one,) = (one for one in found if one.name == "filter-not-checked")
+    (one,) = (one for one in found if one.rule == "PUB215")
     assert (one.severity, one.certainty, one.server) == ("note", "assumed", None)
 
 

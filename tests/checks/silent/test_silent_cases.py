@@ -17,6 +17,8 @@ from pubcheck.rulebook import RULES
 from tests.conformance.judging import DATABASE, ROLES
 from tests.support.cases import Case, load
 
+pytestmark = pytest.mark.slow
+
 CASES = {case.id: case for case in load() if case.phase in ("silent", "decode", "subscribe")}
 
 FIRES: dict[str, str] = {

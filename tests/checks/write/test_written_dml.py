@@ -289,7 +289,7 @@ def test_a_block_that_is_refused_takes_back_what_it_did() -> None:
 def test_a_block_that_hides_the_refusal_is_told_of_that() -> None:
     block = "DO $$ BEGIN UPDATE t SET a = 1; EXCEPTION WHEN OTHERS THEN NULL; END $$"
     text = ";\n".join((TABLES[0], PUBLICATION, block, MENDED))
-    (one,) = (each for each in lint(text) if each.name == "refusal-swallowed")
+    (one,) = (each for each in lint(text) if each.rule == "PUB135")
     assert "hides it: UPDATE of t is refused here: publication" in one.message
     assert [each for each in lint(text) if each.rule == HERE] == []
 
