@@ -4,7 +4,7 @@ import os
 import sys
 
 if not __package__:
-    # Of a script the folder comes first in the path, and pubcheck's modules would stand before Python's own.
+    # A script's folder comes first in the path, so pubcheck's modules would hide Python's own.
     _folder = os.path.dirname(os.path.abspath(__file__))
     sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry) != _folder]
 

@@ -30,11 +30,11 @@ ROUNDS = 10
 _BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 _CODECS = {"windows-1252": "cp1252"}
 _PLAIN = re.compile(r"[\w ,.()=<>*/:\[\]-]*")
-"""What can stand in the string of any language without being escaped."""
+"""Characters that need no escape in a string of any language."""
 
 
 class Rewritten(Struct, frozen=True):
-    """A file as it was read and as it shall be."""
+    """A file's text before and after the change."""
 
     path: str
     label: str
@@ -292,7 +292,7 @@ def _is_sql(source: Source) -> bool:
 
 
 def _extended(source: Source, there: Mapping[int, Comment], start: int, codes: Collection[str]) -> Edit | None:
-    """More codes for a comment that stands directly before a statement; ``there`` are the source's, by their ends."""
+    """Return the codes to add to the comment directly before a statement; ``there`` maps ends to the source's comments."""
     end = start
     while end > 0 and source.shown[end - 1] in " \t\r\n":
         end -= 1
@@ -305,7 +305,7 @@ def _extended(source: Source, there: Mapping[int, Comment], start: int, codes: C
 
 
 def _before(source: Source, start: int, codes: Collection[str]) -> Edit:
-    """A line of its own above the statement, or a comment right before it where something else stands on its line."""
+    """Return the comment: a line above the statement, or right before the statement if something else is on its line."""
     text = source.shown
     line = max(text.rfind("\n", 0, start), text.rfind("\r", 0, start)) + 1
     indent = text[line:start]

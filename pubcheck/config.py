@@ -1,4 +1,4 @@
-"""What a run is told: the options of `[tool.pubcheck]`, pubcheck.toml and the command line, as one plain value."""
+"""The options of a run, from `[tool.pubcheck]`, pubcheck.toml and the command line, as one plain value."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class UnitConfig(Struct, frozen=True, kw_only=True):
 
     ``files`` are patterns or paths, relative to the configuration's folder, in the order in which they are run; a
     pattern's files in the order of their names. ``schema``: files that come before and are only followed: what concerns
-    them alone is not reported. ``postgres``: the majors to judge for, empty for those of the run.
+    them alone is not reported. ``postgres``: the majors to check for, empty for those of the run.
     """
 
     name: str
@@ -31,7 +31,7 @@ class Config(Struct, frozen=True, kw_only=True):
     """Options of a run. ``postgres`` empty means: what a pg_dump header says, else the default major.
 
     ``include``, ``exclude`` and the patterns of ``per_file_ignores`` are those of .gitignore, relative to ``root``, the
-    folder of the configuration ("" for the current one). ``force_exclude``: what is passed over in a folder is so too
+    folder of the configuration ("" for the current one). ``force_exclude``: a file skipped in a folder is skipped too
     when it is given by name. ``extend_select`` adds to ``select``, or to the rules that are
     on by default. ``platform_publications`` and ``platform_tables`` are names, or patterns with `*`, of what exists
     without being made in the unit. ``variables`` are psql's, as `-v name=value` sets them.
@@ -244,7 +244,7 @@ def _read_severity(value: object) -> Severity:
 
 
 def _texts(value: object, of: str) -> list[str]:
-    """A list of texts as it stands. Raises ConfigError, which calls its items ``of``."""
+    """Return the value as a list of strings. Raise ConfigError, which calls the items ``of``."""
     if not isinstance(value, list | tuple):
         raise ConfigError(f"must be a list of {of}, not {_kind(value)}")
     for number, item in enumerate(value, 1):

@@ -78,7 +78,7 @@ def failure_text(faults: Iterable[Fault]) -> str | None:
 
 
 class Faults:
-    """Collects the internal errors of one unit; ``majors`` are those that were being judged."""
+    """Collect the internal errors of one unit; ``majors`` are the majors that were being checked."""
 
     def __init__(self, majors: tuple[int, ...], statements: Statements) -> None:
         self._majors, self._statements = majors, statements

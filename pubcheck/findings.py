@@ -1,7 +1,7 @@
 """Diagnostics as a report shows them: places as lines and columns, with the lines of text that an excerpt needs.
 
-What stands here no longer holds a source, so that a run over many units keeps only what it found. The fields, their
-names and their order are those of the JSON document (`schema.json`); msgspec writes them as they stand.
+The records hold no source, so a run over many units keeps only its findings. The fields, their
+names and their order are those of the JSON document (`schema.json`); msgspec writes them as they are.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ class Finding(Struct, frozen=True):
 
 
 class Report(Struct, frozen=True):
-    """What a run found, in the order of design section 5, and over what: the majors judged, files and statements."""
+    """The findings of a run, in the order of design section 5, with the majors checked, files and statements."""
 
     findings: tuple[Finding, ...]
     postgres: tuple[int, ...]

@@ -1,4 +1,4 @@
-"""Which of the files that a folder holds are passed over: those that git ignores, and those that the configuration
+"""Which of the files that a folder holds are skipped: those that git ignores, and those that the configuration
 excludes."""
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Patterns:
         return bool(self._lines)
 
     def occurs(self, text: str) -> bool:
-        """Whether one of the patterns may match a path whose parts all stand in the text; of those with `!` only what
+        """Whether one of the patterns may match a path whose parts all are in the text; of those with `!` only what
         another one matches is taken out."""
         return any(all(piece in text for piece in pieces) for pieces in self._letters)
 
@@ -77,12 +77,12 @@ def problem_of(pattern: str) -> str | None:
 
 
 def _letters(pattern: str) -> tuple[str, ...]:
-    """The pieces of a pattern that are letters, each of which stands in whatever it matches."""
+    """The pieces of a pattern that are letters, each of which is in whatever it matches."""
     return tuple(piece for piece in _CUT.split(pattern.rstrip()) if piece)
 
 
 class Ignoring(Struct, frozen=True):
-    """What is passed over in a folder, given as an absolute path: ``patterns`` of which the later outweigh the earlier,
+    """The files skipped in a folder, an absolute path: ``patterns`` of which the later outweigh the earlier,
     and ``excluded``, which nothing outweighs."""
 
     patterns: tuple[Patterns, ...] = ()
@@ -96,7 +96,7 @@ class Ignoring(Struct, frozen=True):
         return Ignoring((*self.patterns, found), self.excluded) if found else self
 
     def kept(self, folder: str, names: Sequence[str], *, folders: bool) -> list[str]:
-        """The names in a folder that are not passed over."""
+        """Return the names in a folder that are not skipped."""
         every = (*self.patterns, self.excluded) if self.excluded is not None else self.patterns
         if every and names:
             text = "\n".join((folder, *names))
@@ -118,7 +118,7 @@ def above(
     folder: str, exclude: Sequence[str], root: str, *, gitignore: bool, tops: dict[str, str | None] | None = None
 ) -> Ignoring:
     """What holds at a folder because of those above it, up to that which git watches over. ``exclude`` are patterns
-    relative to ``root``, ``tops`` as in ``top_of``. What is itself passed over, and given by name, has nothing to obey
+    relative to ``root``, ``tops`` as in ``top_of``. What is itself skipped, and given by name, has nothing to obey
     above it."""
     excluded = Patterns(os.path.abspath(root), exclude) if exclude else None
     top = top_of(folder, tops) if gitignore else None
@@ -154,7 +154,7 @@ def why_passed_over(path: str, exclude: Sequence[str], root: str, *, gitignore: 
 
 
 def _down(base: str, path: str) -> Iterator[tuple[str, bool]]:
-    """What stands on the way from a folder to a path in it, and whether it is a folder."""
+    """Yield each step from a folder to a path in it, and whether it is a folder."""
     below = os.path.relpath(path, base).split(os.sep)
     if os.pardir not in below[:1] and path != base:
         at = base

@@ -38,12 +38,12 @@ class View(Struct, frozen=True):
     """A text of any kind as SQL **of the same length, with the same line breaks**: every offset stays what it was.
 
     What PostgreSQL is not given is blank in ``text``. Spans are (start, end) offsets, ascending, apart from each other:
-    in ``filled`` something stands in for a placeholder, so a statement that touches one is *assumed*; what stands in
+    in ``filled`` a placeholder was replaced, so a statement that touches one is *assumed*; the text in
     ``perhaps`` runs at times or under conditions that the text does not tell. ``edits`` are the (start, end, sent)
     where what PostgreSQL is given has another length than what is written: escapes of the host language. ``named``: the
     (offset, name) of what calls of a program name that may make, change or drop a table; an empty name is any table.
     ``calls``: the statements that a framework sends for calls, in the order in which they run. ``quoted``: the
-    statements stand in strings of another language, so that no text can simply be put into them. ``sent``: the spans of
+    statements are in strings of another language, so that no text can simply be put into them. ``sent``: the spans of
     strings to which nothing is added at run time, so that a statement ends where its string ends, whatever it leaves
     open. ``cases``: those of the test cases of a program, each of which has a database of its own.
     """
@@ -97,7 +97,7 @@ def decode(data: bytes) -> Decoded:
     """The text of a file's bytes: UTF-8, else Windows-1252 or, if it is text at all, ISO 8859-1, which has a character
     for every byte; UTF-16 where a byte order mark says so, or every other byte of ASCII text is a NUL.
 
-    A byte order mark is no part of the text, so offsets count without it. A NUL is a problem, for PostgreSQL's
+    A byte order mark is not part of the text, so offsets count without it. A NUL is a problem, for PostgreSQL's
     protocol ends a query at it. Offsets in a problem count bytes from 0, the mark included.
     """
     encoding = _UTF16_BOMS.get(data[:2])

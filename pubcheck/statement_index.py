@@ -1,4 +1,4 @@
-"""The statements of a unit: what each is sent as, and where what is said of it stands in its source."""
+"""The statements of a unit: the text that is sent, and where it is in its source."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class StatementText(Struct, frozen=True, gc=False):
     """A statement and its place in its source; ``start`` is the offset of its first token in code points.
 
     ``text`` is what the server gets; ``edits`` are the (start, end, sent) offsets from ``start`` where that has another
-    length than what stands in the source. A statement inside another one has that one's index and ``embedded``, its
+    length than the text in the source. A statement inside another one has that one's index and ``embedded``, its
     own number there.
     """
 
@@ -99,7 +99,7 @@ class Statements:
         self._edited: dict[tuple[int, int], StatementText] = {}
         """Those of which the server gets another text than that of the source."""
         self._inside: list[StatementText] = []
-        """Those inside others; their number, modulo ``EMBEDDED``, is where they stand here."""
+        """Statements inside others; their number modulo ``EMBEDDED`` is their index here."""
         self._numbers: dict[tuple[int, int, tuple[int, ...], int, str], int] = {}
 
     def __len__(self) -> int:

@@ -15,7 +15,7 @@ from pubcheck.config import ConfigError, suggestion
 from pubcheck.diagnostics import SEVERITIES
 
 FOUND, WRONG, INTERRUPTED = 1, 2, 130
-"""Exit statuses beside 0: something was found; pubcheck was called wrongly, had no input or failed; Ctrl-C."""
+"""Exit statuses other than 0: findings; wrong usage, no input or an internal failure; Ctrl-C."""
 
 _COMMANDS = ("lint", "explain", "files", "measure", "audit", "rule", "rules")
 
@@ -142,7 +142,7 @@ color_option = click.option(
 
 
 def show(pieces: Iterable[str], *, for_people: bool = True) -> None:
-    """Writes a text to standard output. A reader that goes away (`| head`) has what it wants: that is no error.
+    """Write a text to standard output. A reader that goes away (`| head`) is not an error.
 
     A program reads UTF-8 whatever the locale is: JSON and XML are declared to be that, and a patch must fit its files.
     """

@@ -290,7 +290,7 @@ def _page_in(output: str, run: str) -> str | None:
 
 
 def summarised(summary: Summary, output: str, page: str | None = None, document: Audit | None = None) -> list[str]:
-    """What is told of a run on the terminal, line by line."""
+    """The lines of a run's summary on the terminal."""
     from pubcheck.rulebook import RULES
     from pubcheck.source import escape
 

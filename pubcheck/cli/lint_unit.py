@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Task(Struct, frozen=True):
-    """A unit to lint. ``excerpts``: whether its findings shall carry the lines to show with them. ``change``: what is
+    """A unit to lint. ``excerpts``: whether its findings should carry the lines to show with them. ``change``: what is
     to be done about those that ``baseline`` does not know.
     """
 

@@ -180,7 +180,7 @@ def _counted(
     from pubcheck.spark.measure import BadData, Data, measure
     from pubcheck.spark.session import release, session
 
-    # The work is Java's, and its errors are told in a line.
+    # Java does the work, and one line reports its errors.
     local = {"spark.log.level": "OFF", "spark.driver.extraJavaOptions": "-XX:+UseParallelGC"}
     spark = session("pubcheck measure", master, remote, dict(conf), local)
     counted = []

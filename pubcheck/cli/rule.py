@@ -30,7 +30,7 @@ def command(code: str | None, color: str) -> None:
         raise click.UsageError(f"{code} matches several rules: {', '.join(family)}")
     if rule is None:
         if code[:3].upper() == "PUB":
-            # A code of no family is no misspelling of one of another.
+            # A code of an unknown family is not a misspelling of a code of another family.
             near = suggestion(code.upper(), [known for known in rulebook.RULES if known[3] == code[3:4]])
         else:
             near = suggestion(code.lower(), [rule.name for rule in rulebook.RULES.values()])

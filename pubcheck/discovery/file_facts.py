@@ -25,9 +25,9 @@ class Traits(Struct, frozen=True, omit_defaults=True):
     """What of a file decides where it belongs.
 
     ``may_publish``: it may hold a statement about a publication; ``identifies``: or about a replica identity;
-    ``may_matter``: or anything else because of which its repository is not passed over in a corpus. ``kind`` is the
-    tool whose marks it bears; ``dump`` the major in the header of a pg_dump, 0 where that does not say. ``includes``
-    are the files that psql is told to run, as they are written. ``order`` is what a tool's own list of migrations says,
+    ``may_matter``: or anything else that keeps its repository from being skipped in a corpus. ``kind`` is the tool
+    whose marks it bears; ``dump`` the major in the header of a pg_dump, 0 if the header has none. ``includes`` are the
+    files that the file's psql commands include, as they are written. ``order`` is what a tool's own list of migrations says,
     ``revision`` the own identifier of a migration of Alembic or Django and those it comes after; ``order``, of one of
     Django, are those that it replaces, and of a schema of Rails the versions that it holds.
     """
@@ -66,7 +66,7 @@ _MARK = re.compile(
 LISTS = ("sqitch.plan", "_journal.json", "migration_lock.toml", "config.toml")
 """Files in which tools keep what they know of their migrations."""
 CHANGELOG = r"(?:changelog[^/]*|(?:^|/)master)\.(?:xml|ya?ml|json)$"
-"""And those in which Liquibase is told of its change sets, by their names in lower case."""
+"""Names of Liquibase changelogs, in lower case."""
 
 
 def is_changelog(path: str) -> bool:
@@ -120,13 +120,13 @@ def traits(path: str, content: bytes) -> Traits:
 
 
 def kind_of(head: bytes) -> str | None:
-    """The tool whose marks stand at the beginning of a file, such as `goose` or `sql-migrate`."""
+    """Return the tool whose marks begin a file, such as `goose` or `sql-migrate`."""
     found = _MARK.search(head)
     return found.lastgroup.replace("_", "-") if found is not None and found.lastgroup else None
 
 
 def dump_of(head: bytes) -> int | None:
-    """The major of the server that was dumped, 0 for a dump that does not say, None for what is no dump."""
+    """Return the major of the server that was dumped, 0 if the dump does not name it, None if the file is not a dump."""
     if b"PostgreSQL database" not in head[:2000] and b"Dumped from database version" not in head:
         return None
     found = [match[1] for match in _DUMP.finditer(head)]

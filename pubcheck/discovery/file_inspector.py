@@ -72,7 +72,7 @@ class CachedFileInspector:
             return None  # it is said where the unit is read
 
     def names(self, path: str, wanted: frozenset[str] | None = None) -> Names:
-        # Loaded only where files of no habit are about publications.
+        # Loaded only if files that follow no convention are about publications.
         from pubcheck.discovery.object_names import Names, mentions, names
 
         known = self._names.get(path)

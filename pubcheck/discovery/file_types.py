@@ -11,7 +11,7 @@ from pubcheck.lazy_regex import lazy_compile
 
 STDIN = "-"
 UNNAMED = "<stdin>"
-"""The label of standard input that is no file's content."""
+"""The label of standard input unless its content belongs to a file."""
 
 
 class File(Struct, frozen=True):
@@ -124,7 +124,7 @@ NAMES: dict[str, str] = {
 }
 """Likewise names, in lower case, with any suffix or none."""
 ENDS = rf"(?:^|/)(?:[^./]+|(?:{'|'.join(NAMES)})\.[^/]*)$"
-"""How paths end, in lower case, of files that are read by these names, or that may be scripts, for want of a suffix."""
+"""The endings, in lower case, of paths that are read by name, or that may be scripts without a suffix."""
 
 _INTERPRETERS = {
     **dict.fromkeys(("sh", "bash", "dash", "ksh", "zsh", "ash", "bats"), "shell"),

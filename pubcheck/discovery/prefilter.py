@@ -2,9 +2,9 @@
 
 A file of SQL is kept where it names, in any case and anywhere, a publication, a subscription or a replica identity, and
 does something: the statement may be put together at run time, or by psql. A program is read by `pubcheck lint` only
-where CREATE [OR REPLACE], ALTER or DROP stands before PUBLICATION or SUBSCRIPTION with whitespace between them, and
-PUBLICATION stands anywhere, as it does in every CREATE SUBSCRIPTION; so it is that, or a replica identity, for which it
-is kept. Where a comment or a psql command comes between those words, it is enough that PUBLICATION stands anywhere: so
+where CREATE [OR REPLACE], ALTER or DROP precedes PUBLICATION or SUBSCRIPTION with whitespace between them, and
+PUBLICATION occurs anywhere, as it does in every CREATE SUBSCRIPTION; so it is that, or a replica identity, for which it
+is kept. Where a comment or a psql command comes between those words, it is enough that PUBLICATION occurs anywhere: so
 no pattern has to look for a comment's end, and the search takes linear time. Python's `re` and Java's regular
 expressions, which Spark's `rlike` uses, read the patterns alike.
 """

@@ -30,7 +30,7 @@ _EIGHT_BIT = {"windows-1252": "Windows-1252", "iso-8859-1": "ISO 8859-1"}
 
 
 def read_unit(files: Sequence[File], majors: tuple[int, ...]) -> Reading:
-    """Reads a unit's files; what cannot be read, or is no text, becomes a diagnostic for ``majors`` and is left out."""
+    """Read a unit's files. A file that cannot be read, or is not text, becomes a diagnostic for ``majors``."""
     sources, diagnostics, faults = list[Source](), list[Diagnostic](), list[Fault]()
     project = Project()
     for file in files:

@@ -15,7 +15,7 @@ from pubcheck.discovery.walk import folders_of, join, walk
 
 
 def fixed_part(where: str) -> list[str] | None:
-    """What of a pattern stands before its first wildcard, folder by folder; None for a path that is no pattern."""
+    """Return the folders of a pattern before its first wildcard; None for a path that is not a pattern."""
     parts = where.replace(os.sep, "/").split("/")
     found = list(takewhile(lambda part: not any(wildcard in part for wildcard in "*?["), parts))
     return found if len(found) < len(parts) else None
@@ -32,7 +32,7 @@ def find_repositories(where: str, config: Config = Config()) -> Iterator[Reposit
     """The repositories of a corpus that hold a file to read, one at a time, so that a corpus may be of any size.
 
     ``where`` is a pattern (`corpus/*/*`), each match of which, unless it lies in another one, is a repository, named
-    by the path below what stands before the first wildcard; or a folder, in which each folder is a repository and its
+    by the path below the part before the first wildcard; or a folder, in which each folder is a repository and its
     own files are one, named "."; a folder that holds `.git` is a repository itself. The labels of the files are those
     of `pubcheck lint`.
     """

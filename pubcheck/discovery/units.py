@@ -28,7 +28,7 @@ Identity = tuple[int, int] | str
 
 
 class Discovery(Struct, frozen=True):
-    """What a run reads: its units, in order, and the files that it met and passes over, each with the reason; of these
+    """The input of a run: its units, in order, and the files that it skips, each with the reason; of these
     ``named`` were given by name."""
 
     units: list[DiscoveredUnit]
@@ -48,7 +48,7 @@ def find_units(
     """The units that ``paths`` mean, in the order given, each file once: where it is reached first.
 
     ``together`` makes them one unit. ``schema`` are files and folders that come first in every unit, as context.
-    ``stdin`` is what stands for the path `-`; its label, unless it is ``UNNAMED``, is the path of the file that it
+    ``stdin`` is the content of the path `-`; its label, unless it is ``UNNAMED``, is the path of the file that it
     replaces. A path that does not exist, and a folder that cannot be listed, is a unit of one file with an ``error``.
     """
     return discover_units(paths, config, together=together, schema=schema, stdin=stdin, stdin_label=stdin_label).units
@@ -64,8 +64,9 @@ def discover_units(
     stdin_label: str = UNNAMED,
     disk: CachedFileInspector | None = None,
 ) -> Discovery:
-    """The units as ``find_units`` has them, and the files that are skipped. ``disk`` opens the files; one that is told
-    of many before they are asked for may open them in other processes."""
+    """Return the units as ``find_units`` does, and the files that are skipped.
+
+    ``disk`` opens the files; if it learns of many beforehand, it may open them in other processes."""
     finder = _UnitCollector(
         config, disk or CachedFileInspector(), alone=together or bool(schema), distinct=len(paths) == 1
     )

@@ -40,7 +40,7 @@ def walk(
     the folders in it, its own ones. Takes time in proportion to what is there; ``tops`` as in ``gitignore.top_of``.
     ``listed`` is called with the number of entries of each folder.
 
-    Passed over are folders whose names begin with a dot, links to folders (so that loops end), pipes and devices, what
+    Skipped are folders whose names begin with a dot, links to folders (so that loops end), pipes and devices, what
     git ignores, and what the configuration excludes; with ``include`` other files are met as well.
     """
     included = Patterns(os.path.abspath(config.root), config.include) if config.include else None

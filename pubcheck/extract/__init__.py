@@ -1,4 +1,4 @@
-"""Files of every kind as SQL of the same length: where statements stand in templates, migrations, scripts and programs.
+"""Files of every kind as SQL of the same length: the statements in templates, migrations, scripts and programs.
 
 A view blanks what PostgreSQL is not given and keeps every offset, so that what is found in its SQL is found in the
 file. Each kind's module is loaded when a file of that kind is read.

@@ -1,4 +1,4 @@
-"""Names of a program that stand for one text: what is given a string once in the file, and nothing else.
+"""Names of a program with one value: variables that are assigned one string in the file, and nothing else.
 
 Where such a name is put into a statement, the statement says the text. Only names and lists of names are looked for:
 tables and publications are what programs give names to.
@@ -35,7 +35,7 @@ _BEFORE = 160
 
 
 def constants(text: str, language: str, code: str, found: Sequence[Literal]) -> Mapping[str, str]:
-    """The names that stand for one text, without what marks them as variables. ``code`` is the text without strings."""
+    """Return the names with one value, without their sigils. ``code`` is the text without strings."""
     assigned = re.compile(_ASSIGNED[language], re.MULTILINE)
     said: dict[str, str] = {}
     once: frozenset[str] | None = None

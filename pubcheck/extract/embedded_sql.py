@@ -2,7 +2,7 @@
 
 A string is SQL if it begins as a statement of DDL does. What a string
 says is worked out (escapes, joined strings, something filled in for what is known at run time only), then written where
-the string stands, escapes behind blanks; what PostgreSQL is given exactly is in the view's edits.
+the string is, escapes behind blanks; the exact text that PostgreSQL receives is in the view's edits.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _SHAPE = re.compile(
     rf"|drop\s+subscription\s+(?:if\s+exists\s+)?{_NAME}\s*(?:$|cascade|restrict))"
 )
 _ABOUT = re.compile(r"\s*(?ai:create|alter|drop)\s+(?:(?P<publication>(?ai:publication))|(?ai:subscription))\b")
-# What follows the word in a sentence about publications, and is no name that anyone gives to one.
+# What follows the word in a sentence about publications, and is not a name that anyone gives to one.
 _PROSE = re.compile(
     r"\s*\w+\s+publications?\s+(?:fail\w*|error\w*|statement\w*|command\w*|quer(?:y|ies)|syntax|is|are|was|were|has|had|"
     r"must|cannot|could|can|should|would|will|does|requires|succeeded|and|or|that|which|when|called|named|"
@@ -93,7 +93,7 @@ _SHOWS = re.compile(
     rf"(?:(?<![A-Za-z])(?i:{_SHOWING})|(?<=[a-z0-9])(?:{_SHOWING.title()})"
     r"|(?<!\w)(?:Console\.Write|(?:stdout|stderr)\.write))\w*[^\w\n(]{0,3}\(?\s*[rfbu]?\Z"
 )
-"""What shows a text to people, or compares it, up to the text: that is no statement, whatever it says."""
+"""Calls that show or compare a text, up to the text: it is not a statement, whatever it says."""
 _ELLIPSIS = re.compile(r"\.\.\.|\u2026")
 _ENDS_CALL = re.compile(
     r"\s*(?:[,;]|\)++(?!\s*(?:\+|<>|\|\||\.\s*(?:join|concat|append|format|replace)\b)))|[ \t]*(?:\#[^\n]*)?(?:\n|\Z)"
@@ -102,7 +102,7 @@ _HEREDOC = re.compile(r"<<<?[~\-]?[ \t]*[\"']?\w+[\"']?[^\n]*\n\Z")
 
 
 class Written(Struct):
-    """What the statements of some strings say, worked out. ``rendered`` stands in the place ``start`` to ``end``."""
+    """The statements of some strings with names replaced by values; ``rendered`` is at ``start`` to ``end``."""
 
     start: int
     end: int
@@ -192,7 +192,7 @@ def assembled(text: str, written: Iterable[Written], unseen: Sequence[int], *, i
 
 
 def begins_statement(text: str, start: int, end: int) -> bool:
-    """Whether what stands there begins as a statement of DDL does, or holds one about a publication."""
+    """Whether the text begins as a DDL statement does, or holds a statement about a publication."""
     return _HEAD.match(text, start, end) is not None or _WITHIN.search(text, start, end) is not None
 
 
@@ -306,7 +306,7 @@ def worked_out(text: str, group: Sequence[Piece], end: int, *, runs: bool = Fals
             continue
         stood = text[piece.start : piece.end]
         squeezed = "".join(sent.split())
-        # What a name stands for may be longer than the name: its place is all that counts here.
+        # A value may be longer than its name: only its place counts here.
         rendered.append(padded(stood, squeezed) if len(squeezed) <= len(stood) else filler(stood))
         if written.edits and written.edits[-1][1] == piece.start:
             start, _, before = written.edits[-1]

@@ -1,4 +1,4 @@
-"""What the literals of programming languages say: pieces of a text, each with what it stands for."""
+"""Decoded literals of programming languages: pieces of a text, each with its value."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from msgspec import Struct
 
 
 class Piece(Struct, frozen=True):
-    """``start`` to ``end`` of a text stand for ``said``; if ``exact``, letter by letter, and if a ``hole``, for
+    """``start`` to ``end`` of a text represent ``said``; if ``exact``, letter by letter, and if a ``hole``, for
     something that is not known."""
 
     start: int
@@ -98,7 +98,7 @@ ESCAPES: Mapping[str, tuple[re.Pattern[str], _Said]] = {
 
 
 def pieces(text: str, start: int, end: int, escapes: str, holes: tuple[tuple[int, int], ...]) -> Iterator[Piece]:
-    """What stands between two offsets of a text says, in order and without gaps; a hole says nothing."""
+    """Return the pieces between two offsets of a text, in order and without gaps; a hole has no value."""
     pattern, said = ESCAPES[escapes]
     at = start
     for hole_start, hole_end in (*holes, (end, end)):

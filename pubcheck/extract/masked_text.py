@@ -26,7 +26,7 @@ class Canvas:
         self._pieces: list[tuple[int, str]] = []
 
     def keep(self, start: int, end: int) -> None:
-        """What stands there stays."""
+        """Keep the text."""
         if end > start:
             self._pieces.append((start, self._text[start:end]))
 
@@ -36,7 +36,7 @@ class Canvas:
             self._pieces.append((start, piece))
 
     def end_statement(self, at: int) -> None:
-        """A semicolon in the first place from ``at`` on that is no line end."""
+        """Write a semicolon at the first offset from ``at`` on that is not a line end."""
         while at < len(self._text) and self._text[at] in "\r\n":
             at += 1
         if at < len(self._text):

@@ -15,8 +15,8 @@ from pubcheck.lexing.filler import blank
 
 class _Convention(Struct, frozen=True):
     """``marks``: what only a migration holds, of one of them every part. ``undoing``: the line that begins what undoes
-    it. ``second``: what stands before the first of two strings of which the other undoes it. ``named``: what stands
-    before a string that does. ``listed``: what stands before a list of strings that does, or ends where the first of
+    it. ``second``: what precedes the first of two strings of which the other undoes it. ``named``: what is
+    before a string that does. ``listed``: what precedes a list of strings that does, or ends where the first of
     two lists begins."""
 
     marks: tuple[tuple[str, ...], ...]

@@ -2,8 +2,8 @@
 
 Read so as well are what holds such commands: makefiles, those of images, Terraform's.
 
-Follows the quoting of POSIX sh (XCU 2.2, 2.7.4). What the shell puts in is not known, and a name stands for it. The
-commands around are blank but for what they say to psql: of `psql -d app -v t=orders` come \\set and, where a script
+Follows the quoting of POSIX sh (XCU 2.2, 2.7.4). A name represents text that the shell substitutes. The
+commands around are blank except for what they say to psql: of `psql -d app -v t=orders` come \\set and, where a script
 speaks to several databases or servers, \\connect, if there is room for it.
 """
 
@@ -31,7 +31,7 @@ _OPENING = (
     r"|(?P<ansi>\$')|(?P<single>')|(?P<double>\")"
 )
 _OPENINGS = re.compile(_OPENING), re.compile(rf'(?P<inner>\\")|{_OPENING}')
-"""In a script, and in a command that itself stands in double quotes."""
+"""In a script, and in a command that is itself in double quotes."""
 _SINGLE = re.compile(r"[^']*+")
 _ANSI = re.compile(r"(?:[^'\\]++|\\(?s:.))*+")
 _DOUBLE = re.compile(r'(?:[^"\\$`]++|\\(?s:.))*+')
@@ -62,7 +62,7 @@ _DATABASE = re.compile(
     r"\bpsql\b(?:[ \t]+(?:-[dhpULvPFRTofc][ \t]+[^\s-]\S*|--(?:dbname|host|port|username|set|variable)[ \t]+\S+"
     r"|-\S*))*+[ \t]+([^\s<>|&;-]\S*)"
 )
-"""psql's first argument that is no option."""
+"""psql's first argument that is not an option."""
 _LIBPQ = frozenset(("PGHOST", "PGHOSTADDR", "PGPORT", "PGDATABASE", "PGSERVICE"))
 _ASSIGNMENT = re.compile(r"(?<![\w$?&/=-])([A-Za-z_]\w*+)=([^\s;]*+)(?:[ \t;]|$)*+([^\n]?)")
 """A variable that is set: its name and value; and whether more comes in the line, which it then holds for."""
@@ -168,7 +168,7 @@ def sql_arguments(text: str, start: int, end: int, *, within: str = "", quoted: 
 
 
 def _command_before(text: str, at: int, start: int) -> int:
-    """Where the command begins in which something stands: the line, with those that it goes on from."""
+    """Return the start of the command at an offset: its line, or the line that it continues."""
     start = max(start, at - _LONGEST_COMMAND)
     line = text.rfind("\n", start, at) + 1
     while line > start + 1 and text[line - 2] == "\\":
@@ -250,7 +250,7 @@ class _Surroundings:
 
 
 def _short(place: str, number: int) -> str:
-    """What a place is called in the view: by its database if that is all that is said of it."""
+    """Return the view's name for a place: its database if nothing else is known about it."""
     return HOME if number == 0 else place if re.fullmatch(r"[A-Za-z]\w{0,30}", place) else f"s{number}"
 
 
@@ -271,7 +271,7 @@ def _conditions(text: str) -> Iterator[tuple[int, int]]:
 
 
 class _Scanner:
-    """Of what stands in double quotes itself, if ``quoted``."""
+    """Return the text without its escapes, if ``quoted`` within double quotes."""
 
     def __init__(self, text: str, start: int, end: int, *, quoted: bool) -> None:
         self.text, self.start, self.limit = text, start, end

@@ -25,9 +25,9 @@ _WAYS_BACK = (
 )
 _WORDS = ("DOWN", "p below")
 _LETTERS = lazy_compile(r"own(?<=[Dd]own)")
-"""Every one of these marks has one of these words but for `@UNDO`."""
+"""Every one of these marks has one of these words except for `@UNDO`."""
 _BRACE = lazy_compile(r"\{(?:[{%#]|(?<=[$#]\{))")
-"""What begins a placeholder, but for `<%`. A search for one letter, and a look around it, takes a fifth of the time
+"""The beginnings of placeholders, except for `<%`. A search for one letter, and a look around it, takes a fifth of the time
 that searches for all pairs of letters take."""
 
 

@@ -58,7 +58,7 @@ class _Painting(Struct):
 
 
 def script(text: str) -> View:
-    """A file of SQL: its way back is blank, so are a template's control blocks, and names stand for its values."""
+    """A file of SQL: its way back is blank, so are a template's control blocks, and names represent its values."""
     if text.startswith(LFS):
         message = "this is a pointer of Git LFS: the content of the file is not here"
         note = Note("PUB013", message, 0, len(LFS), "run `git lfs pull` first")
@@ -99,7 +99,7 @@ def _inside(at: int, spans: list[tuple[int, int]]) -> bool:
 
 
 def _rollback_parts(text: str) -> Iterator[tuple[int, int]]:
-    """From each line that announces the way back to the next one that announces the way forth. The lines of tools
+    """From each line that announces the way back to the next one that announces the way up. The lines of tools
     that write them with a hash are no comments to PostgreSQL, and go as well."""
     since = -1
     for part in _PART.finditer(text):

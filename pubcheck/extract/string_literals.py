@@ -199,7 +199,7 @@ _HOLES = {
     "ruby": re.compile(r"#\{"),
     "dollar": re.compile(r"\{(?=\$)|\$\{|\$(?=[A-Za-z_])"),
     "brace": re.compile(r"\{\{|\}\}|\{"),
-    "format": None,  # a macro may format it or not: what stands in braces is looked at with the SQL around it
+    "format": None,  # a macro may format it or not: braces are looked at with the SQL around them
 }
 _BRACKETS = {")": "(", "]": "[", "}": "{"}
 _PHP_NAME = re.compile(r"\$[A-Za-z_]\w*+(?:\[[^\]\n\"]{0,40}\]|->[A-Za-z_]\w*+)?+")

@@ -1,6 +1,6 @@
 """XML: the statements in Liquibase's change logs, in the elements `sql` and `createProcedure`.
 
-No document is built: elements are found by their tags. What a change takes back (`rollback`) is passed over.
+No document is built: elements are found by their tags. `rollback` elements are skipped.
 """
 
 from __future__ import annotations

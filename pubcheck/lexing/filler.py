@@ -32,7 +32,7 @@ _NO_LETTER = re.compile(r"[^A-Za-z0-9_]")
 
 
 def filler(placeholder: str) -> str:
-    """A name as long as a placeholder, to stand in its place: the same one for the same placeholder. Of one that goes
+    """Return a name as long as a placeholder, to replace it: the same name for the same placeholder. Of one that goes
     over several lines these stay, and the name is short."""
     if "\n" in placeholder or "\r" in placeholder:
         return padded(placeholder, "__")

@@ -13,7 +13,7 @@ class Statement(Struct, frozen=True, gc=False):
     """One SQL statement.
 
     ``index`` counts the source's statements from 0. ``start`` is the offset of its first token, ``end`` that after its
-    last, without terminator; ``text`` is what stands between. ``keyword`` is its first word in lower case, "" where it
+    last, without terminator; ``text`` is what is between. ``keyword`` is its first word in lower case, "" where it
     begins with none. ``sql`` is as long as ``text``, and different where psql or standard_conforming_strings = off mean
     something else than the letters say. ``variables`` are the (start, end) offsets in ``text`` where psql would put a
     variable's value that is not known.
@@ -46,7 +46,7 @@ class Statement(Struct, frozen=True, gc=False):
 class PsqlCommand(Struct, frozen=True, gc=False):
     """A backslash command of psql with its arguments: offsets, ``end`` exclusive, and the text between.
 
-    One that stands within a statement without ending it comes after that statement, although it starts before its end.
+    A command within a statement that does not end it comes after that statement, although it starts before its end.
     """
 
     start: int
@@ -55,7 +55,7 @@ class PsqlCommand(Struct, frozen=True, gc=False):
 
 
 def edited(text: str, edits: Sequence[tuple[int, int, str]]) -> str:
-    """``text`` with what stands between ascending offsets replaced."""
+    """Return ``text`` with the spans between ascending offsets replaced."""
     pieces: list[str] = []
     at = 0
     for start, end, new in edits:

@@ -36,7 +36,7 @@ def _literal(conforming: bool) -> str:
 def whole(conforming: bool) -> re.Pattern[str]:
     """An ordinary statement in one match: group 1 is it, 2 its first word.
 
-    No group stands within a possessive repeat: re then raises SystemError (CPython issue 101955, Python 3.11).
+    No group is within a possessive repeat: re then raises SystemError (CPython issue 101955, Python 3.11).
     """
     quotes = f"{_literal(conforming)}|{_QUOTED_NAME}"
     ordinary = rf"{_ORDINARY}|{quotes}|--[^\n\r]*+|{_OPERATORS}"

@@ -36,14 +36,14 @@ def filled(statement: Statement) -> Iterator[str]:
         ]
         yield edited(replaced(statement.sql, literals), statement.edits)
     sites = sorted({*statement.placeholders, *guesses})
-    # A placeholder may stand for a whole clause, or for nothing.
+    # A placeholder may represent a whole clause, or nothing.
     optional = clauses(sql, sites)
     for blanked in (optional, sites) if optional and optional != sites else (sites,) if sites else ():
         yield edited(replaced(sql, [(start, " " * (end - start)) for start, end in blanked]), statement.edits)
 
 
 def placeholder_names(statement: Statement) -> set[str]:
-    """The names that ``filled`` and views put in the place of what is not known, and what they stand for."""
+    """The names that ``filled`` and views substitute for unknown text, and the text that they replace."""
     names = set()
     for start, end in (*statement.placeholders, *guessed(statement.sql)):
         written = statement.sql[start:end]

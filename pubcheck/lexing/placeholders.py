@@ -1,4 +1,4 @@
-"""What may stand for something else in SQL that the grammar refuses: placeholders of templates and format strings.
+"""Placeholders of templates and format strings in SQL that the grammar refuses.
 
 Asked only of refused statements: all of these marks mean something in PostgreSQL, too.
 """
@@ -19,7 +19,7 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _WORD = re.compile(r"[\w$]+\Z|[\")]\Z")
-# After these words, and after all that is no word, comes a name or an expression.
+# After these words, and after all that is not a word, comes a name or an expression.
 _NAME_FOLLOWS = (
     " publication table only schema in for add set drop exists to from where and or not by on as select with "
     "references index column constraint rename owner identity using join into update values key "
@@ -34,7 +34,7 @@ def guessed(sql: str) -> list[tuple[int, int]]:
 
 
 def clauses(sql: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Those of the spans that stand where a clause may, and no name: behind a name or a closing bracket."""
+    """Return the spans where a clause may be and a name may not: after a name or a closing bracket."""
     found = []
     for start, end in spans:
         stretch = sql[max(0, start - 80) : start]

@@ -60,7 +60,7 @@ class Branches:
 
     @property
     def runs(self) -> bool | None:
-        """Whether what stands here runs; None where that is not known."""
+        """Whether the text here runs; None if unknown."""
         parts = [branch.runs for branch in self._open]
         if False in parts or self._left:
             return False
@@ -104,7 +104,7 @@ def _truth(text: str, variables: Mapping[str, str]) -> bool | None:
         return None
     text = known
     word = " ".join(one.strip(_QUOTES) for one in _ARGUMENT.findall(text)).lower()
-    # What is no truth value at all counts as false, with a complaint.
+    # A value that is not a truth value counts as false, with a complaint.
     return word in ("on", "1") or (word != "" and any(full.startswith(word) for full in ("true", "yes")))
 
 

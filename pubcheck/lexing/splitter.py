@@ -33,7 +33,7 @@ _Span = TypeVar("_Span", tuple[int, int], tuple[int, int, str])
 
 
 def _touching(spans: Sequence[_Span], start: int, end: int) -> Iterator[_Span]:
-    """Those of ascending spans, apart from each other, that share a character with what stands between two offsets."""
+    """Return the spans, of ascending disjoint ones, that overlap the text between two offsets."""
     at = bisect_left(spans, start, key=itemgetter(1))
     while at < len(spans) and spans[at][0] < end:
         if spans[at][1] > start:
@@ -127,11 +127,11 @@ class Splitter(StatementLexer):
             return self._long(start, lexed)
 
     def recover(self, statement: Statement) -> Statement | None:
-        """Splits anew the statement that was handed out last, because the parser refused it.
+        """Split the last statement again, because the parser refused it.
 
         A stray quote or parenthesis makes one statement of many. If a line of it, after its first and outside of its
         comments and dollar quotes, begins with CREATE, ALTER, DROP or DO, then the iteration goes on at that line, now
-        also ending statements at such lines, up to where the statement ended; what stands before the line is returned:
+        also ending statements at such lines, up to where the statement ended; what precedes the line is returned:
         it keeps the index and remains refused. Otherwise None, and nothing changes.
         """
         if statement is not self._last:
@@ -214,7 +214,7 @@ class Splitter(StatementLexer):
         body = self._text[start : lexed.end]
         sql = body
         if lexed.edits:
-            # A command may stand between the last token and the terminator.
+            # A command may be between the last token and the terminator.
             sql = replaced(body, [(at - start, new) for at, new in lexed.edits if at < lexed.end])
         first = FIRST_WORD.match(body)
         variables = tuple((a - start, b - start) for a, b in lexed.variables)
@@ -243,7 +243,7 @@ class Splitter(StatementLexer):
         return statement
 
     def _several(self, start: int, body: str, variables: tuple[tuple[int, int], ...]) -> list[Statement]:
-        """What a statement is where the value of a variable does more than stand there: one statement, or several."""
+        """Return the statements that result if a variable's value holds terminators: one, or several."""
         from pubcheck.lexing.psql import pieces
 
         found: list[Statement] = []

@@ -167,7 +167,7 @@ class StatementLexer:
         return limit if self._hole is None or start >= self._hole[0] else min(limit, self._hole[0])
 
     def _command(self, pos: int) -> PsqlCommand:
-        """The psql command at ``pos``, and on to what follows it: the next line, or what stands after ``\\\\``."""
+        """Return the psql command at ``pos`` and go on to the next line, or to the text after ``\\\\``."""
         text = self._text
         named = COMMAND_NAME.match(text, pos)
         assert named is not None

@@ -63,7 +63,7 @@ class Features(Struct, frozen=True):
 
 
 class Quarantined(Struct, frozen=True):
-    """A reason: the units, the files beside them, and one of either with what is said of it."""
+    """A reason: the number of units, of files, and one example with its text."""
 
     reason: str
     units: int

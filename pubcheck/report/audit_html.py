@@ -21,7 +21,7 @@ from pubcheck.report.audit_document import Audit, Change, Features, Quarantined,
 from pubcheck.report.audit_plots import Bar, Part
 
 SHOWN = 20
-"""Bars of a plot; the tables beside them go on."""
+"""Bars of a plot; the tables next to them go on."""
 _ROWS, _COLUMNS = 15, 12
 """Of the matrix of repositories and rules."""
 

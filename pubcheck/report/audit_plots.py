@@ -1,6 +1,6 @@
-"""The plots of an audit's report: matplotlib draws them, as SVG that stands in the page and takes its colours from it.
+"""The plots of an audit's report: matplotlib draws them, as SVG that is in the page and takes its colours from it.
 
-Each is a string of SVG without ids of elements, scripts or fonts; what it shows stands in a table beside it as well.
+Each is a string of SVG without ids of elements, scripts or fonts; what it shows is in a table next to it as well.
 """
 
 from __future__ import annotations
@@ -289,7 +289,7 @@ def _plain(node: ElementTree.Element, told: Mapping[str, str]) -> ElementTree.El
         if child.tag == f"{_SVG}defs":
             continue
         inside = _plain(child, told)
-        if tip and inside.tag == "a":  # for the pointer: the table beside it has the same links
+        if tip and inside.tag == "a":  # for the pointer: the table next to it has the same links
             inside.attrib.update({"tabindex": "-1", "aria-label": tip})
         made.append(inside)
     return made

@@ -1,4 +1,4 @@
-"""GitHub's workflow commands, which a job writes to its log and GitHub shows beside the lines of a pull request.
+"""GitHub's workflow commands, which a job writes to its log and GitHub shows next to the lines of a pull request.
 
 Commands, their properties and their escapes are those of "Workflow commands for GitHub Actions" and of the runner's
 ActionCommand.
@@ -39,7 +39,7 @@ def _text(entries: Sequence[Entry]) -> str:
 
 
 def _best(help_text: str) -> list[str]:
-    """The first of several ways out."""
+    """Return the first of several remedies."""
     return [f"- {way}" for way in help_text.split("\n- ")[1:2]]
 
 

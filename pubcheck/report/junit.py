@@ -1,6 +1,6 @@
 """JUnit's XML, which CI servers show as tests: a suite a file, a case a finding.
 
-What fails a run unless it is told otherwise, certain errors and warnings, are failed cases; the others have passed
+Certain errors and warnings, which fail a run by default, are failed cases; the others have passed
 and say what they have to say as output. Without findings there is one case, for some readers refuse an empty report.
 """
 

@@ -143,14 +143,14 @@ def _block(group: list[Finding], asked: tuple[int, ...], palette: Palette) -> It
 
 
 def _headline(group: list[Finding]) -> str:
-    """What is said of the first table and publication: of UPDATE and DELETE, where both are refused."""
+    """Return the text about the first table and publication: of UPDATE and DELETE, if both are refused."""
     first = group[0].entry
     same = (each.entry for each in group if is_cause(each.entry) and each.entry.object == first.object)
     return message([first, *(entry for entry in same if entry.publications == first.publications)])
 
 
 def _remarks(group: list[Finding], asked: tuple[int, ...]) -> Iterator[tuple[str, str]]:
-    """What stands below the excerpt: a key and a text of one or more lines."""
+    """Return the lines below the excerpt: a key and a text of one or more lines."""
     entry = group[0].entry
     objects = list(dict.fromkeys(finding.entry.object for finding in group if finding.entry.object))
     if len(objects) > 1:

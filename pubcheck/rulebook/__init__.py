@@ -20,7 +20,7 @@ class Rule(Struct, frozen=True):
     """What a page's front matter declares.
 
     ``postgres``: the majors in which the rule can speak. ``sqlstate``: what the server may answer, empty when nothing
-    fails. ``spec``: the rules of the specification that it stands for, empty for the families of our own. ``default``:
+    fails. ``spec``: the rules of the specification that it implements, empty for our own families. ``default``:
     whether `lint` reports it unless told otherwise.
     """
 
@@ -86,7 +86,7 @@ def find(code_or_name: str) -> Rule | None:
 def page(code: str) -> str:
     """The Markdown of a rule's page, front matter included. KeyError for an unknown code, OSError without the page.
 
-    Pages stand in the package, where the wheel puts them, or else beside it, in a checkout or an editable install.
+    Pages are in the package, where the wheel puts them, or else next to it, in a checkout or an editable install.
     """
     filename = RULES[code].filename
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))

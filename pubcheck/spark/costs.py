@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 
 _FILE = 4096
-"""What a file costs beside its bytes."""
+"""The cost of a file in addition to its bytes."""
 SMALL = 1 << 20
 """What the smallest task costs, and so the most that may be added to one without asking whether it has the room."""
 _PART = 24 << 20
-"""Some two seconds of linting, beside which the tenth of a second that Spark takes for a task is little, and after
+"""About two seconds of linting, compared with which the tenth of a second that Spark takes for a task is little, and after
 which nobody waits long for the last one."""
 _FEWEST_PARTS, _MOST_PARTS = 12, 20_000
 

@@ -106,7 +106,7 @@ class FolderInput:
 
 
 def _top(where: str) -> str:
-    """The folder of a folder, or of a pattern: what stands before the first wildcard."""
+    """Return the folder of a path, or of a pattern: the part before the first wildcard."""
     label, fixed = label_of(where).rstrip("/"), fixed_part(where)
     if fixed is not None:
         top = "".join(f"{label_of(part)}/" for part in fixed)

@@ -200,9 +200,9 @@ def _carried(units: DataFrame, before: Before | None) -> DataFrame:
 
 
 def _placed(spark: SparkSession, chosen: DataFrame, cost: int, most: int) -> tuple[DataFrame, int]:
-    """The units with a ``salt`` that `repartition` takes to the partition each shall be in, and how many there are.
+    """The units with a ``salt`` that `repartition` takes to the partition each must be in, and how many there are.
 
-    A unit that costs more than a partition shall is alone in one of the first partitions, which start first; the
+    A unit that costs more than a partition should is alone in one of the first partitions, which start first; the
     others are spread over the rest by their names, of equal cost on the average.
     """
     part = costs.part(cost)
@@ -231,7 +231,7 @@ def _placed(spark: SparkSession, chosen: DataFrame, cost: int, most: int) -> tup
 
 
 class _RunTables:
-    """The tables of a run. What is known to be empty is no part of them, for Spark takes its time for that too: of
+    """The tables of a run. A table known to be empty is not included, because Spark takes its time for that too: of
     ``examined``, the units with what came of them (``schema.EXAMINED``), there may be none."""
 
     def __init__(

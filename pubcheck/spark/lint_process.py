@@ -118,10 +118,10 @@ def main() -> None:
                 request = decoder.decode(message)
                 with _alarm(limits.patience(request) + _GRACE):
                     answer = encode(_answer(request, linter))
-            except Exception as error:  # outside of the linter: too little memory, a text that is no Unicode
+            except Exception as error:  # outside of the linter: too little memory, a text that is not a Unicode
                 answer = encode(Answer[UnitRow](failure=_failure([fault_of(error)])))
             replies.send_bytes(answer)
-    except MemoryError:  # not even enough to be told what to do, or to tell
+    except MemoryError:  # not even enough to receive the work, or to report
         os._exit(OUT_OF_MEMORY)
 
 

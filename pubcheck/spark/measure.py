@@ -136,7 +136,7 @@ def _read(spark: SparkSession, where: str) -> DataFrame:
 
 
 _EMPTY = "\ue000pubcheck: empty\ue000"
-"""What stands for an empty text until it has been told from NULL: Spark takes what equals its nullValue for NULL."""
+"""Represents an empty text until it has been distinguished from NULL: Spark takes its nullValue for NULL."""
 
 
 def _read_csv(spark: SparkSession, where: str, separator: str) -> DataFrame:

@@ -45,7 +45,8 @@ def session(
             LEVEL: "ERROR",
             "spark.ui.enabled": "false",
             "spark.ui.showConsoleProgress": "false",  # the progress is shown by pubcheck
-            # The work is Python's. What Java's second compiler, and a collector that runs beside, take from it in a run
+            # The work is Python's. What Java's second compiler, and a collector that runs next to, take from it in a
+            # run
             # of minutes they never give back. The code of the first alone gets 48 MB, which a session fills, and after
             # that nothing is compiled.
             "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m"

@@ -1,7 +1,7 @@
 """Where an audit writes, and which runs there are.
 
 A table of a run is Parquet under DIR/<table>/run=<id>/. The row under DIR/runs/run=<id>/ is written last and makes the
-run exist; whoever reads ignores all others. To write a run once more its row is taken back first. There is no rename:
+run exist; readers ignore all others. To write a run once more its row is deleted first. There is no rename:
 what is no longer wanted is overwritten by nothing, which every file system and Spark Connect can. What the steps of a
 run hand on (`listing`) is deleted where it is a folder of this machine, and else left without a row.
 """

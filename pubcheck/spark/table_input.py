@@ -49,7 +49,7 @@ CSV: Mapping[str, str] = {"header": "true", "multiLine": "true", "quote": '"', "
 class TableInput:
     """Files that are the rows of a table: ``format`` is one of Spark's data sources, or `table` for a catalog table.
 
-    A row without a path is a file that cannot be read; one whose path no walk of a folder would read is passed over.
+    A row without a path is an unreadable file; a row whose path no walk of a folder would read is skipped.
     """
 
     def __init__(self, name: str, format: str, columns: TableColumns, options: Mapping[str, str] | None = None) -> None:

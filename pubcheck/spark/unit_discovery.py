@@ -159,7 +159,7 @@ def _read(location: bytes, largest: int) -> tuple[bytes, int]:
         if size > largest:
             return os.read(descriptor, min(largest, BEGINNING)), size
         content = os.read(descriptor, size + 1)
-        # It grows, or is no disk's, or comes over a network and in pieces.
+        # It grows, or is not on a disk, or comes over a network and in pieces.
         while len(content) != size and len(content) <= largest and (more := os.read(descriptor, 1 << 16)):
             content += more
     finally:

@@ -1,4 +1,4 @@
-"""Which files together build one database: the habits of the tools that people use, a module each.
+"""Which files together build one database: the conventions of the tools that people use, a module each.
 
-``habits`` asks them all; it is loaded where there is a tree to be asked about.
+``registry`` asks them all; it is loaded only if there is a tree to group.
 """

@@ -2,7 +2,7 @@
 
 Only where there is no doubt: what is missing is made by one unit, which holds no publication, and no other one
 publishes its tables; units that change them come along. Tests, examples and documentation are joined with what lies
-beside them only.
+next to them only.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Files of pg_dump: each is a schema of its own, also where it repeats what the migrations beside it did."""
+"""Files of pg_dump: each is a schema of its own, also where it repeats what the migrations next to it did."""
 
 from __future__ import annotations
 

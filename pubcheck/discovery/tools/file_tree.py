@@ -27,7 +27,7 @@ class FileInspector(Protocol):
 
 
 class UnitCandidate(Struct, frozen=True):
-    """Files that make a unit, by their paths, as a habit finds them. ``postgres``: the majors that they name;
+    """Files that make a unit, by their paths, as a convention finds them. ``postgres``: the majors that they name;
     ``after``: the first file of each unit that was put before, which ends the ``reason``. So many of the first members
     are ``context``: another unit has them, and those that follow are run at some time after them."""
 
@@ -41,7 +41,7 @@ class UnitCandidate(Struct, frozen=True):
 
 
 class Tree:
-    """The paths of a tree, joined by "/". A habit takes those that are its own; what is taken is no other's.
+    """The paths of a tree, joined by "/". A convention takes its own files; no later convention sees them.
 
     ``sql`` are the files in SQL that are nobody's yet, ``programs`` those in other languages, ``lists`` those that
     tools keep of their migrations: the names in each folder, in order.
@@ -55,7 +55,7 @@ class Tree:
         self.offered: list[UnitCandidate] = []
         """Files that only count where another unit lacks the tables that they create."""
         self.undone: dict[str, str] = {}
-        """Files that take back what others do, or that a tool does not run, and why they are in no unit."""
+        """Skip rollback files and files that a tool does not run, with the reason."""
         for path in sorted(paths):
             folder, _, name = path.rpartition("/")
             if not folder.strip("/"):
@@ -87,7 +87,7 @@ class Tree:
         return any(self.look.traits(self.path(*file)).concerned for file in files)
 
     def take(self, folder: str, names: Iterable[str]) -> None:
-        """Takes files of a folder: no habit that comes later sees them."""
+        """Take files of a folder: no later convention sees them."""
         taken = set(names)
         for kind in (self.sql, self.programs):
             if folder in kind:
@@ -124,7 +124,7 @@ _DIGITS = re.compile(r"(\d+)")
 
 
 def natural(name: str) -> tuple[tuple[int, str], ...]:
-    """A key that orders names as people count: 2 before 10, and what is no number by its letters."""
+    """Return a key that orders names as people count: 2 before 10, and anything else by its letters."""
     parts = _DIGITS.split(name)
     return tuple((int(part), "") if number % 2 else (-1, part) for number, part in enumerate(parts) if part or number)
 

@@ -1,4 +1,4 @@
-"""Flyway: `V1__name.sql` by version, then `R__name.sql` by name; `U1__name.sql` takes back and is not run."""
+"""Flyway: `V1__name.sql` by version, then `R__name.sql` by name; `U1__name.sql` is a rollback and is not run."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def plans(tree: Tree) -> Iterator[UnitCandidate]:
 
 
 def location(folder: str) -> str:
-    """The folder that Flyway is told of: it looks for migrations in those below it too."""
+    """Return the folder that Flyway is configured with: it looks for migrations in the folders below it too."""
     above = folder
     while above and last(above) not in _VENDORS:
         if last(above) in _LOCATIONS:
@@ -77,7 +77,7 @@ def _group(tree: Tree, name: str, folders: list[str]) -> Iterator[UnitCandidate]
             elif found is not None and found[2]:
                 version = tuple(int(part) for part in re.split(r"[._]", found[2]))
                 baseline = max(baseline, version) if found[1] == "B" else baseline
-                # A baseline stands for the versions up to its own: of these only it is run.
+                # A baseline replaces the versions up to its own: of these only the baseline is run.
                 ordered.append(((1, version, found[1] != "B", file), (folder, file)))
             elif found is not None:
                 ordered.append(((2, found[4], file), (folder, file)))

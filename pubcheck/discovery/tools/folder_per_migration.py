@@ -1,5 +1,5 @@
 """Tools that keep each migration in a folder of its own: Prisma and Drizzle (`migration.sql`), Diesel and Hasura
-(`up.sql` beside `down.sql`); in the order of the folders' names."""
+(`up.sql` next to `down.sql`); in the order of the folders' names."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Folders of no habit: files that name each other's tables belong together, those that make a table first.
+"""Folders of no convention: files that name each other's tables belong together, those that make a table first.
 
 Files that make the same tables, or the same publication, are databases of their own; a name that two files make says
-nothing. Where no file speaks of a publication or a replica identity there is nothing to be told apart, and a folder is
-one unit.
+nothing. If no file mentions a publication or a replica identity, there is nothing to distinguish, and a folder
+is one unit.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _TEARS_DOWN = re.compile(
     r"|uninstall|destroy|reset)(?:[._ -].*)?\.\w+",
     re.I | re.S,
 )
-"""Scripts that take all back, by their names: run last they would leave nothing to judge."""
+"""Scripts that take all back, by their names: run last they would leave nothing to check."""
 
 
 def plans(tree: Tree) -> Iterator[UnitCandidate]:

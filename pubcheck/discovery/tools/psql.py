@@ -1,6 +1,6 @@
 """Scripts of psql that run others with `\\i` or `\\ir`: these in the order in which they are named, then the script.
 
-Nothing is known of the statements that stand between the includes: most such scripts hold none, or publish at the end.
+Nothing is known about the statements between the includes: most such scripts hold none, or publish at the end.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Which files together build one database: every habit is asked in turn.
+"""Which files together build one database: every convention is asked in turn.
 
-A habit is asked with the files that no habit before it has taken. None opens a file; what they ask of one is answered
-by a ``Look``, which may have it from a disk or from a table.
+A convention gets the files that no earlier convention has taken. None opens a file: a ``FileInspector`` answers their
+questions about a file, from a disk or from a table.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ def plans(tree: Tree) -> Iterator[UnitCandidate]:
         if not undone and not certain:
             continue
         tree.drop(folder, undone, _WHY)
-        # What is numbered as they are is run with them: a migration that cannot be taken back has no pair.
+        # Files with the same numbering are run with them: a migration without a rollback has no pair.
         files = [
             name
             for name in names

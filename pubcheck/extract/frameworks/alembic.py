@@ -134,7 +134,7 @@ class _Upgrade:
         left, self._left = self._left, False
         self.block(function.body, conditional=conditional)
         self._left = left
-        # Its statements run where it is called, wherever they stand: those of another place are not in order.
+        # Its statements run where the method is called, so statements defined elsewhere are out of order.
         if len(self.found.calls) > at and self.module.place(function)[0] > start:
             del self.found.calls[at:]
             self.found.doubt(start)

@@ -178,7 +178,7 @@ class _Table:
                 found.calls.append(Sql(self.block.span()).add(f"{words} ON DELETE {_ACTIONS[word]}").call())
 
     def _listed(self, arguments: str) -> list[str]:
-        """The columns of the fields that an attribute lists; none where one of them is no column."""
+        """Return the columns of the fields that an attribute lists; none if one of them is not a column."""
         listed = re.search(r"\[([^\]]*)\]", arguments)
         names = re.findall(r"[A-Za-z]\w*", re.sub(r"\([^)]*\)", "", listed[1])) if listed else []
         known = all(name in self.columns for name in names)
