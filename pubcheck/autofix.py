@@ -292,7 +292,7 @@ def _is_sql(source: Source) -> bool:
 
 
 def _extended(source: Source, there: Mapping[int, Comment], start: int, codes: Collection[str]) -> Edit | None:
-    """Return the codes to add to the comment directly before a statement; ``there`` maps ends to the source's comments."""
+    """Return the edit that adds codes to the comment before a statement; ``there`` are the comments by their ends."""
     end = start
     while end > 0 and source.shown[end - 1] in " \t\r\n":
         end -= 1
@@ -305,7 +305,7 @@ def _extended(source: Source, there: Mapping[int, Comment], start: int, codes: C
 
 
 def _before(source: Source, start: int, codes: Collection[str]) -> Edit:
-    """Return the comment: a line above the statement, or right before the statement if something else is on its line."""
+    """Return the edit that adds a comment: a line above the statement, or before it if it shares its line."""
     text = source.shown
     line = max(text.rfind("\n", 0, start), text.rfind("\r", 0, start)) + 1
     indent = text[line:start]

@@ -98,9 +98,9 @@ def read(path: str) -> Baseline:
     try:
         document = msgspec.json.decode(content, type=_Document)
     except msgspec.MsgspecError as error:
-        raise ConfigError(f"baseline {path}: this is no baseline of pubcheck: {error}") from None
+        raise ConfigError(f"baseline {path}: this is not a pubcheck baseline: {error}") from None
     if document.pubcheck_baseline != VERSION:
-        raise ConfigError(f"baseline {path}: made by a later pubcheck; write it anew with --write-baseline")
+        raise ConfigError(f"baseline {path}: written by a later pubcheck; write it again with --write-baseline")
     return Baseline(path, {entry.fingerprint: entry for entry in document.findings})
 
 

@@ -17,7 +17,7 @@ from pubcheck.source import Source
 
 
 def lint(text: str, config: Config = Config(), convention: str = "") -> list[Diagnostic]:
-    return list(Linter(config).lint(Unit((Source("a.sql", text),), habit=convention)).diagnostics)
+    return list(Linter(config).lint(Unit((Source("a.sql", text),), convention=convention)).diagnostics)
 
 
 MEMBER = "CREATE TABLE t (id int PRIMARY KEY);\nALTER PUBLICATION supabase_realtime ADD TABLE t;\n"
@@ -41,7 +41,7 @@ def test_columns_of_the_platform_s_publication_may_be_called_otherwise() -> None
     ]
 
 
-def test_where_a_habit_shows_the_platform_its_publication_is_no_news() -> None:
+def test_where_a_convention_shows_the_platform_its_publication_is_no_news() -> None:
     assert lint(MEMBER, convention="supabase") == []
 
 

@@ -1,6 +1,6 @@
 """Corpora of repositories, as large as wanted, the same for the same seed: `python -m corpus.generate --help`.
 
-A repository has a database in the habit of some tool, with publications of every form or without any, and some have
+A repository has a database in the convention of some tool, with publications of every form or without any; some have
 faults that are known (`faults`) or content that harms the process that reads it. What must be found stands in a
 manifest. Everything else is meant to be right: pubcheck should report nothing certain there that is at least a warning.
 """
@@ -17,8 +17,8 @@ import msgspec
 from msgspec import Struct
 
 from corpus.generate import schema
+from corpus.generate.conventions import CONVENTIONS, Files, Piece, one_file
 from corpus.generate.faults import FAULTS
-from corpus.generate.habits import HABITS, Files, Piece, one_file
 
 
 class Shape(Struct, frozen=True):
@@ -45,7 +45,7 @@ class Planted(Struct, frozen=True, omit_defaults=True):
 
 
 class Repository(Struct, frozen=True):
-    """Files by their paths, and what must be found in them. ``kind`` is the habit, ``holds`` whether there is a
+    """Files by their paths, and what must be found in them. ``kind`` is the convention, ``holds`` whether there is a
     statement about a publication."""
 
     name: str
@@ -61,12 +61,12 @@ def repository(seed: int | str, number: int, shape: Shape = Shape()) -> Reposito
     name = (
         f"{random.choice(('blue', 'quick', 'open', 'north', 'small', 'plain'))}-{random.choice(_PRODUCTS)}-{number:06}"
     )
-    habit = one_file if shape.plain else random.choices(list(HABITS), list(HABITS.values()))[0]
+    convention = one_file if shape.plain else random.choices(list(CONVENTIONS), list(CONVENTIONS.values()))[0]
     quiet = random.random() < shape.quiet
     faulty = not quiet and random.random() < shape.faulty
     size = max(1, min(400, round(shape.tables * exp(random.gauss(0, shape.spread)))))
     pieces = _database(random, size, quiet=quiet, faults=random.randint(1, 3) if faulty else 0)
-    files = habit(random, pieces)
+    files = convention(random, pieces)
     if random.random() < 0.06 and not shape.plain:
         files.contents["legacy/mysql/schema.sql"] = _mysql(random)
     if random.random() < 0.04 and not shape.plain:
@@ -85,7 +85,7 @@ def repository(seed: int | str, number: int, shape: Shape = Shape()) -> Reposito
     )
     content = {path: text.encode() for path, text in files.contents.items()}
     return Repository(
-        name, habit.__name__, not quiet or "PUBLICATION" in "".join(files.contents.values()), content, planted
+        name, convention.__name__, not quiet or "PUBLICATION" in "".join(files.contents.values()), content, planted
     )
 
 

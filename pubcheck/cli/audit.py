@@ -284,7 +284,7 @@ def _new_id() -> str:
 
 
 def _page_in(output: str, run: str) -> str | None:
-    """Where the report goes unless told: into DIR, where that is a folder of this machine, to which the run went."""
+    """Return the report's default path: in DIR, if DIR is a folder of this machine."""
     local = output.removeprefix("file://")
     return os.path.join(local, "report.html") if os.path.isdir(os.path.join(local, "runs", f"run={run}")) else None
 

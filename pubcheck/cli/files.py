@@ -94,7 +94,7 @@ class _File(Struct, frozen=True):
 
 class _Unit(Struct, frozen=True):
     name: str
-    habit: str
+    convention: str
     reason: str
     postgres: tuple[int, ...]
     files: tuple[_File, ...]

@@ -27,9 +27,9 @@ class Traits(Struct, frozen=True, omit_defaults=True):
     ``may_publish``: it may hold a statement about a publication; ``identifies``: or about a replica identity;
     ``may_matter``: or anything else that keeps its repository from being skipped in a corpus. ``kind`` is the tool
     whose marks it bears; ``dump`` the major in the header of a pg_dump, 0 if the header has none. ``includes`` are the
-    files that the file's psql commands include, as they are written. ``order`` is what a tool's own list of migrations says,
-    ``revision`` the own identifier of a migration of Alembic or Django and those it comes after; ``order``, of one of
-    Django, are those that it replaces, and of a schema of Rails the versions that it holds.
+    files that its psql commands include, as written. ``order`` is the order in a tool's own list of migrations; for a
+    Django migration, the migrations that it replaces; for a Rails schema, the versions that it holds. ``revision`` is
+    the identifier of an Alembic or Django migration and the identifiers that it comes after.
     """
 
     may_publish: bool = False
@@ -126,7 +126,7 @@ def kind_of(head: bytes) -> str | None:
 
 
 def dump_of(head: bytes) -> int | None:
-    """Return the major of the server that was dumped, 0 if the dump does not name it, None if the file is not a dump."""
+    """Return the major of the dumped server, 0 if the dump does not name it, None if the file is not a dump."""
     if b"PostgreSQL database" not in head[:2000] and b"Dumped from database version" not in head:
         return None
     found = [match[1] for match in _DUMP.finditer(head)]

@@ -65,9 +65,9 @@ class DiscoveredUnit(Struct, frozen=True):
 
 
 LOOSE = frozenset(["file", "folder", "references"])
-"""Habits of units that may lack what another one creates."""
+"""Conventions of units that may lack objects that another unit creates."""
 GUESSED = LOOSE | {"numbered", "dump", "rails", "psql"}
-"""Habits that are of no tool: a file of such a unit that is given by name is a unit of its own."""
+"""Conventions of no tool: a file of such a unit, named on the command line, is a unit of its own."""
 
 SUFFIXES: tuple[str, ...] = (".sql", ".psql", ".pgsql")
 """How the names of files end that are read for what they are called, in any case."""

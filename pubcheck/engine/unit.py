@@ -14,9 +14,9 @@ class Unit(Struct, frozen=True):
 
     sources: tuple[Source, ...]
     postgres: tuple[int, ...] = ()
-    """The majors to judge it for, empty for those of the configuration."""
-    habit: str = ""
-    """The habit by which it was found, which may say what platform is below it: `supabase`."""
+    """The majors to check it for, empty for those of the configuration."""
+    convention: str = ""
+    """The convention by which it was found, which may say what platform is below it: `supabase`."""
     remarks: tuple[Diagnostic, ...] = ()
     """What is to be said of reading its files; reported with what is found in them."""
     loose: bool = False

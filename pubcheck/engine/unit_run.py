@@ -57,7 +57,7 @@ class Run:
         self.majors = told or written or (DEFAULT_MAJOR,)
         self.notes = Notes(self.majors)
         self.notes.diagnostics += [*unit.remarks, *note]
-        platform = platform_of(config, unit.habit)
+        platform = platform_of(config, unit.convention)
         self.statements = Statements(unit.sources)
         self._faults = Faults(self.majors, self.statements)
         folds = [

@@ -43,7 +43,7 @@ def _exports(name: str) -> str:
     )
 
 
-_HABITS = {
+_CONVENTIONS = {
     "python": _Convention(
         (
             (r"^[ \t]*+(?:from|import)\s+alembic\b", r"^def\s+upgrade\s*\("),
@@ -111,29 +111,29 @@ _HABITS = {
 
 def migrates(text: str, language: str) -> bool:
     """Whether a program is a migration."""
-    return any(all(re.search(part, text, re.MULTILINE) for part in mark) for mark in _HABITS[language].marks)
+    return any(all(re.search(part, text, re.MULTILINE) for part in mark) for mark in _CONVENTIONS[language].marks)
 
 
 def undone(text: str, language: str, found: Sequence[Literal]) -> tuple[bool, list[tuple[int, int]]]:
     """Whether a program is a migration, and the ascending spans of what undoes it."""
-    habit = _HABITS[language]
+    convention = _CONVENTIONS[language]
     if not migrates(text, language):
         return False, []
     spans: list[tuple[int, int]] = []
     starts = [each.start for each in found]
-    for header in re.finditer(habit.undoing, text, re.MULTILINE):
+    for header in re.finditer(convention.undoing, text, re.MULTILINE):
         if (not spans or header.start() >= spans[-1][1]) and not within(header.start(), found, starts):
             spans.append((header.start(), block_end(text, header.start(), header.end(), found, starts)))
     for number, literal in enumerate(found):
         before = text[max(0, literal.start - 80) : literal.start]
-        if habit.named and re.search(habit.named, before):
+        if convention.named and re.search(convention.named, before):
             spans.append((literal.start, literal.end))
-        elif habit.second and number and re.fullmatch(r"\s*,\s*", text[found[number - 1].end : literal.start]):
+        elif convention.second and number and re.fullmatch(r"\s*,\s*", text[found[number - 1].end : literal.start]):
             first = found[number - 1]
-            if re.search(habit.second, text[max(0, first.start - 80) : first.start]):
+            if re.search(convention.second, text[max(0, first.start - 80) : first.start]):
                 spans.append((literal.start, literal.end))
-    if habit.listed:
-        spans += _undoing_lists(text, habit.listed, found)
+    if convention.listed:
+        spans += _undoing_lists(text, convention.listed, found)
     return True, ascending(spans)
 
 

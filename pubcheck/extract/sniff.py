@@ -27,8 +27,8 @@ _WORDS = ("DOWN", "p below")
 _LETTERS = lazy_compile(r"own(?<=[Dd]own)")
 """Every one of these marks has one of these words except for `@UNDO`."""
 _BRACE = lazy_compile(r"\{(?:[{%#]|(?<=[$#]\{))")
-"""The beginnings of placeholders, except for `<%`. A search for one letter, and a look around it, takes a fifth of the time
-that searches for all pairs of letters take."""
+"""The beginnings of placeholders, except for `<%`. Searching for one letter and looking around it takes a fifth of the
+time of searches for all pairs of letters."""
 
 
 def marked_rollback(text: str) -> bool:

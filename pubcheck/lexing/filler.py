@@ -13,8 +13,10 @@ def blank(text: str) -> str:
 
 
 def padded(text: str, given: str) -> str:
-    """``given``, which is no longer than ``text`` and has no line end, behind blanks in the place of ``text``; the line
-    ends of ``text`` stay."""
+    """Return ``given`` after blanks in the place of ``text``, with the line ends of ``text``.
+
+    ``given`` has no line end and at most the length of ``text``.
+    """
     if "\n" not in text and "\r" not in text:
         return given.rjust(len(text))
     room = blank(text)

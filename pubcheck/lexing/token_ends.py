@@ -65,7 +65,7 @@ class TokenEnds:
         if closed >= 0:
             return closed + len(tag)
         if self._last_dollar_quote is None:
-            # One pass over the text answers for all tags that it lacks from here on.
+            # One scan of the text finds the last quote of every tag.
             self._last_dollar_quote = {"$" + quote[1]: quote.start() for quote in DOLLAR_QUOTES.finditer(text)}
         return limit
 

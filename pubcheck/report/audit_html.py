@@ -29,12 +29,12 @@ REASONS = {
     "unreadable": "the file could not be opened or read",
     "not-text": "the file holds what no SQL file holds, or is in an unknown encoding",
     "too-large": "over --max-file-size, or the unit over --max-unit-size",
-    "duplicate": "the path stands twice in its repository; the first one counts",
+    "duplicate": "the path occurs twice in its repository; the first one counts",
     "not-postgresql": "most of its statements are for another database system",
     "time-out": "not done within --unit-timeout",
     "memory": "needed more than --unit-memory",
     "crashed": "the process that linted it died",
-    "internal-error": "a bug in pubcheck, please report it; the trace stands in the table quarantine",
+    "internal-error": "a bug in pubcheck, please report it; the trace is in the table quarantine",
 }
 
 _ENDS = (Part("linted", "fine"), Part("nothing to lint", "line"), Part("quarantined", "warning"))

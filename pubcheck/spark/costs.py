@@ -9,8 +9,8 @@ _FILE = 4096
 SMALL = 1 << 20
 """What the smallest task costs, and so the most that may be added to one without asking whether it has the room."""
 _PART = 24 << 20
-"""About two seconds of linting, compared with which the tenth of a second that Spark takes for a task is little, and after
-which nobody waits long for the last one."""
+"""About two seconds of linting: much more than the tenth of a second that Spark takes for a task, and short enough
+that nobody waits long for the last one."""
 _FEWEST_PARTS, _MOST_PARTS = 12, 20_000
 
 

@@ -278,8 +278,8 @@ class _RunTables:
                         *KEY, nothing.alias("path"), "reason", F.col("why").alias("detail"), nothing.alias("trace")
                     )
                 )
-            # Files whose fate was known before linting, and those of a unit that is quarantined. What cannot be read is
-            # told by the linter where that saw it.
+            # Files whose fate was known before linting, and those of a unit that is quarantined. The linter reports an
+            # unreadable file if it saw the file.
             unseen = (F.col("fate") != "unreadable") | F.col("unit").isNull()
             own = F.col("fate").isNotNull() & unseen
             files = examined.where("step <> 'carried'").select(

@@ -143,12 +143,12 @@ UNITS = (
     Column("reason", _TEXT, "why it is quarantined (see `quarantine`)"),
     Column("carried", _FLAG, "whether its findings are those of the run given by --since"),
     Column("fingerprint", _TEXT, "of its files, pubcheck, the rules and the configuration: equal, so are the findings"),
-    Column("files", _LONG, "files of the input; the three counts that follow add up to it"),
-    Column("files_linted", _LONG, "read and judged"),
+    Column("files", _LONG, "files of the input; the sum of the next three counts"),
+    Column("files_linted", _LONG, "read and linted"),
     Column("files_nothing_to_lint", _LONG, "of a repository that is not about publications"),
     Column("files_quarantined", _LONG, "of a quarantined unit, or themselves quarantined"),
     Column("bytes", _LONG, "of its files"),
-    Column("postgres", pa.list_(_INT), "majors judged"),
+    Column("postgres", pa.list_(_INT), "majors checked"),
     Column("statements", _LONG, "statements in them"),
     Column("errors", _LONG, "findings of severity error"),
     Column("warnings", _LONG, "findings of severity warning"),
@@ -181,9 +181,9 @@ REPOSITORIES = (
     Column(
         "state",
         _TEXT,
-        "of its files, pubcheck, the rules, the configuration and the largest sizes: equal, so is all that is said of"
-        " it. Of files in folders it tells names, sizes, times and inodes; null where one is so young that a change"
-        " right after could not be told from it",
+        "of its files, pubcheck, the rules, the configuration and the size limits: if it is equal, so are the findings."
+        " For files in folders it covers names, sizes, times and inodes; null if a file is so new that a later change"
+        " could go unnoticed",
     ),
     Column("files", _LONG, "files of the input in it"),
     Column("files_apart", _LONG, "those that are in no unit"),
@@ -240,7 +240,7 @@ LISTING = (
 SCANNED = (
     _UNIT_KEY[0],
     Column("path", _TEXT, "label of the file"),
-    Column("digest", _TEXT, "SHA-256 of the content, or of what stands for it"),
+    Column("digest", _TEXT, "SHA-256 of the content; for a file that was not read, its size or the error"),
     Column("problem", _TEXT, "why it cannot be read"),
     Column("size", _LONG, "bytes"),
     Column("may_publish", _FLAG, "whether anything may be said of it"),

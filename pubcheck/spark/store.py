@@ -1,4 +1,4 @@
-"""Where an audit writes, and which runs there are.
+"""The storage of an audit's runs.
 
 A table of a run is Parquet under DIR/<table>/run=<id>/. The row under DIR/runs/run=<id>/ is written last and makes the
 run exist; readers ignore all others. To write a run once more its row is deleted first. There is no rename:
@@ -69,7 +69,7 @@ class Store:
         return True
 
     def remove(self, columns: tuple[Column, ...], table: str, run: str) -> None:
-        """Takes back a table of a run that is none of the audit's own."""
+        """Delete a run's table that is not one of the audit's own."""
         where = self.path(table, run).removeprefix("file://")
         if not os.path.isdir(where):
             self.clear(columns, table, run)

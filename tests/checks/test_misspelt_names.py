@@ -28,7 +28,7 @@ CREATE PUBLICATION feed FOR TABLE profiles;
 
 
 def found(statement: str, convention: str = "", made: str = MADE) -> Diagnostic:
-    result = Linter(Config()).lint(Unit((Source("a.sql", made + statement),), habit=convention))
+    result = Linter(Config()).lint(Unit((Source("a.sql", made + statement),), convention=convention))
     (each,) = [each for each in result.diagnostics if each.rule in ("PUB106", "PUB107")]
     return each
 

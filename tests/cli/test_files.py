@@ -67,14 +67,14 @@ def test_the_same_as_json(pubcheck: Call) -> None:
     assert document["units"] == [
         {
             "name": "migrations",
-            "habit": "migrations",
+            "convention": "migrations",
             "reason": "numbered files in order",
             "postgres": [],
             "files": [{"path": "migrations/1_a.sql", "view": "sql", "context": False, "problem": None}],
         },
         {
             "name": "none.sql",
-            "habit": "file",
+            "convention": "file",
             "reason": "given by name",
             "postgres": [],
             "files": [{"path": "none.sql", "view": "sql", "context": False, "problem": "No such file or directory"}],

@@ -30,7 +30,7 @@ def found_in(sample: Path) -> dict[str, Any]:
         findings = [finding for plan in met.units for finding in _findings(plan, config)]
         return {
             "unit": [
-                {"name": plan.name, "habit": plan.convention, "files": [_file(file) for file in plan.files]}
+                {"name": plan.name, "convention": plan.convention, "files": [_file(file) for file in plan.files]}
                 for plan in met.units
             ],
             "passed_over": [label for label, _ in met.skipped],
@@ -55,7 +55,7 @@ def _file(file: Any) -> str:
 
 TOOLS = (
     "supabase flyway goose dbmate golang-migrate postgrator sqitch prisma drizzle liquibase rails alembic django hasura"
-    " numbered initdb pg_dump demos dump-beside-migrations no-habit configured"
+    " numbered initdb pg_dump demos dump-beside-migrations no-convention configured"
 )
 
 
@@ -76,7 +76,7 @@ def test_what_is_found_in_a_history_is_found_when_its_files_are_named_one_by_one
     with chdir(SAMPLES / name):
         config = load()
         for unit in expected["unit"]:
-            if unit["habit"] in guessed:
+            if unit["convention"] in guessed:
                 continue
             paths = [path for path in unit["files"] if not path.endswith(" (context)")]
             (plan,) = find_units(paths, config)
@@ -92,7 +92,7 @@ def main() -> None:
         found = found_in(folder)
         parts = [_list("passed_over", found["passed_over"]) + "\n" + _list("findings", found["findings"])]
         for unit in found["unit"]:
-            named = [f"{key} = {chr(34)}{unit[key]}{chr(34)}" for key in ("name", "habit")]
+            named = [f"{key} = {chr(34)}{unit[key]}{chr(34)}" for key in ("name", "convention")]
             parts.append("\n".join(["[[unit]]", *named, _list("files", unit["files"])]))
         (folder / "expected.toml").write_text("\n\n".join(parts) + "\n")
 

@@ -8,8 +8,8 @@ from collections import Counter
 import pytest
 
 from corpus.generate import Repository, Shape, repositories, repository
+from corpus.generate.conventions import CONVENTIONS
 from corpus.generate.faults import FAULTS
-from corpus.generate.habits import HABITS
 from pubcheck.discovery.prefilter import may_publish
 from tests.support.servers import Servers, execute, writes_refused
 
@@ -24,8 +24,8 @@ def many() -> list[Repository]:
     return list(repositories(1, 600, Shape(tables=3, faulty=0.4)))
 
 
-def test_all_habits_and_faults_occur_and_shares_are_as_asked(many: list[Repository]) -> None:
-    assert {each.kind for each in many} == {habit.__name__ for habit in HABITS}
+def test_all_conventions_and_faults_occur_and_shares_are_as_asked(many: list[Repository]) -> None:
+    assert {each.kind for each in many} == {convention.__name__ for convention in CONVENTIONS}
     assert {each.fault for repository in many for each in repository.planted} == set(FAULTS)
     assert 0.5 < sum(1 for each in many if each.holds) / len(many) < 0.8
     assert 0.15 < sum(1 for each in many if each.planted) / len(many) < 0.35

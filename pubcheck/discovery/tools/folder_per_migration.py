@@ -11,16 +11,18 @@ PRISMA = "schema.prisma"
 
 
 def plans(tree: Tree) -> Iterator[UnitCandidate]:
-    for name, habit in (("migration.sql", "prisma"), ("up.sql", "up-down")):
+    for name, convention in (("migration.sql", "prisma"), ("up.sql", "up-down")):
         histories: dict[str, list[str]] = {}
         for folder in tree.folders():
             if name in tree.sql[folder] and last(folder)[:1].isdigit():
                 histories.setdefault(parent(folder), []).append(folder)
         for history, folders in histories.items():
             for folder in folders:
-                tree.drop(folder, [each for each in tree.sql[folder] if each == "down.sql"], "it takes back up.sql")
+                tree.drop(
+                    folder, [each for each in tree.sql[folder] if each == "down.sql"], "it is the rollback of up.sql"
+                )
             files = [(folder, name) for folder in sorted(folders, key=lambda folder: natural(last(folder)))]
-            yield tree.group(shown(history), files, habit, f"{name} of each migration's folder")
+            yield tree.group(shown(history), files, convention, f"{name} of each migration's folder")
 
 
 def schemas(tree: Tree) -> Iterator[UnitCandidate]:

@@ -61,14 +61,14 @@ def _of_folder(tree: Tree, folder: str) -> Iterator[UnitCandidate]:
             shown(folder) if whole or not about or _main(units, concerned) is names else tree.path(folder, names[0])
         )
         if len(names) == 1:
-            habit, reason = "file", "it creates its own tables, or no other file of its folder does"
+            convention, reason = "file", "it creates its own tables, or no other file of its folder does"
         elif about:
-            habit, reason = "references", "files that refer to each other's tables"
+            convention, reason = "references", "files that refer to each other's tables"
         else:
-            habit, reason = "folder", "the other files of a folder"
+            convention, reason = "folder", "the other files of a folder"
         others = _alternatives({name: known[name] for name in names})
         rest = [name for name in names if name not in others]
-        group = tree.group(called, [(folder, name) for name in rest or names], habit, reason)
+        group = tree.group(called, [(folder, name) for name in rest or names], convention, reason)
         yield group
         for name in others if rest else ():
             path = tree.path(folder, name)

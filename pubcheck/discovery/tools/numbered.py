@@ -40,8 +40,8 @@ def plans(tree: Tree) -> Iterator[UnitCandidate]:
         if _fixtures(tree, folder, names) or (not (history or programs) and _same_tables(tree, folder, names)):
             continue
         files = [(folder, name) for name in _ordered(tree, folder, [*names, *programs])]
-        habit = "migrations" if history or programs else "numbered"
-        yield tree.group(shown(folder), files, habit, "numbered files in order")
+        convention = "migrations" if history or programs else "numbered"
+        yield tree.group(shown(folder), files, convention, "numbered files in order")
 
 
 def _migrations(tree: Tree, folder: str, names: list[str], number: re.Pattern[str]) -> list[str]:

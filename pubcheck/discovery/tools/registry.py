@@ -28,7 +28,7 @@ from pubcheck.discovery.tools import (
 )
 from pubcheck.discovery.tools.file_tree import Convention, FileInspector, Tree, UnitCandidate
 
-_HABITS: tuple[Convention, ...] = (
+_CONVENTIONS: tuple[Convention, ...] = (
     sqitch.plans,
     folder_per_migration.plans,
     drizzle.plans,
@@ -54,7 +54,7 @@ def groups_of(
     """The units of a tree of files in the order of its folders, each with a name of its own; and the files that are in
     none, with the reason."""
     tree = Tree(paths, look, included)
-    found = [group for habit in _HABITS for group in habit(tree)]
+    found = [group for convention in _CONVENTIONS for group in convention(tree)]
     found.sort(key=_place)
     return supabase.followed(detached_publications.joined(found, look, tree.offered), look), tree.undone
 

@@ -59,4 +59,4 @@ def _folders(tree: Tree) -> Iterator[UnitCandidate]:
         for up in ups:
             if up in tree.sql:
                 files = [(up, name) for name in sorted(tree.sql[up], key=natural)]
-                yield tree.group(shown(up), files, "up-down", f"{last(up)}/ beside {last(folder)}/")
+                yield tree.group(shown(up), files, "up-down", f"{last(up)}/ next to {last(folder)}/")

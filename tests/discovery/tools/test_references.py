@@ -1,4 +1,4 @@
-"""Where there is no habit: files that name each other's tables build one database."""
+"""Where there is no convention: files that name each other's tables build one database."""
 
 from __future__ import annotations
 

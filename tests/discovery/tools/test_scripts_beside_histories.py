@@ -27,7 +27,7 @@ def test_migrations_of_supabase_with_a_dash_are_in_the_history(grow: Grow) -> No
     grow("repo/supabase/migrations/20250102000000-0a1b2c3d-aaaa-bbbb-cccc-000000000000.sql")
     grow("repo/supabase/migrations/20250103000000_c.sql", "repo/supabase/migrations/20250101000000_a.sql")
     grow("repo/supabase/migrations/README.sql")
-    [files] = [files for habit, files in units().values() if habit == "supabase"]
+    [files] = [files for convention, files in units().values() if convention == "supabase"]
     assert [file.rpartition("/")[2][:8] for file in files] == ["20250101", "20250102", "20250103"]
 
 

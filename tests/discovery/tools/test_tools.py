@@ -1,4 +1,4 @@
-"""The habits of the tools that people use, each on a small tree."""
+"""The conventions of the tools that people use, each on a small tree."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def test_a_change_log_of_liquibase_gives_the_order(grow: Grow, log: str) -> None
     names = ("b.sql", "a.sql", "more/d.sql", "more/c.sql", "undo.sql", "old.sql")
     plant({f"repo/db/{name}": marked + "SELECT 1;" for name in names})
     plant({f"repo/db/{log}": LOGS[log].format("b.sql", "a.sql", "more")})
-    found = [(habit, files) for habit, files in units().values()]
+    found = [(convention, files) for convention, files in units().values()]
     assert ("liquibase", ["db/b.sql", "db/a.sql", "db/more/c.sql", "db/more/d.sql"]) in found
     assert sum(len(files) for _, files in found) == 6
 

@@ -26,7 +26,7 @@ def plant(texts: dict[str, str]) -> None:
 
 
 def units(top: str = "repo") -> Units:
-    """By its name each unit's habit and its files, without the folder."""
+    """By its name each unit's convention and its files, without the folder."""
     cut = len(top) + 1
     return {
         plan.name[cut:] or ".": (plan.convention, [file.label[cut:] for file in plan.files])

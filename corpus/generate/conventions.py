@@ -1,4 +1,4 @@
-"""How repositories keep their schema: one function a habit, from the statements of a database to files."""
+"""How repositories keep their schema: one function a convention, from the statements of a database to files."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Files:
 
 _CREATE_TABLE = re.compile(r"create table (?:if not exists )?([\w.]+)", re.IGNORECASE)
 
-Habit = Callable[[Random, list[Piece]], Files]
+Convention = Callable[[Random, list[Piece]], Files]
 
 _TASKS = ("init", "core", "more_tables", "tracking", "permissions", "reports", "sync", "outbox", "partners", "audit")
 
@@ -219,7 +219,7 @@ def dump(random: Random, pieces: list[Piece]) -> Files:
     return files
 
 
-HABITS: Mapping[Habit, int] = {
+CONVENTIONS: Mapping[Convention, int] = {
     one_file: 30,
     psql_script: 4,
     init_scripts: 12,
@@ -234,5 +234,5 @@ HABITS: Mapping[Habit, int] = {
     prisma: 3,
     dump: 5,
 }
-"""Each habit and how many of a hundred repositories have it: about what public repositories with publications show,
+"""Each convention and how many of a hundred repositories have it, about as public repositories with publications do,
 the rare ones made a little less so."""
