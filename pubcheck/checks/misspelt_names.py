@@ -10,10 +10,10 @@ underscores are no slips: these are read as the same name. So is the same name i
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeVar
 
-from pubcheck.lazy_regex import lazy_compile
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID, NAMESPACE, PUBLICATION, RELATION, TEMPORARY, Catalog
 from pubcheck.postgres.catalog.rows import Place
 from pubcheck.postgres.session.platform import Platform
@@ -28,7 +28,7 @@ _Known = TypeVar("_Known")
 MOST = 3
 """How many names a finding offers. Where more are as near, the name is rather one of a series."""
 
-_BETWEEN_WORDS = lazy_compile(r"[_\W]+|(?<=[a-z0-9])(?=[A-Z])")
+_BETWEEN_WORDS = re.compile(r"[_\W]+|(?<=[a-z0-9])(?=[A-Z])")
 
 
 def meant(catalog: Catalog, missing: Iterable[Missing], platform: Platform | None) -> dict[Missing, list[Meant]]:

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import re
 
-from pubcheck.lazy_regex import lazy_compile
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.input.common import refused
 from pubcheck.postgres.input.dispatch import InputContext
 from pubcheck.postgres.input.numbers import parse_numeric
 
-_BLANK = lazy_compile(r"[ \t\n\r]*")
-_ALNUM = lazy_compile(r"[^\x00-/:-@\[-^`{-\x7f]*")
+_BLANK = re.compile(r"[ \t\n\r]*")
+_ALNUM = re.compile(r"[^\x00-/:-@\[-^`{-\x7f]*")
 """Letters, digits, the underscore and whatever is not ASCII (JSON_ALPHANUMERIC_CHAR)."""
-_NUMBER_START = lazy_compile(r"-?(?:0|[1-9][0-9]*)?")
-_FRACTION = lazy_compile(r"\.[0-9]*")
-_EXPONENT = lazy_compile(r"[eE][+-]?[0-9]*")
-_PLAIN = lazy_compile(r'[^"\\\x00-\x1f]*')
-_HEX_4 = lazy_compile(r"[0-9a-fA-F]{4}")
+_NUMBER_START = re.compile(r"-?(?:0|[1-9][0-9]*)?")
+_FRACTION = re.compile(r"\.[0-9]*")
+_EXPONENT = re.compile(r"[eE][+-]?[0-9]*")
+_PLAIN = re.compile(r'[^"\\\x00-\x1f]*')
+_HEX_4 = re.compile(r"[0-9a-fA-F]{4}")
 _DEEP = 500
 """Nesting that no server refuses for lack of stack (check_stack_depth); how much more it takes is its own affair."""
 

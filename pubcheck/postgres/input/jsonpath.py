@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from typing import NoReturn
 
-from pubcheck.lazy_regex import lazy_compile
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.input.common import invalid, refused
 from pubcheck.postgres.input.dispatch import InputContext
@@ -22,36 +21,36 @@ def _numbers(integer: str, digits: str) -> list[tuple[str, re.Pattern[str]]]:
     decimal = rf"(?:{integer}\.(?:{digits})?|\.{digits})"
     real = rf"(?:{decimal}|{integer})[Ee][-+]?{digits}"
     return [
-        ("#number", lazy_compile(real)),
-        ("#number", lazy_compile(decimal)),
-        ("#integer", lazy_compile(integer)),
-        ("invalid numeric literal", lazy_compile(rf"(?:{decimal}|{integer})[Ee][-+]")),
-        ("trailing junk after numeric literal", lazy_compile(rf"{integer}{_OTHER}")),
-        ("trailing junk after numeric literal", lazy_compile(rf"{decimal}{_OTHER}")),
-        ("trailing junk after numeric literal", lazy_compile(rf"{real}{_OTHER}")),
+        ("#number", re.compile(real)),
+        ("#number", re.compile(decimal)),
+        ("#integer", re.compile(integer)),
+        ("invalid numeric literal", re.compile(rf"(?:{decimal}|{integer})[Ee][-+]")),
+        ("trailing junk after numeric literal", re.compile(rf"{integer}{_OTHER}")),
+        ("trailing junk after numeric literal", re.compile(rf"{decimal}{_OTHER}")),
+        ("trailing junk after numeric literal", re.compile(rf"{real}{_OTHER}")),
     ]
 
 
-_WORD = ("#word", lazy_compile(f"{_OTHER}+"))
+_WORD = ("#word", re.compile(f"{_OTHER}+"))
 _NUMBERS_15 = [
     *_numbers("(?:0|[1-9][0-9]*)", "[0-9]+"),
     _WORD,
 ]
 _NUMBERS_16 = [
     *_numbers("(?:0|[1-9](?:_?[0-9])*)", "[0-9](?:_?[0-9])*"),
-    ("#integer", lazy_compile(r"0(?:[xX][0-9a-fA-F](?:_?[0-9a-fA-F])*|[oO][0-7](?:_?[0-7])*|[bB][01](?:_?[01])*)")),
+    ("#integer", re.compile(r"0(?:[xX][0-9a-fA-F](?:_?[0-9a-fA-F])*|[oO][0-7](?:_?[0-7])*|[bB][01](?:_?[01])*)")),
     _WORD,
 ]
-_OPERATOR = lazy_compile(r"&&|\|\||\*\*|<=|<>|==|!=|>=|[?%$.\[\]{}()|&!=<>@#,*:\-+/]")
-_VARIABLE = lazy_compile(rf"\${_OTHER}+")
-_OTHERS = lazy_compile(f"{_OTHER}+")
+_OPERATOR = re.compile(r"&&|\|\||\*\*|<=|<>|==|!=|>=|[?%$.\[\]{}()|&!=<>@#,*:\-+/]")
+_VARIABLE = re.compile(rf"\${_OTHER}+")
+_OTHERS = re.compile(f"{_OTHER}+")
 _UNICODE = r"\\u(?:[0-9A-Fa-f]{4}|\{[0-9A-Fa-f]{1,6}\})"
-_UNICODES = lazy_compile(f"(?:{_UNICODE})+")
-_UNICODE_FAIL = lazy_compile(rf"(?:{_UNICODE})*\\u(?:\{{[0-9A-Fa-f]{{0,6}}|[0-9A-Fa-f]{{0,3}})")
-_CODE = lazy_compile(r"[0-9A-Fa-f]+")
-_HEX = lazy_compile(r"\\x[0-9A-Fa-f]{2}")
-_HEX_FAIL = lazy_compile(r"\\x[0-9A-Fa-f]?")
-_QUOTED = lazy_compile(r'[^\\"]+')
+_UNICODES = re.compile(f"(?:{_UNICODE})+")
+_UNICODE_FAIL = re.compile(rf"(?:{_UNICODE})*\\u(?:\{{[0-9A-Fa-f]{{0,6}}|[0-9A-Fa-f]{{0,3}})")
+_CODE = re.compile(r"[0-9A-Fa-f]+")
+_HEX = re.compile(r"\\x[0-9A-Fa-f]{2}")
+_HEX_FAIL = re.compile(r"\\x[0-9A-Fa-f]?")
+_QUOTED = re.compile(r'[^\\"]+')
 
 _KEYWORDS = frozenset(
     ("is", "to", "abs", "lax", "last", "flag", "size", "type", "with", "floor", "double", "exists", "starts", "strict",
@@ -491,7 +490,7 @@ class _Parser:
 _ATOM = r"(?:[A-Za-z0-9_ ,:;@#%&=~!'\"/<>\-.]|\\[dwsDWSmMyY.]|\[\^?[A-Za-z0-9_ .]+\])"
 _PIECE = rf"(?:\^|\$|{_ATOM}[*+?]?)"
 _GROUP = rf"\((?:{_PIECE})*(?:\|(?:{_PIECE})*)*\)[*+?]?"
-_SIMPLE_REGEX = lazy_compile(rf"(?:{_PIECE}|{_GROUP})*+(?:\|(?:{_PIECE}|{_GROUP})*+)*+")
+_SIMPLE_REGEX = re.compile(rf"(?:{_PIECE}|{_GROUP})*+(?:\|(?:{_PIECE}|{_GROUP})*+)*+")
 
 
 def _check_regex(pattern: str, flags: str) -> None:
@@ -512,7 +511,7 @@ def _check_regex(pattern: str, flags: str) -> None:
         raise Unknowable("whether a regular expression of LIKE_REGEX is valid")
 
 
-_REGEX_TOKEN = lazy_compile(rf"(?P<atom>\^|\$|{_ATOM})|(?P<many>[*+?]\??)|(?P<open>\((?!\?))|(?P<close>\))|(?P<or>\|)")
+_REGEX_TOKEN = re.compile(rf"(?P<atom>\^|\$|{_ATOM})|(?P<many>[*+?]\??)|(?P<open>\((?!\?))|(?P<close>\))|(?P<or>\|)")
 
 
 def refuse_regex(pattern: str) -> None:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 
-from pubcheck.lazy_regex import lazy_compile
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.input.common import SPACE, invalid, refused
 from pubcheck.postgres.input.dispatch import InputContext
 
-_CIDR_4 = lazy_compile(r"([0-9]+(?:\.[0-9]+){0,3})(?:/([0-9]+))?")
-_INET_4 = lazy_compile(r"([0-9]+(?:\.[0-9]+){0,3})\.?(?:/([0-9]+))?")
-_HEX_CIDR = lazy_compile(r"0[xX]([0-9a-fA-F]+)(?:/([0-9]+))?")
+_CIDR_4 = re.compile(r"([0-9]+(?:\.[0-9]+){0,3})(?:/([0-9]+))?")
+_INET_4 = re.compile(r"([0-9]+(?:\.[0-9]+){0,3})\.?(?:/([0-9]+))?")
+_HEX_CIDR = re.compile(r"0[xX]([0-9a-fA-F]+)(?:/([0-9]+))?")
 
 
 def _address_4(text: str, cidr: bool) -> tuple[bytes, int] | None:
@@ -64,7 +63,7 @@ def _completed(octets: bytes, stated: str | None) -> tuple[bytes, int] | None:
     return octets.ljust(max(size, 4), b"\0"), prefix
 
 
-_GROUP = lazy_compile(r"[0-9a-fA-F]{1,4}")
+_GROUP = re.compile(r"[0-9a-fA-F]{1,4}")
 
 
 def _address_6(text: str) -> tuple[bytes, int] | None:
@@ -141,7 +140,7 @@ _N = r"[ \t\n\v\f\r]*((?>[+-]?(?:0[xX][0-9a-fA-F]*|[0-9a-fA-F]+)))"
 _H = r"[ \t\n\v\f\r]*((?>[+-][0-9a-fA-F]|0[xX]|[0-9a-fA-F]{1,2}))"
 _END = r"[ \t\n\v\f\r]*"
 _MAC = [
-    lazy_compile(pattern + _END)
+    re.compile(pattern + _END)
     for pattern in (
         ":".join([_N] * 6),
         "-".join([_N] * 6),
@@ -165,7 +164,7 @@ def read_macaddr(context: InputContext, text: str, typmod: int = -1) -> bytes:
     return bytes(octets)
 
 
-_PAIR = lazy_compile(r"([0-9a-fA-F]{2})([:.-]?)")
+_PAIR = re.compile(r"([0-9a-fA-F]{2})([:.-]?)")
 
 
 def read_macaddr8(context: InputContext, text: str, typmod: int = -1) -> bytes:

@@ -5,10 +5,10 @@ A name that is missing is refused only where everything that could have made it 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
-from pubcheck.lazy_regex import lazy_compile
 from pubcheck.postgres import older_grammars
 from pubcheck.postgres.catalog import PG_CATALOG, SUPERUSER
 from pubcheck.postgres.errors import ServerError, Unknowable
@@ -20,8 +20,8 @@ from pubcheck.postgres.tokens import tokens
 
 _NAME_BYTES = 63
 """NAMEDATALEN, without the byte that ends a name."""
-_DIGITS = lazy_compile("[0-9]+")
-_PART = lazy_compile(r'"((?:[^"]|"")*+)"|([^". \t\n\v\f\r][^. \t\n\v\f\r]*)')
+_DIGITS = re.compile("[0-9]+")
+_PART = re.compile(r'"((?:[^"]|"")*+)"|([^". \t\n\v\f\r][^. \t\n\v\f\r]*)')
 
 
 def _number(context: InputContext, text: str, none: str = "-") -> int | None:
@@ -221,7 +221,7 @@ def read_regoper(context: InputContext, text: str, typmod: int = -1) -> int:
     return int(operators[0].oid)
 
 
-_BEFORE_PARENTHESIS = lazy_compile(r'((?:[^"(]|"[^"]*")*+)\(')
+_BEFORE_PARENTHESIS = re.compile(r'((?:[^"(]|"[^"]*")*+)\(')
 
 
 def _name_and_types(context: InputContext, text: str, none: bool) -> tuple[list[str], list[int]]:
@@ -317,8 +317,8 @@ def _role(context: InputContext, name: str) -> int:
     return int(oid)
 
 
-_ACL_NAME = lazy_compile(r'(?:"(?:[^"]|"")*+(?:"|\Z)|[A-Za-z0-9_\x80-\U0010ffff])*+')
-_ACL_QUOTED = lazy_compile(r'"((?:[^"]|"")*+)(?:"|\Z)')
+_ACL_NAME = re.compile(r'(?:"(?:[^"]|"")*+(?:"|\Z)|[A-Za-z0-9_\x80-\U0010ffff])*+')
+_ACL_QUOTED = re.compile(r'"((?:[^"]|"")*+)(?:"|\Z)')
 
 
 def read_aclitem(context: InputContext, text: str, typmod: int = -1) -> tuple[int, str, int]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from pubcheck.lazy_regex import lazy_compile
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.input.common import SPACE, refused
 from pubcheck.postgres.input.dispatch import InputContext
@@ -14,7 +13,7 @@ _GREATEST_POSITION = 16384
 _GREATEST_TEXT = 1 << 20
 _WEIGHTS = "abcd*"
 _OPERATORS = "!&|()<"
-_OTHER_SPACE = lazy_compile(r"(?![ \t\n\v\f\r])\s")
+_OTHER_SPACE = re.compile(r"(?![ \t\n\v\f\r])\s")
 
 
 def _check(text: str) -> None:
@@ -133,7 +132,7 @@ def read_tsvector(context: InputContext, text: str, typmod: int = -1) -> list[st
     return result
 
 
-_PHRASE = lazy_compile(r"<(?:(-)|([0-9]+))")
+_PHRASE = re.compile(r"<(?:(-)|([0-9]+))")
 _PRIORITY = {"|": 1, "&": 2, "<": 3, "!": 4}
 _STACK = 32
 

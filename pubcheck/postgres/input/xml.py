@@ -8,22 +8,21 @@ from __future__ import annotations
 
 import re
 
-from pubcheck.lazy_regex import lazy_compile
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.input.common import refused
 from pubcheck.postgres.input.dispatch import InputContext
 
 _BLANK = "[ \t\r\n]"
-_DECLARATION = lazy_compile(
+_DECLARATION = re.compile(
     rf"<\?xml{_BLANK}+version{_BLANK}*={_BLANK}*(?:\"1\.0\"|'1\.0')"
     rf"(?:{_BLANK}+standalone{_BLANK}*={_BLANK}*(?:\"(?:yes|no)\"|'(?:yes|no)'))?{_BLANK}*\?>"
 )
-_DECLARED = lazy_compile(rf"<\?xml{_BLANK}")
-_NO_DECLARATION = lazy_compile(r"<\?xml(?![\w.:-])")
-_DOUBTFUL = lazy_compile(r"<!DOCTYPE|<!ENTITY|\]\]>|[\ufffe\uffff\ud800-\udfff]")
-_TAG = lazy_compile(r"<[^>]*+>")
-_DOUBTFUL_IN_TAG = lazy_compile(r"<[/]?:|:[\s/>=]|\w:[\w.-]+:")
-_CDATA = lazy_compile(r"<!\[CDATA\[.*?\]\]>", re.DOTALL)
+_DECLARED = re.compile(rf"<\?xml{_BLANK}")
+_NO_DECLARATION = re.compile(r"<\?xml(?![\w.:-])")
+_DOUBTFUL = re.compile(r"<!DOCTYPE|<!ENTITY|\]\]>|[\ufffe\uffff\ud800-\udfff]")
+_TAG = re.compile(r"<[^>]*+>")
+_DOUBTFUL_IN_TAG = re.compile(r"<[/]?:|:[\s/>=]|\w:[\w.-]+:")
+_CDATA = re.compile(r"<!\[CDATA\[.*?\]\]>", re.DOTALL)
 _DEEP = 200
 """Elements within elements that every libxml2 takes (it stops at 256)."""
 
