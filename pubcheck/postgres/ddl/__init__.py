@@ -1,7 +1,7 @@
 """What each utility statement does to the catalog: one function a statement, named in one table.
 
 A handler takes the session and the statement's node. It either changes the catalog or raises ServerError (what it had
-already changed is then taken back by the caller), and says on the session what it could not see.
+already changed is then undone by the caller), and says on the session what it could not see.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ _HANDLERS: Deferred[str, Handler] = Deferred(__name__, _TABLE)
 def apply(session: Session, name: str, node: Node) -> None:
     """Do to the catalog what the server would do, if it is kept here what that changes.
 
-    Raises ServerError; the caller takes back what came before it.
+    Raises ServerError; the caller undoes what came before it.
     """
     if name in _TABLE:
         if session.catalog.settings.get(READ_ONLY):

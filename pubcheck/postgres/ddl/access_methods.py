@@ -1,7 +1,7 @@
 """Access methods and tablespaces: what USING and TABLESPACE may say (commands/amcmds.c, tablespace.c).
 
-Nobody is told of a refusal here; the relation is then not made. Which tablespaces there are is not known: they are the
-cluster's.
+Such refusals are not reported; the relation is then not created. Which tablespaces exist is not known: they are
+the cluster's.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ _SUPPORTING = {
 
 
 def refuse_table_method(session: Session, name: str, *, partitioned: bool = False) -> None:
-    """Raises ServerError for what certainly is no access method of tables (get_table_am_oid)."""
+    """Raise ServerError if this certainly is not an access method of tables (get_table_am_oid)."""
     if partitioned and session.catalog.major.number < _PARTITIONED_SINCE:
         raise ServerError("0A000", "specifying a table access method is not supported on a partitioned table")
     if name in INDEX_METHODS:

@@ -1,6 +1,6 @@
-"""ALTER COLUMN ... TYPE: what the server refuses for want of a cast (tablecmds.c: ATPrepAlterColumnType and ATExec-).
+"""ALTER COLUMN ... TYPE: what the server refuses without a cast (tablecmds.c: ATPrepAlterColumnType and ATExec-).
 
-Nobody is told of such a refusal; the column then keeps the type that it has.
+Such a refusal is not reported; the column then keeps its type.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def refuse_default(session: Session, column: Column, oid: int) -> None:
 def rebuild_dependents(session: Session, former: Mapping[int, Relation]) -> None:
     """Raises ServerError where a CHECK or an index over a column of a changed type cannot be made again.
 
-    ``former``: the relations with the types that they had. Where it cannot be told, neither can the new type.
+    ``former``: the relations with the types that they had. Where it cannot be known, neither can the new type.
     """
     for oid, was in former.items():
         row = session.catalog.relations[oid]

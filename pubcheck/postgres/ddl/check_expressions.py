@@ -1,6 +1,6 @@
 """CHECK constraints that the server refuses when they are written (catalog/heap.c: cookConstraint).
 
-Nobody is told of such a refusal; the table is then not made, or has no such constraint.
+Such a refusal is not reported; the table is then not created, or has no such constraint.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """STORAGE and COMPRESSION of a column (commands/tablecmds.c: GetAttributeStorage, GetAttributeCompression).
 
-Nobody is told of a refusal here; the table is then not made, or stays as it is.
+Such refusals are not reported; the table is then not created, or stays as it is.
 """
 
 from __future__ import annotations

@@ -338,7 +338,7 @@ def _referenced_key(session: Session, target: Relation, node: Node) -> tuple[int
 
 
 def _add_check(session: Session, relation: int, node: Node, recurse: bool) -> None:
-    """AddRelationNewConstraints: a CHECK holds here and in every child, merged where it stands already."""
+    """AddRelationNewConstraints: a CHECK holds here and in every child, merged where it already exists."""
     catalog = session.catalog
     row = catalog.relations[relation]
     mentioned = column_names(node.get("raw_expr"))

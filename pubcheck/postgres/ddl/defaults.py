@@ -1,6 +1,6 @@
 """Defaults that the server refuses when they are written (catalog/heap.c: cookDefault).
 
-Nobody is told of such a refusal; the table or column is then not made, or keeps the default that it has.
+Such a refusal is not reported; the table or column is then not created, or keeps its default.
 """
 
 from __future__ import annotations

@@ -185,7 +185,7 @@ class _Search:
         elif target[0] == RELATION and not target[2]:
             found += self._foreign_keys(target[1])
         if len(found) > 1:
-            # A generated column stands here for its default, which is newer than the table.
+            # The address of a generated column represents its default, which is newer than the table.
             defaults = {
                 number: dependent[1]
                 for dependent, number, _ in self.catalog.dependents.get(whole)
@@ -215,10 +215,11 @@ class _Search:
 
 
 def perform_deletion(session: Session, objects: Sequence[Object], cascade: bool) -> None:
-    """Drop the objects and what depends on them (performMultipleDeletions); what else goes is told in session.notices.
+    """Drop the objects and what depends on them (performMultipleDeletions); what else goes is reported in
+    session.notices.
 
-    Raises ServerError 2BP01. It is judged, only where a publication's member is
-    among what stands in the way.
+    Raises ServerError 2BP01. It has a finding's key only if a publication's member is
+    among the dependent objects.
     """
     targets = _Search(session, objects).run()
     _report(session, targets, objects, cascade)

@@ -281,7 +281,7 @@ class _Script:
         catalog = self.catalog
         for kind, name, in_schema in self.known.others:
             row = Other(catalog.new_oid(), kind, name, self.namespace if in_schema else 0, self.extension.owner)
-            # Operator classes of one name may stand in several access methods; one is enough to be found.
+            # Several access methods may have operator classes of the same name; one of them is enough.
             if (kind, row.namespace, name) not in catalog.other_names:
                 catalog.add_other(row)
                 self._belongs((OTHER, row.oid, 0))

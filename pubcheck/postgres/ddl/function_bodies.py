@@ -14,7 +14,7 @@ LANGUAGES = ("plpgsql", "sql")
 
 
 def routine_of(session: Session, node: Node, text: str, *, changes: bool) -> Routine | None:
-    """The routine that a CREATE FUNCTION makes; None in another language, or where the body is no text."""
+    """The routine that a CREATE FUNCTION makes; None in another language, or where the body is not a string."""
     options: dict[str, Node] = {}
     settings: list[Node] = []
     for item in node.get("options", ()):

@@ -198,7 +198,7 @@ def _flag(options: dict[str, Any], name: str) -> bool:
 
 
 def _language(options: dict[str, Any]) -> str:
-    """What LANGUAGE says; without it a body that is no string is SQL."""
+    """What LANGUAGE says; without it a body that is not a string is SQL."""
     said: str = options.get("language", {}).get("String", {}).get("sval", "")
     return said.lower()
 

@@ -1,7 +1,7 @@
 """Generated columns: what their expressions may be (catalog/heap.c: cookDefault, CheckAttributeType); more for
 virtual ones (18).
 
-Nobody is told of a refusal here; the table or column is then not made.
+Such refusals are not reported; the table or column is then not created.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def _check(session: Session, relation: Relation, column: Column, tree: Any) -> N
 
 
 def refuse_system_columns(expr: Expr, where: str) -> None:
-    """Raises ServerError 42P10 for a system column, but for tableoid (scanNSItemForColumn)."""
+    """Raises ServerError 42P10 for a system column, except for tableoid (scanNSItemForColumn)."""
     for node in nodes(expr):
         if node.node == "Var" and node.value is not None and node.value < 0 and node.value != _TABLEOID:
             raise ServerError("42P10", f"cannot use system column in {where}")

@@ -1,7 +1,7 @@
 """What the server refuses of an index's elements and predicate by a closer look: expressions, COLLATE, operator classes
 (parser/parse_utilcmd.c: transformIndexStmt; commands/indexcmds.c: CheckPredicate, ComputeIndexAttrs).
 
-Nobody is told of a refusal here; there is then no such index.
+Such refusals are not reported; the index then does not exist.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 
 def read_predicate(session: Session, relation: Relation, tree: Node) -> tuple[Node | None, bool | None]:
-    """The predicate that an index with this WHERE gets, and ``Index.always``: the literal TRUE is no predicate at all
-    (make_ands_implicit). Raises ServerError where the server certainly refuses it.
+    """The predicate that an index with this WHERE gets, and ``Index.always``: the literal TRUE is not a predicate at
+    all (make_ands_implicit). Raises ServerError where the server certainly refuses it.
     """
     if not relation.seen:
         return tree, None

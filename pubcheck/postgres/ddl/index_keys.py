@@ -34,7 +34,9 @@ from pubcheck.postgres.session.columns import SYSTEM_COLUMNS, require_column
 def key_columns(
     session: Session, relation: Relation, elements: Sequence[Node], *, unique: bool = False
 ) -> tuple[int, ...]:
-    """Attribute numbers of an index's columns. A unique one over a system column could be an identity: judged."""
+    """Attribute numbers of an index's columns. A unique index over a system column could be a replica identity, so that
+    refusal is reported.
+    """
     keys = []
     for element in elements:
         name = element.get("name") or bare_column(session, relation, element)

@@ -261,7 +261,7 @@ def adopt_index(
     """Give a partition its part of a partitioned index: a matching index it has, else a new one.
 
     DefineIndex's recursion, where there is a ``spec``, and AttachPartitionEnsureIndexes, which look alike and differ
-    in what a constraint's index may stand for; neither asks whether it is deferrable. A foreign partition takes none.
+    in what a constraint's index may represent; neither asks whether it is deferrable. A foreign partition takes none.
     """
     catalog = session.catalog
     if child.kind == "f":
@@ -347,7 +347,7 @@ def validate_partitioned(session: Session, oid: int) -> None:
 
 
 def rebuild_indexes(session: Session, relation: int) -> None:
-    """A table that is written anew has its indexes built anew, and then they are valid (finish_heap_swap)."""
+    """A table that is written again has its indexes built again, and then they are valid (finish_heap_swap)."""
     catalog = session.catalog
     if catalog.relations[relation].kind != "p":
         for oid in catalog.indexes_of.get(relation):

@@ -272,7 +272,7 @@ def drop_constraint(session: Session, relation: int, column: Column, *, recurse:
 
 
 def refuse_renewal(session: Session, members: Sequence[int], name: str) -> None:
-    """18 writes NOT NULL constraints of a changed column anew, a parent's first and in its children too."""
+    """18 writes NOT NULL constraints of a changed column again, a parent's first and in its children too."""
     catalog = session.catalog
     above: dict[int, set[str]] = {}
     for member in members:

@@ -92,7 +92,7 @@ def _compared(session: Session, member: Node, data_type: int) -> tuple[int, int]
 
 
 def _enter(session: Session, kind: str, namespace: int, name: str) -> Other:
-    """Add a class or family. Those of one name may stand in several access methods; one is enough to be found."""
+    """Add a class or family. Several access methods may have classes of the same name; one of them is enough."""
     catalog = session.catalog
     row = Other(catalog.new_oid(), kind, name, namespace, session.setting("role"))
     if (kind, namespace, name) in catalog.other_names:

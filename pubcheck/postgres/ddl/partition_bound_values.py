@@ -48,7 +48,7 @@ def ordered(column: Column) -> bool:
 
 
 def read_value(session: Session, column: Column, constant: Node) -> tuple[Any] | None:
-    """An A_Const as a value of a column, in a tuple of one; None where that cannot be told.
+    """An A_Const as a value of a column, in a tuple of one; None where that cannot be known.
 
     Moments are texts whose order is that of time, with "Z" at their end where they have a time zone.
     """

@@ -91,7 +91,7 @@ _ENDS = {"minvalue": (-1, 0), "maxvalue": (1, 0)}
 
 
 def _value(session: Session, item: Node, column: Column | None) -> tuple[Any] | None:
-    """A constant as a value of the key column's type, in a tuple of one; None where that cannot be told.
+    """A constant as a value of the key column's type, in a tuple of one; None where that cannot be known.
 
     Raises ServerError where it certainly is none.
     """
@@ -171,7 +171,7 @@ class Taken(Struct):
     """What the partitions of one table take, so that a new one need not be compared with each.
 
     ``state`` is that of the catalog for which it holds. Range partitions do not overlap, so their lower ends, in
-    order, decide; ``uppers`` are the upper ends beside them, ``zoned`` whether moments among them have time zones.
+    order, decide; ``uppers`` are the upper ends next to them, ``zoned`` whether moments among them have time zones.
     ``remainders`` are those of hash partitions by modulus.
     """
 

@@ -138,7 +138,7 @@ def _merged(parent: Relation, column: Column) -> NotNull | None:
 
 
 def detach_partition(session: Session, parent_oid: int, child_oid: int) -> None:
-    """ATExecDetachPartition: the table stands alone with copies of all it had as a partition."""
+    """ATExecDetachPartition: the table keeps copies of everything it had as a partition."""
     catalog = session.catalog
     parent, child = catalog.relations[parent_oid], catalog.relations[child_oid]
     if parent_oid not in child.parents:

@@ -19,7 +19,7 @@ _OF_PUBLICATIONS = {
 
 
 def refuse_changes(name: str, node: Node) -> None:
-    """Raises ServerError 25006 for a statement that changes a catalog; judged are those about publications."""
+    """Raises ServerError 25006 for a statement that changes a catalog; only those about publications are reported."""
     if name in _ALLOWED or (name == "SelectStmt" and "intoClause" not in node):
         return
     command = _command(name, node)

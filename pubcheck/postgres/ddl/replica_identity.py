@@ -15,7 +15,9 @@ _ALLOWED = "rpm"
 
 
 def set_replica_identity(session: Session, relation: int, node: Node) -> None:
-    """Set relreplident and, for USING INDEX, indisreplident. Raises ServerError as the server does, all judged."""
+    """Set relreplident and, for USING INDEX, indisreplident. Raises ServerError as the server does; all of these
+    refusals are reported.
+    """
     row = session.catalog.relations[relation]
     if row.kind not in _ALLOWED:
         error = not_alterable("REPLICA IDENTITY", row, key="kind-without-identity")

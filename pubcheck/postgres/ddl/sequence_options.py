@@ -1,6 +1,6 @@
 """Options of a new sequence, a serial's or identity column's too (commands/sequence.c: init_params).
 
-Nobody is told of a refusal here; the sequence, or the table that it is to be part of, is then not made.
+Such refusals are not reported; the sequence, or the table that it belongs to, is then not created.
 """
 
 from __future__ import annotations

@@ -110,7 +110,7 @@ def _set_read_only(session: Session, node: Node, *, local: bool) -> None:
     if local or session.transaction is None:
         session.set(READ_ONLY, value, local=local)
     else:
-        # For the transactions that come: the one at hand stays what it is.
+        # This applies to later transactions: the current one stays as it is.
         session.catalog.settings.put(READ_ONLY, session.setting(READ_ONLY))
         session.catalog.settings.put(f"session {READ_ONLY}", value)
 
@@ -222,7 +222,7 @@ def _set_role(session: Session, name: str, role: str, local: bool) -> None:
     """SET ROLE asks what the session's user may be; SET SESSION AUTHORIZATION what its authenticated user is.
 
     A whole unit that did not create the role does not say whether the server refuses it: nothing is held against such
-    a role, so that it makes no difference but for "$user" and for DROP OWNED. The session's role stays what it is.
+    a role, so that it makes no difference except for "$user" and for DROP OWNED. The session's role stays what it is.
     """
     if name == "session_authorization":
         oid = _role(session, role)

@@ -1,6 +1,6 @@
 """Storage parameters: what WITH (...) and SET (...) may say of relations and columns (access/common/reloptions.c).
 
-Nobody is told of a refusal here; the relation is then not made, or stays as it is.
+Such refusals are not reported; the relation is then not created, or stays as it is.
 """
 
 from __future__ import annotations
@@ -88,8 +88,8 @@ INDEX_METHODS = frozenset(("brin", "btree", "gin", "gist", "hash", "spgist"))
 def refuse_parameters(session: Session, nodes: Iterable[Node], what: str, *, new: bool = True) -> None:
     """Raises ServerError for parameters that certainly are not those of ``what``, a key of the table above.
 
-    Of others nothing is said, and neither of namespaces but toast: extensions have theirs. Those of toast of a table
-    that is not ``new`` are asked for only if it has one.
+    Of others nothing is reported, and neither of namespaces but toast: extensions have theirs. Those of toast of a
+    table that is not ``new`` are asked for only if it has one.
     """
     known = _PARAMETERS.get(what)
     if known is None:

@@ -190,7 +190,7 @@ def _check_connection(session: Session, node: Node) -> None:
     said = complaint(text, session.catalog.major.number)
     if said is None or is_abbreviation(text):
         return
-    # A text without any option may stand for one that has some.
+    # A statement text without options may be a rewritten one that had some.
     if "=" not in text:
         session.assume("the connection string as it is written")
     what, location = said.removesuffix("\n"), node.get("conninfo_location", 0)
@@ -363,7 +363,7 @@ _ALTER = {
 
 
 def _named(session: Session, node: Node) -> list[tuple[str, Place]]:
-    """The publications of a statement, and where each stands: the last names before WITH."""
+    """The publications of a statement, and where each is: the last names before WITH."""
     wanted = [item["String"]["sval"] for item in node.get("publication", ())]
     found: list[tuple[str, Place]] = []
     after = False

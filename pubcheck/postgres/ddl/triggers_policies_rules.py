@@ -1,4 +1,4 @@
-"""Triggers, policies, rules, extended statistics: what hangs on a table and can stand in the way of a DROP.
+"""Triggers, policies, rules, extended statistics: objects of a table that can prevent a DROP.
 
 Follows commands/trigger.c (CreateTriggerFiringOn), commands/policy.c, rewrite/rewriteDefine.c, commands/statscmds.c.
 """
@@ -150,7 +150,7 @@ def _refuse_condition(session: Session, relation: Relation, condition: Node) -> 
 
 
 def create_rule(session: Session, node: Node) -> None:
-    """CREATE RULE; what its actions read and write stands in the way of a DROP."""
+    """CREATE RULE; it depends on what its actions read and write."""
     catalog = session.catalog
     relation = session.relation(node["relation"])
     if relation.seen and relation.kind not in "rpvm":

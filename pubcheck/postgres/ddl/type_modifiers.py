@@ -38,7 +38,7 @@ server keeps in its own catalogs (pg_node_tree...)."""
 
 
 def typmod_of(session: Session, type_name: Node, oid: int) -> int:
-    """atttypmod of a TypeName that has modifiers, -1 where they cannot be told; ``oid`` is its type.
+    """atttypmod of a TypeName that has modifiers, -1 where they cannot be known; ``oid`` is its type.
 
     The modifiers of an array type are its element's. Raises ServerError as the server does.
     """
@@ -67,7 +67,7 @@ def _typmod(session: Session, oid: int, given: list[Node]) -> int:
     except Unknowable:
         return -1
     except ServerError as error:
-        # Followed, not judged.
+        # Followed, not checked.
         raise ServerError(error.sqlstate, error.message, detail=error.detail, hint=error.hint) from None
 
 

@@ -1,8 +1,8 @@
-"""Refusals of statements that are followed and not judged: they count only where the server certainly gives them.
+"""Refusals of statements that are followed but not reported: they count only where the server certainly raises them.
 
 Where the acceptance of a statement cannot be vouched for, ``Session.vouched`` is False, and ``fold.doubts`` decides
 what that makes assumed: what queries define (views, CREATE TABLE AS), and what a refused DROP or ALTER would have
-changed if only such a view stands in its way. Tables, constraints and indexes stay certain, which was measured: in 300
+changed if only such a view is in its way. Tables, constraints and indexes stay certain, which was measured: in 300
 random histories servers refused 0.5% of the statements about tables and 2% of those about indexes that pubcheck
 accepts, but 8% of views; and no table among them was one that is not vouched for. In the sample and the generated
 repositories no line takes a certain finding away; to doubt such tables as well takes away 2 of 2,629 in the corpus.
@@ -20,7 +20,7 @@ from pubcheck.postgres.session.basis import Basis
 
 @contextmanager
 def only_certain(session: Session) -> Iterator[Basis]:
-    """Lets a ServerError out, as one that nobody is told of, if it rests on nothing that is not visible.
+    """Raise a ServerError, as one that is not reported, unless it depends on something unknown.
 
     What is noted of the statement as not visible is as before, however the question ended.
     """

@@ -8,7 +8,7 @@ from pubcheck.postgres.relkind import RELKIND_SINGULAR, not_supported_for
 
 
 def not_alterable(action: str, relation: Relation, key: str | None = None) -> ServerError:
-    """Return the error, with a key if it is judged."""
+    """Return the error, with a key if it is reported."""
     return ServerError(
         "42809",
         'ALTER action {action} cannot be performed on relation "{relation}"',

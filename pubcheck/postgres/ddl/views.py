@@ -139,7 +139,7 @@ def _replaced(session: Session, existing: Relation, columns: tuple[Column, ...] 
 
 
 def create_table_as(session: Session, node: Node) -> None:
-    """CREATE TABLE AS and CREATE MATERIALIZED VIEW; a relation whose columns cannot be told is not visible.
+    """CREATE TABLE AS and CREATE MATERIALIZED VIEW; a relation whose columns cannot be known is unknown.
 
     Raises ServerError 42P07, 42701, 42601, 0A000 and what its query gives rise to.
     """
@@ -227,7 +227,7 @@ def explain(session: Session, node: Node) -> None:
 
 
 def select_into(session: Session, node: Node) -> bool:
-    """SELECT ... INTO table: true if the SELECT is one. The clause stands in the leftmost SELECT of a UNION."""
+    """SELECT ... INTO table: true if the SELECT is one. The clause is in the leftmost SELECT of a UNION."""
     into = _leftmost({"SelectStmt": node}).get("intoClause")
     if into is None:
         return False

@@ -145,7 +145,7 @@ class _Refused(Struct, frozen=True):
         return next((match for end in loops if (match := _LOOP.match(self.data, end))), None)
 
     def named(self, named: bytes) -> int | None:
-        """Where a word stands: behind what settles it if that is of the same statement, or else before it."""
+        """The place of a word: after the anchor if that belongs to the same statement, else before it."""
         found = self._word(lambda word: word.text == named)
         if found is None:
             found = self._word(lambda word: folded(word.text).encode() == named)
@@ -231,7 +231,7 @@ def _known(
 def _quoted(
     data: bytes, words: list[_Word], guess: int | None, message: str, named: str, said_of: Callable[[str], str | None]
 ) -> int | None:
-    """Where the word stands that the words quote as it is written: with other letters there they quote those."""
+    """The place of the word that the message quotes, spelled exactly as in the body."""
     written, other = named.encode(), named.swapcase().encode()
     places = [word.start for word in words if word.text == written]
     for at in sorted(places, key=lambda place: place != guess)[:_MOST_PLACES]:
@@ -268,7 +268,7 @@ def _settled(words: list[_Word], settles: Callable[[_Word], bool]) -> int:
 
 def _before_into(words: list[_Word], settled: int, settles: Callable[[_Word], bool]) -> int:
     """The first word of the statement that settles the refusal: behind INTO a variable is wanted, whatever is wrong
-    with what stands before it."""
+    with what precedes it."""
     begun = max((number for number in range(settled) if words[number].text == b";"), default=-1) + 1
     into = any(word.text.lower() == b"into" for word in words[begun : settled + 1])
     return next((number for number in range(begun, settled) if into and settles(words[number])), settled)
@@ -315,7 +315,7 @@ _LABEL = re.compile(r"<<\s*\w+\s*>>")
 
 
 def about_publication(body: str, location: int | None) -> str:
-    """The statement about a publication that a place of a body (None: its end) stands in, "" for any other."""
+    """The publication statement that contains a place of a body (None: its end), "" for any other statement."""
     data = body.encode(errors="surrogatepass")
     at = len(data) if location is None else in_bytes(body, location)
     words = [(token.lower(), start) for _, token, start in tokens(data)]

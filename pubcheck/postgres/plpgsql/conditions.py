@@ -88,7 +88,7 @@ GUARDED = EXISTENCE | {"55000"}
 def catches(conditions: Iterable[str], sqlstate: str) -> bool:
     """Whether a handler for these conditions (names or SQLSTATEs) takes an error (exception_matches_conditions).
 
-    A SQLSTATE that ends in 000 stands for its class. OTHERS takes all but query_canceled and assert_failure.
+    A SQLSTATE that ends in 000 represents its class. OTHERS takes all but query_canceled and assert_failure.
     """
     for condition in conditions:
         name = condition.lower()

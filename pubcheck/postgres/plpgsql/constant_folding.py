@@ -1,4 +1,4 @@
-"""Folds the constants of a query as the planner does, and judges the rest by what its functions do for any value."""
+"""Constant folding of a query as in the planner; the rest is checked by what its functions do for any value."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ _REFERENCE = ("type", "rowtype")
 
 
 class Declared(Struct, frozen=True):
-    """The type that a declaration names: its text, where that begins and ends in the body, and what stands behind it:
+    """The type that a declaration names: its text, where that begins and ends in the body, and what follows it:
     "type" or "rowtype" after a %, "[]" for an array, or ""."""
 
     text: str
@@ -77,7 +77,7 @@ def _declarations(body: str) -> dict[tuple[str, int], int]:
 def are_declarable(trial: QueryChecker, body: str, given: Program) -> bool:
     """Whether the types of all variables of a body are known to be there. Raises NotParsed if one certainly is not."""
     nodes = (node for kind, node in given.variables if kind in _WITH_TYPES and "lineno" in node)
-    # Each of them: one that is not there may stand behind one of which nothing is known.
+    # All of them: a missing one may follow one that is unknown.
     return False not in {_is_declarable(trial, body, node) for node in nodes}
 
 
@@ -129,7 +129,7 @@ def _refers(trial: QueryChecker, body: str, found: Declared) -> bool:
 
 
 def _is_label(session: Session, body: str, name: str) -> bool:
-    """Whether a name may be that of a block or function, whose variables it stands before."""
+    """Whether a name may be a block's or function's label that qualifies its variables."""
     of_function = any(name == known for _, known in session.catalog.proc_names.groups)
     return of_function or re.search(rf"<<\s*\"?{re.escape(name)}\"?\s*>>", body, re.IGNORECASE) is not None
 

@@ -38,7 +38,7 @@ from pubcheck.postgres.session import Session
 from pubcheck.postgres.sql_value_functions import name_of
 
 _PLAIN_NAME: Final = re.compile("[a-z_][a-z0-9_]*")
-"""A name that stands in a text as it does without quotes."""
+"""A name that is written without quotes."""
 
 
 _DEPTH = 60
@@ -60,7 +60,7 @@ class Evaluator:
         self.run_query = run_query
         self.variable = variable
         self.caller: Callable[[Node, Scope | None], Value] | None = None
-        """Runs the function of a call, where an expression stands alone or is ``projecting`` the rows of a query."""
+        """Run the function of a call, in a lone expression or in one that is ``projecting`` the rows of a query."""
         self.projecting = False
         self.unsure = 0
         """In how many expressions we are of which it is not known whether they are worked out."""
@@ -182,7 +182,7 @@ class Evaluator:
         return UNKNOWN if row is None else self._relid(row.oid)
 
     def regnamespace(self, value: Value) -> Value:
-        """A value as a regnamespace; None of a name where there certainly is no such schema."""
+        """A value as a regnamespace; None for a name if the schema certainly does not exist."""
         catalog = self.session.catalog
         if isinstance(value, int) and not isinstance(value, bool):
             row = catalog.namespaces.get(value)
@@ -386,7 +386,7 @@ class Evaluator:
             return UNKNOWN
 
     def _is_hidden(self, name: str) -> bool:
-        """Whether another function of that name stands before the server's in the search path."""
+        """Whether another function of that name precedes the server's in the search path."""
         catalog = self.session.catalog
         before = itertools.takewhile(lambda namespace: namespace != PG_CATALOG, self.session.path)
         return bool(catalog.procs) and any(catalog.proc_names.get((namespace, name)) for namespace in before)
@@ -414,7 +414,7 @@ def _expression(sql: str) -> Node | None:
 
 
 def query(sql: str) -> Node | None:
-    """The SelectStmt of a text; None where it is no such statement."""
+    """The SelectStmt of a text; None for any other statement."""
     return (_query if len(sql) <= _SHORT else _query.__wrapped__)(sql)
 
 

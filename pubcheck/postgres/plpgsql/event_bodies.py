@@ -27,7 +27,7 @@ from pubcheck.postgres.session import Session
 
 _ERROR = 21
 _OPTIONS = {1: "message", 2: "detail", 3: "hint"}
-"""PLpgSQL_raise_option_type, but for ERRCODE (0)."""
+"""PLpgSQL_raise_option_type, except for ERRCODE (0)."""
 _ROWS = re.compile(r"\s*SELECT\s.*\bFROM\s+pg_event_trigger_(ddl_commands|dropped_objects)\s*\(\s*\)\s*", re.IGNORECASE)
 _GIVEN_AT = {
     "ddl_commands": ("ddl_command_end", "an event trigger function"),

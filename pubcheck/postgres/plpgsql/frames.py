@@ -22,13 +22,15 @@ class Frame:
         self.program = given
         self.body = body
         self.at = at
-        """The statement that called the function; all of its statements stand there. None for a body at its place."""
+        """The statement that called the function: the place of all of its statements. None for a body in the file
+        itself.
+        """
         self.scopes: list[dict[str, Value]] = [{}]
         self.types: dict[str, str] = {}
         self.declared = 0
         """How often a name was given another type."""
         self.arguments: dict[str, str] = {}
-        """The types of arguments by name; those that the program has may stand for others."""
+        """The types of arguments by name; a program's own types may differ from those."""
         self.labels: dict[str, dict[str, Value]] = {}
         self.results: tuple[str, ...] = ()
         """The parameters whose values it returns."""
@@ -39,7 +41,7 @@ class Frame:
         """The type of what it returns, "" for nothing."""
         self.known: str | None = body.text
         self.bound: set[int] = set()
-        """The variables that the blocks at hand declare, by number."""
+        """The variables that the current blocks declare, by number."""
         self.cursors: dict[str, tuple[Sequence[str], Iterator[tuple[Value, ...]]]] = {}
         """Of open cursors whose rows are known, the columns and the rows that are still to be fetched."""
         self.loops: set[str] = set()
@@ -47,7 +49,7 @@ class Frame:
         self.parameters: dict[str, Value] | None = None
         """While EXECUTE runs: the values of USING, and all that its text sees."""
         self.records, self.limited, self.aliases = _declared(body.text)
-        """The names of records, those that perhaps are of a type with a length or precision, what aliases stand for."""
+        """The names of records, those that perhaps are of a type with a length or precision, what aliases represent."""
 
     def look_up(self, parts: tuple[str, ...]) -> Value:
         """A variable's value, or MISSING. Raises Failed for a field of a record that has none."""
@@ -107,7 +109,7 @@ def unassigned(name: str) -> Failed:
 
 @lru_cache(maxsize=64)
 def _declared(body: str) -> tuple[frozenset[str], frozenset[str], dict[str, str]]:
-    """The names of records, those that perhaps are of a type with a length or precision, and what aliases stand for."""
+    """The names of records, those that perhaps are of a type with a length or precision, and what aliases represent."""
     return (
         frozenset(name.lower() for name in _RECORDS.findall(body)),
         frozenset(name.lower() for name in _LIMITED.findall(body)),
@@ -135,7 +137,7 @@ class Variables:
         frame = self.frame
         if frame is None:
             return 0
-        # A block within may declare a name anew, and EXECUTE brings its own.
+        # A block within may declare a name again, and EXECUTE brings its own.
         return hash((id(frame.program), frame.declared, len(frame.scopes), frame.parameters is None))
 
     def __bool__(self) -> bool:
@@ -158,5 +160,5 @@ class Variables:
         written = frame.arguments.get(meant) or frame.types.get(meant)
         found = self.trial.type_named(written) if written else (0, -1)
         if meant in frame.arguments and (found[0] >= FIRST_NORMAL_OID or (written or "").startswith("any")):
-            found = 0, -1  # of a type the name without the schema is known; another one may stand for any
+            found = 0, -1  # only the name of a type without its schema is known, so any other name may be meant
         return found, frame.look_up((name,))

@@ -14,14 +14,14 @@ from pubcheck.postgres.source_text import Text
 
 
 class Inner(Struct, frozen=True):
-    """A statement inside another one: its text with where it stands, and its number there (``embedded``)."""
+    """A statement inside another one: its text at its place, and its number there (``embedded``)."""
 
     text: Text
     number: tuple[int, ...]
 
 
 Excuse = Callable[[ServerError, bool], bool]
-"""Whether a refusal that is only assumed shall not be spoken of; the flag says that a name is merely not visible."""
+"""Whether an assumed refusal is suppressed; the flag says that a name is merely unknown."""
 
 
 class ExecutionContext(Struct, frozen=True):
@@ -40,7 +40,7 @@ class ExecutionContext(Struct, frozen=True):
 
 
 class Raised(Exception):
-    """An ERROR on its way out of the block. ``inner`` is the statement that raised it, None for the block's own.
+    """An ERROR that leaves the block. ``inner`` is the statement that raised it, None for the block's own.
 
     ``compiled``: the body was refused before anything ran.
     """
@@ -81,7 +81,7 @@ class Host(Protocol):
         ...
 
     def assume_since(self, mark: Any) -> None:
-        """What was done since ``mark`` has perhaps been taken back."""
+        """What was done since ``mark`` has perhaps been undone."""
         ...
 
     def skip(self, mark: Any) -> None:

@@ -138,7 +138,7 @@ def for_cursor(machine: Machine, node: Node) -> Completion:
 
 
 def over(machine: Machine, node: Node, found: Rows) -> Completion:
-    """A loop over the rows of a query; the rows that may be there stand for those that are not known."""
+    """A loop over the rows of a query; rows that may exist represent unknown rows."""
     if found.known and len(found.rows) > LIMIT:
         raise Exhausted
     if found.known and not found.rows:
@@ -200,7 +200,7 @@ def repeat(machine: Machine, node: Node, goes_on: Callable[[], Value]) -> Comple
             way, over = loop_body(machine, node, label)
         perhaps += [signal for signal in way.perhaps if signal.kind != "perhaps over"]
         if way.perhaps or truth is UNKNOWN:
-            # How many rounds there are is not known: one stands for all of them.
+            # The number of iterations is not known: one represents all of them.
             machine.frame.blur(before)
             return Completion(None, [*perhaps, *([way.certain] if way.certain else [])])
         if way.certain is not None or over:

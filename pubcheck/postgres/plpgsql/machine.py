@@ -42,13 +42,13 @@ class Machine(Memory):
         self.handling = 0
         """In how many handlers we are."""
         self.begun: Any = None
-        """The host's mark of where the transaction at hand began."""
+        """The host's mark of where the current transaction began."""
         self.calling: Inner | None = None
         """The statement whose functions are called."""
         self.emitted: list[tuple[Value, ...]] | None = None
         """The rows of the function that was called last, where it gives a set; None where they are not known."""
         self.atomic = self.in_transaction = False
-        """Whether no transaction can be ended; whether BEGIN began the one at hand."""
+        """Whether no transaction can be ended; whether BEGIN began the current one."""
         self.left = MAX_STATEMENTS
 
     def apply(self, inner: Inner, name: str, node: Node) -> None:
@@ -147,7 +147,7 @@ class Machine(Memory):
             self.doubt.ways, self.doubt.compared = doubts, compared
 
     def inner(self, node: Node, field: str) -> Inner:
-        """A statement's SQL with where it stands."""
+        """Return a statement's SQL at its place in the file."""
         frame = self.frame
         site = frame.program.sites.get(id(node))
         said = node[field]["PLpgSQL_expr"]["query"]

@@ -1,4 +1,4 @@
-"""A PL/pgSQL body through libpg_query's parser: its statements, its variables, and where its SQL stands in it."""
+"""A PL/pgSQL body through libpg_query's parser: its statements, its variables, and the places of its SQL."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _decode = Decoder().decode
 
 
 class Site(Struct, frozen=True):
-    """Where a statement's SQL stands in the body (characters), and its number among those that have some."""
+    """The place of a statement's SQL in the body (characters), and its number among the statements with SQL."""
 
     number: int
     start: int
@@ -192,7 +192,7 @@ class _Places:
                 if fields is not None:
                     self._enter(value, next((value[field] for field in fields if field in value), None))
                 if isinstance(value, dict | list):
-                    # A loop's body stands behind its query, the handlers behind their block.
+                    # A loop's body follows its query, and handlers follow their block.
                     below.append(value)
             stack.extend(reversed(below))
 
@@ -211,7 +211,7 @@ class _Places:
         self.sites[id(node)] = Site(number, *found)
 
     def _find(self, query: str, start: int) -> tuple[int, int] | None:
-        # It mostly stands where it is looked for, and not letter by letter: then the rest of the body is not searched.
+        # It is mostly at the expected place, if not letter by letter: then the rest of the body is not searched.
         return self._between(query, start, start + len(query) + _NEAR) or self._between(query, start, len(self._body))
 
     def _between(self, query: str, start: int, end: int) -> tuple[int, int] | None:

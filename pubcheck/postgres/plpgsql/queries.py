@@ -264,7 +264,7 @@ class _Query:
     def _next(
         self, scope: Scope, items: list[_Item], conditions: list[_Condition]
     ) -> tuple[_Item, list[tuple[Row, bool]], bool]:
-        """What to join next: of the catalogs one whose rows are all known, the fewest; else what stands first."""
+        """Choose what to join next: the smallest catalog whose rows are all known; else the first item."""
         best: tuple[_Item, list[tuple[Row, bool]], bool] | None = None
         for item in items:
             if not item.catalog or item.left:
@@ -383,7 +383,7 @@ class _Query:
     def _finished(
         self, columns: tuple[str, ...], found: list[tuple[tuple[Value, ...], Value, tuple[Value, ...]]]
     ) -> Rows:
-        """Sorted, without doubles, cut to the limit, as far as that can be told."""
+        """Return the rows sorted, without duplicates and cut to the limit, as far as that can be known."""
         node = self.node
         keys = node.get("sortClause", ())
         if keys and len(found) > 1:
@@ -410,7 +410,7 @@ class _Query:
                     return Rows(columns, [((UNKNOWN,) * len(columns), sure) for _, sure in rows[:limit]], self.open)
                 rows = rows[:limit]
             elif limit == 1 and rows and rows[0][1]:
-                # One row is all there is to be; another one might stand before it.
+                # Only one row is returned; another one might precede it.
                 return Rows(columns, rows if not self.open else [((UNKNOWN,) * len(rows[0][0]), True)])
         return Rows(columns, rows, self.open)
 

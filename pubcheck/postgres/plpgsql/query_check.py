@@ -50,7 +50,7 @@ class QueryChecker:
     def __init__(self, session: Session, budget: Budget) -> None:
         self.session, self._budget = session, budget
         self.followed: frozenset[int] = frozenset()
-        """Functions of the query at hand whose bodies are run besides: nothing is said of whether they fail."""
+        """Functions of the current query whose bodies are run separately: whether they fail is not checked here."""
         self._left = _MOST
         self._types: dict[str, Type] = {}
         self._known: dict[tuple[int, int, tuple[Type | None, ...], frozenset[int]], _Analysed] = {}
@@ -200,7 +200,7 @@ class QueryChecker:
         return nested, analyze_query(nested, {"SelectStmt": said})
 
     def _evaluated(self, known: _Analysed, variables: Variables) -> bool:
-        """Whether what is worked out with the values at hand may fail. Raises ServerError if it certainly does."""
+        """Whether an expression over the current values may fail. Raises ServerError if it certainly does."""
         values = values_of(known.state, known.used, variables) if known.state is not None else None
         # Each of them, as the server does: a later one may fail.
         given = [Folder.evaluated(step, values, certain=known.certain) for step in known.steps]

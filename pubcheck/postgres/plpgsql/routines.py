@@ -40,7 +40,7 @@ _CALLED = re.compile(r'(\w+)"?\s*\(')
 
 
 def called_in(catalog: Catalog, text: str) -> Iterator[Routine]:
-    """The routines that speak of publications and whose names stand in a text as those of functions that it calls."""
+    """Return the routines about publications that a text calls."""
     for found in catalog.routines.values():
         if not found.about:
             continue

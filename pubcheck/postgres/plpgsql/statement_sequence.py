@@ -53,7 +53,7 @@ def script(machine: Machine, inner: Inner) -> None:
     statements = [item for item in Splitter(Source("", text)) if not isinstance(item, PsqlCommand)]
     parsed: list[tuple[Inner, tuple[str, Node]]] = []
     for at, item in enumerate(statements):
-        # What stands before it is blanked, so that every offset is that in the whole text.
+        # What precedes it is blanked, so that every offset is that in the whole text.
         machine.spend(READ * item.end)
         alone = " " * item.start + item.text if item.start else item.text
         number = inner.number if len(statements) == 1 else (*inner.number, at)

@@ -11,11 +11,11 @@ from pubcheck.postgres.plpgsql.conditions import ALREADY, CONDITIONS, catches
 
 
 class Uncertainty(Struct):
-    """What is not known of the statement at hand, and of those before it.
+    """What is not known of the current statement, and of those before it.
 
     ``ways``: in how many ways it is not known whether it is run. ``fallen``: an error has perhaps ended all before it.
     ``shaky``: how many statements so far rest on something unseen, and so may have failed; ``risks``: how many may by
-    the data at hand, where a handler around would take that. ``unproven``: something may have failed that nobody took,
+    the current data, where a handler around would take that. ``unproven``: something may have failed that nobody took,
     and so all of it never happened. ``handlers``: the conditions that the handlers of the blocks around take.
     ``compared``: a statement that is in doubt in this many ways is part of a branch whose effects are compared at its
     end with the state before it.
@@ -31,12 +31,12 @@ class Uncertainty(Struct):
 
     @property
     def at_hand(self) -> bool:
-        """Whether it is not known that the statement at hand is run."""
+        """Whether it is not known that the current statement is run."""
         return self.ways > 0 or self.fallen
 
     @property
     def in_branch(self) -> bool:
-        """Whether the statement at hand runs if the branch around it does."""
+        """Whether the current statement runs if the branch around it does."""
         return self.ways == self.compared > 0 and not self.fallen
 
     def after_risk(self) -> None:
@@ -50,12 +50,12 @@ class Uncertainty(Struct):
         return any(catches(conditions, error.sqlstate) for conditions in self.handlers)
 
     def shake(self) -> None:
-        """The statement at hand rests on something unseen."""
+        """The current statement rests on something unseen."""
         self.shaky += 1
         self.unproven = True
 
     def risk(self) -> None:
-        """The statement at hand may fail; what runs after it is in doubt only where somebody would take the error."""
+        """The current statement may fail; what runs after it is in doubt only where somebody would take the error."""
         self.unproven = True
         if any(map(takes_data, self.handlers)):
             self.risks += 1

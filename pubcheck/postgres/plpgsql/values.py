@@ -1,4 +1,4 @@
-"""Values of PL/pgSQL expressions as far as they are known: None is NULL, UNKNOWN what cannot be told."""
+"""Values of PL/pgSQL expressions as far as they are known: None is NULL, UNKNOWN what cannot be known."""
 
 from __future__ import annotations
 
@@ -190,7 +190,7 @@ def negated(value: Value) -> Value:
 
 
 def equal(one: Value, other: Value) -> Value:
-    """``=``, with what a literal of unknown type is taken for beside the other value."""
+    """``=``, where a literal of unknown type gets the type of the other value."""
     if one is None or other is None:
         return None
     if isinstance(one, list | tuple) and isinstance(other, list | tuple):
@@ -244,11 +244,11 @@ def _alike(one: Value, other: Value) -> tuple[Value, Value] | None:
 
 
 MISSING: Final = object()
-"""What a look-up says of a name that is no variable."""
+"""The result of looking up a name that is not a variable."""
 
 
 class Scope(Struct):
-    """The rows that are at hand in a query: by alias, the columns (None where they are not known) and the row."""
+    """The rows that are available in a query: by alias, the columns (None where they are not known) and the row."""
 
     tables: dict[str, tuple[tuple[str, ...] | None, Mapping[str, Value]]]
     outer: Scope | None = None

@@ -41,7 +41,7 @@ class Variables(Protocol):
 
 
 _PREFIX = "\x01"
-"""What the names of variables begin with where they stand as columns: nothing in SQL is called so."""
+"""The prefix of variables that are passed as columns: nothing in SQL has such a name."""
 
 
 class FieldUnknown(Unknowable):
@@ -205,7 +205,7 @@ _UNIQUE = frozenset(("oid", "pubname", "datname", "rolname", "nspname", "extname
 
 
 def _several_rows(query: Node) -> bool:
-    """Whether a sub-select of the query that stands for a value may give several rows."""
+    """Whether a scalar sub-select of the query may return several rows."""
     for kind, body in walk(query):
         if kind == "SubLink" and body["subLinkType"] in ("EXPR_SUBLINK", "ROWCOMPARE_SUBLINK"):
             select = body["subselect"].get("SelectStmt", {})

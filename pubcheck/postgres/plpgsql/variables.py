@@ -103,7 +103,7 @@ class Memory:
         return self.evaluated(node["PLpgSQL_expr"]["query"], target)
 
     def evaluated(self, expression_text: str, target: Type | None = None, before: str = "") -> Value:
-        """The value of an expression; ``before`` is what of the query stands before it. Raises Raised."""
+        """The value of an expression; ``before`` is the part of the query before it. Raises Raised."""
         statement = query(_SELECT + expression_text)
         try:
             called = self.followed_in(statement) if statement is not None else []
@@ -126,7 +126,7 @@ class Memory:
             return UNKNOWN
 
     def _written(self, expression_text: str) -> Inner:
-        """An expression where it stands; one that is written several times stands for all of the body."""
+        """Return an expression's place; for one that is written several times, the whole body's."""
         frame = self.frame
         if frame.at is not None:
             return Inner(Text(expression_text, (), frame.at.text.start, frame.at.text.end), frame.at.number)

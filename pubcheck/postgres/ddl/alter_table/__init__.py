@@ -1,8 +1,8 @@
 """ALTER TABLE and its kin for views, sequences and indexes (commands/tablecmds.c).
 
-Subcommands run in the server's passes, not in the order of the text: what is dropped goes first, REPLICA IDENTITY
-comes last. Here stands what may be done to which kind of relation, and in which order; what each subcommand does, in
-the modules beside.
+Subcommands run in the server's passes, not in the order of the text: what is dropped goes first, REPLICA IDENTITY comes
+last. This module says which subcommand is allowed for which kind of relation, and in which order they run. The
+subcommands themselves are in the other modules of this package.
 """
 
 from __future__ import annotations

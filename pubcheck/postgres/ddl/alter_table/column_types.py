@@ -1,5 +1,5 @@
-"""ALTER COLUMN ... TYPE, and what stands in its way (commands/tablecmds.c: ATPrepAlterColumnType,
-ATExecAlterColumnType). What rests on the old types is made anew by ``ddl.retyping``.
+"""ALTER COLUMN ... TYPE, and what is in its way (commands/tablecmds.c: ATPrepAlterColumnType,
+ATExecAlterColumnType). ``ddl.alter_column_type`` recreates objects that depend on the old types.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """SET LOGGED and SET UNLOGGED (commands/tablecmds.c: ATPrepChangePersistence). SET UNLOGGED of a publication's member
-is judged.
+is checked.
 """
 
 from __future__ import annotations

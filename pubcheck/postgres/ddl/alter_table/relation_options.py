@@ -1,4 +1,4 @@
-"""What is said of a relation as a whole: OWNER TO, CLUSTER ON, ENABLE and DISABLE RULE and TRIGGER, REPLICA IDENTITY
+"""Changes to a relation as a whole: OWNER TO, CLUSTER ON, ENABLE and DISABLE RULE and TRIGGER, REPLICA IDENTITY
 (commands/tablecmds.c).
 """
 

@@ -1,5 +1,5 @@
 """How a relation is stored: SET (...), SET TABLESPACE, SET ACCESS METHOD (commands/tablecmds.c). Nothing of it is kept;
-what is refused takes back what else the statement says.
+a refusal undoes the rest of the statement.
 """
 
 from __future__ import annotations

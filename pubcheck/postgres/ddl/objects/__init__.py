@@ -46,7 +46,7 @@ def object_row(session: Session, target: Object) -> Any:
 
 
 def require_publication_owner(session: Session, row: Publication) -> None:
-    """Raises ServerError 42501, judged."""
+    """Raise ServerError 42501, with a finding's key."""
     if not session.owns(row.owner):
         raise refused(row, NOT_PUBLICATION_OWNER, "publication-owner", publication=row.name)
 
@@ -67,7 +67,7 @@ def require_owner(session: Session, row: Relation) -> None:
 
 
 def require_object_owner(session: Session, target: Object, row: Any) -> None:
-    """Of an object that is no relation. Raises ServerError 42501."""
+    """Of an object that is not a relation. Raises ServerError 42501."""
     if not session.owns(row.owner):
         raise ServerError("42501", f"must be owner of {word_of(target)} {row.name}")
 

@@ -1,4 +1,4 @@
-"""DROP of any kind of object (commands/dropcmds.c; commands/tablecmds.c: RemoveRelations). Publications are judged."""
+"""DROP of any kind of object (commands/dropcmds.c; commands/tablecmds.c: RemoveRelations). Publications are checked."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """ALTER ... OWNER TO of any kind of object but relations (commands/alter.c: ExecAlterOwnerStmt;
-commands/publicationcmds.c: AlterPublicationOwner_internal). Publications are judged.
+commands/publicationcmds.c: AlterPublicationOwner_internal). Publications are checked.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""ALTER ... RENAME of any kind of object (commands/alter.c: ExecRenameStmt). Publications are judged."""
+"""ALTER ... RENAME of any kind of object (commands/alter.c: ExecRenameStmt). Publications are checked."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """CREATE PUBLICATION and ALTER PUBLICATION, every check in the server's order (commands/publicationcmds.c,
-catalog/pg_publication.c). RENAME, OWNER TO and DROP stand with those of all objects.
+catalog/pg_publication.c). RENAME, OWNER TO and DROP are in ``ddl.objects``.
 
 Here: what both statements begin with, and how they are refused.
 """

@@ -36,7 +36,7 @@ def alter_publication(session: Session, node: Node) -> None:
 
 
 def _alter_options(session: Session, publication: Publication, nodes: list[Node]) -> None:
-    """AlterPublicationOptions: via_root cannot be taken back while a partitioned member has a filter or a list."""
+    """AlterPublicationOptions: via_root cannot be undone while a partitioned member has a filter or a list."""
     catalog = session.catalog
     options: PublicationOptions = parse_options(session, nodes, publication.name)
     if not publication.all_tables and options.via_root is False:

@@ -190,7 +190,7 @@ def transform_filters(session: Session, members: list[Member], publication: Publ
 
 
 def check_column_lists(session: Session, members: list[Member], publication: Publication, schemas: bool) -> None:
-    """CheckPubRelationColumnList: no list beside a schema, nor on a partitioned table published as its leaves."""
+    """CheckPubRelationColumnList: no list next to a schema, nor on a partitioned table published as its leaves."""
     for member in members:
         if member.columns is None:
             continue

@@ -205,7 +205,7 @@ def _columns_for_set(session: Session, member: Member, publication: str) -> set[
 
 
 def same_filter(old: Filter | None, new: Filter | None) -> bool:
-    """Whether two filters are written alike but for their places in the text."""
+    """Whether two filters are written alike except for their places in the text."""
     if old is None or new is None:
         return old is new
     return bool(without_locations(old.tree) == without_locations(new.tree))

@@ -38,7 +38,7 @@ _JSON_FUNCTIONS = {"JSON_EXISTS_OP": "json_exists", "JSON_QUERY_OP": "json_query
 
 
 class Item(Struct, frozen=True):
-    """What a name stands for in an expression: an entry of FROM (ParseNamespaceItem)."""
+    """What a name represents in an expression: an entry of FROM (ParseNamespaceItem)."""
 
     name: str
     columns: Outputs

@@ -1,4 +1,4 @@
-"""Columns of queries, of items of FROM and of relations, as far as names, types and collations can be told.
+"""Columns of queries, of items of FROM and of relations, as far as names, types and collations can be known.
 
 Follows parser/parse_clause.c (merging of columns) and parser/parse_relation.c (aliases).
 """
@@ -31,7 +31,7 @@ class Output(Struct, frozen=True):
 
 
 Outputs = list[Output] | None
-"""Columns in order; None when they cannot be told."""
+"""Columns in order; None when they cannot be known."""
 
 
 def columns_of(row: Relation) -> Outputs:

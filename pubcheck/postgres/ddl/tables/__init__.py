@@ -1,7 +1,7 @@
 """CREATE TABLE in all its forms (parser/parse_utilcmd.c: transformCreateStmt; commands/tablecmds.c: DefineRelation).
 
-Here: the order of it all. What columns are defined as, get from parents or are copied from others, and what stands
-beside them, in the modules of this package.
+This module has the order of the steps. The definitions of columns, what they inherit or copy, and the constraints
+of a table are in the other modules of this package.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ def _parents(session: Session, node: Node, former: Relation | None, namespace: i
 
 
 class _Elements(Struct, gc=False):
-    """What stands between the parentheses of a CREATE TABLE, with what parents and the type it is OF give.
+    """What is between the parentheses of a CREATE TABLE, with what parents and the type it is OF give.
 
     ``owned`` are defaults and the like that bring objects of their own, by column; ``likes`` what LIKE names, with its
     options; ``seen`` is False where the columns of one of them are not known.
@@ -209,7 +209,7 @@ def _enter(session: Session, row: Relation, former: Relation | None) -> None:
 
 
 def _complete(session: Session, row: Relation, node: Node, parents: list[Relation], made: _Elements) -> None:
-    """What the table depends on, and all that stands beside its columns, in the server's order."""
+    """What the table depends on, and all that is next to its columns, in the server's order."""
     catalog = session.catalog
     depend_on_types(session, row)
     for parent in parents:

@@ -165,7 +165,7 @@ def _named(session: Session, constraint: Node) -> NotNull | None:
 
 
 def _constraints_of_table(name: str, constraints: list[Node]) -> list[Node]:
-    """Keys and checks that stand with a column, as the table would say them (transformConstraintAttrs)."""
+    """Return a column's keys and checks as table constraints (transformConstraintAttrs)."""
     found: list[Node] = []
     last: Node | None = None
     for constraint in constraints:
@@ -188,7 +188,7 @@ _ATTRIBUTES = {
     "CONSTR_ATTR_DEFERRED": {"deferrable": True, "initdeferred": True},
     "CONSTR_ATTR_NOT_ENFORCED": {"is_enforced": False},
 }
-"""What stands after a constraint, as fields of its node."""
+"""The attributes that may follow a constraint, as fields of its node."""
 
 
 def own_defaults(node: Node) -> set[str]:
@@ -207,7 +207,7 @@ _IDENTITY_TYPES = (20, 21, 23)
 
 
 def refuse_identity_type(column: Column) -> None:
-    """Raises ServerError 22023 for an identity column of a type that is no integer, not even a domain over one."""
+    """Raises ServerError 22023 for an identity column of a type that is not an integer, not even a domain over one."""
     if column.type and column.type not in _IDENTITY_TYPES:
         raise ServerError("22023", "identity column type must be smallint, integer, or bigint")
 
@@ -221,7 +221,7 @@ def depend_on_types(session: Session, row: Relation) -> None:
 
 
 def depend_on_type(session: Session, relation: int, column: Column) -> None:
-    """A column of a user-defined type or collation goes, or stands in the way, when that is dropped."""
+    """Record that a column depends on its user-defined type or collation."""
     if column.collation >= FIRST_NORMAL_OID:
         session.catalog.depend((RELATION, relation, column.number), (COLLATION, column.collation, 0), NORMAL)
     if column.type >= FIRST_NORMAL_OID:

@@ -1,5 +1,5 @@
 """What a column may not say of itself, or not all at once (parser/parse_utilcmd.c: transformColumnDefinition,
-transformConstraintAttrs). Nobody is told of such a refusal; the table or column is then not made.
+transformConstraintAttrs). Such a refusal is not reported; the table or column is then not created.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ _DEFERRABLE = ("CONSTR_PRIMARY", "CONSTR_UNIQUE", "CONSTR_EXCLUSION", "CONSTR_FO
 
 
 def refuse_contradictions(major: Major, constraints: Sequence[Node], serial: bool) -> None:
-    """Raises ServerError 42601 for what stands with a column; ``serial``: its type gives it a default and NOT NULL."""
+    """Raise ServerError 42601 for conflicting constraints of a column; ``serial``: its type gives it a default and NOT
+    NULL.
+    """
     kinds = tuple([item["Constraint"]["contype"] for item in constraints])
     message = _contradiction(kinds, serial, named=major.named_not_null, enforcement=major.enforcement)
     if message is not None:

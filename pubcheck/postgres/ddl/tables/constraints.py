@@ -39,7 +39,7 @@ def with_not_nulls(session: Session, row: Relation, constraints: list[Node]) -> 
 
 
 def both(column: Column, new: NotNull) -> NotNull:
-    """A table's own NOT NULL constraint beside the one that its column has already, its own or inherited."""
+    """A table's own NOT NULL constraint next to the one that its column has already, its own or inherited."""
     known = column.constraint
     if not column.not_null or known is None:
         return new if not column.not_null or new.name or new.no_inherit else NotNull()

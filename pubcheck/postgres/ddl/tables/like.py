@@ -82,7 +82,7 @@ def copy_constraints(session: Session, source: Relation, target: int, options: i
 
 
 def copy_indexes(session: Session, source: Relation, target: int, options: int) -> None:
-    """LIKE ... INCLUDING INDEXES: indexes and keys under names made anew (expandTableLikeClause)."""
+    """LIKE ... INCLUDING INDEXES: copy indexes and keys under new names (expandTableLikeClause)."""
     catalog = session.catalog
     if not options & LIKE_INDEXES:
         return

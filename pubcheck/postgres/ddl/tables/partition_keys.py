@@ -47,7 +47,7 @@ def partition_key(row: Relation, spec: Node) -> tuple[int, ...]:
 
 
 def _refuse_keys(session: Session, row: Relation, spec: Node, keys: tuple[int, ...]) -> None:
-    """Raises ServerError for what certainly is no partition key of any table: what a closer look finds, where one is
+    """Raises ServerError for what certainly is not a partition key of any table: what a closer look finds, where one is
     needed."""
     for item, number in zip(spec["partParams"], keys, strict=True):
         element = item["PartitionElem"]

@@ -1,5 +1,5 @@
 """What the types of all kinds have in common: their names, their arrays and their shells (commands/typecmds.c,
-catalog/pg_type.c). A module a kind stands beside this one.
+catalog/pg_type.c). Each kind has its own module in this package.
 """
 
 from __future__ import annotations

@@ -65,7 +65,7 @@ def create_domain(session: Session, node: Node) -> None:
 
 
 def _refuse_expressions(session: Session, value: Column, constraints: list[Node]) -> None:
-    """Raises ServerError for conditions and defaults that certainly are none; ``value`` stands for VALUE."""
+    """Raise ServerError for conditions and defaults that are certainly invalid; ``value`` represents VALUE."""
     table = Relation(0, "", PG_CATALOG, "r", 0, columns=(value,), seen=True)
     defaults = [item["raw_expr"] for item in constraints if item["contype"] == "CONSTR_DEFAULT"]
     if len(defaults) > 1:

@@ -167,7 +167,7 @@ def pg_constraint(session: Session, wanted: Wanted) -> Scan:
                 "conindid": row.index,
             }
             rows.append((values, table.seen))
-    # The NOT NULL constraints of 18 stand with their columns.
+    # PostgreSQL 18's NOT NULL constraints are stored with their columns.
     kinds = wanted.get("contype")
     named = catalog.major.number < 18 or (kinds is not None and "n" not in kinds)
     return Scan(rows, closed and (named or (names is not None and not any("not_null" in str(one) for one in names))))
