@@ -52,19 +52,19 @@ class Baseline(Struct, frozen=True):
         return [name not in self.known for name in fingerprints(_placed(findings, self.path))]
 
     def stale(
-        self, found: Collection[str], labels: Iterable[str], rules: Collection[str], majors: Collection[int]
+        self, fingerprints: Collection[str], labels: Iterable[str], rules: Collection[str], majors: Collection[int]
     ) -> list[Known]:
         """The entries that a run over the files of these labels, rules and majors should have found again and did not,
         and those of files that are gone."""
         folder = os.path.dirname(os.path.abspath(self.path))
-        read = {_relative(label, self.path) for label in labels}
+        linted_paths = {_relative(label, self.path) for label in labels}
         return [
             entry
             for fingerprint, entry in self.known.items()
-            if fingerprint not in found
+            if fingerprint not in fingerprints
             and entry.rule in rules
             and not set(entry.postgres).isdisjoint(majors)
-            and (entry.path in read or not os.path.exists(os.path.join(folder, entry.path)))
+            and (entry.path in linted_paths or not os.path.exists(os.path.join(folder, entry.path)))
         ]
 
 

@@ -87,9 +87,9 @@ def load(start: str = ".", path: str | None = None) -> Config:
             if name == "pubcheck.toml" and os.path.isdir(candidate):
                 raise ConfigError(f"{candidate}: is a folder; the configuration must be a file")
             if os.path.isfile(candidate):
-                found = _read(candidate, table=name == "pyproject.toml")
-                if found is not None:
-                    return found
+                config = _read(candidate, table=name == "pyproject.toml")
+                if config is not None:
+                    return config
         parent = os.path.dirname(folder)
         if parent == folder:
             return Config()
@@ -120,8 +120,8 @@ def _read(path: str, *, table: bool) -> Config | None:
             raise ConfigError(f"{path}: tool.pubcheck must be a table")
     elif "pubcheck" in options.get("tool", ()):
         raise ConfigError(f"{path}: tool.pubcheck: in a file of this name the options stand outside of any table")
-    found = from_options(options, where=f"{path}: {'tool.pubcheck.' if table else ''}")
-    return msgspec.structs.replace(found, root=os.path.dirname(os.path.abspath(path)))
+    config = from_options(options, where=f"{path}: {'tool.pubcheck.' if table else ''}")
+    return msgspec.structs.replace(config, root=os.path.dirname(os.path.abspath(path)))
 
 
 def from_options(options: Mapping[str, object], base: Config | None = None, where: str = "") -> Config:
@@ -152,16 +152,16 @@ def _read_value(reader: Callable[[object], object], value: object, key: str) -> 
         raise ConfigError(f"{key}: {error}") from None
 
 
-def suggestion(given: str, known: Iterable[str]) -> str:
+def suggestion(name: str, choices: Iterable[str]) -> str:
     """What to say after an unknown word: the nearest known one, else all of them."""
     from difflib import SequenceMatcher, get_close_matches
 
-    words = list(known)
-    near = get_close_matches(given, words, 9) or get_close_matches(given.replace("_", "-"), words, 1)
+    words = list(choices)
+    near = get_close_matches(name, words, 9) or get_close_matches(name.replace("_", "-"), words, 1)
     if not near:
         return f"; there are {', '.join(words)}"
     # Of equally good ones that which begins alike: a rule's family is in its first digit.
-    best = max(near, key=lambda word: (SequenceMatcher(a=word, b=given).ratio(), word[:4] == given[:4]))
+    best = max(near, key=lambda word: (SequenceMatcher(a=word, b=name).ratio(), word[:4] == name[:4]))
     return f"; did you mean {best}?"
 
 
@@ -230,10 +230,10 @@ _SIZE = re.compile(r"\s*(\d+)\s*([KMGT]?)(?:i?B)?\s*", re.IGNORECASE)
 
 def read_size(value: object) -> int:
     """A number of bytes, such as 512K or "32M". Raises ConfigError."""
-    found = _SIZE.fullmatch(str(value)) if not isinstance(value, bool) else None
-    if found is None:
+    match = _SIZE.fullmatch(str(value)) if not isinstance(value, bool) else None
+    if match is None:
         raise ConfigError(f"{value!r} is not a size; write bytes, or such as 512K, 32M, 2G")
-    return int(found[1]) << 10 * " KMGT".index(found[2].upper() or " ")
+    return int(match[1]) << 10 * " KMGT".index(match[2].upper() or " ")
 
 
 def _read_severity(value: object) -> Severity:
@@ -294,29 +294,29 @@ def _read_severities(value: object) -> tuple[tuple[str, Severity], ...]:
 
 
 def _read_variables(value: object) -> tuple[tuple[str, str], ...]:
-    found = []
+    variables = []
     for key, text in _table(value, "names and values").items():
         if not isinstance(text, str | int | float) or isinstance(text, bool):
             raise _At(f".{key}: must be a text, not {_kind(text)}")
-        found.append((key, str(text)))
-    return tuple(found)
+        variables.append((key, str(text)))
+    return tuple(variables)
 
 
 def _read_units(value: object) -> tuple[UnitConfig, ...]:
     if not isinstance(value, list | tuple):
         raise ConfigError(f"must be written [[unit]], once for each unit; it is {_kind(value)}")
-    units, named = [], set()
+    units, names = [], set()
     for number, table in enumerate(value, 1):
         where = f" {number}"
         if not isinstance(table, Mapping):
             raise _At(f"{where}: must be a table, not {_kind(table)}")
         fields: dict[str, Any] = {}
-        for key, given in table.items():
+        for key, option in table.items():
             reader = _UNIT_READERS.get(key)
             if reader is None:
                 raise _At(f"{where}: {key}: there is no such option{suggestion(key, _UNIT_READERS)}")
             try:
-                fields[key] = reader(given)
+                fields[key] = reader(option)
             except ConfigError as error:
                 raise _At(f"{where}: {key}: {error}") from None
         if not fields.get("files"):
@@ -324,9 +324,9 @@ def _read_units(value: object) -> tuple[UnitConfig, ...]:
         if "name" not in fields:
             raise _At(f"{where}: name: is missing: every [[unit]] needs one")
         unit = UnitConfig(**fields)
-        if unit.name in named:
+        if unit.name in names:
             raise _At(f"{where}: name: another unit is already called {unit.name!r}")
-        named.add(unit.name)
+        names.add(unit.name)
         units.append(unit)
     return tuple(units)
 

@@ -156,47 +156,47 @@ class Resolver:
         """The line on which a span begins."""
         return self._place(span)[0]
 
-    def _finding(self, given: Diagnostic) -> Finding:
-        line, column, end_line, end_column = self._place(given.span)
+    def _finding(self, diagnostic: Diagnostic) -> Finding:
+        line, column, end_line, end_column = self._place(diagnostic.span)
         entry = Entry(
-            rule=given.rule,
-            name=given.name,
-            phase=given.phase,
-            severity=given.severity,
-            certainty=given.certainty,
-            postgres=given.postgres,
-            message=given.message,
-            help=given.help,
-            path=given.span.source.label,
+            rule=diagnostic.rule,
+            name=diagnostic.name,
+            phase=diagnostic.phase,
+            severity=diagnostic.severity,
+            certainty=diagnostic.certainty,
+            postgres=diagnostic.postgres,
+            message=diagnostic.message,
+            help=diagnostic.help,
+            path=diagnostic.span.source.label,
             line=line,
             column=column,
             end_line=end_line,
             end_column=end_column,
-            related=tuple(Related(span.source.label, *self._place(span), span.message) for span in given.related),
-            statement=self._statement(given.statement) if given.statement else None,
-            object=given.object,
-            publication=given.publication,
-            publications=given.publications,
-            operation=given.operation,
-            server=given.server,
-            notices=given.notices,
-            fixes=tuple(self._fix(fix) for fix in given.fixes),
-            assumptions=tuple(map(self._assumption, given.assumptions)),
-            url=url_of(self._docs_url, given.rule, given.name),
-            after=given.after,
-            after_count=given.after_count,
+            related=tuple(Related(span.source.label, *self._place(span), span.message) for span in diagnostic.related),
+            statement=self._statement(diagnostic.statement) if diagnostic.statement else None,
+            object=diagnostic.object,
+            publication=diagnostic.publication,
+            publications=diagnostic.publications,
+            operation=diagnostic.operation,
+            server=diagnostic.server,
+            notices=diagnostic.notices,
+            fixes=tuple(self._fix(fix) for fix in diagnostic.fixes),
+            assumptions=tuple(map(self._assumption, diagnostic.assumptions)),
+            url=url_of(self._docs_url, diagnostic.rule, diagnostic.name),
+            after=diagnostic.after,
+            after_count=diagnostic.after_count,
         )
         if not self._excerpts:
             return Finding(entry)
-        lines = self._lines(given.span, primary=True)
-        for span in given.related:
+        lines = self._lines(diagnostic.span, primary=True)
+        for span in diagnostic.related:
             lines += self._lines(span, primary=False)
         return Finding(entry, tuple(lines))
 
-    def _assumption(self, given: Assumption) -> str:
-        if isinstance(given, str):
-            return given
-        return f"{given.message} ({given.source.label}:{self.line(given)})"
+    def _assumption(self, assumption: Assumption) -> str:
+        if isinstance(assumption, str):
+            return assumption
+        return f"{assumption.message} ({assumption.source.label}:{self.line(assumption)})"
 
     def _index(self, source: Source) -> LineIndex:
         known = self._indexes.get(id(source))

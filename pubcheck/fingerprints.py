@@ -29,6 +29,6 @@ def fingerprints(findings: Iterable[Mapping[str, Any] | Entry], scope: str = "",
         server = server or {}
         identity = [list(value) if isinstance(value, tuple) else value for value in (fields[key] for key in _IDENTITY)]
         path = fields["path"].removeprefix(top)
-        what = repr([scope, path, *identity, server.get("sqlstate"), server.get("message")])
-        number = alike[what] = alike.get(what, -1) + 1
-        yield hashlib.sha256(f"{number}{what}".encode(errors="surrogatepass")).hexdigest()[:32]
+        identity_text = repr([scope, path, *identity, server.get("sqlstate"), server.get("message")])
+        number = alike[identity_text] = alike.get(identity_text, -1) + 1
+        yield hashlib.sha256(f"{number}{identity_text}".encode(errors="surrogatepass")).hexdigest()[:32]

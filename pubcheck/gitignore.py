@@ -92,8 +92,8 @@ class Ignoring(Struct, frozen=True):
         """With what the .gitignore of a folder in this one adds, which is one of the names in it."""
         if GITIGNORE not in names:
             return self
-        found = _read(folder, GITIGNORE)
-        return Ignoring((*self.patterns, found), self.excluded) if found else self
+        patterns = _read(folder, GITIGNORE)
+        return Ignoring((*self.patterns, patterns), self.excluded) if patterns else self
 
     def kept(self, folder: str, names: Sequence[str], *, folders: bool) -> list[str]:
         """Return the names in a folder that are not skipped."""
@@ -124,16 +124,16 @@ def above(
     top = top_of(folder, tops) if gitignore else None
     if top is None:
         return Ignoring((), excluded)
-    found = [_read(top, os.path.join(".git", "info", "exclude"))]
-    at = top
+    pattern_lists = [_read(top, os.path.join(".git", "info", "exclude"))]
+    path = top
     for part in os.path.relpath(folder, top).split(os.sep):
-        found.append(_read(at, GITIGNORE))
-        at = os.path.join(at, part)
-        given = Ignoring(tuple(patterns for patterns in found if patterns), excluded)
-        if part != os.curdir and given.passes_over(at, folder=True):
+        pattern_lists.append(_read(path, GITIGNORE))
+        path = os.path.join(path, part)
+        ignoring = Ignoring(tuple(patterns for patterns in pattern_lists if patterns), excluded)
+        if part != os.curdir and ignoring.passes_over(path, folder=True):
             return Ignoring((), excluded)
     # The folder's own .gitignore is read when it is walked.
-    return given if folder != top else Ignoring(tuple(each for each in found[:1] if each), excluded)
+    return ignoring if folder != top else Ignoring(tuple(each for each in pattern_lists[:1] if each), excluded)
 
 
 def why_passed_over(path: str, exclude: Sequence[str], root: str, *, gitignore: bool) -> str | None:

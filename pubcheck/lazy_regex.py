@@ -16,9 +16,9 @@ class _Later:
         self._source = pattern, flags
 
     def __getattr__(self, name: str) -> Any:
-        found = getattr(re.compile(*self._source), name)
-        setattr(self, name, found)
-        return found
+        attribute = getattr(re.compile(*self._source), name)
+        setattr(self, name, attribute)
+        return attribute
 
 
 def lazy_compile(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:

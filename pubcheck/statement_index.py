@@ -149,10 +149,10 @@ class Statements:
         if key in self._edited:
             return self._edited[key]
         start, end = self._starts[source][index], self._ends[source][index]
-        found = StatementText(self.sources[source], index, start, self.sources[source].text[start:end])
+        statement = StatementText(self.sources[source], index, start, self.sources[source].text[start:end])
         if end - start > _LONG:
-            self._long = key, found
-        return found
+            self._long = key, statement
+        return statement
 
 
 _LONG = 4096

@@ -121,13 +121,13 @@ def traits(path: str, content: bytes) -> Traits:
 
 def kind_of(head: bytes) -> str | None:
     """Return the tool whose marks begin a file, such as `goose` or `sql-migrate`."""
-    found = _MARK.search(head)
-    return found.lastgroup.replace("_", "-") if found is not None and found.lastgroup else None
+    mark = _MARK.search(head)
+    return mark.lastgroup.replace("_", "-") if mark is not None and mark.lastgroup else None
 
 
 def dump_of(head: bytes) -> int | None:
     """Return the major of the dumped server, 0 if the dump does not name it, None if the file is not a dump."""
     if b"PostgreSQL database" not in head[:2000] and b"Dumped from database version" not in head:
         return None
-    found = [match[1] for match in _DUMP.finditer(head)]
-    return int(next((major for major in found if major), 0)) if found else None
+    majors = [match[1] for match in _DUMP.finditer(head)]
+    return int(next((major for major in majors if major), 0)) if majors else None

@@ -36,10 +36,10 @@ class CachedFileInspector:
     def expect(self, paths: Sequence[str]) -> None:
         """Files of which it is likely that ``traits`` will be asked."""
 
-    def know(self, paths: Sequence[str], found: Sequence[tuple[Traits, bytes | None]]) -> None:
+    def know(self, paths: Sequence[str], inspected: Sequence[tuple[Traits, bytes | None]]) -> None:
         """Take over the traits, and the contents where they are sent, that somebody else found of files."""
-        for path, (known, content) in zip(paths, found, strict=True):
-            self._traits[path] = known
+        for path, (file_traits, content) in zip(paths, inspected, strict=True):
+            self._traits[path] = file_traits
             if content is not None:
                 self._keep(path, content)
 
@@ -49,19 +49,19 @@ class CachedFileInspector:
         self._traits[path] = traits(path, content)
 
     def traits(self, path: str) -> Traits:
-        known = self._traits.get(path)
-        if known is None:
+        file_traits = self._traits.get(path)
+        if file_traits is None:
             content = self._read(path)
-            known = self._traits[path] = Traits() if content is None else traits(path, content)
-            if not known.concerned and path in self.kept and not path.lower().endswith(SUFFIXES):
+            file_traits = self._traits[path] = Traits() if content is None else traits(path, content)
+            if not file_traits.concerned and path in self.kept and not path.lower().endswith(SUFFIXES):
                 self._room += len(self.kept.pop(path))
-        return known
+        return file_traits
 
     def kind(self, path: str) -> str | None:
         """The kind alone, which the beginning of a file shows."""
-        known = self._traits.get(path)
-        if known is not None:
-            return known.kind
+        file_traits = self._traits.get(path)
+        if file_traits is not None:
+            return file_traits.kind
         try:
             if os.path.getsize(path) <= self._room:
                 content = self._read(path)
@@ -71,22 +71,22 @@ class CachedFileInspector:
         except (OSError, ValueError):
             return None  # it is said where the unit is read
 
-    def names(self, path: str, wanted: frozenset[str] | None = None) -> Names:
+    def names(self, path: str, needed: frozenset[str] | None = None) -> Names:
         # Loaded only if files that follow no convention are about publications.
         from pubcheck.discovery.object_names import Names, mentions, names
 
-        known = self._names.get(path)
-        if known is None:
+        file_names = self._names.get(path)
+        if file_names is None:
             content = self._read(path)
-            if content is None or (wanted is not None and not mentions(content, wanted)):
+            if content is None or (needed is not None and not mentions(content, needed)):
                 return Names()
-            known = self._names[path] = names(content)
-        return known
+            file_names = self._names[path] = names(content)
+        return file_names
 
     def _read(self, path: str) -> bytes | None:
-        kept = self.kept.get(path)
-        if kept is not None:
-            return kept
+        cached = self.kept.get(path)
+        if cached is not None:
+            return cached
         try:
             content = content_of(path)
         except (OSError, ValueError):

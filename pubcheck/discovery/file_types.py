@@ -145,12 +145,12 @@ def language_of(name: str) -> str | None:
     if name.endswith(SUFFIXES):
         return None
     stem, dot, suffix = name.rpartition(".")
-    known = LANGUAGES.get(suffix.lower()) if stem and dot else None
-    if known == "sql":
+    language = LANGUAGES.get(suffix.lower()) if stem and dot else None
+    if language == "sql":
         # Of a template the suffix before its own says what it makes.
-        return language_of(stem) or known
-    if known is not None or name.lower().endswith(SUFFIXES):
-        return known
+        return language_of(stem) or language
+    if language is not None or name.lower().endswith(SUFFIXES):
+        return language
     return NAMES.get(re.split(r"[/\\]", name)[-1].partition(".")[0].lower())
 
 
@@ -162,8 +162,8 @@ def may_be_script(name: str) -> bool:
 
 def interpreter_of(head: str) -> str | None:
     """The view of a script, by its first line; None for what is none."""
-    found = _SHEBANG.match(head)
-    return _INTERPRETERS.get(found[1]) if found is not None else None
+    shebang = _SHEBANG.match(head)
+    return _INTERPRETERS.get(shebang[1]) if shebang is not None else None
 
 
 def view_of(name: str) -> str:

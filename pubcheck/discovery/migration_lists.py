@@ -24,19 +24,19 @@ def changelog_entries(content: bytes) -> tuple[str, ...]:
     if b"databaseChangeLog" not in content:
         return ()
     text = content.decode(errors="replace")
-    found: list[tuple[str, str]] = []
+    entries: list[tuple[str, str]] = []
     if text.lstrip("\ufeff \t\r\n").startswith("<"):
-        found = _XML.findall(_OTHERWISE.sub("", text))
+        entries = _XML.findall(_OTHERWISE.sub("", text))
     else:
         kind = ""
         for match in _KEYS.finditer(_OTHERWISE_YAML.sub("", text)):
             if match[1]:
                 kind = match[1]
             elif kind:
-                found.append((kind, match[2] or match[3] or match[4]))
+                entries.append((kind, match[2] or match[3] or match[4]))
                 kind = ""
     return tuple(
-        path.removeprefix("classpath:").rstrip("/") + ("/" if kind == "includeAll" else "") for kind, path in found
+        path.removeprefix("classpath:").rstrip("/") + ("/" if kind == "includeAll" else "") for kind, path in entries
     )
 
 
@@ -48,8 +48,8 @@ def schema_versions(name: str, content: bytes) -> tuple[str, ...]:
     """The versions of the migrations that a schema holds; of `schema.rb` the last one alone."""
     if name == STRUCTURE:
         return tuple(each.decode() for each in _LISTED.findall(content))
-    found = _DEFINED.search(content)
-    return (found[1].decode().replace("_", ""),) if found else ()
+    match = _DEFINED.search(content)
+    return (match[1].decode().replace("_", ""),) if match else ()
 
 
 _LIST = rb"^[ \t]+%b\s*(?::[^=\n]*)?=\s*[\[(](.{0,20000}?)^[ \t]*[\])]|^[ \t]+%b\s*(?::[^=\n]*)?=\s*[\[(]([^\n]*)[\])]"
@@ -67,8 +67,8 @@ def django_revision(path: str, content: bytes) -> tuple[tuple[str, ...], tuple[s
 
 
 def _pairs(pattern: re.Pattern[bytes], content: bytes) -> list[str]:
-    found = pattern.search(content)
-    return [b".".join(pair).decode() for pair in _PAIR.findall(found[1] or found[2] or b"")] if found else []
+    match = pattern.search(content)
+    return [b".".join(pair).decode() for pair in _PAIR.findall(match[1] or match[2] or b"")] if match else []
 
 
 def listed_order(name: str, content: bytes) -> tuple[str, ...]:
@@ -86,8 +86,8 @@ def listed_order(name: str, content: bytes) -> tuple[str, ...]:
         except msgspec.DecodeError:
             return ()
         return tuple(entry.tag for entry in sorted(journal.entries, key=lambda entry: entry.idx))
-    found = re.search(r'^\s*provider\s*=\s*"(\w+)"', text, re.M)
-    return (found[1],) if found else ()
+    match = re.search(r'^\s*provider\s*=\s*"(\w+)"', text, re.M)
+    return (match[1],) if match else ()
 
 
 def _supabase_major(text: str) -> tuple[str, ...]:
@@ -120,9 +120,9 @@ _REVISIONS = lazy_compile(
 
 def alembic_revision(content: bytes) -> tuple[str, ...]:
     """An Alembic migration's own identifier, and those that it comes after."""
-    given = {
+    assigned = {
         match[1]: tuple(name.decode(errors="replace") for name in re.findall(rb"['\"]([^'\"]*)['\"]", match[2]))
         for match in _REVISIONS.finditer(content)
     }
-    own = given.get(b"revision", ())
-    return (*own[:1], *given.get(b"down_revision", ())) if own else ()
+    own = assigned.get(b"revision", ())
+    return (*own[:1], *assigned.get(b"down_revision", ())) if own else ()

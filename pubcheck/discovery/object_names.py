@@ -72,36 +72,36 @@ def names(content: bytes) -> Names:
     adds: set[tuple[str, str]] = set()
     everything = False
 
-    def written(found: re.Match[bytes], group: str) -> str:
-        return plain(text[found.start(group) : found.end(group)])
+    def written(match: re.Match[bytes], group: str) -> str:
+        return plain(text[match.start(group) : match.end(group)])
 
-    for found in _NAMED.finditer(lower):
-        start = found.start()
+    for match in _NAMED.finditer(lower):
+        start = match.start()
         if start and _LETTERS.match(lower, start - 1):
             continue
-        group = found.lastgroup  # the last to take part, which is the one that tells
+        group = match.lastgroup  # the last to take part, which is the one that tells
         if group == "makes":
-            if found["temporary"] is None:
-                makes.add(name := written(found, "makes"))
-                if found["guard"] is not None:
+            if match["temporary"] is None:
+                makes.add(name := written(match, "makes"))
+                if match["guard"] is not None:
                     again.add(name)
         elif group == "rest":
-            publication = written(found, "publication")
-            (publishes if found["verb"] == b"create" else alters).add(publication)
-            rest = found["rest"]
+            publication = written(match, "publication")
+            (publishes if match["verb"] == b"create" else alters).add(publication)
+            rest = match["rest"]
             everything = everything or _EVERYTHING.search(rest) is not None
-            members = _members(rest, text[found.start("rest") : found.end("rest")])
+            members = _members(rest, text[match.start("rest") : match.end("rest")])
             needs |= members
             if rest.lstrip().startswith(b"add"):
                 adds.update((publication, member) for member in members)
         elif group == "renamed":
-            makes.add(written(found, "renamed"))
+            makes.add(written(match, "renamed"))
         elif group == "uses":
-            uses.add(written(found, "uses"))
+            uses.add(written(match, "uses"))
         elif group is not None:
-            needs.add(written(found, group))
+            needs.add(written(match, group))
     if b"create_table" in lower or b"createtable" in lower:
-        makes |= {text[slice(*found.span(1))].decode(errors="replace") for found in _CALLED.finditer(lower)}
+        makes |= {text[slice(*match.span(1))].decode(errors="replace") for match in _CALLED.finditer(lower)}
     if b"datasource" in lower:
         for model in _MODEL.finditer(text, 0, text.rfind(b"}") + 1):
             mapped = _MAPPED.search(model[2])
@@ -125,21 +125,21 @@ _MAPPED = re.compile(rb"@@map\(\s*(?:name\s*:\s*)?\"([^\"]*)\"")
 """Prisma's models, and the names that their tables are given."""
 
 
-def mentions(content: bytes, wanted: frozenset[str]) -> bool:
+def mentions(content: bytes, needed: frozenset[str]) -> bool:
     """Whether DDL in a file may name one of these relations: looked for in a fraction of the time of ``names``."""
     lower = in_utf8(content).lower()
-    return any(name in lower for name in _lower(wanted)) and _after_words(wanted).search(lower) is not None
+    return any(name in lower for name in _lower(needed)) and _after_words(needed).search(lower) is not None
 
 
 @lru_cache(maxsize=8)
-def _lower(wanted: frozenset[str]) -> tuple[bytes, ...]:
-    return tuple({name.rpartition(".")[2].lower().encode() for name in wanted})
+def _lower(needed: frozenset[str]) -> tuple[bytes, ...]:
+    return tuple({name.rpartition(".")[2].lower().encode() for name in needed})
 
 
 @lru_cache(maxsize=8)
-def _after_words(wanted: frozenset[str]) -> re.Pattern[bytes]:
+def _after_words(needed: frozenset[str]) -> re.Pattern[bytes]:
     """What finds one of the names after a word that may come before the name of a relation."""
-    names = b"|".join(map(re.escape, sorted(_lower(wanted))))
+    names = b"|".join(map(re.escape, sorted(_lower(needed))))
     word = rb"(?:table|exists|only|view|type|domain|references|of|on|to|inherits|model|map|[,(])"
     return re.compile(rb"%b[\s(:'\"]*(?:%b\s*\.\s*)?\"?(?:%b)(?![\w$])" % (word, _PART, names))
 

@@ -17,8 +17,8 @@ from pubcheck.discovery.walk import folders_of, join, walk
 def fixed_part(where: str) -> list[str] | None:
     """Return the folders of a pattern before its first wildcard; None for a path that is not a pattern."""
     parts = where.replace(os.sep, "/").split("/")
-    found = list(takewhile(lambda part: not any(wildcard in part for wildcard in "*?["), parts))
-    return found if len(found) < len(parts) else None
+    folders = list(takewhile(lambda part: not any(wildcard in part for wildcard in "*?["), parts))
+    return folders if len(folders) < len(parts) else None
 
 
 class Repository(Struct, frozen=True):
@@ -41,11 +41,11 @@ def find_repositories(where: str, config: Config = Config()) -> Iterator[Reposit
     if fixed is not None:
         from glob import iglob
 
-        taken: set[str] = set()
+        repositories: set[str] = set()
         for path in sorted(iglob(where, recursive=True), key=lambda path: path.split(os.sep)):
             matched = _called(path).rstrip("/").split("/")
-            if taken.isdisjoint("/".join(matched[:length]) for length in range(1, len(matched))):
-                taken.add("/".join(matched))
+            if repositories.isdisjoint("/".join(matched[:length]) for length in range(1, len(matched))):
+                repositories.add("/".join(matched))
                 yield from _repository("/".join(matched[len(fixed) :]), path, config, tops)
     elif not os.path.isdir(where) or os.path.exists(join(where, ".git")):
         yield from _repository(_called(os.path.basename(os.path.abspath(where))), where, config, tops)
@@ -68,11 +68,11 @@ def _repository(
         error = None if os.path.exists(path) else os.strerror(errno.ENOENT)
         yield Repository(name, ((os.path.abspath(path), File(path, label_of(path), error=error)),))
         return
-    found = walk(path, config, into=into, tops=tops)
-    top, given = os.path.abspath(path), len(join(path, ""))
-    files = [(join(top, each[given:]), File(each, label_of(each), view=view_of(each))) for each in found.files]
+    walked = walk(path, config, into=into, tops=tops)
+    top, prefix_length = os.path.abspath(path), len(join(path, ""))
+    files = [(join(top, each[prefix_length:]), File(each, label_of(each), view=view_of(each))) for each in walked.files]
     files += [
-        (os.path.abspath(folder), File(folder, label_of(folder), error=problem)) for folder, problem in found.problems
+        (os.path.abspath(folder), File(folder, label_of(folder), error=problem)) for folder, problem in walked.problems
     ]
     if files:
         yield Repository(name, tuple(sorted(files, key=lambda each: each[0])))

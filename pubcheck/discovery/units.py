@@ -158,24 +158,26 @@ class _UnitCollector:
             self.units.append(replace(unit, files=tuple(files)))
 
     def folder(self, path: str) -> None:
-        found = walk(path, self._config, listed=self._inspector.listed)
-        self._distinct = self._distinct and not found.links
-        top, given = os.path.abspath(path), len(join(path, ""))
+        walked = walk(path, self._config, listed=self._inspector.listed)
+        self._distinct = self._distinct and not walked.links
+        top, prefix_length = os.path.abspath(path), len(join(path, ""))
         below = join(top, "")
-        files = [(below + each[given:], File(each, label_of(each), view=view_of(each))) for each in found.files]
+        files = [
+            (below + each[prefix_length:], File(each, label_of(each), view=view_of(each))) for each in walked.files
+        ]
         if self._config.units:
             files = self._without_configured(path, files)
         self._inspector.expect([path for path, _ in files])
         units = []
-        included = frozenset(join(top, each[given:]).replace(os.sep, "/") for each in found.included)
-        for part in _by_top(files, [join(top, each[given:]) for each in found.tops]):
+        included = frozenset(join(top, each[prefix_length:]).replace(os.sep, "/") for each in walked.included)
+        for part in _by_top(files, [join(top, each[prefix_length:]) for each in walked.tops]):
             grouped, passed_over = group_into_units(part, self._inspector, included)
             units += grouped
             self.passed_over += passed_over
-        for folder, problem in found.problems:
+        for folder, problem in walked.problems:
             label = label_of(folder)
             units.append(DiscoveredUnit(label, (File(folder, label, error=problem),), "folder", "it cannot be listed"))
-        if found.problems or found.tops:
+        if walked.problems or walked.tops:
             units.sort(key=lambda unit: (unit.files[0].label.split("/")[:-1], unit.files[0].label))
         for unit in units:
             self.add(unit)
@@ -214,16 +216,19 @@ class _UnitCollector:
     def with_contents(self, units: Iterable[DiscoveredUnit]) -> Iterator[DiscoveredUnit]:
         """Plans with what of their files was read while they were found."""
         try:
-            here = os.getcwd()
+            working_folder = os.getcwd()
         except OSError:  # it was deleted
-            here = ""
+            working_folder = ""
         for unit in units:
-            kept = [self._inspector.kept.get(os.path.normpath(os.path.join(here, file.path))) for file in unit.files]
+            contents = [
+                self._inspector.kept.get(os.path.normpath(os.path.join(working_folder, file.path)))
+                for file in unit.files
+            ]
             files = (
                 replace(file, kept=content) if content is not None and file.content is None else file
-                for file, content in zip(unit.files, kept, strict=True)
+                for file, content in zip(unit.files, contents, strict=True)
             )
-            yield replace(unit, files=tuple(files)) if any(content is not None for content in kept) else unit
+            yield replace(unit, files=tuple(files)) if any(content is not None for content in contents) else unit
 
     def skip(self, path: str, why: str) -> None:
         """A path given by name that is not read."""
@@ -268,8 +273,8 @@ class _UnitCollector:
         for places in history_of(absolute, self._kind):
             if places not in self._histories:
                 relative = not os.path.isabs(path)
-                found = [each for place in places for each in self._below(place)]
-                files = [(each, _as_given(each, relative)) for each in found]
+                below = [each for place in places for each in self._below(place)]
+                files = [(each, _as_given(each, relative)) for each in below]
                 self._histories[places], undone = group_into_units(files, self._inspector)
                 paths = {file.label: each for each, file in files}
                 self._undone.update((paths[label], why) for label, why in undone)
@@ -280,12 +285,12 @@ class _UnitCollector:
 
     def _below(self, place: str) -> list[str]:
         if os.path.isdir(place):
-            found = walk(place, self._config).files
+            files = walk(place, self._config).files
         else:
-            found = [place] if os.path.isfile(place) else []
-        if self._buffer is not None and self._buffer not in found and self._buffer.startswith(join(place, "")):
-            found.append(self._buffer)  # not yet on the disk
-        return found
+            files = [place] if os.path.isfile(place) else []
+        if self._buffer is not None and self._buffer not in files and self._buffer.startswith(join(place, "")):
+            files.append(self._buffer)  # not yet on the disk
+        return files
 
     def _kind(self, path: str) -> str | None:
         return self._inspector.kind(path)
@@ -304,18 +309,18 @@ class _UnitCollector:
         """The files below a folder that are in no unit of the configuration; those units that have some there are
         added."""
         met = dict(files)
-        taken: set[str] = set()
+        configured: set[str] = set()
         beginning = join(os.path.abspath(top), "")
         for unit in self._units():
             own = self._members(unit)
             for path, number in own.items():
                 if path not in met and path.startswith(beginning):  # not found by its name
-                    given = join(top, path[len(beginning) :])
-                    met[path] = replace(unit.files[number], path=given, label=label_of(given))
+                    location = join(top, path[len(beginning) :])
+                    met[path] = replace(unit.files[number], path=location, label=label_of(location))
             if not met.keys().isdisjoint(own):
-                taken.update(own)
+                configured.update(own)
                 self._report(unit, met)
-        return [(path, file) for path, file in files if path not in taken]
+        return [(path, file) for path, file in files if path not in configured]
 
 
 def _by_top(files: list[tuple[str, File]], tops: list[str]) -> list[list[tuple[str, File]]]:
@@ -351,12 +356,12 @@ def group_into_units(
     """
     from pubcheck.discovery.tools.registry import groups_of
 
-    known = {path.replace(os.sep, "/"): file for path, file in files}
-    groups, undone = groups_of(known, look, included)
+    by_path = {path.replace(os.sep, "/"): file for path, file in files}
+    groups, undone = groups_of(by_path, look, included)
     units = []
-    taken: set[str] = set()
+    names: set[str] = set()
     for group in groups:
-        members = tuple(known[path] for path in group.members)
+        members = tuple(by_path[path] for path in group.members)
         if group.context:
             before, own = members[: group.context], members[group.context :]
             members = (
@@ -364,12 +369,12 @@ def group_into_units(
                 *(replace(file, sometime=True) for file in own),
             )
         name = _name(group.name, group.members, members)
-        if name in taken:
+        if name in names:
             name = members[-1].label
-        taken.add(name)
-        reason = " ".join((group.reason, *(known[path].label for path in group.after)))
+        names.add(name)
+        reason = " ".join((group.reason, *(by_path[path].label for path in group.after)))
         units.append(DiscoveredUnit(name, members, group.convention, reason, group.postgres))
-    return units, [(known[path].label, why) for path, why in sorted(undone.items())]
+    return units, [(by_path[path].label, why) for path, why in sorted(undone.items())]
 
 
 def _name(name: str, paths: Sequence[str], files: Sequence[File]) -> str:

@@ -16,7 +16,7 @@ INSTALLED = frozenset(["node_modules", "__pycache__"])
 """Folders that hold what tools put there."""
 
 
-class Found(Struct, frozen=True):
+class WalkResult(Struct, frozen=True):
     """What a walk met: the paths of files, those of them that the configuration includes, those that are links, folders
     below the first one that git watches over by themselves, and folders that could not be listed, each with the reason.
     """
@@ -35,7 +35,7 @@ def walk(
     into: bool = True,
     tops: dict[str, str | None] | None = None,
     listed: Callable[[int], object] = lambda _number: None,
-) -> Found:
+) -> WalkResult:
     """The files below a folder that are SQL by their names, may hold SQL, or are the lists of tools; not going ``into``
     the folders in it, its own ones. Takes time in proportion to what is there; ``tops`` as in ``gitignore.top_of``.
     ``listed`` is called with the number of entries of each folder.
@@ -46,7 +46,7 @@ def walk(
     included = Patterns(os.path.abspath(config.root), config.include) if config.include else None
     absolute = os.path.abspath(top)
     ignoring = above(absolute, config.exclude, config.root, gitignore=config.respect_gitignore, tops=tops)
-    found = Found([], [], [], [], [])
+    result = WalkResult([], [], [], [], [])
     waiting = [(top, absolute, ignoring)]
     while waiting:
         folder, absolute, ignoring = waiting.pop()
@@ -58,16 +58,16 @@ def walk(
                 for number, entry in enumerate(entries, 1):  # noqa: B007 - how many there are
                     name = entry.name
                     if name == ".git" and folder != top:
-                        found.tops.append(folder)
+                        result.tops.append(folder)
                     if entry.is_dir(follow_symlinks=False):
                         if into and not name.startswith(".") and name not in INSTALLED:
                             folders.append(name)
                     elif name == ".gitignore" or ((included is not None or _by_name(name)) and _may_be_read(entry)):
                         files.append(name)
                         if entry.is_symlink():
-                            found.links.append(join(folder, name))
+                            result.links.append(join(folder, name))
         except OSError as error:
-            found.problems.append((folder, error.strerror or str(error)))
+            result.problems.append((folder, error.strerror or str(error)))
             continue
         listed(number)
         if config.respect_gitignore:
@@ -78,15 +78,15 @@ def walk(
                 continue
             path = join(folder, name)
             if included is not None and included.decide(join(absolute, name), folder=False):
-                found.included.append(path)
+                result.included.append(path)
             elif included is not None and not _by_name(name):
                 continue
-            found.files.append(path)
+            result.files.append(path)
         waiting += [
             (join(folder, name), join(absolute, name), ignoring)
             for name in ignoring.kept(absolute, folders, folders=True)
         ]
-    return found
+    return result
 
 
 def folders_of(folder: str, config: Config) -> list[str]:

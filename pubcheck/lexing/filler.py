@@ -9,24 +9,24 @@ _SOLID = re.compile(r"[^\r\n]+")
 
 def blank(text: str) -> str:
     """Blanks in the place of a text; its line ends stay."""
-    return _SOLID.sub(lambda found: " " * len(found[0]), text)
+    return _SOLID.sub(lambda match: " " * len(match[0]), text)
 
 
-def padded(text: str, given: str) -> str:
-    """Return ``given`` after blanks in the place of ``text``, with the line ends of ``text``.
+def padded(text: str, content: str) -> str:
+    """Return ``content`` after blanks in the place of ``text``, with the line ends of ``text``.
 
-    ``given`` has no line end and at most the length of ``text``.
+    ``content`` has no line end and at most the length of ``text``.
     """
     if "\n" not in text and "\r" not in text:
-        return given.rjust(len(text))
+        return content.rjust(len(text))
     room = blank(text)
     line = max(room.rfind("\n"), room.rfind("\r")) + 1
-    if len(room) - line >= len(given):
-        return room[:line] + given.rjust(len(room) - line)
+    if len(room) - line >= len(content):
+        return room[:line] + content.rjust(len(room) - line)
     # More than the last line holds: the first one that has the room, or else nothing.
-    for found in _SOLID.finditer(room):
-        if len(found[0]) >= len(given):
-            return room[: found.end() - len(given)] + given + room[found.end() :]
+    for match in _SOLID.finditer(room):
+        if len(match[0]) >= len(content):
+            return room[: match.end() - len(content)] + content + room[match.end() :]
     return room
 
 

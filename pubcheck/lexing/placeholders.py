@@ -30,12 +30,12 @@ def guessed(sql: str) -> list[tuple[int, int]]:
     """The spans of what looks like placeholders outside of quotes and comments, ascending."""
     if MARK.search(sql) is None:
         return []
-    return [found.span() for found in _TOKEN.finditer(sql) if found.lastgroup is None]
+    return [match.span() for match in _TOKEN.finditer(sql) if match.lastgroup is None]
 
 
 def clauses(sql: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     """Return the spans where a clause may be and a name may not: after a name or a closing bracket."""
-    found = []
+    clause_spans = []
     for start, end in spans:
         stretch = sql[max(0, start - 80) : start]
         before = stretch.rstrip()
@@ -45,5 +45,5 @@ def clauses(sql: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]
         # Next to a word it is part of the word, unless that one is whole without it.
         apart = before != stretch or word[0].lower() in ("tables", ")")
         if apart and f" {word[0].lower()} " not in _NAME_FOLLOWS:
-            found.append((start, end))
-    return found
+            clause_spans.append((start, end))
+    return clause_spans

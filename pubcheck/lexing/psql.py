@@ -99,11 +99,11 @@ class Branches:
 
 def _truth(text: str, variables: Mapping[str, str]) -> bool | None:
     """The value of a condition (ParseVariableBool); None where it rests on what is not written down."""
-    known = interpolated(text, variables)
-    if known is None:
+    expanded = interpolated(text, variables)
+    if expanded is None:
         return None
-    text = known
-    word = " ".join(one.strip(_QUOTES) for one in _ARGUMENT.findall(text)).lower()
+    text = expanded
+    word = " ".join(argument.strip(_QUOTES) for argument in _ARGUMENT.findall(text)).lower()
     # A value that is not a truth value counts as false, with a complaint.
     return word in ("on", "1") or (word != "" and any(full.startswith(word) for full in ("true", "yes")))
 
@@ -128,19 +128,24 @@ def connection(command: PsqlCommand, variables: Mapping[str, str] = _NONE) -> Co
     name, rest = words(command)
     if name not in ("c", "connect"):
         return None
-    known = interpolated(rest, variables)
-    rest = rest if known is None else known
-    given = [one.strip(_QUOTES) for one in _ARGUMENT.findall(rest) if not one.startswith("-reuse-previous")]
+    expanded = interpolated(rest, variables)
+    rest = rest if expanded is None else expanded
+    arguments = [
+        argument.strip(_QUOTES) for argument in _ARGUMENT.findall(rest) if not argument.startswith("-reuse-previous")
+    ]
     # Quotes around a variable stand after its colon, apart from it here.
-    if ":" in given:
-        given = [":" + "".join(given[1:])]
-    said = ["" if one in ("-", ":DBNAME", ":USER", ":HOST", ":PORT") else one for one in (*given, *[""] * 4)[:4]]
-    database, user, host, port = said
+    if ":" in arguments:
+        arguments = [":" + "".join(arguments[1:])]
+    parts = [
+        "" if argument in ("-", ":DBNAME", ":USER", ":HOST", ":PORT") else argument
+        for argument in (*arguments, *[""] * 4)[:4]
+    ]
+    database, user, host, port = parts
     if "=" in database or "://" in database:
-        named = dict(re.findall(_CONNINFO, database))
+        settings = dict(re.findall(_CONNINFO, database))
         match = _DATABASE_NAME.search(database)
         address = re.search(_ADDRESS, database)
-        server = _server(named.get("host", ""), named.get("port", "")) if address is None else address[1]
+        server = _server(settings.get("host", ""), settings.get("port", "")) if address is None else address[1]
         reused = "-reuse-previous=on" in rest and not server
         return Connection((match[1] or match[2]) if match is not None else "", user, None if reused else server)
     return Connection(database, user, _server(host, port) or None)
@@ -158,19 +163,19 @@ def substituted(site: str, variables: Mapping[str, str]) -> str | None:
 
 
 def _value(site: str, variables: Mapping[str, str]) -> str | None:
-    found = re.fullmatch(_SITE, site)
-    if found is None:
+    match = re.fullmatch(_SITE, site)
+    if match is None:
         return None
-    value = variables.get(found[found.lastgroup or 0])
+    value = variables.get(match[match.lastgroup or 0])
     if value is None:
         return None
-    if found["defined"]:
+    if match["defined"]:
         return "TRUE"
-    if found["literal"]:
+    if match["literal"]:
         quoted = "'" + value.replace("'", "''") + "'"
         # PQescapeLiteral
         return " E" + quoted.replace("\\", "\\\\") if "\\" in value else quoted
-    if found["name"]:
+    if match["name"]:
         return '"' + value.replace('"', '""') + '"'
     return value
 
@@ -196,19 +201,19 @@ def pieces(
     end with the text, or where they are too large.
     """
     expanded: list[tuple[int, int, int, int]] = []
-    sent, at = "", 0
+    sent, position = "", 0
     for start, end in sites:
         value = _value(text[start:end], variables)
         if value is None or "\\" in value or re.search(_SITE, value) or len(sent) + len(value) > _LARGEST:
             return []
-        sent += text[at:start]
+        sent += text[position:start]
         expanded.append((start, end, len(sent), len(sent) + len(value)))
-        sent, at = sent + value, end
-    sent += text[at:]
-    *found, last = split(f"{sent}\n;{_SENTINEL}")
-    if last.text != _SENTINEL or any(isinstance(one, PsqlCommand) for one in found):
+        sent, position = sent + value, end
+    sent += text[position:]
+    *statements, last = split(f"{sent}\n;{_SENTINEL}")
+    if last.text != _SENTINEL or any(isinstance(statement, PsqlCommand) for statement in statements):
         return []
-    return [_piece(one.start, one.end, sent, expanded) for one in found]
+    return [_piece(statement.start, statement.end, sent, expanded) for statement in statements]
 
 
 _SENTINEL = "SELECT 1"
@@ -217,13 +222,15 @@ _SENTINEL = "SELECT 1"
 def _piece(first: int, last: int, sent: str, expanded: Sequence[tuple[int, int, int, int]]) -> Piece:
     start, end = first, last
     edits: list[tuple[int, int, str]] = []
-    for here, after, begin, stop in expanded:
+    for site_start, site_end, begin, stop in expanded:
         # Of a value that is cut all of its variable belongs to both parts.
-        start = start if first < begin else here if first < stop else first + after - stop
-        end = end if last <= begin else after if last <= stop else last + after - stop
+        start = start if first < begin else site_start if first < stop else first + site_end - stop
+        end = end if last <= begin else site_end if last <= stop else last + site_end - stop
         if first < stop and begin < last:
-            edits.append((here, after, sent[max(first, begin) : min(last, stop)]))
-    return Piece(start, end, tuple((here - start, after - start, value) for here, after, value in edits))
+            edits.append((site_start, site_end, sent[max(first, begin) : min(last, stop)]))
+    return Piece(
+        start, end, tuple((site_start - start, site_end - start, value) for site_start, site_end, value in edits)
+    )
 
 
 def interpolated(text: str, variables: Mapping[str, str]) -> str | None:
@@ -234,15 +241,15 @@ def interpolated(text: str, variables: Mapping[str, str]) -> str | None:
         return text
     unknown, size = False, len(text)
 
-    def value(found: re.Match[str]) -> str:
+    def value(match: re.Match[str]) -> str:
         nonlocal unknown, size
-        known = substituted(found[0], variables)
-        size += len(known or "")
-        unknown = unknown or known is None or size > _LARGEST
-        return known or "" if not unknown else ""
+        replacement = substituted(match[0], variables)
+        size += len(replacement or "")
+        unknown = unknown or replacement is None or size > _LARGEST
+        return replacement or "" if not unknown else ""
 
-    said = re.sub(_SITE, value, text)
-    return None if unknown else said
+    result = re.sub(_SITE, value, text)
+    return None if unknown else result
 
 
 def assign(command: PsqlCommand, variables: MutableMapping[str, str], before: str, *, runs: bool | None) -> bool:
@@ -255,23 +262,23 @@ def assign(command: PsqlCommand, variables: MutableMapping[str, str], before: st
     if name == "gset":
         # The columns' names, behind a prefix.
         prefix = rest.strip()
-        for each in [one for one in variables if one.startswith(prefix)]:
+        for each in [variable for variable in variables if variable.startswith(prefix)]:
             if "*" in before or each.removeprefix(prefix).lower() in before.lower():
                 del variables[each]
         return True
     if name not in ("set", "unset", "getenv", "prompt"):
         return False
-    given = rest.strip().split(None, 1)
-    if not given:
+    arguments = rest.strip().split(None, 1)
+    if not arguments:
         return True
     if name == "prompt":
         variables.pop(rest.split()[-1], None)
         return True
-    value = _set_value(given[1] if len(given) > 1 else "", variables) if name == "set" and runs else None
+    value = _set_value(arguments[1] if len(arguments) > 1 else "", variables) if name == "set" and runs else None
     if value is None:
-        variables.pop(given[0], None)
+        variables.pop(arguments[0], None)
     else:
-        variables[given[0]] = value
+        variables[arguments[0]] = value
     return True
 
 
@@ -279,30 +286,30 @@ def _set_value(text: str, variables: Mapping[str, str]) -> str | None:
     """The value of \\set: its arguments, one after the other without blanks between them (command.c)."""
     parts: list[str] = []
     argument = re.compile(_SET_ARGUMENT).match
-    at = 0
-    while at < len(text):
-        found = argument(text, at)
-        if found is None or "`" in found[0]:
+    position = 0
+    while position < len(text):
+        match = argument(text, position)
+        if match is None or "`" in match[0]:
             return None
-        if found["quoted"] is not None and not (parts and parts[-1].endswith(":")):
-            parts.append(re.sub(_SET_ESCAPE, _set_escape, found["quoted"]))
-        elif found["blank"] is None:
-            bare = re.match(r"""[^\s'"]*:(?:'\w+'|"\w+")""", text[at:])
-            word = bare[0] if bare is not None else found[0]
+        if match["quoted"] is not None and not (parts and parts[-1].endswith(":")):
+            parts.append(re.sub(_SET_ESCAPE, _set_escape, match["quoted"]))
+        elif match["blank"] is None:
+            bare = re.match(r"""[^\s'"]*:(?:'\w+'|"\w+")""", text[position:])
+            word = bare[0] if bare is not None else match[0]
             # Double quotes stay, and what is between them is taken as it is.
-            known = interpolated(word, variables) if found["double"] is None or bare is not None else word
-            if known is None:
+            expanded = interpolated(word, variables) if match["double"] is None or bare is not None else word
+            if expanded is None:
                 return None
-            parts.append(known)
-            at += len(word)
+            parts.append(expanded)
+            position += len(word)
             continue
-        at = found.end()
+        position = match.end()
     return "".join(parts) if sum(map(len, parts)) <= _LARGEST else None
 
 
-def _set_escape(found: re.Match[str]) -> str:
-    if found["octal"]:
-        return chr(int(found["octal"], 8))
-    if found["hex"]:
-        return chr(int(found["hex"], 16))
-    return _SET_LETTERS.get(found["one"], found["one"]) if found["one"] else "'"
+def _set_escape(match: re.Match[str]) -> str:
+    if match["octal"]:
+        return chr(int(match["octal"], 8))
+    if match["hex"]:
+        return chr(int(match["hex"], 16))
+    return _SET_LETTERS.get(match["one"], match["one"]) if match["one"] else "'"

@@ -246,19 +246,19 @@ class Splitter(StatementLexer):
         """Return the statements that result if a variable's value holds terminators: one, or several."""
         from pubcheck.lexing.psql import pieces
 
-        found: list[Statement] = []
+        statements: list[Statement] = []
         for piece in pieces(body, variables, self._variables, lambda sent: Splitter(Source("", sent))):
             text = body[piece.start : piece.end]
             sent = edited(text, piece.edits)
             self._room -= len(sent)
             first = FIRST_WORD.match(sent)
             keyword = first[1].lower() if first else ""
-            at = start + piece.start
-            found.append(Statement(self._index, at, start + piece.end, text, keyword, text, (), piece.edits))
+            begin = start + piece.start
+            statements.append(Statement(self._index, begin, start + piece.end, text, keyword, text, (), piece.edits))
             self._index += 1
             self._strings.follow(keyword, sent)
         self._whole = whole(self._strings.on).match
-        return found
+        return statements
 
     def _value(self, site: str) -> str | None:
         """What psql puts in the place of a variable; None where its value is not known, or holds what begins or ends

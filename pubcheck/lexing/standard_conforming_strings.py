@@ -41,13 +41,13 @@ class Conforming:
             self.on = self._session
             return
         if keyword == "set":
-            found = re.fullmatch(_SET, sql) if _SETTING in sql.lower() else None
-            local = found is not None and (found[1] or "").lower() == "local"
-            value = found[2].lower() if found else None
+            match = re.fullmatch(_SET, sql) if _SETTING in sql.lower() else None
+            local = match is not None and (match[1] or "").lower() == "local"
+            value = match[2].lower() if match else None
         elif keyword == "select":
-            found = re.fullmatch(_SET_CONFIG, sql) if _SETTING in sql.lower() else None
-            local = found is not None and found[2].lower() in _TRUE
-            value = found[1].lower() if found else None
+            match = re.fullmatch(_SET_CONFIG, sql) if _SETTING in sql.lower() else None
+            local = match is not None and match[2].lower() in _TRUE
+            value = match[1].lower() if match else None
         else:
             local = False
             value = "default" if re.fullmatch(_RESET, sql) else None

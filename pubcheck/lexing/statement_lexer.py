@@ -157,11 +157,11 @@ class StatementLexer:
             limit = self._ends[following] if following < len(self._ends) else limit
         if start < self._stretch:
             if self._restart <= start:
-                found = RESTART.search(self._text, start, self._stretch)
-                if found is None:
+                restart = RESTART.search(self._text, start, self._stretch)
+                if restart is None:
                     self._stretch = start
                 else:
-                    self._restart = found.start(1)
+                    self._restart = restart.start(1)
             if start < self._stretch:
                 limit = min(limit, self._restart)
         return limit if self._hole is None or start >= self._hole[0] else min(limit, self._hole[0])

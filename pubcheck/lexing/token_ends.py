@@ -33,19 +33,19 @@ class TokenEnds:
         """The end of the literal whose quote is at ``pos``, all its parts if an E'' goes on in a later line."""
         text = self._text
         if pos and E_PREFIX.match(text, pos - 1):
-            found = ESCAPED_CONTINUED.match(text, pos, limit)
+            match = ESCAPED_CONTINUED.match(text, pos, limit)
         elif (
             self._strings.on
             or (pos and B_OR_X_PREFIX.match(text, pos - 1))
             or (pos > 1 and U_PREFIX.match(text, pos - 2))
         ):
-            found = UNESCAPED.match(text, pos, limit)
+            match = UNESCAPED.match(text, pos, limit)
         else:
-            found = ESCAPED.match(text, pos, limit)
-            if found is not None:
-                escapes = ESCAPE.finditer(text, pos, found.end())
+            match = ESCAPED.match(text, pos, limit)
+            if match is not None:
+                escapes = ESCAPE.finditer(text, pos, match.end())
                 edits.extend((escape.start(), "''") for escape in escapes if escape[0] == "\\'")
-        return found.end() if found is not None else limit
+        return match.end() if match is not None else limit
 
     def dollar(self, pos: int, limit: int) -> int:
         """The end of what begins with the dollar sign at ``pos``: a quote, the rest of a name, or the sign alone."""

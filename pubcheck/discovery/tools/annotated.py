@@ -20,8 +20,8 @@ def plans(tree: Tree) -> Iterator[UnitCandidate]:
         files = []
         for folder in folders:
             for name in tree.sql.get(folder, ()):
-                found = tree.look.traits(tree.path(folder, name)).kind
-                if found == kind or (found is None and name[:1].isdigit() and kind != "liquibase"):
+                file_kind = tree.look.traits(tree.path(folder, name)).kind
+                if file_kind == kind or (file_kind is None and name[:1].isdigit() and kind != "liquibase"):
                     files.append((folder, name))
         files.sort(key=lambda file: natural(tree.path(*file)))
         if files:

@@ -54,22 +54,22 @@ def _resolved(
     path: str, order: tuple[str, ...], logs: dict[str, tuple[str, ...]], there: dict[str, tuple[str, str]]
 ) -> list[str] | None:
     """The files and change logs that are meant; None if one of them is not to be found."""
-    found: list[str] = []
+    files: list[str] = []
     for written in order:
-        at = parent(path)
+        folder = parent(path)
         while True:
-            meant = posixpath.normpath(posixpath.join(at or ".", written.rstrip("/")))
+            target = posixpath.normpath(posixpath.join(folder or ".", written.rstrip("/")))
             if written.endswith("/"):
-                inside = sorted(each for each in (*there, *logs) if each.startswith(f"{meant}/") and each != path)
+                inside = sorted(each for each in (*there, *logs) if each.startswith(f"{target}/") and each != path)
             else:
-                inside = [meant] if meant in there or meant in logs else []
-            if inside or not at or at == parent(at):
+                inside = [target] if target in there or target in logs else []
+            if inside or not folder or folder == parent(folder):
                 break
-            at = parent(at)
+            folder = parent(folder)
         if not inside and not written.endswith("/"):
             return None
-        found += inside
-    return found
+        files += inside
+    return files
 
 
 def _flattened(path: str, known: dict[str, list[str]], there: Container[str]) -> list[str] | None:

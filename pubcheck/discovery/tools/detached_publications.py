@@ -46,25 +46,25 @@ def joined(
     one follows them."""
     own = len(groups)
     missing = {
-        number: wanted
+        number: missing_names
         for number, group in enumerate(groups)
         if group.convention in LOOSE
         and not is_upgrade(group.members[0])
         and _publishes(group, look)
-        and (wanted := _missing(group, look))
+        and (missing_names := _missing(group, look))
     }
     if not missing:
         return groups
     groups = [*groups, *offered]
     makers: dict[str, set[int]] = defaultdict(set)
-    wanted = frozenset[str]().union(*missing.values())
+    missing_names = frozenset[str]().union(*missing.values())
     for number, group in enumerate(groups):
         for member in group.members:
-            for name in wanted & look.names(member, wanted).makes:
+            for name in missing_names & look.names(member, missing_names).makes:
                 makers[name].add(number)
                 if len(makers[name]) > 1:  # there is no telling by which
-                    wanted -= {name}
-        if not wanted:
+                    missing_names -= {name}
+        if not missing_names:
             break
     single = frozenset(name for name, numbers in makers.items() if len(numbers) == 1)
     changers: dict[str, set[int]] = defaultdict(set)
@@ -77,26 +77,26 @@ def joined(
     first: dict[int, set[int]] = {}
     wanted_by: dict[int, set[int]] = defaultdict(set)
     for number, names in missing.items():
-        first[number] = {one for name in names & single for one in makers[name]}
-        for other in first[number]:
-            wanted_by[other].add(number)
+        first[number] = {index for name in names & single for index in makers[name]}
+        for maker in first[number]:
+            wanted_by[maker].add(number)
     result = dict(enumerate(groups))
-    for number, others in first.items():
-        then = {one for name in missing[number] for one in changers[name]} - others - {number}
+    for number, making in first.items():
+        changing = {index for name in missing[number] for index in changers[name]} - making - {number}
         if (
-            others
+            making
             and all(
-                (wanted_by[other] == {number} or other >= own)
-                and _near(groups[number], groups[other], together=other >= own)
-                for other in others
+                (wanted_by[maker] == {number} or maker >= own)
+                and _near(groups[number], groups[maker], together=maker >= own)
+                for maker in making
             )
-            and not any(each not in result or _publishes(groups[each], look) for each in others | then)
+            and not any(index not in result or _publishes(groups[index], look) for index in making | changing)
         ):
-            before = [result[each] for each in [*sorted(others), *sorted(then)]]
-            for each in [*others, *then]:
-                if each < own:
-                    del result[each]
-            result[number] = _merged(groups[number], before, [groups[each].members[0] for each in sorted(others)])
+            before = [result[index] for index in [*sorted(making), *sorted(changing)]]
+            for index in [*making, *changing]:
+                if index < own:
+                    del result[index]
+            result[number] = _merged(groups[number], before, [groups[index].members[0] for index in sorted(making)])
     return [result[number] for number in sorted(result) if number < own]
 
 
@@ -108,9 +108,9 @@ def _missing(group: UnitCandidate, look: FileInspector) -> frozenset[str]:
     """The relations that the unit's DDL and publications name and that none of its files makes."""
     if any(_TEST.fullmatch(member.rpartition("/")[2]) for member in group.members):
         return frozenset()
-    known = [look.names(member) for member in group.members]
-    made = frozenset[str]().union(*(names.makes for names in known))
-    return frozenset[str]().union(*(names.needs for names in known)) - made
+    member_names = [look.names(member) for member in group.members]
+    created = frozenset[str]().union(*(names.makes for names in member_names))
+    return frozenset[str]().union(*(names.needs for names in member_names)) - created
 
 
 def _near(group: UnitCandidate, other: UnitCandidate, *, together: bool = False) -> bool:
@@ -118,7 +118,14 @@ def _near(group: UnitCandidate, other: UnitCandidate, *, together: bool = False)
     aside, with tests or examples, the other lies there too. What belongs together within a folder is known before,
     except what may be ``together`` in one."""
     mine, theirs = (each.members[0].split("/")[:-1] for each in (group, other))
-    common = next((at for at, (one, two) in enumerate(zip(mine, theirs, strict=False)) if one != two), None)
+    common = next(
+        (
+            depth
+            for depth, (mine_part, their_part) in enumerate(zip(mine, theirs, strict=False))
+            if mine_part != their_part
+        ),
+        None,
+    )
     common = min(len(mine), len(theirs)) if common is None else common
     if (mine == theirs and not together) or len(mine) + len(theirs) - 2 * common > _FAR:
         return False

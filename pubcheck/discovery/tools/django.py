@@ -16,16 +16,18 @@ def plans(tree: Tree) -> Iterator[UnitCandidate]:
         if last(folder) == "migrations":
             projects.setdefault(_project(tree, folder), []).extend((folder, name) for name in tree.programs[folder])
     for project, files in projects.items():
-        found = [file for file in files if _migrates(tree, file)]
-        if not tree.concerned(found):
+        migrations = [file for file in files if _migrates(tree, file)]
+        if not tree.concerned(migrations):
             continue
-        replaced = {each for file in found for each in tree.look.traits(tree.path(*file)).order}
-        for folder, name in [file for file in found if tree.look.traits(tree.path(*file)).revision[0] in replaced]:
+        replaced = {each for file in migrations for each in tree.look.traits(tree.path(*file)).order}
+        for folder, name in [file for file in migrations if tree.look.traits(tree.path(*file)).revision[0] in replaced]:
             tree.drop(folder, [name], _WHY)
-            found.remove((folder, name))
-        folders = {folder for folder, _ in found}
+            migrations.remove((folder, name))
+        folders = {folder for folder, _ in migrations}
         name = shown(folders.pop() if len(folders) == 1 else project)
-        yield tree.group(name, _ordered(tree, found), KIND, "Django's migrations, each after those that it depends on")
+        yield tree.group(
+            name, _ordered(tree, migrations), KIND, "Django's migrations, each after those that it depends on"
+        )
 
 
 def _migrates(tree: Tree, file: tuple[str, str]) -> bool:

@@ -22,8 +22,8 @@ class FileInspector(Protocol):
 
     def traits(self, path: str) -> Traits: ...
 
-    def names(self, path: str, wanted: frozenset[str] | None = None) -> Names:
-        """``wanted``: only these names are asked for, so that a file which does not hold one need not be searched."""
+    def names(self, path: str, needed: frozenset[str] | None = None) -> Names:
+        """``needed``: only these names are asked for, so that a file which does not hold one need not be searched."""
 
 
 class UnitCandidate(Struct, frozen=True):
@@ -88,12 +88,12 @@ class Tree:
 
     def take(self, folder: str, names: Iterable[str]) -> None:
         """Take files of a folder: no later convention sees them."""
-        taken = set(names)
+        removed = set(names)
         for kind in (self.sql, self.programs):
             if folder in kind:
-                left = [name for name in kind[folder] if name not in taken]
-                if left:
-                    kind[folder] = left
+                remaining = [name for name in kind[folder] if name not in removed]
+                if remaining:
+                    kind[folder] = remaining
                 else:
                     del kind[folder]
 
@@ -111,10 +111,10 @@ class Tree:
     def group(self, name: str, files: Sequence[tuple[str, str]], convention: str, reason: str) -> UnitCandidate:
         """Takes (folder, name) pairs as a unit in this order."""
         folders: dict[str, list[str]] = {}
-        for folder, each in files:
-            folders.setdefault(folder, []).append(each)
-        for folder, taken in folders.items():
-            self.take(folder, taken)
+        for folder, file in files:
+            folders.setdefault(folder, []).append(file)
+        for folder, names in folders.items():
+            self.take(folder, names)
         return UnitCandidate(name, tuple(self.path(*file) for file in files), convention, reason)
 
 

@@ -67,22 +67,22 @@ def _group(tree: Tree, name: str, folders: list[str]) -> Iterator[UnitCandidate]
     )
     for folder in folders:
         for file in [*tree.sql[folder], *tree.programs.get(folder, ())]:
-            found, called = NAME.fullmatch(file), _CALLBACK.fullmatch(file)
-            if found is None and called is None:
+            match, callback = NAME.fullmatch(file), _CALLBACK.fullmatch(file)
+            if match is None and callback is None:
                 continue
-            if found is not None and found[1] == "U":
+            if match is not None and match[1] == "U":
                 tree.drop(folder, [file], "Flyway runs it only to undo")
             elif not concerned and file in tree.programs.get(folder, ()):
                 tree.drop(folder, [file], "no file of its history concerns publications")
-            elif found is not None and found[2]:
-                version = tuple(int(part) for part in re.split(r"[._]", found[2]))
-                baseline = max(baseline, version) if found[1] == "B" else baseline
+            elif match is not None and match[2]:
+                version = tuple(int(part) for part in re.split(r"[._]", match[2]))
+                baseline = max(baseline, version) if match[1] == "B" else baseline
                 # A baseline replaces the versions up to its own: of these only the baseline is run.
-                ordered.append(((1, version, found[1] != "B", file), (folder, file)))
-            elif found is not None:
-                ordered.append(((2, found[4], file), (folder, file)))
-            elif called is not None:
-                ordered.append(((0 if called[1] == "before" else 3, file), (folder, file)))
+                ordered.append(((1, version, match[1] != "B", file), (folder, file)))
+            elif match is not None:
+                ordered.append(((2, match[4], file), (folder, file)))
+            elif callback is not None:
+                ordered.append(((0 if callback[1] == "before" else 3, file), (folder, file)))
     ordered.sort(key=lambda each: each[0])
     files = []
     for key, (folder, file) in ordered:
@@ -97,11 +97,11 @@ def _group(tree: Tree, name: str, folders: list[str]) -> Iterator[UnitCandidate]
 
 
 def _version(name: str) -> tuple[object, ...] | None:
-    found = NAME.fullmatch(name)
-    if found is None or found[1] == "U":
+    match = NAME.fullmatch(name)
+    if match is None or match[1] == "U":
         return None
     return (
-        found[1],
-        found[2] and tuple(int(part) for part in re.split(r"[._]", found[2])),
-        found[4] if found[3] else "",
+        match[1],
+        match[2] and tuple(int(part) for part in re.split(r"[._]", match[2])),
+        match[4] if match[3] else "",
     )

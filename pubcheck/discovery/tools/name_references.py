@@ -51,9 +51,9 @@ def _of_folder(tree: Tree, folder: str) -> Iterator[UnitCandidate]:
     if not any(each.concerned for each in traits.values()):
         yield tree.group(shown(folder), [(folder, name) for name in files], "folder", "the files of a folder")
         return
-    known = {name: tree.look.names(tree.path(folder, name)) for name in files}
+    names_by_file = {name: tree.look.names(tree.path(folder, name)) for name in files}
     concerned = {name for name, each in traits.items() if each.concerned}
-    units = together(known, concerned)
+    units = together(names_by_file, concerned)
     for names in units:
         whole = len(names) == len(files)
         about = not concerned.isdisjoint(names)
@@ -66,7 +66,7 @@ def _of_folder(tree: Tree, folder: str) -> Iterator[UnitCandidate]:
             convention, reason = "references", "files that refer to each other's tables"
         else:
             convention, reason = "folder", "the other files of a folder"
-        others = _alternatives({name: known[name] for name in names})
+        others = _alternatives({name: names_by_file[name] for name in names})
         rest = [name for name in names if name not in others]
         group = tree.group(called, [(folder, name) for name in rest or names], convention, reason)
         yield group
@@ -77,21 +77,21 @@ def _of_folder(tree: Tree, folder: str) -> Iterator[UnitCandidate]:
             yield replace(alone, members=members, context=len(group.members), after=after)
 
 
-def _alternatives(known: Mapping[str, Names]) -> list[str]:
+def _alternatives(names_by_file: Mapping[str, Names]) -> list[str]:
     """The files of which only one is meant to be run: they create no table, and add the same ones to a publication that
     no other file creates."""
     adding: dict[tuple[str, str], set[str]] = defaultdict(set)
     creating: dict[str, set[str]] = defaultdict(set)
-    for name, names in known.items():
+    for name, names in names_by_file.items():
         for each in () if names.makes else names.adds:
             adding[each].add(name)
         for publication in names.publishes:
             creating[publication].add(name)
-    found = set[str]()
+    alternatives = set[str]()
     for (publication, _), files in adding.items():
         if len(files) > 1 and creating[publication] <= files:
-            found |= files
-    return [name for name in known if name in found]
+            alternatives |= files
+    return [name for name in names_by_file if name in alternatives]
 
 
 def _main(units: list[list[str]], concerned: set[str]) -> list[str] | None:
@@ -100,50 +100,54 @@ def _main(units: list[list[str]], concerned: set[str]) -> list[str] | None:
     return about[0] if len(about) == 1 else None
 
 
-def together(known: Mapping[str, Names], concerned: Container[str]) -> list[list[str]]:
+def together(names_by_file: Mapping[str, Names], concerned: Container[str]) -> list[list[str]]:
     """The files that belong together, each group in the order in which it can be run; groups by their first names.
 
     Files that nothing is to be said of belong to those of which there is, if these are one group; else together.
     """
-    rivals = _rivals(known)
-    last = {name for name in known if _TEARS_DOWN.fullmatch(name)}
-    upgrades = set(filter(is_upgrade, known))
-    if any(names.makes for name, names in known.items() if name not in upgrades):
+    rivals = _rivals(names_by_file)
+    last = {name for name in names_by_file if _TEARS_DOWN.fullmatch(name)}
+    upgrades = set(filter(is_upgrade, names_by_file))
+    if any(names.makes for name, names in names_by_file.items() if name not in upgrades):
         last |= upgrades
     alone = rivals | last
     makers: dict[str, list[str]] = defaultdict(list)
-    for file, names in known.items():
+    for file, names in names_by_file.items():
         for each in (*names.makes, *map(_publication, names.publishes)):
             makers[each].append(file)
-    after: dict[str, set[str]] = {file: set() for file in known}
-    surely: dict[str, set[str]] = {file: set() for file in known}
-    for file, names in known.items():
+    after: dict[str, set[str]] = {file: set() for file in names_by_file}
+    surely: dict[str, set[str]] = {file: set() for file in names_by_file}
+    for file, names in names_by_file.items():
         if file in alone:
             continue
-        wanted = {*names.needs, *names.uses, *map(_publication, names.alters)}
-        found = {made[0] for each in wanted if len(made := makers.get(each, [])) == 1 and made[0] != file}
+        used_names = {*names.needs, *names.uses, *map(_publication, names.alters)}
+        predecessors = {
+            creators[0] for each in used_names if len(creators := makers.get(each, [])) == 1 and creators[0] != file
+        }
         if names.everything and not names.makes and not rivals:
-            found |= {other for other, theirs in known.items() if theirs.makes and other not in alone}
+            predecessors |= {
+                creator for creator, theirs in names_by_file.items() if theirs.makes and creator not in alone
+            }
         # One that has a rival may still be the only one to make what this file needs.
-        if len(found & alone) > 1:
-            found -= alone
-        after[file] = found - {file}
+        if len(predecessors & alone) > 1:
+            predecessors -= alone
+        after[file] = predecessors - {file}
         surely[file] = after[file] & {maker for name in names.needs for maker in makers.get(name, ())}
     groups = _connected(after)
     for group in groups:
         if len(group & alone) > 1:
             for file in group:
                 after[file] -= alone
-    about, rest, others = list[set[str]](), list[set[str]](), list[set[str]]()
+    about, unrelated, separate = list[set[str]](), list[set[str]](), list[set[str]]()
     for group in _connected(after):
         if not group <= last and any(file in concerned for file in group):
             about.append(group)
         else:
-            (rest if group.isdisjoint(alone) else others).append(group)
-    if rest:
+            (unrelated if group.isdisjoint(alone) else separate).append(group)
+    if unrelated:
         main = about.pop() if len(about) == 1 else set[str]()
-        about.append(main.union(*rest))
-    return sorted((ordered(group, after, surely) for group in [*about, *others]), key=min)
+        about.append(main.union(*unrelated))
+    return sorted((ordered(group, after, surely) for group in [*about, *separate]), key=min)
 
 
 def _publication(name: str) -> str:
@@ -151,32 +155,32 @@ def _publication(name: str) -> str:
     return f"publication {name}"
 
 
-def _rivals(known: Mapping[str, Names]) -> set[str]:
+def _rivals(names_by_file: Mapping[str, Names]) -> set[str]:
     """The files that make, without asking whether it is there, what another file makes so too."""
     makers: dict[str, list[str]] = defaultdict(list)
-    for file, names in known.items():
-        for made in (*(names.makes - names.makes_again), *map(_publication, names.publishes)):
-            makers[made].append(file)
+    for file, names in names_by_file.items():
+        for created_name in (*(names.makes - names.makes_again), *map(_publication, names.publishes)):
+            makers[created_name].append(file)
     return {file for files in makers.values() if len(files) > 1 for file in files}
 
 
 def _connected(after: Mapping[str, Iterable[str]]) -> list[set[str]]:
-    beside: dict[str, set[str]] = {file: set() for file in after}
-    for file, others in after.items():
-        for other in others:
-            beside[file].add(other)
-            beside[other].add(file)
+    neighbours: dict[str, set[str]] = {file: set() for file in after}
+    for file, predecessors in after.items():
+        for predecessor in predecessors:
+            neighbours[file].add(predecessor)
+            neighbours[predecessor].add(file)
     groups = []
-    seen: set[str] = set()
+    grouped: set[str] = set()
     for file in after:
-        if file in seen:
+        if file in grouped:
             continue
         group, waiting = {file}, [file]
         while waiting:
-            fresh = beside[waiting.pop()] - group
+            fresh = neighbours[waiting.pop()] - group
             group |= fresh
             waiting += fresh
-        seen |= group
+        grouped |= group
         groups.append(group)
     return groups
 
@@ -184,23 +188,23 @@ def _connected(after: Mapping[str, Iterable[str]]) -> list[set[str]]:
 def ordered(files: Iterable[str], after: Mapping[str, set[str]], surely: Mapping[str, set[str]]) -> list[str]:
     """The files so that each comes after those it is to come after, and else in the order of their names. Where that
     goes in a circle, one goes first that is not ``surely`` to come after another one that is left."""
-    left = {file: set(after[file]) for file in files}
+    unmet = {file: set(after[file]) for file in files}
     followers: dict[str, list[str]] = defaultdict(list)
-    for file, others in left.items():
-        others &= left.keys()
-        for other in others:
-            followers[other].append(file)
-    ready = sorted(file for file, others in left.items() if not others)
+    for file, predecessors in unmet.items():
+        predecessors &= unmet.keys()
+        for predecessor in predecessors:
+            followers[predecessor].append(file)
+    ready = sorted(file for file, predecessors in unmet.items() if not predecessors)
     order: list[str] = []
-    while left:
+    while unmet:
         if not ready:
-            ready.append(min(left, key=lambda file: (not surely[file].isdisjoint(left.keys() - {file}), file)))
+            ready.append(min(unmet, key=lambda file: (not surely[file].isdisjoint(unmet.keys() - {file}), file)))
         file = heappop(ready)
-        del left[file]
+        del unmet[file]
         order.append(file)
         for follower in followers[file]:
-            if follower in left and file in left[follower]:
-                left[follower].discard(file)
-                if not left[follower]:
+            if follower in unmet and file in unmet[follower]:
+                unmet[follower].discard(file)
+                if not unmet[follower]:
                     heappush(ready, follower)
     return order

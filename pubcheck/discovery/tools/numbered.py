@@ -55,10 +55,10 @@ def _migrations(tree: Tree, folder: str, names: list[str], number: re.Pattern[st
     ]
     if tree.concerned((folder, name) for name in [*programs, *names]):
         return programs
-    kept = frozenset(tree.sql.get(parent(folder), ())) | frozenset(tree.programs.get(parent(folder), ()))
-    if programs and last(folder) == "migrate" and SCHEMA in kept:
+    siblings = frozenset(tree.sql.get(parent(folder), ())) | frozenset(tree.programs.get(parent(folder), ()))
+    if programs and last(folder) == "migrate" and SCHEMA in siblings:
         tree.offer(parent(folder), [SCHEMA])
-    elif programs and not names and not (last(folder) == "migrate" and STRUCTURE in kept):
+    elif programs and not names and not (last(folder) == "migrate" and STRUCTURE in siblings):
         tree.offer(folder, _ordered(tree, folder, programs))
     return []
 
@@ -83,14 +83,14 @@ def _same_tables(tree: Tree, folder: str, names: list[str]) -> bool:
     """Whether half of the files make a table that another one makes: then they are no history, but databases."""
     if not any(tree.look.traits(tree.path(folder, name)).concerned for name in names):
         return False
-    made: set[str] = set()
+    created: set[str] = set()
     makers = repeated = 0
     for name in names:
-        found = tree.look.names(tree.path(folder, name))
-        makes = found.makes - found.makes_again
+        file_names = tree.look.names(tree.path(folder, name))
+        makes = file_names.makes - file_names.makes_again
         makers += bool(makes)
-        repeated += not makes.isdisjoint(made)
-        made |= makes
+        repeated += not makes.isdisjoint(created)
+        created |= makes
     return repeated > 0 and 2 * repeated >= makers
 
 
@@ -108,14 +108,14 @@ def _ordered(tree: Tree, folder: str, names: list[str]) -> list[str]:
     for start in sorted(files, key=files.__getitem__):
         waiting = [start]
         while waiting:
-            at = waiting[-1]
-            left = [each for each in after[at] if each in files and each not in chain and each not in waiting]
-            if left:
-                waiting.append(left[0])
+            current = waiting[-1]
+            unlisted = [each for each in after[current] if each in files and each not in chain and each not in waiting]
+            if unlisted:
+                waiting.append(unlisted[0])
             else:
                 chain[waiting.pop()] = None
-    wanted = set(names)
+    selected = set(names)
     return [
-        *sorted(wanted - set(files.values()), key=natural),
-        *(files[each] for each in chain if files[each] in wanted),
+        *sorted(selected - set(files.values()), key=natural),
+        *(files[each] for each in chain if files[each] in selected),
     ]

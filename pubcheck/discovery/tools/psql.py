@@ -14,13 +14,13 @@ from pubcheck.discovery.tools.file_tree import Tree, UnitCandidate, parent
 
 def plans(tree: Tree) -> Iterator[UnitCandidate]:
     there = {tree.path(folder, name): (folder, name) for folder in tree.folders() for name in tree.sql[folder]}
-    named: dict[str, list[str]] = {}
+    includes: dict[str, list[str]] = {}
     for path, (folder, _) in there.items():
-        found = [each for written in tree.look.traits(path).includes if (each := _resolved(written, folder, there))]
-        if found:
-            named[path] = found
-    inner = {each for path, found in named.items() for each in found if each != path}
-    scripts = {path: _flattened(path, named) for path in named if path not in inner}
+        included = [each for written in tree.look.traits(path).includes if (each := _resolved(written, folder, there))]
+        if included:
+            includes[path] = included
+    inner = {each for path, included in includes.items() for each in included if each != path}
+    scripts = {path: _flattened(path, includes) for path in includes if path not in inner}
     runs = Counter(each for order in scripts.values() for each in order)
     for path, order in scripts.items():
         # What several scripts run they may run for a database each.
@@ -43,16 +43,16 @@ def _resolved(written: str, folder: str, there: dict[str, tuple[str, str]]) -> s
         at = parent(at)
 
 
-def _flattened(path: str, named: dict[str, list[str]]) -> list[str]:
+def _flattened(path: str, includes: dict[str, list[str]]) -> list[str]:
     order: dict[str, None] = {}
     waiting: list[tuple[str, bool]] = [(path, False)]
     met: set[str] = set()
     while waiting:
-        each, done = waiting.pop()
-        if done:
+        each, finished = waiting.pop()
+        if finished:
             order[each] = None
         elif each not in met:
             met.add(each)
             waiting.append((each, True))
-            waiting += [(below, False) for below in reversed(named.get(each, ()))]
+            waiting += [(below, False) for below in reversed(includes.get(each, ()))]
     return list(order)

@@ -18,8 +18,8 @@ def plans(tree: Tree) -> Iterator[UnitCandidate]:
         base = next((each for each in (STRUCTURE, SCHEMA) if each in _files(tree, folder)), None)
         if base is None or not names:
             continue
-        held = tree.look.traits(tree.path(folder, base)).order
-        later = [(migrate, name) for name in sorted(names, key=natural) if _comes_after(name, held, base)]
+        versions = tree.look.traits(tree.path(folder, base)).order
+        later = [(migrate, name) for name in sorted(names, key=natural) if _comes_after(name, versions, base)]
         if later and tree.concerned([(folder, base), *later]):
             reason = f"{base}, then the migrations that it does not hold"
             yield tree.group(tree.path(folder, base), [(folder, base), *later], "migrations", reason)
@@ -29,8 +29,8 @@ def _files(tree: Tree, folder: str) -> list[str]:
     return [*tree.sql.get(folder, ()), *tree.programs.get(folder, ())]
 
 
-def _comes_after(name: str, held: tuple[str, ...], base: str) -> bool:
+def _comes_after(name: str, versions: tuple[str, ...], base: str) -> bool:
     version = _VERSION.fullmatch(name)
-    if version is None or not held:
+    if version is None or not versions:
         return False
-    return version[1] not in held if base == STRUCTURE else int(version[1]) > int(held[-1])
+    return version[1] not in versions if base == STRUCTURE else int(version[1]) > int(versions[-1])

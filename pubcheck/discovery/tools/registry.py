@@ -54,9 +54,9 @@ def groups_of(
     """The units of a tree of files in the order of its folders, each with a name of its own; and the files that are in
     none, with the reason."""
     tree = Tree(paths, look, included)
-    found = [group for convention in _CONVENTIONS for group in convention(tree)]
-    found.sort(key=_place)
-    return supabase.followed(detached_publications.joined(found, look, tree.offered), look), tree.undone
+    groups = [group for convention in _CONVENTIONS for group in convention(tree)]
+    groups.sort(key=_place)
+    return supabase.followed(detached_publications.joined(groups, look, tree.offered), look), tree.undone
 
 
 def _place(group: UnitCandidate) -> tuple[list[str], str]:

@@ -12,16 +12,16 @@ def plans(tree: Tree) -> Iterator[UnitCandidate]:
         if "sqitch.plan" not in names:
             continue
         order = tree.look.traits(tree.path(folder, "sqitch.plan")).order
-        found = []
+        files = []
         for change in _scripts(order):
             below, _, name = f"deploy/{change}.sql".rpartition("/")
             if name in tree.sql.get(tree.path(folder, below), ()):
-                found.append((tree.path(folder, below), name))
+                files.append((tree.path(folder, below), name))
         for undoing in ("revert", "verify"):
             for each in list(tree.below(tree.path(folder, undoing))):
                 tree.drop(each, tree.sql[each], f"Sqitch runs {undoing}/ only to {undoing}")
-        if found:
-            yield tree.group(shown(folder), found, "sqitch", "deploy/ in the order of sqitch.plan")
+        if files:
+            yield tree.group(shown(folder), files, "sqitch", "deploy/ in the order of sqitch.plan")
 
 
 def _scripts(order: tuple[str, ...]) -> list[str]:

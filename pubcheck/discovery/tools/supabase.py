@@ -72,10 +72,10 @@ def _following(group: UnitCandidate, projects: dict[str, UnitCandidate], look: F
         return group  # tests, examples and documentation
     before = projects[project]
     names = [look.names(member) for member in group.members]
-    wanted = frozenset[str]().union(*(each.needs for each in names)) - frozenset[str]().union(
+    missing = frozenset[str]().union(*(each.needs for each in names)) - frozenset[str]().union(
         *(each.makes for each in names)
     )
-    if wanted.isdisjoint(name for member in before.members for name in look.names(member, wanted).makes):
+    if missing.isdisjoint(name for member in before.members for name in look.names(member, missing).makes):
         return group
     return replace(
         group,

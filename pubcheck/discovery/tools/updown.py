@@ -16,17 +16,17 @@ _WHY = "it is a rollback file"
 
 def way(name: str) -> tuple[str, str] | None:
     """ "up" or "down" of a name that says it, and the name without that word."""
-    found = _WAY.search(name)
-    if found is None:
+    match = _WAY.search(name)
+    if match is None:
         return None
-    return "down" if found[1].lower() in DOWN else "up", name[: found.start()] + name[found.end() :]
+    return "down" if match[1].lower() in DOWN else "up", name[: match.start()] + name[match.end() :]
 
 
 def plans(tree: Tree) -> Iterator[UnitCandidate]:
     yield from _folders(tree)
     for folder in tree.folders():
         names = tree.sql[folder]
-        ways = {name: found for name in names if (found := way(name))}
+        ways = {name: direction for name in names if (direction := way(name))}
         downs = {name: rest for name, (which, rest) in ways.items() if which == "down"}
         ups = {name: rest for name, (which, rest) in ways.items() if which == "up"}
         there = {*ups.values(), *names}
