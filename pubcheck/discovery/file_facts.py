@@ -8,10 +8,12 @@ from msgspec import Struct
 
 from pubcheck.discovery.file_types import interpreter_of, may_be_script
 from pubcheck.discovery.migration_lists import (
+    APPS,
     SCHEMA,
     STRUCTURE,
     alembic_revision,
     changelog_entries,
+    django_labels,
     django_revision,
     listed_order,
     schema_versions,
@@ -28,8 +30,9 @@ class Traits(Struct, frozen=True, omit_defaults=True):
     ``may_matter``: or anything else that keeps its repository from being skipped in a corpus. ``kind`` is the tool
     whose marks it bears; ``dump`` the major in the header of a pg_dump, 0 if the header has none. ``includes`` are the
     files that its psql commands include, as written. ``order`` is the order in a tool's own list of migrations; for a
-    Django migration, the migrations that it replaces; for a Rails schema, the versions that it holds. ``revision`` is
-    the identifier of an Alembic or Django migration and the identifiers that it comes after.
+    Django migration, the migrations that it replaces; for an ``apps.py``, the label of the application
+    (``django_labels``); for a Rails schema, the versions that it holds. ``revision`` is the identifier of an Alembic or
+    Django migration and the identifiers that it comes after.
     """
 
     may_publish: bool = False
@@ -104,6 +107,8 @@ def traits(path: str, content: bytes) -> Traits:
     django = name.endswith(".py") and b"migrations.Migration" in content and b"operations" in content
     if django:
         revision, order = django_revision(path, content)
+    elif name == APPS:
+        order = django_labels(content)
     lower = content.lower()
     identifies = _IDENTITY.search(lower) is not None
     includes = tuple(name.decode(errors="replace") for name in _INCLUDE.findall(content)) if b"\\i" in content else ()

@@ -18,7 +18,8 @@ class File(Struct, frozen=True):
     """A file yet to be read. ``label`` is how it is reported; ``error`` why it is known already to be unreadable;
     ``content`` what standard input held, None for a file. ``view`` says how its text becomes SQL, a key of
     ``views.VIEWS``. ``context``: it is read to be followed, and what concerns it alone is not reported. ``sometime``:
-    when it is run is not known. ``kept``: what it held when the units were found, so that it is not opened again."""
+    when it is run is not known. ``app`` is the label of its application of Django as `apps.py` gives it, "" where that
+    computes it. ``kept``: what it held when the units were found, so that it is not opened again."""
 
     path: str
     label: str
@@ -27,6 +28,7 @@ class File(Struct, frozen=True):
     view: str = "sql"
     context: bool = False
     sometime: bool = False
+    app: str | None = None
     kept: bytes | None = None
 
 

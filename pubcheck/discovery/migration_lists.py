@@ -9,6 +9,10 @@ from msgspec import Struct
 
 from pubcheck.lazy_regex import lazy_compile
 
+TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
+if TYPE_CHECKING:
+    import ast
+
 STRUCTURE, SCHEMA = "structure.sql", "schema.rb"
 """What Rails keeps of its migrations."""
 _OTHERWISE = lazy_compile(r"<!--.*?-->|<rollback\b.*?</rollback\s*>", re.S | re.I)
@@ -59,11 +63,56 @@ _PAIR = lazy_compile(rb"\(\s*[\"'](\w+)[\"']\s*,\s*[\"'](\w+)[\"']\s*,?\s*\)")
 
 
 def django_revision(path: str, content: bytes) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """A migration's own name, with that of its application, and those that it comes after; and those that it replaces.
-    Of ``path`` the last three parts count."""
-    *folders, name = path.replace("\\", "/").split("/")
-    own = f"{''.join(folders[-2:-1]).lower()}.{name.removesuffix('.py')}"
+    """A migration's own name and those that it comes after, and those that it replaces; of another migration than its
+    own the name begins with the label of the application."""
+    own = path.replace("\\", "/").rpartition("/")[2].removesuffix(".py")
     return (own, *_pairs(_DEPENDENCIES, content)), tuple(_pairs(_REPLACES, content))
+
+
+APPS = "apps.py"
+"""Where an application of Django is configured."""
+
+
+def django_labels(content: bytes) -> tuple[str, ...]:
+    """The label that `apps.py` gives an application; "" where it may compute it, or inherits it from another file, and
+    nothing where it leaves the folder's name."""
+    if b"Config" not in content:
+        return ()
+    import ast  # only projects of Django pay for it
+
+    try:
+        classes = [node for node in ast.parse(content).body if isinstance(node, ast.ClassDef)]
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ("",)
+    known: dict[str, dict[str, ast.expr | None]] = {"AppConfig": {}}
+    labels: set[str] = set()
+    for node in classes:
+        bases = [base.attr if isinstance(base, ast.Attribute) else getattr(base, "id", "") for base in node.bases]
+        if not any(base.endswith("Config") for base in bases):
+            continue
+        values = known[node.name] = {}
+        for base in reversed(bases):
+            values |= known.get(base, {"label": None} if base.endswith("Config") else {})
+        values |= _assigned(node)
+        label = values.get("label", values.get("name"))
+        if isinstance(label, ast.Constant) and isinstance(label.value, str):
+            labels.add(label.value.rpartition(".")[2])
+        elif "label" in values:
+            labels.add("")
+    return tuple(labels) if len(labels) < 2 else ("",)
+
+
+def _assigned(node: ast.ClassDef) -> dict[str, ast.expr]:
+    """The values that the body of a class assigns, by their names."""
+    import ast
+
+    return {
+        target.id: each.value
+        for each in node.body
+        if isinstance(each, ast.Assign | ast.AnnAssign) and each.value is not None
+        for target in (each.targets if isinstance(each, ast.Assign) else [each.target])
+        if isinstance(target, ast.Name)
+    }
 
 
 def _pairs(pattern: re.Pattern[bytes], content: bytes) -> list[str]:

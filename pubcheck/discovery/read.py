@@ -48,7 +48,7 @@ def read_unit(files: Sequence[File], majors: tuple[int, ...]) -> Reading:
             continue
         view = interpreter_of(decoded.text) if decoded.text.startswith("#!") else None
         # A file that is a row of a table has a label only.
-        project.begin(os.path.abspath(file.path or file.label))
+        project.begin(os.path.abspath(file.path) if file.path else file.label, file.app)
         try:
             source = extract.source(file.label, decoded.text, view or file.view, project, sometime=file.sometime)
         except Exception as error:

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from pubcheck.config import Config
 from pubcheck.discovery.file_inspector import CachedFileInspector
 from pubcheck.discovery.file_types import GUESSED, STDIN, UNNAMED, DiscoveredUnit, File, label_of, view_of
+from pubcheck.discovery.migration_lists import APPS
 from pubcheck.discovery.tools.history_root import history_of
 from pubcheck.discovery.walk import join, walk
 from pubcheck.gitignore import why_passed_over
@@ -357,6 +358,7 @@ def group_into_units(
     from pubcheck.discovery.tools.registry import groups_of
 
     by_path = {path.replace(os.sep, "/"): file for path, file in files}
+    by_path |= dict(_of_apps(by_path, look))
     groups, undone = groups_of(by_path, look, included)
     units = []
     names: set[str] = set()
@@ -375,6 +377,20 @@ def group_into_units(
         reason = " ".join((group.reason, *(by_path[path].label for path in group.after)))
         units.append(DiscoveredUnit(name, members, group.convention, reason, group.postgres))
     return units, [(by_path[path].label, why) for path, why in sorted(undone.items())]
+
+
+def _of_apps(files: Mapping[str, File], look: FileInspector) -> Iterator[tuple[str, File]]:
+    """The migrations of Django's applications whose `apps.py` decides about their labels."""
+    folders = [path.rpartition("/")[0] for path in files if path == APPS or path.endswith(f"/{APPS}")]
+    if not folders:
+        return
+    from pubcheck.discovery.tools.django import label_of_app
+
+    migrations = {f"{folder}/migrations" if folder else "migrations": folder for folder in folders}
+    for path, file in files.items():
+        folder = migrations.get(path.rpartition("/")[0])
+        if folder is not None and look.traits(path).kind == "django":
+            yield path, replace(file, app=label_of_app(folder, look))
 
 
 def _name(name: str, paths: Sequence[str], files: Sequence[File]) -> str:

@@ -263,12 +263,13 @@ MEMBER = (
     Column("problem", _TEXT, "why it is known already that it cannot be read"),
     Column("context", _FLAG, "whether another unit has it, and this one only follows it"),
     Column("sometime", _FLAG, "whether it is not known when it is run"),
+    Column("app", _TEXT, "the label of its application of Django as apps.py gives it, empty where that computes it"),
     Column("fate", _TEXT, "duplicate, or as of SCANNED"),
     Column("detail", _TEXT, "for people"),
     Column("trace", _TEXT, ""),
     Column("digest", _TEXT, ""),
 )
-GIVEN = MEMBER[:6]
+GIVEN = MEMBER[:7]
 """What the linter gets of a file, besides its content."""
 FOUND = (
     *_UNIT_KEY,

@@ -52,9 +52,19 @@ class ScannedFile(Struct, array_like=True):
 
     def member(self, file: File | None = None) -> MemberRow:
         """The row of the file in a unit, where it is ``file``, or outside of units."""
-        view, context, sometime = (file.view, file.context, file.sometime) if file is not None else (None, False, False)
-        given = (self.label, self.location, view, self.problem, context, sometime)
-        return MemberRow(*given, self.fate, self.detail, self.trace, self.digest)
+        row = MemberRow(
+            self.label,
+            self.location,
+            None,
+            self.problem,
+            fate=self.fate,
+            detail=self.detail,
+            trace=self.trace,
+            digest=self.digest,
+        )
+        if file is None:
+            return row
+        return replace(row, view=file.view, context=file.context, sometime=file.sometime, app=file.app)
 
 
 class Largest(Struct, frozen=True, array_like=True):
@@ -274,7 +284,7 @@ def _row(
         every += rows
         own += () if file.context else rows
         members += [copy.member(file) for copy in rows]
-        placed = f"{file.view}\t{file.context}\t{file.sometime}"
+        placed = f"{file.view}\t{file.context}\t{file.sometime}\t{file.app}"
         described += [f"{ordinal}\t{copy.label}\t{copy.digest}\t{copy.fate}\t{placed}" for copy in rows]
     text = "\n".join(described).encode("utf-8", "surrogateescape")
     size = sum(file.size for file in every)

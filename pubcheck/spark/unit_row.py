@@ -34,6 +34,7 @@ class MemberRow(Struct, frozen=True, array_like=True):
     problem: str | None
     context: bool = False
     sometime: bool = False
+    app: str | None = None
     fate: str | None = None
     detail: str | None = None
     trace: str | None = None
@@ -101,6 +102,7 @@ class UnitRow(Struct, frozen=True, array_like=True):
                 view=member.view or "sql",
                 context=member.context,
                 sometime=member.sometime,
+                app=member.app,
                 kept=content if member.location is not None else None,
             )
             for member, content in zip(self.members, contents, strict=True)

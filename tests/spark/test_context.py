@@ -1,4 +1,5 @@
-"""Units with context in an audit: files that are replayed before the unit's own, and that are not reported on."""
+"""Units in an audit whose findings depend on other files: on context, which is replayed before the unit's own files and
+not reported on, and on the label that `apps.py` gives to an application of Django."""
 
 from __future__ import annotations
 
@@ -27,6 +28,20 @@ FILES: Mapping[str, str | bytes] = {
     "alt/sql/one.sql": "ALTER PUBLICATION p ADD TABLE t WHERE (a > now());",
     "alt/sql/two.sql": "ALTER PUBLICATION p ADD TABLE t WHERE (a > 2); ALTER PUBLICATION p ADD TABLE t;",
 }
+
+
+DJANGO = """\
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+    dependencies = []
+    operations = [
+        migrations.CreateModel(name="Item", fields=[("a", models.IntegerField(primary_key=True))]),
+        migrations.RunSQL("CREATE PUBLICATION p FOR TABLE sales_item (none)"),
+    ]
+"""
+CONFIGURED = "from django.apps import AppConfig\n\n\nclass Shop(AppConfig):\n    label = {}\n"
 
 
 def as_rows(spark: SparkSession, files: Mapping[str, str | bytes]) -> TableInput:
@@ -104,3 +119,14 @@ def test_a_unit_is_linted_again_when_its_context_changes(audits: Audits, plant: 
     assert exactly(audits.findings("r2")) == exactly(linted("corpus/alt", "corpus/app"))
     refused = {row["path"].split("/")[1] for row in audits.findings("r2") if row["rule"] == "PUB301"}
     assert refused == {"alt"}
+
+
+def test_the_tables_of_an_application_have_its_label(
+    spark: SparkSession, audits: Audits, plant: Plant, rows: bool
+) -> None:
+    files = {f"{name}/shop/migrations/0001_initial.py": DJANGO for name in ("named", "computed", "plain")}
+    files |= {"named/shop/apps.py": CONFIGURED.format("'sales'"), "computed/shop/apps.py": CONFIGURED.format("f()")}
+    audits.run(given(spark, plant, files, rows))
+    assert exactly(audits.findings()) == exactly(linted("corpus/named", "corpus/computed", "corpus/plain"))
+    certain = {(row["path"].split("/")[1], row["rule"]) for row in audits.findings() if row["certainty"] == "certain"}
+    assert certain == {("named", "PUB401")}

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pubcheck.discovery.tools.file_tree import Tree, UnitCandidate, last, natural, parent, shown
+from pubcheck.discovery.migration_lists import APPS
+from pubcheck.discovery.tools.file_tree import FileInspector, Tree, UnitCandidate, last, natural, parent, shown
 
 KIND = "django"
 _WHY = "Django runs the migration that replaces it"
@@ -20,7 +21,7 @@ def plans(tree: Tree) -> Iterator[UnitCandidate]:
         if not tree.concerned(migrations):
             continue
         replaced = {each for file in migrations for each in tree.look.traits(tree.path(*file)).order}
-        for folder, name in [file for file in migrations if tree.look.traits(tree.path(*file)).revision[0] in replaced]:
+        for folder, name in [file for file in migrations if _own_name(tree, file) in replaced]:
             tree.drop(folder, [name], _WHY)
             migrations.remove((folder, name))
         folders = {folder for folder, _ in migrations}
@@ -28,6 +29,19 @@ def plans(tree: Tree) -> Iterator[UnitCandidate]:
         yield tree.group(
             name, _ordered(tree, migrations), KIND, "Django's migrations, each after those that it depends on"
         )
+
+
+def label_of_app(folder: str, look: FileInspector) -> str | None:
+    """The label of the application in a folder that holds `apps.py`: "" where that computes it, and None where it
+    leaves the folder's name."""
+    return next(iter(look.traits(f"{folder}/{APPS}" if folder else APPS).order), None)
+
+
+def _own_name(tree: Tree, file: tuple[str, str]) -> str:
+    """A migration's name as others depend on it."""
+    app = parent(file[0])
+    label = label_of_app(app, tree.look) if APPS in tree.programs.get(app, ()) else None
+    return f"{label or last(app)}.{tree.look.traits(tree.path(*file)).revision[0]}"
 
 
 def _migrates(tree: Tree, file: tuple[str, str]) -> bool:
@@ -47,7 +61,7 @@ def _project(tree: Tree, folder: str) -> str:
 def _ordered(tree: Tree, files: list[tuple[str, str]]) -> list[tuple[str, str]]:
     """By what depends on what, else by names."""
     revisions = {file: tree.look.traits(tree.path(*file)).revision for file in files}
-    owners = {revision[0]: file for file, revision in revisions.items()}
+    owners = {_own_name(tree, file): file for file in files}
     for file in files:
         for each in tree.look.traits(tree.path(*file)).order:
             owners.setdefault(each, file)

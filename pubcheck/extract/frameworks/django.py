@@ -51,7 +51,7 @@ def django(text: str, project: Project) -> Operations | None:
         return None
     if project.django is None:
         project.django = State()
-    reader = Reader(tree, text, project.django, project.app)
+    reader = Reader(tree, text, project.django, project.app, app_known=project.app_known)
     listed = _operations(tree)
     try:
         if len(listed) == 1:
@@ -80,8 +80,8 @@ def _operations(tree: Module) -> list[ast.expr]:
 class Reader(StatementWriter):
     """Reads operations in order."""
 
-    def __init__(self, tree: Module, text: str, state: State, app: str) -> None:
-        super().__init__(tree, state, app)
+    def __init__(self, tree: Module, text: str, state: State, app: str, *, app_known: bool) -> None:
+        super().__init__(tree, state, app, app_known=app_known)
         self._text = text
 
     def all(self, listed: ast.expr) -> None:

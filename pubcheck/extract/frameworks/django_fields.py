@@ -61,11 +61,10 @@ NAME_LENGTH = 63
 class Field:
     """A field: its ``column``, "" where it has none, and the column's ``type``, "" where that is another column's.
 
-    ``target`` is the model that it refers to, as (application, model), in lower case; ``many``: through a table of its
-    own, whose name may be ``table``. ``unknown``: the name of a type that is not Django's. ``unique_name`` is the name
-    of the constraint that makes it unique, ``reference_name`` that of its foreign key, ``joined`` those of
-    the foreign keys of a table of its own, by the column. ``parts`` are the fields of a
-    composite key.
+    ``target`` is the model that it refers to, as (application, model), the model in lower case; ``many``: through a
+    table of its own, whose name may be ``table``. ``unknown``: the name of a type that is not Django's. ``unique_name``
+    is the name of the constraint that makes it unique, ``reference_name`` that of its foreign key, ``joined`` those of
+    the foreign keys of a table of its own, by the column. ``parts`` are the fields of a composite key.
     """
 
     def __init__(self, tree: Module, name: str, node: ast.expr, app: str, place: Place | None) -> None:
@@ -116,7 +115,7 @@ class Field:
             return "", node.attr
         name = tree.text(node)
         owner, _, model = name.rpartition(".")
-        return (owner or app).lower(), model.lower()
+        return owner or app, model.lower()
 
     def definition(self, type: str) -> str:
         """What is written behind the column's name, for a type that may be that of the column it refers to."""

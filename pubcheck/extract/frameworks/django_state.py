@@ -6,7 +6,7 @@ from pubcheck.extract.frameworks.django_fields import Field, shortened
 from pubcheck.extract.frameworks.operations import quoted
 
 Key = tuple[str, str]
-"""An application and a model, in lower case."""
+"""An application's label and a model in lower case."""
 
 _CONTRIB = {
     ("admin", "logentry"): ("django_admin_log", "integer"),

@@ -9,10 +9,10 @@ from pubcheck.extract.frameworks.python import Module
 
 class StatementWriter:
     """Collects the statements of the operation that is read. ``module`` is the migration, ``state`` the models before
-    the operation, ``app`` the application."""
+    the operation, ``app`` the application; ``app_known``: whether tables may be called by it."""
 
-    def __init__(self, module: Module, state: State, app: str) -> None:
-        self.module, self.state, self.app = module, state, app
+    def __init__(self, module: Module, state: State, app: str, *, app_known: bool) -> None:
+        self.module, self.state, self.app, self.app_known = module, state, app, app_known
         self.found = Operations()
         self.sends = True
         """Whether operations change the database, and not the models alone."""
@@ -37,8 +37,11 @@ class StatementWriter:
         return found
 
     def start(self, model: Model, words: str, place: Place | None = None) -> Sql:
-        """A new statement, which begins with some words; it is sent if the model's table is Django's business."""
+        """A new statement, which begins with some words; it is sent if the model's table is Django's business. Of a
+        table whose name is not known, any may be the one."""
         sql = Sql(self.at).add(words, place)
-        if self.sends and model.managed:
+        if not self.app_known and not model.explicit:
+            self.doubt("")
+        elif self.sends and model.managed:
             self.pending.append(sql)
         return sql

@@ -14,6 +14,8 @@ class Project:
     def __init__(self) -> None:
         self.app = ""
         """Django's application of the migration that is read."""
+        self.app_known = True
+        """Whether tables may be called by it: else `apps.py` computes another name."""
         self.django: State | None = None
         """The models that Django's migrations made."""
         self.indexes: dict[str, dict[str, tuple[str, ...]]] = {}
@@ -22,7 +24,9 @@ class Project:
         """The (table, name) of constraints and indexes that operations made: only such a one is known to be there.
         Types have no table."""
 
-    def begin(self, path: str) -> None:
-        """The next file is read: Django's migrations lie in ``<application>/migrations``."""
+    def begin(self, path: str, app: str | None = None) -> None:
+        """The next file is read: Django's migrations lie in ``<application>/migrations``, unless its `apps.py` gives it
+        the label ``app``, or computes one, which is ""."""
         folders = path.replace("\\", "/").split("/")[:-1]
-        self.app = folders[-2].lower() if len(folders) > 1 and folders[-1] == "migrations" else ""
+        self.app = app or (folders[-2] if len(folders) > 1 and folders[-1] == "migrations" else "")
+        self.app_known = app != ""
