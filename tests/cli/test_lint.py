@@ -153,7 +153,7 @@ def test_an_interruption_exits_130_without_a_word(pubcheck: Call, monkeypatch: p
         raise KeyboardInterrupt
 
     Path("a.sql").write_text("")
-    monkeypatch.setattr("pubcheck.cli.lint.look", interrupted)
+    monkeypatch.setattr("pubcheck.cli.lint.discover", interrupted)
     called = pubcheck("lint", "a.sql")
     assert called.status == 130
     assert "Traceback" not in called.err
