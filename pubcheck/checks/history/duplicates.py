@@ -1,4 +1,4 @@
-"""Where that was said which a statement says again."""
+"""The earlier definition of what a statement creates or adds again (PUB105, PUB130)."""
 
 from __future__ import annotations
 

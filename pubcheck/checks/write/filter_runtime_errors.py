@@ -1,4 +1,4 @@
-"""What of a row filter can fail on some row: decoding then stops at that row, and starts again in vain.
+"""Which part of a row filter can fail on some row (PUB605): decoding then stops at that row, and starts again in vain.
 
 Looked at is the analysed filter. What a CASE guards is passed over: a branch whose conditions read the same columns
 runs only where they say so.

@@ -47,7 +47,7 @@ def causes_in(
 def _filter_cause(
     catalog: Catalog, relation: Relation, identity: ReplicaIdentity, publication: Publication
 ) -> Cause | None:
-    """pub_rf_contains_invalid_column: a filter column outside the identity; any will do under FULL."""
+    """PUB301, PUB304 (pub_rf_contains_invalid_column): a filter column outside the identity; any will do under FULL."""
     if publication.all_tables or identity.full or not identity.known:
         return None
     entry = identity_check_entry(catalog, publication, relation)
@@ -65,7 +65,7 @@ def _filter_cause(
 def _columns_cause(
     catalog: Catalog, relation: Relation, identity: ReplicaIdentity, publication: Publication
 ) -> Cause | None:
-    """The column-list half of pub_contains_invalid_column: every identity column listed, and no list under FULL."""
+    """PUB406 (pub_contains_invalid_column): every column of the identity is listed, and there is no list under FULL."""
     if publication.all_tables:
         return None
     entry = identity_check_entry(catalog, publication, relation)
@@ -87,7 +87,7 @@ def _columns_cause(
 def _generated_cause(
     catalog: Catalog, relation: Relation, identity: ReplicaIdentity, publication: Publication
 ) -> Cause | None:
-    """The generated-column half of pub_contains_invalid_column (18 on)."""
+    """PUB303 (pub_contains_invalid_column, since 18): the identity has a generated column that is not published."""
     if not catalog.major.publish_generated_columns:
         return None
     generated = [number for number in identity.columns if relation.columns[number - 1].generated]
@@ -109,4 +109,4 @@ _CHECKS = (_filter_cause, _columns_cause, _generated_cause)
 CHECKS = range(4)
 
 FILTER, COLUMN_LIST, GENERATED, NO_IDENTITY = CHECKS
-"""Numbers of checks: of the three above, and of the one that comes after them."""
+"""Numbers of checks: of the three above, and of the missing identity (PUB302) that comes after them."""
