@@ -15,7 +15,6 @@ from pubcheck.rulebook import Rule
 SECTIONS = ("What happens", "Why", "Example", "How to fix", "Source")
 """The headings of every page, in this order."""
 
-_FIELDS = ("code", "name", "phase", "severity", "postgres", "sqlstate", "spec", "fix", "default")
 _FENCE = re.compile(r"^```(\w*)[ ]*([^\n]*)\n(.*?)^```[ ]*$", re.MULTILINE | re.DOTALL)
 _MARK = re.compile(r"--( *)(\^+) (PUB\d{3})")
 _ANSWER = re.compile(r"ERROR (?P<sqlstate>[0-9A-Z]{5}): (?P<message>.*)")
@@ -62,11 +61,7 @@ class Page(Struct, frozen=True):
 
 
 def parse_page(text: str, filename: str) -> Page:
-    """Takes a page apart and checks it against the format; raises PageError.
-
-    The front matter is YAML that needs no YAML parser: between two lines of `---`, each line `key: value`, where a
-    value is a bare word or JSON (a number, a quoted text, a list on one line, true or false).
-    """
+    """Takes a page apart and checks it against the format; raises PageError. Its front matter is YAML."""
 
     def fail(what: str) -> PageError:
         return PageError(f"rules/{filename}: {what}")
@@ -103,22 +98,15 @@ def _split(text: str, fail: _Fail) -> tuple[str, str]:
 
 
 def _declaration(head: str, fail: _Fail) -> Rule:
-    fields: dict[str, object] = {}
-    for line in head.splitlines():
-        key, colon, value = line.partition(":")
-        value = value.strip()
-        if not colon or key not in _FIELDS or key in fields or not value:
-            raise fail(f"cannot read the line `{line}` of the front matter; its keys are {', '.join(_FIELDS)}")
-        try:
-            fields[key] = msgspec.json.decode(value) if re.match(r'["\[\d]|(true|false)$', value) else value
-        except msgspec.DecodeError as error:
-            raise fail(f"{key}: {error}") from None
-    for key in ("spec", "sqlstate"):
-        given = fields.get(key, [])
-        fields[key] = [given] if isinstance(given, str) else given
     try:
+        fields = msgspec.yaml.decode(head, type=dict[str, object])
+        if unknown := [key for key in fields if key not in Rule.__struct_fields__]:
+            raise fail(f"the front matter has no key {unknown[0]}; its keys are {', '.join(Rule.__struct_fields__)}")
+        for key in ("spec", "sqlstate"):
+            value = fields.get(key, [])
+            fields[key] = [value] if isinstance(value, str) else value
         rule = msgspec.convert(fields, Rule)
-    except msgspec.ValidationError as error:
+    except msgspec.DecodeError as error:
         raise fail(str(error)) from None
     if not re.fullmatch(r"PUB\d{3}", rule.code) or not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", rule.name):
         raise fail("a code is PUB and three digits, a name is words in lower case joined with hyphens")
