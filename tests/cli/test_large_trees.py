@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 _COUNTING = """
 import json, os, sys
 from collections import Counter
@@ -25,7 +27,6 @@ top, *given = sys.argv[1:]
 sys.addaudithook(hook)
 from pubcheck.cli.app import run
 
-pytestmark = pytest.mark.slow
 run(given)
 print("\\n" + json.dumps(opened))
 """

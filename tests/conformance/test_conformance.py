@@ -14,7 +14,11 @@ REQUIRED_WORDING = 0.99
 """The share of covered cases in which message, detail, hint and position must all equal the server's."""
 
 
-@pytest.fixture(scope="module", params=MAJORS)
+# A quick run judges the cases for the latest major only.
+PARAMETERS = [*(pytest.param(major, marks=pytest.mark.slow) for major in MAJORS[:-1]), MAJORS[-1]]
+
+
+@pytest.fixture(scope="module", params=PARAMETERS)
 def judged(request: pytest.FixtureRequest, corpus: list[Case]) -> tuple[int, list[Judgement]]:
     major: int = request.param
     return major, [judge(case, major) for case in corpus if major in case.answers]
