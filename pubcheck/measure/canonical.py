@@ -1,6 +1,6 @@
 """The canonical form of a row filter, in which filters that mean the same look the same (sqlglot's optimizer).
 
-Says nothing of whether PostgreSQL takes a filter. Of sqlglot's rewritings only those are used that keep three-valued
+This does not check that PostgreSQL accepts a filter. Only those rewritings of sqlglot are used that keep three-valued
 logic and need no arithmetic: what `x + 1 = 3` is worth depends on the type of x, which is not known here.
 """
 
@@ -33,10 +33,10 @@ _KEPT_QUOTED = frozenset(RESERVED_KEYWORDS) | frozenset(TYPE_FUNC_NAME_KEYWORDS)
 
 
 def canonical(condition: str) -> str | None:
-    """A filter's condition, without the word WHERE, in canonical form; None for what sqlglot does not read.
+    """Return a filter's condition, without the word WHERE, in canonical form; None if sqlglot cannot parse it.
 
-    Identifiers are unqualified and unquoted where they can be, BETWEEN and NOT are resolved, operands sorted, what is
-    said twice is said once, in conjunctive normal form where that is not much longer.
+    Identifiers are unqualified and unquoted where they can be, BETWEEN and NOT are resolved, operands sorted,
+    duplicates removed, in conjunctive normal form where that is not much longer.
     """
     if len(condition) > _LONGEST or _MISREAD.search(condition):
         return None

@@ -1,4 +1,4 @@
-"""What each publication would send of a table's rows, as conditions that Spark can count."""
+"""The rows of a table that each publication publishes, as conditions that Spark can count."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class NoTable(ValueError):
 
 
 class Sending(Struct, frozen=True):
-    """What a publication sends of a table: the rows for which ``spark`` is true, all where there is no ``filter``.
+    """The rows of a table that a publication publishes: those for which ``spark`` is true, or all without a ``filter``.
 
     ``filter`` is the condition as written. ``reason`` says why the rows cannot be counted; then there is no ``spark``.
     """
@@ -37,7 +37,7 @@ class Sending(Struct, frozen=True):
 
 
 class Measurable(Struct, frozen=True):
-    """A table, and what the publications that publish it would send of it, in the order in which they were made."""
+    """A table, and the rows that each publication publishes of it, in the order of the publications' creation."""
 
     name: str
     relation: Relation

@@ -2,8 +2,8 @@
 
 The filter's analysed expression is made a tree of sqlglot's, which writes it in Spark's dialect. What may occur in it
 is listed here, operator by operator and type by type; constants are evaluated as the server does. Tests run the list on
-both over random rows. What can fail for a row is not in it: the server evaluates a filter from left to right and Spark
-as it likes, so that one of them might fail where the other does not.
+both over random rows. Operators that can fail for a row are not in it: the server evaluates a filter from left to right
+and Spark in any order, so that one of them might fail where the other does not.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ class _Builder:
         self.relation, self.context, self.cache = relation, context, context.cache
         self.columns: dict[str, SparkType] = {}
         self.tested: list[_Value] = []
-        """What the CASEs that are open test, innermost last."""
+        """The tested expressions of the open CASEs, innermost last."""
 
     def of(self, expr: Expr) -> _Value:
         if not _reads_something(expr):
@@ -180,7 +180,7 @@ class _Builder:
             return "that is not visible here"
 
     def constant(self, expr: Expr) -> _Value:
-        """What holds no column, as the server evaluates it."""
+        """Return an expression without columns as the constant that the server evaluates it to."""
         try:
             value = evaluate(expr, {}, self.context)
         except ServerError as error:
@@ -428,7 +428,7 @@ class _Builder:
 
 
 def _reads_something(expr: Expr) -> bool:
-    """Whether there is a column in an expression, or what an open CASE tests."""
+    """Whether an expression reads a column, or the tested expression of an open CASE."""
     return any(each.node in ("Var", "CaseTestExpr") for each in nodes(expr))
 
 

@@ -1,4 +1,4 @@
-"""Types of Spark that hold what types of the server do, and constants as Spark reads them."""
+"""Spark types that hold the values of the server's types, and constants as Spark reads them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Tree = Any
 
 
 class NotExact(Exception):
-    """What a filter means cannot be said in Spark SQL exactly; the message says why."""
+    """The filter cannot be written exactly in Spark SQL; the message says why."""
 
 
 class SparkType(Struct, frozen=True):
@@ -75,7 +75,7 @@ def digits_of(value: Decimal) -> tuple[int, int]:
 
 
 def room_for(kinds: Sequence[SparkType]) -> SparkType | None:
-    """The decimal that has room for all of these; None where there is none."""
+    """Return the decimal type that holds all of these; None if there is none."""
     whole, scale = max(kind.precision - kind.scale for kind in kinds), max(kind.scale for kind in kinds)
     return SparkType("DECIMAL", whole + scale, scale) if whole + scale <= MOST_DIGITS else None
 
@@ -89,7 +89,7 @@ def refuse_uncommon(left: SparkType, right: SparkType) -> None:
 
 
 def _number(text: str) -> Tree:
-    """A number; what Spark would not read as one is a cast."""
+    """Write a number; values that Spark does not read as numbers are cast."""
     if text == "-9223372036854775808":
         return exp.cast(exp.Literal.string(text), "BIGINT")
     if text.startswith("-"):

@@ -1,8 +1,8 @@
-"""What evaluating may take: beyond that a value is not known, as is one that rests on what is not visible.
+"""The budget of an evaluation. Beyond it a value is unknown, like a value that depends on an unknown object.
 
-Whoever evaluates an expression of somebody else's has a ``Budget`` and spends from it: a step for each thing done, and
-the size of each value made. It counts, and looks at no clock, so that a run finds the same wherever it runs. What makes
-a large value out of small ones asks for ``room`` before it does.
+Evaluating a user's expression spends from a ``Budget``: a step for each operation, and the size of each result. It
+counts and does not read the clock, so that results are the same on every machine. A function that makes a large value
+out of small ones calls ``room`` first.
 """
 
 from __future__ import annotations
@@ -13,15 +13,16 @@ from typing import Any
 from pubcheck.postgres.errors import Unknowable
 
 LARGEST = 1 << 20
-"""Characters, bytes or elements of a value. The server takes up to 1 GB, but nobody writes such constants."""
+"""Characters, bytes or elements of a value. The server accepts up to 1 GB, but such constants do not occur."""
 WORK = 1 << 26
-"""What one evaluation may spend."""
+"""The budget of one evaluation."""
 STEP = 64
-"""What a step costs; of a value each character, byte or element costs 1."""
+"""The cost of a step; each character, byte or element of a value costs 1."""
 
 
 class Budget:
-    """What is left for one evaluation: of a filter over all rows that are tried, or of a block and what it runs."""
+    """The remaining budget of one evaluation: of a filter over all tried rows, or of a block and the statements it
+    runs."""
 
     __slots__ = ("left",)
 
@@ -35,7 +36,7 @@ class Budget:
             raise Unknowable("what takes so long to evaluate")
 
     def bounded(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """The function, with each call and what it makes paid for."""
+        """Return the function with a budget: each call and its result are charged."""
 
         def call(*values: Any) -> Any:
             result = function(*values)
@@ -49,7 +50,7 @@ class Budget:
 
 
 def replaced(text: str, old: str, new: str, times: int = -1) -> str:
-    """The text with one for another. Raises Unknowable where that is too large."""
+    """Return the text with ``old`` replaced by ``new``. Raises Unknowable if the result is too large."""
     if len(new) > len(old):
         count = text.count(old) if times < 0 else times
         room(len(text) + count * (len(new) - len(old)))
@@ -63,7 +64,7 @@ def joined(separator: str, texts: Sequence[str]) -> str:
 
 
 def room(size: int) -> None:
-    """Raises Unknowable where a value of that size is not to be made."""
+    """Raise Unknowable if a value of that size is too large."""
     if size > LARGEST:
         raise too_large()
 

@@ -67,7 +67,7 @@ def has_password(text: str) -> bool:
 
 
 def complaint(text: str, major: int) -> str | None:
-    """What libpq says of a connection string that it refuses; None where it takes it, and of URIs."""
+    """Return libpq's error for a connection string; None if it accepts the string, and for URIs."""
     if _URI.match(text):
         return None
     at, end = 0, len(text.rstrip(" \t\n\r\f\v"))

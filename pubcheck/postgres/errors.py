@@ -1,4 +1,4 @@
-"""What the server raises."""
+"""Errors of the server."""
 
 from __future__ import annotations
 
@@ -54,11 +54,11 @@ class ServerError(Exception):
         self.relation: str | None = None
         self.publication: str | None = None
         self.missing: tuple[str, int, str] | tuple[()] = ()
-        """Of a name that is not visible: its kind, its namespace and it."""
+        """For an unknown name: its kind, its namespace and the name."""
         self.missing_schema: str | None = None
         """The schema that the statement writes before that name."""
         self.evidence: object | None = None
-        """Of a refused row filter: an ``expressions.filters.Evidence``, for who explains the refusal."""
+        """For a refused row filter: an ``expressions.filters.Evidence``, from which the refusal is explained."""
 
 
 class Unknowable(Exception):

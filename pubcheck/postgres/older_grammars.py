@@ -1,7 +1,7 @@
-"""What the grammar of an earlier major refuses in an expression, though that of 17, by which all is parsed, takes it.
+"""Expressions that the grammar of an earlier major refuses and that of 17, with which everything is parsed, accepts.
 
-Works on the tokens of a statement: the first that an earlier grammar cannot go on with is where its parser stops. A
-construct that an earlier major reads as an ordinary call is none of that; it is analysed as such.
+Works on the tokens of a statement: the parser of the earlier major stops at the first token that its grammar does not
+allow. A construct that an earlier major reads as an ordinary call is not an error; it is analysed as a call.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ class _Reader:
 
     def read(self) -> ServerError | None:
         calls: list[bytes] = []
-        """What each open parenthesis belongs to: the function's name, or nothing."""
+        """The owner of each open parenthesis: the function's name, or nothing."""
         before: list[bytes] = [b"", b""]
         operand = False
         end = 0

@@ -1,4 +1,4 @@
-"""What SQL may do of which no more is known than its text, or part of it: whether it matters to what is certain."""
+"""The possible effects of SQL of which only the text, or part of it, is known."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ _ELSEWHERE = lazy_compile(
     r"|truncate|vacuum)\b",
     re.IGNORECASE,
 )
-"""Commands that change neither publications nor replica identities, whatever they name."""
+"""Commands that never change publications or replica identities."""
 
 
 def wording(text: str) -> str | None:
-    """What is known of SQL that this text puts together; None where not even what kind of statement that is."""
+    """Return the known part of the SQL that this text builds; None if not even the kind of statement is known."""
     return text if _WORDING.search(text) is not None else None
 
 

@@ -72,7 +72,7 @@ _SQLSTATES = (
     (lazy_compile(r"CREATE SCHEMA IF NOT EXISTS cannot include schema elements"), "0A000"),
     (lazy_compile(r".* not yet implemented$|aggregates cannot have output arguments"), "0A000"),
 )
-"""What the grammar and the scanner refuse with another SQLSTATE than 42601 (parser/gram.y, scan.l)."""
+"""Refusals of the grammar and the scanner with an SQLSTATE other than 42601 (parser/gram.y, scan.l)."""
 
 
 class SyntaxRefused(Exception):
@@ -104,7 +104,7 @@ class TooLarge(TooDeep):
 
 
 LARGEST = 32 << 20
-"""Of a statement that is read, in bytes, unless another limit is given."""
+"""The default limit of a statement's size, in bytes."""
 _PART = 32
 """Bytes that each token counts at the least: the grammar takes some 500 for one, and next to none for a long text."""
 _TOKENS = lazy_compile(
@@ -124,9 +124,9 @@ def is_too_large(sql: str, most: int) -> bool:
 
 
 def _exact_location(sql: str, otherwise: int | None) -> int | None:
-    """Where the grammar refuses a text that is not ASCII.
+    """Return the location of a syntax error in a text that is not ASCII.
 
-    libpg_query gives characters, and pglast takes them for bytes. With a letter in the place of each character beyond
+    libpg_query counts characters, and pglast takes them for bytes. With a letter in the place of each character beyond
     ASCII, which to the scanner are letters too, both are the same.
     """
     try:

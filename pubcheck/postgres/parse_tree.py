@@ -9,9 +9,9 @@ from pubcheck.postgres.parse import Node
 
 
 def find(tree: Any, *kinds: str) -> Iterator[tuple[str, Node]]:
-    """Every node of the given kinds below ``tree``, as (kind, body), in the order the text has them.
+    """Yield every node of these kinds below ``tree``, as (kind, body), in the order of the text.
 
-    Does not descend into sub-selects unless "SubLink" is what is asked for: their columns are not the outer table's.
+    Does not descend into sub-selects, unless "SubLink" is among the kinds: their columns are not the outer table's.
     """
     stack: list[Any] = [tree]
     pop, push = stack.pop, stack.append
@@ -46,7 +46,7 @@ def walk(tree: Any) -> Iterator[tuple[str, Node]]:
 
 
 def parts(tree: Any) -> Iterator[Any]:
-    """``tree``, and the sub-selects below it that ``find`` does not enter, each as a part of its own."""
+    """Yield ``tree`` and the sub-selects below it that ``find`` does not enter, each separately."""
     trees: list[Any] = [tree]
     for part in trees:
         yield part
@@ -64,14 +64,14 @@ _CLOSED = frozenset(("subselect", "String", "A_Const", "funcname", "typeName"))
 
 
 def uncast(expression: Node) -> Node:
-    """What is cast, however often; an expression without a cast as it is."""
+    """Return the operand of a cast or of nested casts; an expression without a cast is returned as it is."""
     while "TypeCast" in expression:
         expression = expression["TypeCast"]["arg"]
     return expression
 
 
 def conjuncts(*conditions: Node | None) -> list[Node]:
-    """What AND joins in these conditions, in the order of the text; a condition that is none of its own is one."""
+    """Return the operands of AND in these conditions, in the order of the text; one without AND is an operand."""
     result: list[Node] = []
     stack = [condition for condition in reversed(conditions) if condition]
     while stack:
@@ -99,7 +99,7 @@ _PLAIN_CALL = frozenset(("funcname", "args", "funcformat", "location"))
 
 
 def column_names(tree: Any) -> list[str]:
-    """The names of the columns an expression over one table mentions, each once, in order."""
+    """Return the names of the columns that an expression over one table mentions, each once, in order."""
     names: dict[str, None] = {}
     for _, body in find(tree, "ColumnRef"):
         last = body["fields"][-1]

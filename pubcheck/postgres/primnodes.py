@@ -22,7 +22,7 @@ class Expr(Struct, gc=False):
     pg_proc oids that the node calls itself, ``operators`` the pg_operator oids (several in a RowCompareExpr).
 
     ``value``: the attribute number of a Var (0: the whole row); the text of a Const of type unknown, None for NULL,
-    else what the input function made of it; the name of a Param, SQLValueFunction, SubLink or JSON construct.
+    else the value read by the input function; the name of a Param, SQLValueFunction, SubLink or JSON construct.
     """
 
     node: str
@@ -39,11 +39,11 @@ class Expr(Struct, gc=False):
     null: bool = False
     """A Const that is NULL."""
     start: int = -1
-    """Where the text of the node begins, where ``location`` is that of an operator inside of it (exprLocation)."""
+    """The start of the node's text, if ``location`` is that of an operator inside of it (exprLocation)."""
 
 
 def nodes(expr: Expr) -> Iterator[Expr]:
-    """All nodes of an expression, each before what is below it, in the order of the text."""
+    """Yield all nodes of an expression, parents first, in the order of the text."""
     stack = [expr]
     while stack:
         node = stack.pop()

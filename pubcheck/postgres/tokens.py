@@ -25,7 +25,7 @@ def tokens(text: bytes, start: int = 0) -> Iterator[tuple[str, bytes, int]]:
 
 
 def name_end(text: bytes, start: int) -> int:
-    """Where the (qualified) name or other token that begins at an offset ends."""
+    """Return the end of the (qualified) name or other token that begins at an offset."""
     end, dotted = start, True
     for kind, token, offset in tokens(text, start):
         if token == b"." and end > start:
@@ -62,7 +62,7 @@ def _identifier(token: bytes) -> str:
 
 
 def column_list(text: bytes, relation: int) -> list[tuple[int, int]]:
-    """(offset, length) of each name in the column list that follows a publication's relation at an offset."""
+    """Return (offset, length) of each name in the column list that follows a publication's relation at an offset."""
     places: list[tuple[int, int]] = []
     inside = False
     expect_name = True  # the relation's own (qualified) name comes first
@@ -84,12 +84,12 @@ def column_list(text: bytes, relation: int) -> list[tuple[int, int]]:
 
 
 def in_bytes(text: str, at: int | None = None) -> int:
-    """Where a place of a text (None: its end) is in its bytes."""
+    """Convert an offset in characters of a text (None: its end) to one in bytes."""
     return len(text[:at].encode(errors="surrogatepass"))
 
 
 def in_characters(data: bytes, at: int | None = None) -> int:
-    """Where a place of the bytes of a text (None: their end) is in it."""
+    """Convert an offset in bytes of a text (None: its end) to one in characters."""
     return len(data[:at].decode(errors="surrogatepass"))
 
 

@@ -1,4 +1,4 @@
-"""How type modifiers are packed and written (the typmodout functions; utils/adt/format_type.c)."""
+"""The packing and output of type modifiers (the typmodout functions; utils/adt/format_type.c)."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ def _interval_fields() -> dict[int, str]:
 
 
 INTERVAL_FIELDS = _interval_fields()
-"""What an interval can be restricted to: the mask and how it is written."""
+"""The restrictions of an interval: the mask and its text."""
 
 
 def display(type_oid: int, typmod: int) -> str:
-    """What the typmodout function writes behind the type's name; empty where there is no typmod."""
+    """Return the text of a type modifier as the typmodout function writes it; empty if there is none."""
     if typmod < 0:
         return ""
     if type_oid in CLOCKS:

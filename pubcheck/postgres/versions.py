@@ -6,7 +6,7 @@ from msgspec import Struct
 
 
 class Major(Struct, frozen=True):
-    """What distinguishes a major for publications; grammar facts are those of its gram.y.
+    """The differences between majors that matter for publications; grammar facts are those of their gram.y.
 
     ``virtual_columns``: VIRTUAL generated columns exist (18). ``stored_is_default``: GENERATED ... AS (expr) needs no
     keyword (18). ``publish_generated_columns``: the option exists, and stored generated columns may be listed (18).
@@ -15,9 +15,9 @@ class Major(Struct, frozen=True):
     ``exclusion_partitioned``: a partitioned table may have exclusion constraints (17).
     ``own_generation``: a child's generated column may have its own expression, and only where its parent's is
     generated (16).
-    ``attaches_same_kind``: ATTACH PARTITION takes a unique constraint's index for a primary key's no more (17).
-    ``distinct_primary_keys``: no primary key takes over an index with NULLS NOT DISTINCT (16).
-    ``column_storage``: a new column may say its STORAGE (16). ``enforcement``: constraints may be [NOT] ENFORCED (18).
+    ``attaches_same_kind``: ATTACH PARTITION no longer accepts a unique constraint for a primary key (17).
+    ``distinct_primary_keys``: a primary key cannot use an existing index with NULLS NOT DISTINCT (16).
+    ``column_storage``: a new column may have a STORAGE clause (16). ``enforcement``: constraints may be [NOT] ENFORCED (18).
     ``opens_by_kind``: a relation that cannot be opened is reported with a DETAIL about its kind (16).
     """
 

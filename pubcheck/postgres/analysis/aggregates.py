@@ -33,7 +33,7 @@ def same(left: Expr, right: Expr) -> bool:
 
 
 def _with_references(expr: Expr) -> Iterator[Expr]:
-    """An expression's nodes, and what sub-selects refer to outside of themselves."""
+    """Yield an expression's nodes, and the outer references of its sub-selects."""
     for node in nodes(expr):
         yield node
         if node.node == "SubLink":
@@ -41,7 +41,7 @@ def _with_references(expr: Expr) -> Iterator[Expr]:
 
 
 def place_aggregate(p: Nested, aggregate: Expr, others: list[Expr]) -> Expr:
-    """Find the level that an aggregate belongs to; ``others``: its FILTER and what it sorts by.
+    """Find the level that an aggregate belongs to; ``others`` are its FILTER and ORDER BY expressions.
 
     Raises ServerError 42803, 0A000 (check_agglevels_and_constraints).
     """

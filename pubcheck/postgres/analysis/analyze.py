@@ -26,9 +26,9 @@ Handler = Callable[[ParseState, Node], Expr]
 
 
 def transform(p: ParseState, node: Node) -> Expr:
-    """An expression with its types, functions and operators found.
+    """Return the analysed expression, with its types, functions and operators.
 
-    Raises ServerError where the server refuses it, Unknowable where that rests on what is not visible.
+    Raises ServerError where the server refuses it, Unknowable where that depends on an unknown object.
     """
     for kind, body in node.items():
         try:
@@ -116,7 +116,7 @@ def _column(p: ParseState, body: Node) -> Expr:
 
 
 def _call(p: ParseState, body: Node) -> Expr:
-    """A FuncCall; what WITHIN GROUP sorts by are arguments too (transformFuncCall)."""
+    """Analyse a FuncCall; the sort keys of WITHIN GROUP are arguments too (transformFuncCall)."""
     names, location = names_of(body["funcname"]), body.get("location", -1)
     if p.major.number < 16 and names[-1] in _WORDS_OF_16 and not p.session.text.startswith(b"pg_catalog", location):
         names = names[-1:]
@@ -248,4 +248,4 @@ _SPECIAL: Deferred[str, Handler] = Deferred(
         "rows": "row_expr:row_operator",
     },
 )
-"""What A_Exprs that are no plain operators are, by their kind, and those of rows."""
+"""Handlers of A_Exprs that are not plain operators, by their kind, and of those that compare rows."""

@@ -1,4 +1,4 @@
-"""Which of several functions or operators a call means (FuncnameGetCandidates, func_select_candidate)."""
+"""The choice among several functions or operators for a call (FuncnameGetCandidates, func_select_candidate)."""
 
 from __future__ import annotations
 
@@ -103,9 +103,10 @@ def _match_names(proc: Proc, arity: int, argument_names: Sequence[str]) -> tuple
 
 
 def _prevails(new: Candidate, old: Candidate) -> bool:
-    """Of two candidates with the same types the earlier in the path stays, then the one that is not variadic.
+    """Whether a new candidate replaces an old one with the same types.
 
-    Where neither is better, the old one stays for both, and calls resolve to neither.
+    The one that is earlier in the path wins, then the one that is not variadic. Where neither is better, the old one
+    stays, and calls resolve to neither.
     """
     if new.path != old.path:
         return new.path < old.path
@@ -116,7 +117,7 @@ def _prevails(new: Candidate, old: Candidate) -> bool:
 
 
 def matching(p: ParseState, types: Sequence[int], candidates: list[Candidate]) -> list[Candidate]:
-    """Those that can take the types by implicit coercion (func_match_argtypes)."""
+    """Return the candidates that accept the types by implicit coercion (func_match_argtypes)."""
     count = len(types)
     fitting = []
     for candidate in candidates:
@@ -170,7 +171,7 @@ def _preferred_in(cache: SysCache, oid: int, category: str) -> bool:
 
 
 def _by_category(cache: SysCache, unknown: Sequence[int], candidates: list[Candidate]) -> list[Candidate]:
-    """Keep those whose parameters, where literals of type unknown stand, are of the one category that suits."""
+    """Keep the candidates whose parameters for the unknown-type literals have the preferred type category."""
     chosen: dict[int, tuple[str, bool]] = {}
     for at in unknown:
         rows = [cache.type(candidate.args[at]) for candidate in candidates]

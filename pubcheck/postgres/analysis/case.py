@@ -19,8 +19,11 @@ _NULL: Node = {"A_Const": {"isnull": True, "location": -1}}
 
 
 def case(p: ParseState, body: Node) -> Expr:
-    """CASE (transformCaseExpr). ``args``: what is tested if anything, condition and result of each WHEN, the ELSE;
-    ``value``: whether the first is what is tested."""
+    """CASE (transformCaseExpr).
+
+    ``args``: the tested expression if there is one, condition and result of each WHEN, the ELSE; ``value``: whether the
+    first argument is the tested expression.
+    """
     tested: Expr | None = None
     if "arg" in body:
         tested = p.transform(body["arg"])

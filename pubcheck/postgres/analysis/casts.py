@@ -18,7 +18,7 @@ from pubcheck.postgres.primnodes import EXPLICIT_CAST, UNKNOWN, Expr
 
 
 def cast(p: ParseState, body: Node) -> Expr:
-    """CAST(), :: and TYPE 'literal' (transformTypeCast). Raises ServerError 42846 and what its parts give rise to."""
+    """CAST(), :: and TYPE 'literal' (transformTypeCast). Raises ServerError 42846 and the errors of its parts."""
     type_name = body["typeName"]
     target, typmod = type_and_typmod(p, type_name)
     argument = body["arg"]

@@ -202,7 +202,7 @@ def _build(
             args.append(Expr("Const", INT4, value=typmod))
         if parameter_count == 3:
             args.append(Expr("Const", BOOL, value=context == "e"))
-        # exprIsLengthCoercion: what a length coercion gives has that length.
+        # exprIsLengthCoercion: the result of a length coercion has that length.
         shown = typmod if parameter_count >= 2 else -1
         return Expr("FuncExpr", target, args, location, typmod=shown, functions=(function,), form=form)
     if path == "array":
@@ -289,7 +289,7 @@ def coerce_to_specific_type(p: ParseState, node: Expr, target: int, construct: s
 
 
 def select_common_type(p: ParseState, exprs: Sequence[Expr], construct: str | None) -> int:
-    """The type that CASE, VALUES and their like give (select_common_type).
+    """Return the common type of CASE, VALUES and similar constructs (select_common_type).
 
     Raises ServerError 42804; answers 0 instead where ``construct`` is None.
     """

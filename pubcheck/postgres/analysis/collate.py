@@ -1,7 +1,7 @@
-"""Which collation each node has, and which its functions work with (parser/parse_collate.c).
+"""Collations of nodes, and input collations of their functions (parser/parse_collate.c).
 
 A collation has a strength: none, implicit (a column's, a type's default) or explicit (COLLATE). States of operands are
-merged upwards; two different implicit ones conflict, which matters only to what needs a collation at run time, and two
+merged upwards. Two different implicit ones conflict, which matters only if a collation is needed at run time; two
 different explicit ones are refused at once.
 """
 
@@ -27,7 +27,7 @@ Operands of tests do merge in the server, but a test has one.
 
 
 class _State:
-    """What the operands that were seen so far add up to (assign_collations_context)."""
+    """The merged collation of the operands up to here (assign_collations_context)."""
 
     __slots__ = ("collation", "location", "strength")
 
@@ -77,15 +77,17 @@ def assign_collations(p: ParseState, expr: Expr) -> None:
 
 
 def _operands(expr: Expr, state: _State) -> Iterator[tuple[Expr, _State]]:
-    """A node's operands in the server's order, each with what its collation is merged into; what does not count for
-    the node's own goes nowhere."""
+    """Return a node's operands in the server's order, each with the state that its collation is merged into.
+
+    Operands that do not count for the node's own collation get a state of their own.
+    """
     kind, args = expr.node, expr.args
     if kind in _INDEPENDENT:
         return ((operand, _State()) for operand in args)
     if kind == "RowCompareExpr":
         return _pairs(expr)
     if kind == "CaseExpr" and expr.value:
-        # What is tested has its collations already; conditions are boolean, so that only results count.
+        # The tested expression has its collations already; conditions are boolean, so that only results count.
         args = args[1:]
     elif kind == "SubscriptingRef":
         return ((operand, state if operand is args[0] else _State()) for operand in (*args[1:], args[0]))
@@ -93,7 +95,7 @@ def _operands(expr: Expr, state: _State) -> Iterator[tuple[Expr, _State]]:
 
 
 def _pairs(expr: Expr) -> Iterator[tuple[Expr, _State]]:
-    """Of rows that are compared, each pair of columns has a collation of its own."""
+    """Yield the operands of a row comparison; each pair of columns has its own collation."""
     columns = expr.value
     for left, right in zip(expr.args[:columns], expr.args[columns:], strict=True):
         pair = _State()
@@ -102,7 +104,7 @@ def _pairs(expr: Expr) -> Iterator[tuple[Expr, _State]]:
 
 
 def _finish(p: ParseState, expr: Expr, state: _State, parent: _State) -> None:
-    """A node's collation from what its operands add up to, and what it is to the node above."""
+    """Set a node's collation from the merged state of its operands, and merge it into the parent's state."""
     kind = expr.node
     if kind in _INDEPENDENT or kind == "RowCompareExpr":
         return
@@ -119,7 +121,7 @@ def _finish(p: ParseState, expr: Expr, state: _State, parent: _State) -> None:
     if not own:
         expr.collation = 0
         return
-    # A domain's own collation goes before what it is made of.
+    # A domain's own collation precedes that of its base type.
     bubbles = own == _DEFAULT if kind == "CoerceToDomain" else state.strength > _NONE
     if bubbles:
         expr.collation = 0 if state.strength == _CONFLICT else state.collation

@@ -25,9 +25,9 @@ MAX_FUZZY_DISTANCE = 3
 
 
 def named_columns(session: Session, relation: Relation, tree: Node) -> Iterator[tuple[Column, int]]:
-    """The columns that an expression names, outside of sub-selects, and where, in the order of the text.
+    """Return the columns that an expression names outside of sub-selects, with their locations, in textual order.
 
-    Raises ServerError for a name that the table certainly does not give; a table that is not visible has every column.
+    Raises ServerError for a name that the table certainly does not have; an unknown table has every column.
     """
     for _, body in find(tree, "ColumnRef"):
         column = _resolve(session, session.catalog.relations[relation.oid], body)
@@ -131,7 +131,7 @@ class MissingColumn(Struct):
 def column_reference(p: ParseState, body: Node) -> Expr | MissingColumn:
     """A ColumnRef over the one relation of an expression, as a Var (transformColumnRef).
 
-    Raises ServerError 42703, 42P01, 0A000 and 42601, and Unknowable for a column whose type is not visible.
+    Raises ServerError 42703, 42P01, 0A000 and 42601, and Unknowable for a column whose type is unknown.
     """
     relation = p.relation
     qualifier, name, location = _parts(p.session, relation, body)
@@ -166,7 +166,7 @@ def relation_column(p: ParseState, relation: Relation, name: str, location: int)
 
 
 def column_var(p: ParseState, column: Column, location: int) -> Expr:
-    """A column as a Var. Raises Unknowable where its type is not visible."""
+    """Return a column as a Var. Raises Unknowable if its type is unknown."""
     if not column.type:
         raise Unknowable(f'the type of column "{column.name}"', location)
     collation = column.collation or p.cache.type(column.type).collation
@@ -190,7 +190,7 @@ def whole_row(p: ParseState, relation: Relation, location: int) -> Expr:
 def suggestion(offered: list[tuple[int, str, str]], name: str) -> str | None:
     """The HINT of errorMissingColumn: the column, or the two columns, that the name is nearest to.
 
-    ``offered``: how far the table's name is from what was written, its name, and the column's.
+    ``offered`` are tuples: the distance of the table's name from the qualifier, its name, and the column's.
     """
     best = MAX_FUZZY_DISTANCE + 1
     first = second = ""
@@ -232,7 +232,8 @@ def distance(source: str, target: str, limit: int) -> int:
     source, target = source[start:], target[start:]
     while source and target and source[-1] == target[-1]:
         source, target = source[:-1], target[:-1]
-    # Cells further than ``limit`` from the diagonal are beyond it; those never written hold what is too great as well.
+    # Cells further than ``limit`` from the diagonal are beyond it; cells never written hold a value that is too large
+    # as well.
     width = len(target)
     row = list(range(width + 1))
     for at, char in enumerate(source, 1):

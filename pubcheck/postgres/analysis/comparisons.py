@@ -27,7 +27,7 @@ def any_or_all(p: ParseState, body: Node) -> Expr:
 def in_list(p: ParseState, body: Node) -> Expr:
     """IN and NOT IN with a list (transformAExprIn).
 
-    What names no column goes into one array if there are two such and their common type has an array type; the rest
+    Items without columns go into one array if there are two of them and their common type has an array type; the rest
     are comparisons of their own.
     """
     names, location = names_of(body["name"]), body.get("location", -1)
@@ -95,7 +95,7 @@ def distinct(p: ParseState, body: Node) -> Expr:
     for side, other in ((right_node, left_node), (left_node, right_node)):
         if side.get("A_Const", {}).get("isnull"):
             test = "IS_NULL" if negated else "IS_NOT_NULL"
-            # Of a row this asks for the row itself, where IS NULL asks for its fields: it is distinguished by its form.
+            # For a row this tests the row itself, where IS NULL tests its fields: the form distinguishes them.
             return Expr("NullTest", BOOL, [p.transform(other)], location, value=test, form=IMPLICIT)
     names = names_of(body["name"])
     left, right = p.transform(left_node), p.transform(right_node)

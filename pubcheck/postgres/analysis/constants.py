@@ -66,7 +66,7 @@ _MAX_PRECISION = 6
 
 
 def value_function(p: ParseState, body: Node) -> Expr:
-    """CURRENT_DATE, LOCALTIME(2), CURRENT_USER and their like."""
+    """Analyse CURRENT_DATE, LOCALTIME(2), CURRENT_USER and similar."""
     op: str = body["op"]
     typmod: int = body.get("typmod", 0 if op.endswith("_N") else -1)
     oid = type_of(op)

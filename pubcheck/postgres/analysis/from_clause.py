@@ -186,7 +186,7 @@ def _is_composite(p: Nested, expr: Expr) -> bool:
 
 
 def _returned(p: Nested, expr: Expr, definitions: list[Node], called: str, alias: str) -> list[Output] | None:
-    """The columns of what a function gives (get_expr_result_type, chooseScalarFunctionAlias)."""
+    """Return the columns of a function's result (get_expr_result_type, chooseScalarFunctionAlias)."""
     cache = p.cache
     row = cache.proc(expr.functions[0]) if expr.node == "FuncExpr" else None
     outs = [at for at, mode in enumerate(row.modes) if mode in "obt"] if row is not None else []
@@ -288,7 +288,7 @@ def _on(p: Nested, body: Node, items: list[Item]) -> None:
 
 
 def _merged(p: Nested, name: str, before: list[str], left: list[Output], right: list[Output]) -> Output:
-    """A column that USING makes one of two."""
+    """Return the column that USING merges from two."""
     if name in before:
         raise p.error("42701", f'column name "{name}" appears more than once in USING clause')
     matches: list[Output] = []

@@ -89,7 +89,7 @@ def _call(p: ParseState, names: list[str], args: list[Expr], call: Node | None, 
 def _not_one(
     p: ParseState, names: list[str], types: list[int], signature: _Signature, detail: str, call: Node, location: int
 ) -> ServerError:
-    """No function fits a call, or "many" do."""
+    """Return the error for a call that no function fits, or "many" do."""
     if detail == "many":
         hint = "Could not choose a best candidate function. You might need to add explicit type casts."
         message = "function {signature} is not unique"
@@ -102,7 +102,7 @@ NO_FUNCTION = "function {signature} does not exist"
 
 
 class _Signature:
-    """func_signature_string, put together only when somebody reads it."""
+    """func_signature_string, built only when it is read."""
 
     def __init__(self, p: ParseState, names: list[str], types: list[int], argument_names: list[str]) -> None:
         self._parts = p, names, types, argument_names
@@ -141,7 +141,7 @@ def _argument_names(p: ParseState, args: list[Expr]) -> list[str]:
 def _detail(
     p: ParseState, names: list[str], args: list[Expr], argument_names: list[str], types: list[int], expand: bool
 ) -> Candidate | str:
-    """The function meant, or "coercion", "many", "none" (func_get_detail)."""
+    """Return the function that the call resolves to, or "coercion", "many" or "none" (func_get_detail)."""
     offered = function_candidates(p.cache, names, len(args), argument_names, expand=expand)
     actual = tuple(types)
     best = next((candidate for candidate in offered if candidate.args[: len(actual)] == actual), None)
@@ -333,7 +333,7 @@ def _check_aggregation(
 
 
 def _sort(p: ParseState, args: list[Expr], call: Node) -> list[Expr]:
-    """What an aggregate's input is sorted by, or made distinct by, must have an order (transformAggregateCall)."""
+    """Check that the sort and DISTINCT keys of an aggregate have an order (transformAggregateCall)."""
     from pubcheck.postgres.analysis.aggregates import same
     from pubcheck.postgres.analysis.sort_group import order
 
@@ -364,7 +364,7 @@ def _sort(p: ParseState, args: list[Expr], call: Node) -> list[Expr]:
 
 
 def _project(p: ParseState, name: str, value: Expr, location: int) -> Expr | None:
-    """A field of a composite value (ParseComplexProjection)."""
+    """Return a field of a composite value (ParseComplexProjection)."""
     cache = p.cache
     if value.node == "Var" and value.value == 0:
         return relation_column(p, p.relation, name, location)

@@ -28,7 +28,7 @@ _BEHAVIORS: dict[str, tuple[frozenset[str], str]] = {
         "Only ERROR, NULL, or DEFAULT expression is allowed in {} for JSON_VALUE().",
     ),
 }
-"""What may be said ON EMPTY and ON ERROR, and the DETAIL for anything else."""
+"""The behaviours allowed ON EMPTY and ON ERROR, and the DETAIL for anything else."""
 _DEFAULTS = frozenset(("Const", "FuncExpr", "OpExpr"))
 _WRAPPERS = frozenset(
     ("CoerceViaIO", "CoerceToDomain", "ArrayCoerceExpr", "ConvertRowtypeExpr", "RelabelType", "CollateExpr")
@@ -36,7 +36,7 @@ _WRAPPERS = frozenset(
 
 
 def query_function(p: ParseState, body: Node) -> Expr:
-    """Raises ServerError 42601, 42804, 42846 and what the parts give rise to."""
+    """Analyse a JSON query function. Raises ServerError 42601, 42804, 42846 and the errors of its parts."""
     name, location = _NAMES[body["op"]], body.get("location", -1)
     if p.major.number < 17:
         return as_function(p, name.lower(), [body["context_item"]["raw_expr"], body["pathspec"]], body)

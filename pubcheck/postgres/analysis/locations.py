@@ -1,6 +1,6 @@
-"""Where the text of a parse node or of an analysed expression begins (exprLocation in nodes/nodeFuncs.c).
+"""Locations of parse nodes and of analysed expressions (exprLocation in nodes/nodeFuncs.c).
 
-A node knows one place: a comparison that of its operator, a function call that of its name. An error about a whole
+A node has one location: a comparison that of its operator, a function call that of its name. An error about a whole
 expression points at the leftmost place among it and its operands. -1 means that there is no location.
 """
 
@@ -40,7 +40,8 @@ _LEFTMOST = frozenset(
 
 
 def expr_location(expr: Expr) -> int:
-    """Where an analysed expression begins, as a byte offset into the statement; -1 where the server does not know."""
+    """Return the start of an analysed expression, a byte offset into the statement; -1 where the server does not know
+    it."""
     best = -1
     while True:
         kind = expr.node
@@ -75,7 +76,7 @@ def _leftmost(first: int, second: int) -> int:
 
 
 def node_location(node: Node | None) -> int:
-    """Where a parse node begins; -1 where the server does not know."""
+    """Return the start of a parse node; -1 where the server does not know it."""
     if not node:
         return -1
     ((kind, body),) = node.items()

@@ -1,4 +1,4 @@
-"""Names in a sub-select: what FROM brings, level by level (parser/parse_relation.c, transformColumnRef)."""
+"""Names in a sub-select: the items of FROM, level by level (parser/parse_relation.c, transformColumnRef)."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Item:
 
 
 class Nested(ParseState):
-    """The state of a sub-select: what its FROM brings, and the query around it."""
+    """The state of a sub-select: the items of its FROM, and the outer query."""
 
     def __init__(self, parent: ParseState) -> None:
         super().__init__(parent.session, parent.relation, parent.inputs, parent.transform_expr)
@@ -67,7 +67,7 @@ class Nested(ParseState):
         self.entries: list[Item] = []
         """All entries, those too that cannot be referred to (p_rtable)."""
         self.queries: dict[str, list[Output] | None] = dict(parent.queries) if isinstance(parent, Nested) else {}
-        """What WITH names."""
+        """The names of the WITH clause."""
         self.lateral = False
         self.resolves = True
         """Literals of no type in the select list become texts; in an arm of a UNION the other arms are asked first."""
@@ -77,7 +77,7 @@ class Nested(ParseState):
         self.outer: list[Expr] = []
         """References to levels further out: columns, and aggregates that belong there."""
         self.analysed: list[Expr] = parent.analysed if isinstance(parent, Nested) else []
-        """What is evaluated in the whole query, those of its sub-selects before it."""
+        """All expressions of the query, those of its sub-selects first."""
 
     @property
     def touches(self) -> bool:

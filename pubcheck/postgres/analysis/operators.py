@@ -1,4 +1,4 @@
-"""Operators: which one is meant, and the node it becomes (parser/parse_oper.c)."""
+"""Operators: their resolution and their nodes (parser/parse_oper.c)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pubcheck.postgres.oids import BOOL, POLYMORPHIC
 from pubcheck.postgres.primnodes import IMPLICIT, UNKNOWN, Expr
 
 _known: dict[tuple[int, str, int, int], Operator] = {}
-"""Which built-in operator a name means between built-in types: (major, name, left, right)."""
+"""The built-in operator that a name resolves to between built-in types: (major, name, left, right)."""
 
 
 def find_operator(p: ParseState, names: list[str], left: int, right: int, location: int) -> Operator:
@@ -38,7 +38,7 @@ def find_operator(p: ParseState, names: list[str], left: int, right: int, locati
 
 
 def _exact(p: ParseState, offered: list[tuple[int, Operator]], left: int, right: int) -> Operator | None:
-    """binary_oper_exact, and its like for prefix operators: no coercion, a literal taken for the other side's type."""
+    """binary_oper_exact, also for prefix operators: no coercion; a literal gets the type of the other operand."""
     if not left:
         return _with_types(offered, 0, right)
     literal = UNKNOWN in (left, right)

@@ -1,4 +1,4 @@
-"""What the analysis of one expression works with (parser/parse_node.c)."""
+"""The state of the analysis of one expression (parser/parse_node.c)."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _WITH_SETS = frozenset(("SELECT", "ORDER BY", "GROUP BY", "DISTINCT ON", "functi
 
 
 class ParseState:
-    """One relation in scope, and the session whose search path and settings count.
+    """The relation in scope, and the session whose search path and settings apply.
 
-    ``inputs`` is what literals are read with; it remembers which of them were frozen. ``transform_expr`` analyses the
+    ``inputs`` reads the literals; it records which of them were frozen. ``transform_expr`` analyses the
     parts of an expression: each construct is a module of its own, and ``analyze`` knows them all.
     """
 
@@ -46,7 +46,7 @@ class ParseState:
         self.transform_expr = transform_expr
         self.major = session.catalog.major
         self.frozen: list[tuple[int, frozenset[str]]] = []
-        """Where literals stand whose value was fixed when they were read, and by what."""
+        """The places of the literals whose value was fixed when they were read, and its causes."""
 
     def transform(self, node: Node) -> Expr:
         """An expression with its types, functions and operators found (``analyze.transform``)."""
@@ -72,7 +72,7 @@ class ParseState:
     def missing(
         self, message: str, key: str, signature: str, location: int, types: Sequence[int], *, known: bool, hint: str
     ) -> ServerError:
-        """The refusal (42883) of an operator or function that does not exist for these types.
+        """Return the refusal (42883) of an operator or function that does not exist for these types.
 
         It is assumed where something that is not visible may have made one: but of a name that the server's own have,
         for its own types, that is not expected.

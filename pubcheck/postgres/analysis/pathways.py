@@ -32,7 +32,7 @@ _ANYTHING = frozenset((ANY, ANYELEMENT, ANYNONARRAY, ANYCOMPATIBLE, ANYCOMPATIBL
 
 
 def find_pathway(cache: SysCache, target: int, source: int, context: str) -> Path:
-    """How a type becomes another in a context "i", "a" or "e" (find_coercion_pathway)."""
+    """Return the coercion of a type to another in a context "i", "a" or "e" (find_coercion_pathway)."""
     if target < FIRST_NORMAL_OID > source and not cache.catalog.casts:
         key = (cache.catalog.major.number, target, source, context)
         path = _known_paths.get(key)

@@ -199,7 +199,7 @@ class _Binding:
             return
         if not self.element:
             if self.lenient:
-                # With unknown literals only, what is not an array may still come of it, but an enum cannot.
+                # With unknown literals only, a type that is not an array may still result, but an enum cannot.
                 if ANYENUM in self.declared:
                     raise self._error("")
                 return
@@ -214,7 +214,7 @@ class _Binding:
             raise self._error(f"type matched to anyenum is not an enum type: {self._name(self.element)}")
 
     def element_needed(self) -> bool:
-        """Whether more than one argument or the result rests on the element type."""
+        """Whether more than one argument or the result depends on the element type."""
         count = sum(oid in SIMPLE_FAMILY for oid in self.declared)
         return count > 1 or (self.result in SIMPLE_FAMILY and self.result != ANYARRAY)
 

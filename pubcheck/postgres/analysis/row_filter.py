@@ -27,7 +27,8 @@ CONSTRUCT = "PUBLICATION WHERE"
 
 
 class Evidence(Struct, frozen=True):
-    """What a refusal of the walk rests on: the state of analysis, the filter as written, the node refused and why."""
+    """The evidence for a refusal of the walk: the state of analysis, the filter as written, the refused node and the
+    reason."""
 
     state: ParseState
     tree: Node
@@ -76,7 +77,7 @@ def _with_columns(session: Session, relation: Relation) -> Relation:
 
 
 def parse_state(session: Session, relation: Relation) -> ParseState:
-    """What an expression over one relation is analysed with."""
+    """Return the state to analyse an expression over one relation with."""
     settings = session.catalog.settings
     inputs = InputContext(session.catalog.major.number, session.syscache, lambda name: settings.get(name.lower()))
     return ParseState(session, relation, inputs, transform)
@@ -102,10 +103,10 @@ def _not_analysed(session: Session, relation: Relation, tree: Node, unknown: Unk
 
 
 def _hopeless(p: ParseState, tree: Node) -> ServerError | None:
-    """The refusal of a filter whose types are not known, for what no types could make acceptable.
+    """Return the refusal of a filter with unknown types if no types could make it acceptable.
 
-    That is a sub-select, CURRENT_DATE and its like, and a function of whose name there is none that is built in and
-    immutable.
+    The reasons are a sub-select, CURRENT_DATE and similar, and a function whose name has no candidate that is built in
+    and immutable.
     """
     for kind, body in find(tree, "SubLink", "SQLValueFunction", "FuncCall"):
         key = "filter-construct"

@@ -1,4 +1,4 @@
-"""What a row filter may be made of (check_simple_rowfilter_expr in commands/publicationcmds.c)."""
+"""The nodes that a row filter may contain (check_simple_rowfilter_expr in commands/publicationcmds.c)."""
 
 from __future__ import annotations
 
@@ -49,9 +49,10 @@ _ALLOWED = frozenset(
 
 
 class Refusal(Struct, frozen=True):
-    """Why the server refuses a filter: the ``key`` of the error, the first node in its way, and what of it.
+    """The server's refusal of a filter: the ``key`` of the error, the first node that is not allowed, and the object in
+    it.
 
-    ``oid`` is the function, operator, type or collation that is meant, 0 where it is the node as such or a system
+    ``oid`` is the function, operator, type or collation that is refused, 0 if it is the node as such or a system
     column. ``error`` is the server's answer, whose position is that of the culprit.
     """
 
@@ -71,9 +72,9 @@ def _refuse(p: ParseState, key: str, culprit: Expr, oid: int = 0) -> Refusal:
 
 
 def check_simple(p: ParseState, expr: Expr) -> Refusal | None:
-    """The first node, from the root down and left to right, that a row filter may not hold; None if all is well.
+    """Return the first node, from the root down and left to right, that a row filter may not contain, or None.
 
-    Raises Unknowable where that rests on a function or collation that is not visible.
+    Raises Unknowable where that depends on an unknown function or collation.
     """
     for at in nodes(expr):
         refusal = _check(p, at)

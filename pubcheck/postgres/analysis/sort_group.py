@@ -95,7 +95,7 @@ def _expression(p: Nested, node: Node, targets: list[Target], clause: str) -> Ta
 
 
 def group(p: Nested, clauses: list[Node], targets: list[Target], sorted_by: list[Target]) -> list[Target]:
-    """GROUP BY (transformGroupClause); what grouping sets leave ungrouped is not looked at."""
+    """GROUP BY (transformGroupClause); columns that grouping sets leave ungrouped are not checked."""
     groups: list[Target] = []
     todo: list[Any] = list(reversed(clauses))
     while todo:
@@ -176,7 +176,7 @@ def limit(p: Nested, node: Node, clause: str, ties: bool = False) -> None:
 
 
 def windows(p: Nested, clauses: list[Node], targets: list[Target]) -> None:
-    """What windows are made by (transformWindowDefinitions)."""
+    """Analyse the definitions of windows (transformWindowDefinitions)."""
     names: set[str] = set()
     for definition in [*(clause["WindowDef"] for clause in clauses), *p.window_definitions]:
         location: int = definition.get("location", -1)

@@ -79,7 +79,7 @@ def _named_outputs(p: ParseState, outputs: list[Output] | None, location: int) -
 
 
 def _refused(p: ParseState, location: int) -> NoReturn:
-    """What the server says in the end, whatever it makes of the sub-select."""
+    """Raise the refusal that the server gives in the end, whatever the sub-select contains."""
     key = "filter-construct"
     raise p.error("0A000", MESSAGE, location, key, detail=DETAILS[key])
 

@@ -1,4 +1,4 @@
-"""What the functions that an expression's nodes call may give another time (nodes/nodeFuncs.c: check_functions_in_node;
+"""The volatility of the functions that an expression's nodes call (nodes/nodeFuncs.c: check_functions_in_node;
 optimizer/util/clauses.c: contain_mutable_functions).
 """
 
@@ -45,8 +45,11 @@ def _as_text(cache: SysCache, oid: int) -> int:
 
 
 def _io(cache: SysCache, oid: int, *, out: bool) -> int:
-    """Of a type's input or output function. Those of the unit's types are the server's own, and stable: of enums,
-    ranges, rows and arrays. Raises Unknowable for a base type."""
+    """Return the volatility of a type's input or output function.
+
+    Those of the unit's types are the server's own, and stable: of enums, ranges, rows and arrays. Raises Unknowable for
+    a base type.
+    """
     oid, _ = cache.base_type(oid)
     if oid >= FIRST_NORMAL_OID:
         row = cache.type(oid)

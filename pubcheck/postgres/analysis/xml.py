@@ -1,4 +1,4 @@
-"""XMLELEMENT, XMLFOREST, XMLPARSE, XMLSERIALIZE and their like (transformXmlExpr in parser/parse_expr.c)."""
+"""XMLELEMENT, XMLFOREST, XMLPARSE, XMLSERIALIZE and similar (transformXmlExpr in parser/parse_expr.c)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ARGUMENTS: dict[str, tuple[int, ...]] = {
     "XMLROOT": (XML, TEXT, INT4),
     "IS DOCUMENT": (XML,),
 }
-"""What the arguments must be, the last for all that follow; 0 for anything."""
+"""The types of the arguments, the last one for all that follow; 0 for any type."""
 
 
 def xml_expression(p: ParseState, body: Node) -> Expr:
@@ -44,7 +44,8 @@ def xml_expression(p: ParseState, body: Node) -> Expr:
 
 
 def _named(p: ParseState, body: Node, construct: str) -> list[Expr]:
-    """XMLATTRIBUTES or the elements of a forest; what has no name must be a column, whose name it takes."""
+    """Analyse XMLATTRIBUTES or the elements of a forest; an element without a name must be a column, whose name it
+    gets."""
     args: list[Expr] = []
     names: list[str] = []
     for item in body.get("named_args", ()):

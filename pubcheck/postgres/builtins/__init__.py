@@ -1,6 +1,7 @@
-"""What initdb makes: types and relations of each major, from snapshots of real servers (see ``snapshot``).
+"""The types and relations that initdb creates in each major, from snapshots of real servers (see ``snapshot``).
 
-Names only, for every run needs them; what resolution asks of an object is in ``objects``, opened when a filter is met.
+Names only, because every run needs them. The details for name resolution are in ``objects``, loaded on the first
+filter.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What PostgreSQL's own extensions (contrib) create, taken from servers by ``tools/builtins/extension_snapshot.py``."""
+"""Objects of PostgreSQL's own extensions (contrib), taken from servers by ``tools/builtins/extension_snapshot.py``."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def _file() -> _File:
 
 @cache
 def contents(major: int, name: str) -> Contents | None:
-    """What CREATE EXTENSION makes on a server of that major; None where that is not known."""
+    """Return the objects that CREATE EXTENSION creates in that major; None if they are not known."""
     file = _file()
     bit = 1 << list(file.servers).index(str(major))
     for majors, raw in file.extensions.get(name, ()):

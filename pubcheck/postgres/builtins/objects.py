@@ -1,7 +1,7 @@
-"""What initdb makes, as name and type resolution asks for it: rows of pg_type, pg_proc, pg_operator, pg_cast and so on.
+"""The objects that initdb creates, for name and type resolution: rows of pg_type, pg_proc, pg_operator, pg_cast etc.
 
-One file holds all majors, for most rows are the same in each; a row is decoded when it is first asked for. Opening it
-costs some milliseconds, so that only who meets a filter does. ``snapshot`` writes it.
+One file holds all majors, because most rows are the same in each; a row is decoded on first use. Opening the file
+takes some milliseconds, so it is opened only for filters. ``snapshot`` writes it.
 """
 
 from __future__ import annotations
@@ -325,7 +325,7 @@ class Objects:
             return procs
 
     def placed_procs(self, name: str, place: int) -> list[tuple[int, Proc]]:
-        """Those of pg_catalog, each with the place that is given; the list is not the caller's to change."""
+        """Return the functions of a name in pg_catalog, each with ``place``; callers must not change the list."""
         try:
             return self._placed_procs[name, place]
         except KeyError:
@@ -370,7 +370,7 @@ class Objects:
             return operators
 
     def placed_operators(self, name: str, prefix: bool, place: int) -> list[tuple[int, Operator]]:
-        """As ``placed_procs``."""
+        """Return operators in the same form as ``placed_procs``."""
         try:
             return self._placed_operators[name, prefix, place]
         except KeyError:
@@ -381,7 +381,7 @@ class Objects:
     # Casts and collations.
 
     def cast(self, source: int, target: int) -> Cast | None:
-        """Its ``oid`` is 0: nobody asks for it, and it differs from build to build."""
+        """Return a cast. Its ``oid`` is 0: it is not needed, and it differs between builds."""
         try:
             return self._casts[source, target]
         except KeyError:

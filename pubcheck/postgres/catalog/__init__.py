@@ -94,10 +94,10 @@ __all__ = [
 
 
 class Catalog(CatalogTables):
-    """All catalogs of one database of one major: how their objects are entered and removed.
+    """All catalogs of one database of one major, with the methods that add and remove objects.
 
-    Rows are immutable and replaced through ``put``; the journal undoes what a refused statement or a rolled back
-    transaction did.
+    Rows are immutable and replaced through ``put``; the journal undoes the changes of a refused statement or a rolled
+    back transaction.
     """
 
     def __init__(self, major: int, database: str = "postgres", *, database_known: bool = True) -> None:
@@ -127,7 +127,7 @@ class Catalog(CatalogTables):
         self.gone.put((NAMESPACE, 0, row.name), True)
 
     def holds_something(self) -> bool:
-        """Whether anything but roles was made."""
+        """Whether anything except roles was created."""
         return bool(self.relation_names or self.publications or self.types or self.procs)
 
     def share_roles(self, other: Catalog) -> None:
@@ -275,7 +275,7 @@ class Catalog(CatalogTables):
                 after = f"_{attempt}".encode()
 
     def row_type(self, relation: Relation) -> Type:
-        """The composite type of a relation's rows; made when it is first asked for."""
+        """Return the composite type of a relation's rows; it is created on first use."""
         oid = self.type_names.get((relation.namespace, relation.name))
         if oid is not None and self.types[oid].relation == relation.oid:
             return self.types[oid]
@@ -409,9 +409,7 @@ class Catalog(CatalogTables):
         self.subscriptions.remove(name)
 
     def remove(self, kind: str, oid: int) -> None:
-        """Delete one object with its name, its index entries and its own dependencies; what depends on it is not
-        looked at.
-        """
+        """Delete one object with its name, its index entries and its own dependencies, but not its dependents."""
         if kind in _REMOVALS:
             _REMOVALS[kind](self, oid)
         self.forget_dependencies((kind, oid))

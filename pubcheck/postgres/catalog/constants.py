@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 FIRST_NORMAL_OID = 16384
-"""FirstNormalObjectId (access/transam.h): what initdb made lies below."""
+"""FirstNormalObjectId (access/transam.h): objects created by initdb have lower oids."""
 FIRST_UNPINNED = 12000
 """FirstUnpinnedObjectId: a relation below is a system catalog, and nothing below can be dropped."""
 FIRST_GENERATED = 10000

@@ -19,15 +19,15 @@ class Journal:
     def __init__(self) -> None:
         self.entries: list[tuple[dict[Any, Any], Any, Any]] = []
         self.undone: list[tuple[dict[Any, Any], Any, Any]] = []
-        """What ``undo`` took back, in the same form: for who keeps something in step with the catalog."""
+        """The changes that ``undo`` reverted, in the same form, for structures that follow the catalog."""
         self.undos = 0
-        """How often something was undone."""
+        """The number of times that changes were undone."""
 
     def mark(self) -> int:
         return len(self.entries)
 
     def undo(self, mark: int) -> None:
-        """Take back all changes made since ``mark``."""
+        """Undo all changes made since ``mark``."""
         entries = self.entries
         self.undos += len(entries) > mark
         while len(entries) > mark:
@@ -48,7 +48,7 @@ class Heap(dict[K, V]):
         super().__init__()
         self._log = journal.entries.append
         self.removals = 0
-        """How often a row was removed."""
+        """The number of removed rows."""
 
     def put(self, key: K, row: V) -> None:
         self._log((self, key, self.get(key, _ABSENT)))
@@ -73,7 +73,7 @@ class Multimap(Generic[K, V]):
     def __init__(self, journal: Journal) -> None:
         self._log = journal.entries.append
         self.removals = 0
-        """How often an item was removed."""
+        """The number of removed items."""
         self.groups: dict[K, tuple[V] | dict[V, None]] = {}
 
     def add(self, key: K, item: V) -> None:

@@ -1,4 +1,4 @@
-"""Operator classes that the unit made, as far as they say how values are compared (pg_opclass, pg_amop, pg_amproc)."""
+"""Operator classes that the unit created, for the comparison of values (pg_opclass, pg_amop, pg_amproc)."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from msgspec import Struct
 
 
 class OperatorClass(Struct, frozen=True, gc=False):
-    """A default operator class that the unit made, with all members of its family.
+    """A default operator class that the unit created, with all members of its family.
 
-    ``family`` is the family's oid, ``method`` b(tree), h(ash), gin or gist, ``type`` what the class is for.
+    ``family`` is the family's oid, ``method`` b(tree), h(ash), gin or gist, ``type`` the class's input type.
     ``operators`` and ``functions`` are as in ``builtins.objects.FamilyRow``.
     """
 

@@ -14,8 +14,7 @@ if TYPE_CHECKING:
 
 
 class Reason(Struct, frozen=True, gc=False):
-    """What a finding rests on without being seen. ``at`` is where the doubt comes from, if it comes from
-    one place."""
+    """An unknown that a finding depends on. ``at`` is the place of its origin, if there is a single one."""
 
     text: str
     at: At | None = None

@@ -1,4 +1,4 @@
-"""Functions and procedures whose bodies can be run: what CREATE FUNCTION says of them."""
+"""Functions and procedures whose bodies can be run, as CREATE FUNCTION defines them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Routine(Struct, frozen=True):
     changes: bool = False
 
     def header(self) -> str:
-        """What a CREATE FUNCTION says before AS, with arguments and result of types that any parser knows."""
+        """Return the part of a CREATE FUNCTION before AS, with argument and result types that any parser knows."""
         if self.returns in ("trigger", "event_trigger"):
             return f"CREATE FUNCTION f() RETURNS {self.returns} LANGUAGE plpgsql AS"
         arguments = [f"{_quoted(name)} {_plain(type_name)}".strip() for name, type_name in self.inputs]

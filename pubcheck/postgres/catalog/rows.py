@@ -16,7 +16,7 @@ EMBEDDED = 1 << 32
 
 
 class Place(Struct, frozen=True, gc=False):
-    """Where something was said: source and statement (both by number within the unit), byte offsets in the latter."""
+    """A place in the text: source and statement (both by number within the unit), byte offsets in the latter."""
 
     source: int
     statement: int
@@ -50,7 +50,7 @@ class NotNull(Struct, frozen=True, gc=False):
 class Column(Struct, frozen=True, gc=False):
     """pg_attribute. ``generated`` is '' | 's' | 'v', ``identity`` '' | 'a' | 'd'; a dropped column keeps its number.
 
-    ``type`` is a pg_type oid, 0 when it is not visible, ``typmod`` atttypmod; ``expression`` are the columns a
+    ``type`` is a pg_type oid, 0 if it is unknown, ``typmod`` atttypmod; ``expression`` are the columns a
     generated column reads, ``tree`` the parse tree of a virtual one's expression.
     """
 
@@ -79,8 +79,9 @@ class Column(Struct, frozen=True, gc=False):
 class Relation(Struct, frozen=True, gc=False):
     """pg_class. ``kind`` and ``persistence`` and ``identity`` (relreplident) are the server's letters.
 
-    ``seen`` is False for a relation that the unit refers to and did not make: it exists by assumption, may have any
-    columns, and what rests on it is assumed. ``parents`` are direct inheritance parents or the partitioned table.
+    ``seen`` is False for a relation that the unit refers to and did not create: it exists by assumption, may have any
+    columns, and findings that depend on it are assumed. ``parents`` are direct inheritance parents or the partitioned
+    table.
     """
 
     oid: int
@@ -102,7 +103,7 @@ class Relation(Struct, frozen=True, gc=False):
     strategy: str = ""
     """partstrat of a partitioned table: l(ist), r(ange), h(ash)."""
     bound: tuple[object, ...] | None = None
-    """What a partition takes, as ``ddl.bounds`` writes it; None where it cannot be known."""
+    """The partition bound, as ``ddl.bounds`` writes it; None if it is unknown."""
     on_commit_drop: bool = False
     noted: bool = False
     place: Place | None = None
@@ -144,7 +145,7 @@ class Index(Struct, frozen=True, gc=False):
 
     @property
     def partial(self) -> bool:
-        """Whether pg_index has a predicate, which is what foreign keys, CLUSTER and the relation cache look at."""
+        """Whether pg_index has a predicate; foreign keys, CLUSTER and the relation cache check this."""
         return self.predicate is not None
 
     @property
@@ -171,9 +172,9 @@ class Constraint(Struct, frozen=True, gc=False):
     validated: bool = True
     parent: int = 0
     not_null: tuple[int, ...] = ()
-    """Of a CHECK, the columns that it says are NOT NULL."""
+    """The columns that a CHECK makes NOT NULL."""
     tree: object = None
-    """Of a CHECK, its condition, with the names that its columns have."""
+    """The condition of a CHECK, with the names of its columns."""
     enforced: bool = True
     """conenforced (18): a foreign key that is not has no triggers, so that its actions never happen."""
 
@@ -211,16 +212,16 @@ class Type(Struct, frozen=True, gc=False):
 
     @property
     def shell(self) -> bool:
-        """Of the unit's types: only its name is known yet (typisdefined is false)."""
+        """Whether the unit has only declared the type's name so far (typisdefined is false)."""
         return self.kind == "p"
 
 
 class Shown(Struct, frozen=True, gc=False):
-    """What a view shows that is perhaps automatically updatable (rewriteHandler.c: view_query_is_auto_updatable).
+    """The query of a view that may be automatically updatable (rewriteHandler.c: view_query_is_auto_updatable).
 
-    ``table`` is the one relation that it is over, ``only`` without those below it; ``columns`` the numbers there of its
-    own columns, 0 for what is not a column. ``conditions``: it has a WHERE. ``calls`` are the functions in its columns,
-    by their names' parts: with an aggregate or a set among them it is not updatable after all.
+    ``table`` is the one relation that it reads, ``only`` without its descendants; ``columns`` the numbers in it of the
+    view's columns, 0 for an expression. ``conditions``: it has a WHERE. ``calls`` are the functions in its columns,
+    by their names' parts: with an aggregate or a set-returning function among them the view is not updatable.
     """
 
     table: int
@@ -233,12 +234,12 @@ class Shown(Struct, frozen=True, gc=False):
 class Proc(Struct, frozen=True, gc=False):
     """pg_proc, by name and argument types; ``kind`` f(unction), p(rocedure), a(ggregate), w(indow function).
 
-    ``arguments`` are the input arguments' types (0: not visible), ``variadic`` the element type of the last one,
+    ``arguments`` are the input arguments' types (0: unknown), ``variadic`` the element type of the last one,
     ``defaults`` how many of the last have one; ``modes`` (i, o, b, v, t) and ``argument_names`` cover all parameters,
     as ``parameters`` do where there are any but input ones (proallargtypes; () for built-in functions). A built-in
     function that the unit altered is in the catalog under its own oid, without an entry among the names unless
-    it was renamed. ``effect`` says what a call may do unseen: c(hange catalogs), i (replica identities and keys
-    too), t(ake away from publications as well). ``definer``: SECURITY DEFINER. ``raises``: a function
+    it was renamed. ``effect`` says what a call may change: c(atalogs), i (replica identities and keys too),
+    t (members of publications as well). ``definer``: SECURITY DEFINER. ``raises``: a function
     of event triggers that may raise an error. ``inlined``: LANGUAGE sql, so that the planner may put the body in the
     place of a call.
     """
@@ -267,8 +268,8 @@ class Proc(Struct, frozen=True, gc=False):
 class Operator(Struct, frozen=True, gc=False):
     """pg_operator; ``left`` is 0 for a prefix operator.
 
-    ``function`` is 0 where it is not visible: then ``procedure`` is its name as written. ``returns`` is the result
-    type, 0 where it is not visible or the operator is only a shell, which has no ``procedure`` either. ``negator`` is
+    ``function`` is 0 if it is unknown: then ``procedure`` is its name as written. ``returns`` is the result
+    type, 0 if it is unknown or the operator is only a shell, which has no ``procedure`` either. ``negator`` is
     oprnegate, of the unit's operators only.
     """
 
@@ -323,15 +324,15 @@ class Other(Struct, frozen=True, gc=False):
     namespace: int
     owner: int
     instead: str = ""
-    """Of a rule DO INSTEAD without a condition: "update" or "delete", what of its table never comes about."""
+    """The operation of its table that an unconditional rule DO INSTEAD replaces: "update" or "delete"."""
     enabled: bool = True
 
 
 class Role(Struct, frozen=True, gc=False):
-    """pg_authid with pg_auth_members folded in: ``member_of`` are direct memberships. ``seen``: made by the unit.
+    """pg_authid with pg_auth_members folded in: ``member_of`` are direct memberships. ``seen``: created by the unit.
 
-    ``without_inherit`` and ``without_set`` are those of them granted WITH INHERIT FALSE or SET FALSE (16 and later),
-    ``admin_of`` those WITH ADMIN OPTION. ``has_members`` stays True after the last of them is gone.
+    ``without_inherit`` and ``without_set`` are the memberships WITH INHERIT FALSE or SET FALSE (16 and later),
+    ``admin_of`` those WITH ADMIN OPTION. ``has_members`` stays True after the last member is removed.
     """
 
     oid: int
@@ -415,8 +416,8 @@ class Subscription(Struct, frozen=True, gc=False):
     """Whether all of this is certain."""
     enabled: bool | None = True
     slot: bool | None = True
-    """Whether it has the name of a slot. Of one that is not visible neither is known."""
+    """Whether it has the name of a slot. For an unknown subscription neither is known."""
     connected: bool = True
-    """Whether it is there only if the publisher could be reached when it was made."""
+    """Whether it exists only if the publisher could be reached when it was created."""
     owner: int = 0
     password_required: bool = True

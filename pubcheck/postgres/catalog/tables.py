@@ -1,4 +1,4 @@
-"""The tables of PostgreSQL's system catalogs, what depends on what in them, and what many ask of them."""
+"""The tables of PostgreSQL's system catalogs, the dependencies between objects, and common queries."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class CatalogTables:
         self.indexes: Heap[int, Index] = Heap(journal)
         self.indexes_of: Multimap[int, int] = Multimap(journal)
         self.key_indexes_of: Multimap[int, int] = Multimap(journal)
-        """Of a table, the primary key and the index that REPLICA IDENTITY names."""
+        """The primary key of a table and the index of its REPLICA IDENTITY."""
         self.constraints: Heap[int, Constraint] = Heap(journal)
         self.constraints_of: Multimap[int, int] = Multimap(journal)
         self.constraint_names: Multimap[tuple[int, str], int] = Multimap(journal)
@@ -101,19 +101,19 @@ class CatalogTables:
         self.dependencies: Multimap[tuple[str, int], tuple[tuple[str, int], tuple[Object, int, str]]]
         self.dependencies = Multimap(journal)
         self.publications_for_all: Heap[int, None] = Heap(journal)
-        """FOR ALL TABLES publications, in the order they were made."""
+        """FOR ALL TABLES publications, in the order of their creation."""
         self.gone: Heap[tuple[Any, ...], bool] = Heap(journal)
-        """Names that the unit itself dropped or renamed away: (class, namespace, name). And what it removed from
-        publications: (class, publication, relation or schema), with 0 for all that are not members since SET."""
+        """Names that the unit itself dropped or renamed: (class, namespace, name). Also members that it removed from
+        publications: (class, publication, relation or schema), with 0 for all that SET removed."""
         self.settings: Heap[str, Any] = Heap(journal)
         self.databases: Heap[str, int] = Heap(journal)
-        """The owners of the server's databases by name; one that is not among them was made elsewhere."""
+        """The owners of the server's databases by name; any other database was created elsewhere."""
         for name in ("postgres", "template1", database):
             self.databases[name] = SUPERUSER
         self.routines: Heap[int, Routine] = Heap(journal)
-        """By oid, the functions whose bodies may matter."""
+        """The functions whose bodies may matter, by oid."""
         self.shown: Heap[int, Shown] = Heap(journal)
-        """By oid, what simple views are over."""
+        """The queries of simple views, by oid."""
 
     def new_oid(self) -> int:
         self._next_oid += 1
@@ -141,7 +141,7 @@ class CatalogTables:
         on: tuple[str, int] | None = None,
         how: str | None = None,
     ) -> None:
-        """Take back what ``depend`` recorded: all, or that of one column, on one object, of one kind."""
+        """Remove dependencies that ``depend`` recorded: all, or those of one column, on one object, of one kind."""
         for key, entry in self.dependencies.get(dependent):
             if column in (None, entry[0][2]) and on in (None, key) and how in (None, entry[2]):
                 self.dependencies.remove(dependent, (key, entry))

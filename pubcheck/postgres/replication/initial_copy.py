@@ -1,4 +1,4 @@
-"""What a subscription asks of its publications before it streams: their tables, and the rows of the initial copy.
+"""The initial copy of a subscription: the tables of its publications, and the rows that are copied.
 
 pg_get_publication_tables (pg_publication.c), fetch_table_list (subscriptioncmds.c) and fetch_remote_table_info
 (tablesync.c), for a subscriber of the same major as the publisher. None of them looks at the publish option.
@@ -45,13 +45,13 @@ class Copied(Struct, frozen=True, gc=False):
 
 
 def listed(catalog: Catalog, publication: int) -> list[Listed]:
-    """What pg_publication_tables shows of a publication, in no particular order."""
+    """Return the rows of pg_publication_tables for a publication, in no particular order."""
     row = catalog.publications[publication]
     return [_listed(catalog, row, oid) for oid in _without_partitions(catalog, _tables(catalog, row), row.via_root)]
 
 
 def copied(catalog: Catalog, publications: Sequence[int]) -> list[Copied]:
-    """The tables that the initial copy takes for a subscription to these publications; linear in their tables.
+    """Return the tables that the initial copy of a subscription to these publications copies; linear in their tables.
 
     16 leaves out partitions whose ancestor is among the tables of any of the publications, as soon as one of them
     has publish_via_partition_root; 15 looks at each publication alone.

@@ -1,4 +1,4 @@
-"""Which publications publish a table, and which entry of each counts (pg_publication.c, relcache.c, pgoutput.c)."""
+"""The publications that publish a table, and the entry of each that applies (pg_publication.c, pgoutput.c)."""
 
 from __future__ import annotations
 
@@ -61,10 +61,10 @@ def identity_check_entry(catalog: Catalog, publication: Publication, relation: R
 
 
 class Arrival(Struct, frozen=True, gc=False):
-    """Under which relation a publication sends a table's changes, and why it sends them.
+    """The relation under which a publication publishes a table's changes, and the reason why it publishes them.
 
     ``level`` counts ancestors up to ``arrives_as``: 0 for the table itself. ``through`` is the relation whose
-    membership or schema brings the table in: itself or an ancestor. ``how`` says what brought that one in; the
+    membership or schema brings the table in: itself or an ancestor. ``how`` says how that relation is named; the
     schema, where both it and the table are named.
     """
 
@@ -75,7 +75,7 @@ class Arrival(Struct, frozen=True, gc=False):
 
 
 def route(catalog: Catalog, publication: Publication, relation: Relation) -> Arrival | None:
-    """What get_rel_sync_entry finds of one publication; None where it does not publish the table.
+    """Return the entry that get_rel_sync_entry finds for one publication; None if it does not publish the table.
 
     Whether the table is publishable at all is another question (``is_publishable``).
     """
@@ -135,7 +135,7 @@ def sent_columns(relation: Relation, listed: tuple[int, ...] | None, generated: 
 
 
 def mapped(target: Relation, relation: Relation, columns: tuple[int, ...]) -> tuple[int, ...]:
-    """Columns of an ancestor as those of its partition, by name; what is not visible there is left out."""
+    """Map columns of an ancestor to those of its partition, by name; unknown columns are left out."""
     if target.oid == relation.oid:
         return columns
     numbers = {column.name: column.number for column in relation.columns if not column.dropped}

@@ -1,4 +1,4 @@
-"""What one publication sends: for each table the name its changes bear, operations, filter and columns."""
+"""The changes that one publication publishes: for each table their relation name, operations, filter and columns."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ Reason = Literal["unlogged", "temporary", "foreign", "materialized view", "seque
 
 
 class Sent(Struct, frozen=True, gc=False):
-    """What a publication sends of the rows of one ordinary table or leaf partition.
+    """The changes that a publication publishes of the rows of one ordinary table or leaf partition.
 
     ``arrives_as`` is the relation whose name and columns the changes bear, ``through`` the one that the publication
     names and that brings the table in, both the table or an ancestor; ``how`` it is named. ``operations`` are those of
     the publication: a TRUNCATE of the leaf alone is not sent where it arrives as another (``truncate_sent``).
     ``entry`` is the membership whose filter and column list count, ``filter`` its filter unless the schema or ALL
     TABLES voids it (by column numbers of ``entry.relation``). ``columns`` are numbers of ``relation``, in the order in
-    which they are sent. ``certain``: all that this rests on was seen.
+    which they are sent. ``certain``: this depends on nothing unknown.
     """
 
     publication: int
@@ -48,7 +48,7 @@ class Sent(Struct, frozen=True, gc=False):
 
     @property
     def truncate_sent(self) -> bool:
-        """Whether TRUNCATE of this very table is sent (pgoutput_truncate skips what arrives as an ancestor)."""
+        """Whether TRUNCATE of this table is published (pgoutput_truncate skips tables published as an ancestor)."""
         return "truncate" in self.operations and self.arrives_as == self.relation
 
 
@@ -58,9 +58,9 @@ def published_operations(publication: Publication) -> tuple[Operation, ...]:
 
 
 def sent_by(catalog: Catalog, publication: int) -> list[Sent]:
-    """What a publication sends, one entry for each table whose rows it publishes.
+    """Return the tables whose rows a publication publishes, one entry for each.
 
-    FOR ALL TABLES in the catalog's order, otherwise in that of the members. Takes time linear in the tables found.
+    FOR ALL TABLES in the catalog's order, otherwise in that of the members. Takes time linear in their number.
     """
     row = catalog.publications[publication]
     operations = published_operations(row)
@@ -75,10 +75,10 @@ def sent_by(catalog: Catalog, publication: int) -> list[Sent]:
 
 
 def truncates_sent_by(catalog: Catalog, publication: int, sents: Iterable[Sent]) -> list[Sent]:
-    """The partitioned tables of which a publication sends TRUNCATE and no rows (pgoutput_truncate).
+    """Return the partitioned tables of which a publication publishes TRUNCATE and no rows (pgoutput_truncate).
 
-    ``sents`` are what it sends (``sent_by``): a table under whose name none of them arrives has no partition, or none
-    that is published.
+    ``sents`` is the result of ``sent_by``: a table under whose name no rows are published has no partition, or no
+    published one.
     """
     row = catalog.publications[publication]
     if not (row.via_root and row.truncate):
@@ -91,7 +91,7 @@ def truncates_sent_by(catalog: Catalog, publication: int, sents: Iterable[Sent])
 
 
 def sent(catalog: Catalog, publication: int, relation: int) -> Sent | None:
-    """What a publication sends of one ordinary table or leaf; None for nothing."""
+    """Return the changes that a publication publishes of one ordinary table or leaf; None for nothing."""
     row, table = catalog.publications[publication], catalog.relations[relation]
     if table.kind != "r" or not is_publishable(table):
         return None
@@ -130,9 +130,9 @@ def _sent(
 
 
 def unpublished_members(catalog: Catalog, publication: int) -> list[tuple[int, Reason]]:
-    """What is part of a publication's members, schemas or of the database it publishes, and never sent, and why.
+    """Return the relations in a publication's members, schemas or database that are never published, with the reason.
 
-    Partitions among them are accepted without a word (is_publishable_class). Views are nobody's tables.
+    Partitions among them are accepted silently (is_publishable_class). Views do not count.
     """
     result: list[tuple[int, Reason]] = []
     for oid in _reached(catalog, catalog.publications[publication]):
@@ -160,7 +160,7 @@ def unpublishable(relation: Relation) -> Reason | None:
 
 
 def _reached(catalog: Catalog, publication: Publication) -> Iterator[int]:
-    """All relations that a publication could mean, each once: members, what their schemas hold, their partitions."""
+    """Yield all relations that a publication can cover, each once: members, tables of its schemas, their partitions."""
     if publication.all_tables:
         for relation in list(catalog.relations.values()):
             if relation.oid >= FIRST_NORMAL_OID:

@@ -11,7 +11,7 @@ from pubcheck.postgres.catalog.rows import Relation
 class ReplicaIdentity(Struct, frozen=True):
     """``kind`` is relreplident; ``columns`` the attribute numbers of the identity, empty where there is none.
 
-    ``known`` is False where the table is not visible and nothing in the unit says what its identity is.
+    ``known`` is False if the table is unknown and nothing in the unit sets its identity.
     """
 
     kind: str
@@ -30,7 +30,7 @@ class ReplicaIdentity(Struct, frozen=True):
 
 
 def replica_identity(catalog: Catalog, relation: Relation) -> ReplicaIdentity:
-    """The identity of a table as INDEX_ATTR_BITMAP_IDENTITY_KEY has it.
+    """Return the identity of a table as INDEX_ATTR_BITMAP_IDENTITY_KEY has it.
 
     FULL has all columns but no index; DEFAULT the primary key unless it is deferrable or invalid; USING INDEX that
     index while it exists, is valid, unique, immediate and not partial; otherwise there is none.

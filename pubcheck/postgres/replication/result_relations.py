@@ -36,9 +36,10 @@ def _family(catalog: Catalog, relation: Relation) -> Iterator[Relation]:
 
 
 def _ranks(catalog: Catalog, parent: Relation, children: list[Relation]) -> dict[Any, int] | None:
-    """By the value of a list, its place in the order of the key's type; None for what Python compares as the server.
+    """Return the place of each list value in the order of the key's type; None for types that Python compares as the
+    server does.
 
-    Raises ValueError for texts whose order is another in another collation.
+    Raises ValueError for texts whose order depends on the collation.
     """
     number = parent.partition_key[0]
     column = parent.columns[number - 1] if number else None

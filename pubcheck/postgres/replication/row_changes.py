@@ -1,4 +1,4 @@
-"""What becomes of a change of one row on its way to the subscriber: what is logged of it, and what is sent.
+"""The change of one row on its way to the subscriber: the logged row and the published one.
 
 A row is a mapping of column numbers to values, None for NULL.
 """
@@ -19,7 +19,7 @@ from pubcheck.postgres.replication.subscription_set import Combined
 Row = Mapping[int, object]
 RowOperation = Literal["insert", "update", "delete"]
 Matches = Callable[[Filter, Row], "bool | None"]
-"""A filter's answer for a row of the relation that it belongs to; may raise what the server would."""
+"""Evaluates a filter for a row of its relation; may raise the server's errors."""
 
 
 class _Unchanged:
@@ -52,7 +52,8 @@ class Change(Struct, frozen=True):
 
 
 def transformed(old: bool | None, new: bool | None) -> RowOperation | None:
-    """What an UPDATE is sent as when its filter says this of the old and the new row (pgoutput_row_filter).
+    """Return the operation that an UPDATE is published as for these filter results of the old and the new row
+    (pgoutput_row_filter).
 
     A NULL answer is not a match, which is not the same as no old row: use ``logged`` for that.
     """
@@ -68,10 +69,10 @@ def logged(
     new: Row | None,
     stored_apart: Collection[int] = (),
 ) -> Logged:
-    """What is logged of a change (heapam.c: ExtractReplicaIdentity).
+    """Return the part of a change that is logged (heapam.c: ExtractReplicaIdentity).
 
-    Of an UPDATE the old row only where a column of the identity changed or is ``stored_apart`` (out of line, TOAST),
-    or where the identity is FULL; values stored apart that did not change are missing in the new row.
+    An UPDATE logs the old row only if a column of the identity changed or is ``stored_apart`` (out of line, TOAST),
+    or if the identity is FULL; values stored apart that did not change are missing in the new row.
     """
     old_row: Row | None = None
     if old is not None and identity.full:
@@ -92,9 +93,9 @@ def logged(
 
 
 def arriving(catalog: Catalog, published: Combined | Sent, change: Logged, matches: Matches) -> Change | None:
-    """What is sent of a logged change; None for nothing (pgoutput_change, pgoutput_row_filter).
+    """Return the change that is published for a logged change; None for nothing (pgoutput_change, pgoutput_row_filter).
 
-    ``matches`` gets rows by the numbers of the relation that the changes bear the name of.
+    ``matches`` gets rows by the column numbers of the relation that the changes are published as.
     """
     filters = _filters(published, change.operation)
     if filters is None:

@@ -1,4 +1,4 @@
-"""What a subscription to several publications gets of a table (pgoutput.c: get_rel_sync_entry)."""
+"""The changes of a table that a subscription to several publications receives (pgoutput.c: get_rel_sync_entry)."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Conflict(Struct, frozen=True, gc=False):
 
 
 class Combined(Struct, frozen=True, gc=False):
-    """What arrives of one relation's changes.
+    """The changes of one relation that a subscription receives.
 
     ``publications`` are those whose filters and lists count, ``overruled`` those that publish it under a lower
     relation of the tree: their operations count, their filters and lists do not. ``insert``, ``update`` and ``delete``
@@ -81,7 +81,7 @@ class Combined(Struct, frozen=True, gc=False):
 
 
 def combine(catalog: Catalog, publications: Sequence[int], relation: int) -> Combined | None:
-    """What a subscription to these publications gets of a relation; None where none of them publishes it.
+    """Return the changes of a relation that a subscription to these publications receives; None if none publishes it.
 
     A partitioned table has changes of its own only where it is truncated.
     """
@@ -203,10 +203,10 @@ def lists_differ(
     lists: Sequence[tuple[int, ...] | None],
     sets: Sequence[tuple[int, tuple[int, ...]]],
 ) -> bool:
-    """Whether publications' column lists, and ``sets``: what they come down to, are in conflict.
+    """Whether the column lists of publications conflict; ``sets`` are the columns that the lists select.
 
-    15 takes a list for none where it names as many columns as the table ever had: with a column dropped or generated
-    a list of all others is in conflict with no list.
+    15 treats a list as no list if it names as many columns as the table ever had: with a dropped or generated column,
+    a list of all others conflicts with no list.
     """
     if catalog.major.number >= 16:
         return len({columns for _, columns in sets}) > 1
@@ -214,7 +214,7 @@ def lists_differ(
 
 
 def _columns(catalog: Catalog, counted: list[Publication], target: Relation) -> tuple[int, ...]:
-    """The columns sent under the target's name, by its numbers; where there is no conflict all say the same."""
+    """The columns sent under the target's name, by its numbers; if there is no conflict, all publications agree."""
     first = counted[0]
     return sent_columns(target, _listed(catalog, first, target), first.generated == "s")
 

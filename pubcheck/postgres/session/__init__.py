@@ -1,7 +1,7 @@
-"""A session over a catalog: what the server knows of a connection, and how it looks names up.
+"""A session over a catalog: the server's state of a connection, and its look-up of names.
 
 Every statement's handler gets one. It is built up in layers, each of which knows only those below it: the connection's
-settings and transactions, the rights of its role, what is visible to the current statement, schemas, relations, and
+settings and transactions, the rights of its role, the visibility for the current statement, schemas, relations, and
 here types, publications and roles.
 """
 
@@ -23,20 +23,22 @@ if TYPE_CHECKING:
 
 
 class Session(Relations):
-    """State of one connection. ``complete``: the unit is the whole database (design, section 2), except for what
-    ``platform`` makes."""
+    """The state of one connection.
+
+    ``complete``: the unit is the whole database (design, section 2), except for the objects of ``platform``.
+    """
 
     def __init__(self, catalog: Catalog, *, complete: bool = False, platform: Platform | None = None) -> None:
         super().__init__(catalog, complete=complete, platform=platform)
         self.taken: dict[int, Any] = {}
-        """By the oid of a partitioned table, what ``ddl.bounds`` remembers of its partitions."""
+        """The partitions of partitioned tables, by oid, as ``ddl.bounds`` keeps them."""
         self.typmods: dict[tuple[int, ...], int] = {}
-        """By type and modifiers as written, what ``ddl.typenames`` worked out."""
+        """The results of ``ddl.typenames``, by type and modifiers as written."""
 
     # Types (parser/parse_type.c).
 
     def type_oid(self, node: Node, *, shells: bool = False) -> int:
-        """The pg_type oid of a TypeName; 0 when the type is not visible. Raises ServerError 42704 or 3F000.
+        """Return the pg_type oid of a TypeName; 0 if the type is unknown. Raises ServerError 42704 or 3F000.
 
         ``shells``: a type that is only a shell will do (LookupTypeName, where most statements call typenameType).
         """
@@ -77,7 +79,7 @@ class Session(Relations):
         return builtins(self.catalog.major.number).types
 
     def named_type(self, names: list[str], behind: str = "") -> int:
-        """A type by its (qualified) name; 0 when it is not visible in the open world, or may be an extension's.
+        """Return a type by its (qualified) name; 0 if it is unknown in the open world, or may be an extension's.
 
         ``behind`` is the text after the name, [] of an array's element. Raises ServerError 42704, or 3F000 where
         there is no such schema (LookupTypeName).
@@ -118,7 +120,7 @@ class Session(Relations):
     # Publications and roles.
 
     def publication(self, name: str, *, location: int | None = None) -> Publication:
-        """The publication of that name; one that is not visible is assumed to exist with default options.
+        """Return the publication of that name; an unknown one is assumed to exist with default options.
 
         Raises ServerError 42704.
         """

@@ -1,4 +1,4 @@
-"""What an answer of the server rests on beyond the files that were read."""
+"""The unknowns that an answer of the server depends on, beyond the files."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from pubcheck.postgres.errors import ServerError
 
 
 class Basis:
-    """What the server's answer to a statement, or to a question about it, rests on without being seen.
+    """The unknowns that the server's answer to a statement, or to a question about it, depends on.
 
-    An answer is certain if its basis is empty. A basis only grows: nothing removes a doubt from an answer. A question
-    of its own gets a basis of its own (``Session.apart``).
+    An answer is certain if its basis is empty. A basis only grows: nothing removes a doubt from an answer. A separate
+    question gets its own basis (``Session.apart``).
     """
 
     __slots__ = ("conditional", "reasons", "rows", "unseen")
 
     def __init__(self, reason: Reason | None = None, *, conditional: Reason | None = None) -> None:
         self.reasons = [] if reason is None else [reason]
-        """What the answer rests on, in words."""
+        """The unknowns that the answer depends on, in words."""
         self.rows: dict[int, None] = {}
         """The OIDs of relations, publications, schemas and roles that are only assumed to be as they are."""
         self.unseen: list[ServerError] = []

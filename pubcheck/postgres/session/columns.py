@@ -16,7 +16,7 @@ SYSTEM_COLUMNS = {"ctid": -1, "xmin": -2, "cmin": -3, "xmax": -4, "cmax": -5, "t
 
 
 def require_column(session: Session, relation: int, name: str) -> Column:
-    """The live column of that name. Raises ServerError 42703; a relation that is not visible is taken to have it."""
+    """Return the live column of that name. Raises ServerError 42703; an unknown relation is assumed to have it."""
     row = session.catalog.relations[relation]
     column = row.column(name)
     if column is not None:
@@ -29,8 +29,8 @@ def require_column(session: Session, relation: int, name: str) -> Column:
 
 
 def refuse_unknown_columns(session: Session, relation: Relation, names: Iterable[str]) -> None:
-    """Raises ServerError 42703 for a name in an expression over a relation, behind whatever qualifier, that is none of
-    its columns, nor may be the row or a function of it: `t.total` is total(t)."""
+    """Refuse, with ServerError 42703, a name in an expression over a relation, after any qualifier, that is not one of
+    its columns and cannot be the row or a function of it: `t.total` is total(t)."""
     for name in names if relation.seen else ():
         exists = relation.column(name) is not None or name in SYSTEM_COLUMNS or name == relation.name
         if not (exists or session.syscache.procs([name])):

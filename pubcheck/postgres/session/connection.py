@@ -1,4 +1,4 @@
-"""What a connection keeps from one statement to the next: its settings and its transaction (utils/misc/guc.c,
+"""The state that a connection keeps between statements: its settings and its transaction (utils/misc/guc.c,
 access/transam/xact.c)."""
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _STARTING: dict[str, Any] = {"search_path": DEFAULT_PATH, "role": SUPERUSER, "se
 
 
 class Connection:
-    """Settings and transactions over one catalog, whose journal undoes what a transaction did."""
+    """Settings and transactions over one catalog, whose journal undoes the changes of a transaction."""
 
     def __init__(self, catalog: Catalog) -> None:
         self.catalog = catalog
@@ -26,11 +26,12 @@ class Connection:
         self.pretended = False
         """Whether pubcheck started the current transaction itself, in order to undo it."""
         self.defaults: list[tuple[str, str, Node]] = []
-        """What ALTER DATABASE and ALTER ROLE ... SET say: database, role ("" for any) and the VariableSetStmt."""
+        """The settings of ALTER DATABASE and ALTER ROLE ... SET: database, role ("" for any) and the VariableSetStmt.
+        """
         self.prepared: dict[str, str] = {}
         """The texts of PREPARE statements, by the name that they give."""
         self.enums: set[int] = set()
-        """Enum types that the current transaction made."""
+        """Enum types that the current transaction created."""
         self.labels: set[tuple[int, str]] = set()
         """Values, by enum type, that the current transaction added: not to be used before it ends."""
         self._path: tuple[tuple[int, ...], int] | None = None
@@ -84,7 +85,7 @@ class Connection:
         self.labels.clear()
 
     def commit(self) -> None:
-        """The end of a transaction: what was SET LOCAL goes back."""
+        """End the transaction: settings of SET LOCAL are restored."""
         settings = self.catalog.settings
         for key in [key for key in settings if key.startswith("session ")]:
             name, value = key.removeprefix("session "), settings[key]

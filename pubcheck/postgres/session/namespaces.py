@@ -9,7 +9,7 @@ from pubcheck.postgres.session.statement_context import Visibility
 
 
 class Schemas(Visibility):
-    """Where names are looked up and where things are made."""
+    """The look-up of names in schemas, and the schemas that objects are created in."""
 
     # The search path.
 
@@ -42,7 +42,7 @@ class Schemas(Visibility):
         return self._search_path()[1]
 
     def creation_namespace(self) -> int:
-        """Where an unqualified CREATE puts its object. Raises ServerError 3F000."""
+        """Return the schema in which an unqualified CREATE creates its object. Raises ServerError 3F000."""
         oid = self._search_path()[1]
         if not oid:
             raise ServerError("3F000", "no schema has been selected to create in")
@@ -66,7 +66,7 @@ class Schemas(Visibility):
         return row.oid
 
     def namespace(self, name: str, *, key: str | None = None, location: int | None = None) -> Namespace:
-        """The schema of that name. A name that is not visible is assumed to exist, in the open world.
+        """Return the schema of that name. An unknown schema is assumed to exist, in the open world.
 
         Raises ServerError 3F000 where the server certainly would. ``key``: that of the error, if it is reported.
         """
@@ -76,7 +76,7 @@ class Schemas(Visibility):
             if name == "pg_temp" and key is None:
                 return self.temporary()
             error = ServerError("3F000", NO_SCHEMA, key=key, culprit=location, schema=name)
-            # Names that begin with pg_ are the server's own: nobody else makes such a schema.
+            # Names that begin with pg_ are reserved for the server's own schemas.
             if name.startswith("pg_") or self.is_closed(NAMESPACE, 0, name):
                 error.missing = (NAMESPACE, 0, name)
                 raise error
@@ -88,7 +88,7 @@ class Schemas(Visibility):
         return catalog.namespaces[oid]
 
     def temporary(self) -> Namespace:
-        """The temporary schema, made when it is first needed."""
+        """Return the temporary schema, created when it is first needed."""
         row = self.catalog.namespaces.get(TEMPORARY)
         if row is None:
             row = Namespace(TEMPORARY, "pg_temp_<n>", SUPERUSER, seen=True)

@@ -19,7 +19,7 @@ class Platform:
 
     @property
     def publication_names(self) -> list[str]:
-        """Those that are names and not patterns."""
+        """The entries that are names and not patterns."""
         return [name for name in self._publications if "*" not in name]
 
     def has_publication(self, name: str) -> bool:

@@ -1,4 +1,4 @@
-"""What the current role may do (catalog/aclchk.c, utils/adt/acl.c)."""
+"""The privileges of the current role (catalog/aclchk.c, utils/adt/acl.c)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pubcheck.postgres.catalog.rows import Namespace, Role
 from pubcheck.postgres.session.connection import Connection
 
 MISSING_ROLE = "missing role"
-"""The setting that holds a role that perhaps does not exist, and is perhaps the current one; 0 for none."""
+"""The setting that holds a role that may not exist and may be the current role; 0 for none."""
 
 
 class Rights(Connection):
@@ -49,7 +49,7 @@ class Rights(Connection):
         return roles
 
     def _database_owner(self) -> int | None:
-        """None for a database made elsewhere: whoever works in it may be its owner."""
+        """Return the owner; None for a database created elsewhere, as any role may be its owner."""
         return self.catalog.databases.get(self.catalog.database)
 
     def has_privileges_of(self, role: int) -> bool:

@@ -1,4 +1,4 @@
-"""Relations by name (catalog/namespace.c: RangeVarGetRelidExtended), those that are not visible among them."""
+"""Relations by name (catalog/namespace.c: RangeVarGetRelidExtended), including those that are not in these files."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _PLAIN_NAME = lazy_compile(r"[a-z_][a-z0-9_]*(?:\.[a-z_][a-z0-9_]*)*")
 
 
 class Relations(Schemas):
-    """Look-up of relations, and what there is only by supposition."""
+    """The look-up of relations, and the relations that are only supposed to exist."""
 
     def find_relation(self, rv: Node) -> Relation | None:
         """The relation that a RangeVar names, or None. Raises ServerError 0A000 for another database."""
@@ -99,7 +99,7 @@ class Relations(Schemas):
         return None
 
     def relation(self, rv: Node, *, judged: bool = False) -> Relation:
-        """The relation that a RangeVar names; one that is not visible is assumed to exist, in the open world.
+        """Return the relation that a RangeVar names; an unknown one is assumed to exist, in the open world.
 
         Raises ServerError 42P01 or 3F000 where the server certainly would. ``judged``: whether the error is reported.
         """
@@ -255,7 +255,7 @@ class Relations(Schemas):
         return added
 
     def supposed(self, text: str) -> Relation | None:
-        """The relation that a regclass constant names, which is not visible: assumed to be there, without a word."""
+        """Return the unknown relation that a regclass constant names. It is assumed to exist; nothing is reported."""
         parts = _name_parts(text)
         if not parts or (len(parts) > 1 and parts[-2] not in self.catalog.namespace_names):
             return None
@@ -267,7 +267,7 @@ class Relations(Schemas):
         return row
 
     def unsuppose(self, added: Iterable[tuple[str, int]]) -> None:
-        """The condition need not hold any more: what was not used in the meantime goes, without being gone."""
+        """Remove the supposed relations that were not used in the meantime; they do not count as dropped."""
         catalog = self.catalog
         for kind, oid in added:
             if kind == PUBLICATION:

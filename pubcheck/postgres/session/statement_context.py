@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 
 class Uncertainty:
-    """A flag of a session that says what could not be followed; where it is set first is a reason of the catalog."""
+    """A flag of a session for statements with an unknown effect; the place where it is first set is a reason of the
+    catalog."""
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name, self.kept = name, f"_{name}"
@@ -43,7 +44,7 @@ class Uncertainty:
 
 
 class Visibility(Rights):
-    """``complete``: the unit is the whole database (design, section 2), except for what ``platform`` makes."""
+    """``complete``: the unit is the whole database (design, section 2), except for the objects of ``platform``."""
 
     blind, healed, joined, restless = Uncertainty(), Uncertainty(), Uncertainty(), Uncertainty()
 
@@ -62,7 +63,7 @@ class Visibility(Rights):
         self.restless = False
         """Triggers may take away publications, or members of them, at any time."""
         self.perhaps_there: set[tuple[Any, ...]] = set()
-        """Keys of ``Catalog.gone`` of what a statement took away that was perhaps refused."""
+        """Keys of ``Catalog.gone`` of the objects dropped by a statement that may have been refused."""
         self.doubted: set[str] = set()
         """Publications that are missing because the statement that makes them was refused, which is only assumed."""
         self.begin_statement(0, 0)
@@ -71,12 +72,12 @@ class Visibility(Rights):
     # The current statement.
 
     def begin_statement(self, source: int, statement: int, text: str = "", basis: Basis | None = None) -> None:
-        """Begin the statement ``text``. ``basis`` is what its answer rests on from the beginning."""
+        """Begin the statement ``text``. ``basis`` are the unknowns that its answer depends on from the start."""
         self.source, self.statement = source, statement
         self.catalog.reasons.at = source, statement
         self._text = text
         self.basis = basis or Basis()
-        """What the server's answer to the statement rests on."""
+        """The unknowns that the server's answer to the statement depends on."""
         self.vouched = True
         """Whether all that the statement says was checked as the server checks it."""
         self.notices: list[str] = []
@@ -92,10 +93,10 @@ class Visibility(Rights):
         return utf8(self._text).data
 
     def find_name(self, name: str) -> int | None:
-        """Where the statement first mentions a name, for nodes that carry no location."""
+        """Return the place where the statement first mentions a name, for nodes without a location."""
         return find_name(self.text, name)
 
-    # What is visible.
+    # Visibility.
 
     def assume(self, reason: str | Reason) -> None:
         """Let the server's answer rest on something that was not seen."""
@@ -106,7 +107,8 @@ class Visibility(Rights):
         self.basis.rows.update((row.oid, None) for row in rows if not row.seen)
 
     def rests_on_flag(self, flag: str) -> None:
-        """Let the server's answer rest on what could not be followed, if ``flag`` (``blind``, ``joined``) is set."""
+        """Make the server's answer depend on the statements with an unknown effect, if ``flag`` (``blind``, ``joined``)
+        is set."""
         if getattr(self, flag):
             self.assume(self.catalog.reasons.flags[flag])
 
@@ -125,7 +127,7 @@ class Visibility(Rights):
             self.assume(f'the database is called "{self.catalog.database}"')
 
     def unfollowed(self, text: str | None) -> None:
-        """Something runs that is not followed; ``text`` is what is known of it, None for nothing."""
+        """Note that something with an unknown effect runs; ``text`` is its known part, None if nothing is known."""
         self.blind = True
         self.healed = self.healed or text is None or HEALING.search(text) is not None
         self.identified = self.identified or (text is not None and IDENTIFYING.search(text) is not None)
@@ -134,8 +136,7 @@ class Visibility(Rights):
             self.doubt_publications()
 
     def doubt_publications(self, which: Iterable[int] | None = None) -> None:
-        """What was seen of publications (None: of any) may be gone: they are there by assumption, as their members
-        are."""
+        """Mark publications (None: all) as possibly changed: they and their members exist by assumption from now on."""
         publications = self.catalog.publications
         for oid in [*publications] if which is None else which:
             row = publications[oid]
@@ -144,16 +145,16 @@ class Visibility(Rights):
                 self.catalog.reasons.assume_row(oid, NOT_FOLLOWED)
 
     def doubt_members(self, oids: Iterable[int]) -> None:
-        """What rests on memberships is assumed where each is of a publication that is only assumed to be there."""
+        """Make the answer assumed if every membership is of a publication that is only assumed to exist."""
         catalog = self.catalog
         publications = [catalog.publications[catalog.publication_rels[oid].publication] for oid in oids]
         if not any(publication.seen for publication in publications):
             self.rests_on(*publications)
 
     def is_closed(self, kind: str, namespace: int, name: str) -> bool:
-        """Whether a missing name is certainly missing: the unit is all there is, or took the name away itself.
+        """Whether a missing name is certainly missing: the unit is complete, or it dropped the name itself.
 
-        What an extension made is not seen, so that where there is one a table or schema may be its.
+        The objects of an extension are unknown: if there is one, a table or schema may belong to it.
         """
         if "extension relations" in self.catalog.settings and kind in (RELATION, NAMESPACE):
             return (kind, namespace, name) in self.catalog.gone
@@ -170,7 +171,7 @@ class Visibility(Rights):
         return any(row.seen and oid >= FIRST_NORMAL_OID for oid, row in self.catalog.roles.items())
 
     def _of_platform(self, kind: str, namespace: int, name: str) -> bool:
-        """Whether the platform makes what is missing."""
+        """Whether the platform creates the missing object."""
         platform = self.platform
         if platform is None:
             return False
@@ -182,7 +183,7 @@ class Visibility(Rights):
 
     @property
     def extensions(self) -> bool:
-        """Whether the unit makes extensions: what is missing may be theirs."""
+        """Whether the unit creates extensions: a missing object may be theirs."""
         return "extensions" in self.catalog.settings
 
     def note_unseen(self, error: ServerError, *missing: Any) -> None:
@@ -191,7 +192,7 @@ class Visibility(Rights):
         self.basis.unseen.append(error)
 
     def unseen_names(self) -> list[ServerError]:
-        """The names to report that the statement needs and that are not visible; the platform's are no news."""
+        """Return the unknown names that the statement needs, without those of the platform, which are not reported."""
         return [
             error
             for error in self.basis.unseen

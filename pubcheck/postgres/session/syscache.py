@@ -1,6 +1,6 @@
 """The system caches: initdb's objects and the unit's, by oid and by name (utils/cache, catalog/namespace.c).
 
-What is not visible raises Unknowable, so that nobody takes the unknown for the missing.
+An unknown object raises Unknowable, so that it is not mistaken for a missing one.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _assumed_collations: dict[str, Collation] = {}
 
 
 class TypeCache(Struct, frozen=True, gc=False):
-    """What a type's default operator classes say (utils/cache/typcache.c): oids, 0 where there is none."""
+    """The functions of a type's default operator classes (utils/cache/typcache.c): oids, 0 where there is none."""
 
     lt: int = 0
     eq: int = 0
@@ -70,7 +70,7 @@ class SysCache(TypeLookups):
     # Names (DeconstructQualifiedName, LookupExplicitNamespace).
 
     def _explicit_namespace(self, names: list[str]) -> int:
-        """The schema of a qualified name. Raises ServerError as the server would, Unknowable if it is not visible."""
+        """Return the schema of a qualified name. Raises ServerError as the server does, Unknowable if it is unknown."""
         catalog, schema = self.catalog, names[-2]
         if len(names) > 3:
             full = ".".join(names)
@@ -89,7 +89,7 @@ class SysCache(TypeLookups):
         return row.oid
 
     def _require_seen(self, namespace: int) -> None:
-        """Nothing was found in a schema; that says something only of a schema the unit made."""
+        """Raise Unknowable, for a name missing in a schema, if the unit did not create the schema."""
         row = self.catalog.namespaces[namespace]
         if not row.seen:
             raise Unknowable(f'what the schema "{row.name}" holds')
@@ -97,16 +97,16 @@ class SysCache(TypeLookups):
     # Functions.
 
     def proc(self, oid: int) -> Proc:
-        """A function by its oid; one that the unit altered is as it made it."""
+        """Return a function by its oid, with the changes that the unit made to it."""
         row = self.catalog.procs.get(oid) or self.builtin.proc(oid)
         if row is None:
             raise Unknowable("a function")
         return row
 
     def procs(self, names: list[str]) -> list[tuple[int, Proc]]:
-        """All functions of a name over the search path, or in its schema, with the schema's place in the path.
+        """Return all functions of a name on the search path, or in its schema, with the schema's place in the path.
 
-        Raises ServerError 3F000, 42501, 0A000 for the schema, and Unknowable where that is not visible.
+        Raises ServerError 3F000, 42501, 0A000 for the schema, and Unknowable if the schema is unknown.
         """
         name = names[-1]
         if len(names) > 1:
@@ -136,7 +136,7 @@ class SysCache(TypeLookups):
                     yield procs.get(row.oid, row)
 
     def parameter_types(self, proc: Proc) -> tuple[int, ...]:
-        """The types of all parameters, OUT ones too: what ``modes`` and ``argument_names`` go with."""
+        """Return the types of all parameters, including OUT ones, in step with ``modes`` and ``argument_names``."""
         return proc.parameters or proc.arguments
 
     def aggregate(self, oid: int) -> AggregateRow:
@@ -356,7 +356,7 @@ class SysCache(TypeLookups):
         )
 
     def type_cache(self, oid: int) -> TypeCache:
-        """lookup_type_cache: how values of a type are compared. Raises Unknowable for what is not visible."""
+        """lookup_type_cache: the comparison of a type's values. Raises Unknowable for unknown types."""
         lasting = oid < FIRST_NORMAL_OID and not self.catalog.casts
         key = (self.catalog.major.number, oid)
         if lasting and key in _built_in_type_caches:
@@ -417,7 +417,7 @@ _PSEUDO_TARGETS = {
 
 
 def depends_on_build(collation: str) -> bool:
-    """Whether some build or machine may have a collation of that name, made by initdb."""
+    """Whether initdb may have created a collation of that name on some builds or machines."""
     return bool(_LOCALE.fullmatch(collation) or _LOCALE_ALIASES.fullmatch(collation.partition(".")[0]))
 
 

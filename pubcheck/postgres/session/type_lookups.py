@@ -1,4 +1,4 @@
-"""Types by oid: their parts, their names, what they are made of (utils/cache/lsyscache.c, utils/adt/format_type.c)."""
+"""Types by oid: their names, elements, fields and base types (utils/cache/lsyscache.c, utils/adt/format_type.c)."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _PRECISION_WITHIN = {
 
 
 class TypeLookups:
-    """What the system caches say of types. What is not visible raises Unknowable."""
+    """The system caches of types. An unknown type raises Unknowable."""
 
     def __init__(self, session: Relations) -> None:
         self.session = session
@@ -56,12 +56,12 @@ class TypeLookups:
 
     @property
     def complete_names(self) -> bool:
-        """Whether a function, operator or type that is missing certainly is: all that could have made it was seen."""
+        """Whether a missing function, operator or type certainly does not exist: no unknown statement can create it."""
         session = self.session
         return session.complete and not session.blind and not session.extensions
 
     def type(self, oid: int) -> Type:
-        """Raises Unknowable for a type that is not visible."""
+        """Return a type by its oid. Raises Unknowable if it is unknown."""
         row = self.builtin.type(oid) if oid < FIRST_NORMAL_OID else self.catalog.types.get(oid)
         if row is None or not row.seen:
             raise Unknowable(f'the type "{row.name}"' if row is not None else "a type")
@@ -77,7 +77,7 @@ class TypeLookups:
         return self.type(oid).array
 
     def base_type(self, oid: int, typmod: int = -1) -> tuple[int, int]:
-        """getBaseTypeAndTypmod: what a domain is over, and the modifier it gives."""
+        """getBaseTypeAndTypmod: the base type of a domain, and its modifier."""
         row = self.type(oid)
         while row.kind == "d":
             oid, typmod = row.base, row.typmod
@@ -89,9 +89,9 @@ class TypeLookups:
         return self.builtin.io_functions(oid) if oid < FIRST_NORMAL_OID else (0, 0)
 
     def fields(self, oid: int) -> tuple[Column, ...]:
-        """The columns, with the dropped ones, of a composite type or of a domain over one; () of any other type.
+        """Return the columns, including dropped ones, of a composite type or of a domain over one; () for other types.
 
-        Raises Unknowable where they are not visible.
+        Raises Unknowable if they are unknown.
         """
         row = self.type(self.base_type(oid)[0])
         if not row.relation:
