@@ -17,7 +17,8 @@ class Major(Struct, frozen=True):
     generated (16).
     ``attaches_same_kind``: ATTACH PARTITION no longer accepts a unique constraint for a primary key (17).
     ``distinct_primary_keys``: a primary key cannot use an existing index with NULLS NOT DISTINCT (16).
-    ``column_storage``: a new column may have a STORAGE clause (16). ``enforcement``: constraints may be [NOT] ENFORCED (18).
+    ``column_storage``: a new column may have a STORAGE clause (16).
+    ``enforcement``: constraints may be [NOT] ENFORCED (18).
     ``opens_by_kind``: a relation that cannot be opened is reported with a DETAIL about its kind (16).
     """
 
