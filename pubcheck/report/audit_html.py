@@ -27,7 +27,7 @@ _ROWS, _COLUMNS = 15, 12
 
 REASONS = {
     "unreadable": "the file could not be opened or read",
-    "not-text": "the file holds what no SQL file holds, or is in an unknown encoding",
+    "not-text": "the file contains bytes that no SQL file contains, or its encoding is unknown",
     "too-large": "over --max-file-size, or the unit over --max-unit-size",
     "duplicate": "the path occurs twice in its repository; the first one counts",
     "not-postgresql": "most of its statements are for another database system",
@@ -186,7 +186,7 @@ def _publications(features: Features) -> dict[str, object]:
         Bar(operation.upper(), tuple(counts.get(part.name, 0) for part in _VERDICTS))
         for operation, counts in features.verdicts.items()
     ]
-    verdicts = plots.shares("What becomes of each operation on a published table, in percent", _VERDICTS, operations)
+    verdicts = plots.shares("What happens to each operation on a published table, in percent", _VERDICTS, operations)
     return {
         "most_used": most_used,
         "used": _plot(used, heading="What they use"),
