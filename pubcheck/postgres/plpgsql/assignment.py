@@ -15,12 +15,12 @@ from pubcheck.postgres.plpgsql.variable_binding import INTEGER
 
 
 def assign(machine: Machine, node: Node) -> Completion:
-    said = node["expr"]["PLpgSQL_expr"]["query"]
-    match = _ASSIGNMENT.match(said)
+    sql = node["expr"]["PLpgSQL_expr"]["query"]
+    match = _ASSIGNMENT.match(sql)
     if match is None:
         machine.put(node.get("varno", 0), UNKNOWN)
         return ON
-    if match.end() == len(said):
+    if match.end() == len(sql):
         return machine.fail(ServerError("42601", "assignment source returned 0 columns"))
     number = node.get("varno", 0)
     target = machine.type_of(number)
@@ -28,10 +28,10 @@ def assign(machine: Machine, node: Node) -> Completion:
         for subscript in _SUBSCRIPT.findall(match[0]):
             machine.evaluated(subscript, INTEGER)
         element = machine.trial.element(target) if target is not None else None
-        machine.evaluated(said[match.end() :], element, match[0])
+        machine.evaluated(sql[match.end() :], element, match[0])
         machine.put(number, UNKNOWN)
         return ON
-    machine.receive(number, machine.evaluated(said[match.end() :], target, match[0]))
+    machine.receive(number, machine.evaluated(sql[match.end() :], target, match[0]))
     return ON
 
 
@@ -46,11 +46,11 @@ def open_cursor(machine: Machine, node: Node) -> Completion:
     if machine.frame.look_up((name,)) is not None:
         machine.doubt.risk()  # it may be open
     if "dynquery" in node:
-        said = text(machine.value(node["dynquery"]))
+        sql = text(machine.value(node["dynquery"]))
     else:
         written: Node = node.get("query") or cursor.get("cursor_explicit_expr") or {}
-        said = written.get("PLpgSQL_expr", {}).get("query")
-    statement = query(said) if isinstance(said, str) and "argquery" not in node else None
+        sql = written.get("PLpgSQL_expr", {}).get("query")
+    statement = query(sql) if isinstance(sql, str) and "argquery" not in node else None
     if statement is None:
         machine.doubt.risk()
     elif "dynquery" in node:
@@ -61,9 +61,9 @@ def open_cursor(machine: Machine, node: Node) -> Completion:
     machine.bind(name, UNKNOWN)
     machine.frame.cursors.pop(name, None)
     if statement is not None and "dynquery" not in node and not machine.doubt.at_hand:
-        found = machine.rows(statement)
-        if found.known:
-            machine.frame.cursors[name] = found.columns, iter([values for values, _ in found.rows])
+        rows = machine.rows(statement)
+        if rows.known:
+            machine.frame.cursors[name] = rows.columns, iter([values for values, _ in rows.rows])
     return ON
 
 

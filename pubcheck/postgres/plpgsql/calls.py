@@ -28,12 +28,12 @@ from pubcheck.postgres.source_text import Text
 from pubcheck.postgres.tokens import in_bytes
 
 
-def _wrong_kind(machine: Machine, row: Proc, call: Node, said: str, instead: str) -> ServerError:
+def _wrong_kind(machine: Machine, row: Proc, call: Node, problem: str, instead: str) -> ServerError:
     """A function is called as a procedure, or a procedure selected (ParseFuncOrColumn)."""
-    given = row.arguments[: len(call.get("args", ()))]
-    types = ", ".join(format_type(machine.session, oid) for oid in given)
+    argument_types = row.arguments[: len(call.get("args", ()))]
+    types = ", ".join(format_type(machine.session, oid) for oid in argument_types)
     signature = f"{'.'.join(names(call['funcname']))}({types})"
-    return ServerError("42809", f"{signature} {said}", hint=f"To call {instead}.", location=call.get("location"))
+    return ServerError("42809", f"{signature} {problem}", hint=f"To call {instead}.", location=call.get("location"))
 
 
 def calls_of(machine: Machine, inner: Inner, name: str, node: Node) -> Rows | None:
@@ -45,17 +45,17 @@ def calls_of(machine: Machine, inner: Inner, name: str, node: Node) -> Rows | No
     if not any(candidates):
         not_followed(machine, inner, called)
         return None
-    for call, found in zip(called, candidates, strict=True):
-        if found is not None and found[0].kind == "p":
-            machine.refuse(_wrong_kind(machine, found[0], call, "is a procedure", "a procedure, use CALL"), inner)
+    for call, candidate in zip(called, candidates, strict=True):
+        if candidate is not None and candidate[0].kind == "p":
+            machine.refuse(_wrong_kind(machine, candidate[0], call, "is a procedure", "a procedure, use CALL"), inner)
             return UNKNOWN_ROWS
     alone = _call_alone(node)
-    if alone is not None and (found := candidate_for(machine, alone)) is not None:
-        with machine.trial.following((found[0].oid,)):
+    if alone is not None and (candidate := candidate_for(machine, alone)) is not None:
+        with machine.trial.following((candidate[0].oid,)):
             machine.attempt(node, inner)
-        value = invoke(machine, found, alone, None, inner)
-        several = found[0].returns_set or len(found[1].results) > 1
-        return _projected(node, found[1], machine.emitted if several else [(value,)])
+        value = invoke(machine, candidate, alone, None, inner)
+        several = candidate[0].returns_set or len(candidate[1].results) > 1
+        return _projected(node, candidate[1], machine.emitted if several else [(value,)])
     if _is_called_alone(node) and candidates[0] is not None and candidates[0][0].returns_set:
         with machine.trial.following((candidates[0][0].oid,)):
             machine.attempt(node, inner)
@@ -69,7 +69,7 @@ def calls_of(machine: Machine, inner: Inner, name: str, node: Node) -> Rows | No
         return None
     if any(names(call["funcname"])[-1] == "set_config" for call in called):
         do(machine, inner, name, node)
-    with machine.trial.following(found[0].oid for found in candidates if found is not None):
+    with machine.trial.following(candidate[0].oid for candidate in candidates if candidate is not None):
         machine.attempt(node, inner)
     at, machine.calling = machine.calling, inner
     machine.evaluator.projecting = True
@@ -115,44 +115,48 @@ def _projected(node: Node, routine: Routine, rows: Sequence[tuple[Value, ...]] |
 
 def _call(machine: Machine, inner: Inner, call: Node) -> bool:
     """CALL; False for a procedure that is not known."""
-    found = candidate_for(machine, call)
-    if found is None:
+    candidate = candidate_for(machine, call)
+    if candidate is None:
         for item in call.get("args", ()) if machine.frames else ():
             _given_back(machine, item, UNKNOWN)
         return False
-    row = found[0]
+    row = candidate[0]
     if row.kind != "p":
         machine.refuse(_wrong_kind(machine, row, call, "is not a procedure", "a function, use SELECT"), inner)
         return True
     places = _places(row)
-    given = list(_given(row, call))
-    written = [(item, at) for item, at in given if places[at][1] in "ob"] if machine.frames else []
+    passed_arguments = list(_given(row, call))
+    written = (
+        [(item, position) for item, position in passed_arguments if places[position][1] in "ob"]
+        if machine.frames
+        else []
+    )
     if machine.frames and machine.frame.program.body:
-        _refuse_targets(machine, inner, places, given)
+        _refuse_targets(machine, inner, places, passed_arguments)
     machine.emitted = None
     try:
-        invoke(machine, found, call, None, inner)
+        invoke(machine, candidate, call, None, inner)
     except Failed as error:  # of an argument
         machine.fail(error, inner)
     results = machine.emitted[0] if machine.emitted else ()
-    for item, at in written:
-        position = sum(mode in "ob" for _, mode in places[:at])
-        _given_back(machine, item, results[position] if position < len(results) else UNKNOWN)
+    for item, position in written:
+        result_index = sum(mode in "ob" for _, mode in places[:position])
+        _given_back(machine, item, results[result_index] if result_index < len(results) else UNKNOWN)
     return True
 
 
 def _refuse_targets(
-    machine: Machine, inner: Inner, places: list[tuple[str, str]], given: list[tuple[Node, int]]
+    machine: Machine, inner: Inner, places: list[tuple[str, str]], passed_arguments: list[tuple[Node, int]]
 ) -> None:
     """What is to take a procedure's results has to be variables (make_callstmt_target): 42601, 22005."""
-    items = {at: item.get("NamedArgExpr", {}).get("arg", item) for item, at in given}
-    for at, (name, mode) in enumerate(places):
+    items = {position: item.get("NamedArgExpr", {}).get("arg", item) for item, position in passed_arguments}
+    for position, (name, mode) in enumerate(places):
         if mode not in "ob":
             continue
-        item = items.get(at, {})
+        item = items.get(position, {})
         if item.keys().isdisjoint(_PERHAPS_WRITABLE):
-            said = f'"{name}"' if name else str(at + 1)
-            words = f"procedure parameter {said} is an output parameter but corresponding argument is not writable"
+            parameter = f'"{name}"' if name else str(position + 1)
+            words = f"procedure parameter {parameter} is an output parameter but corresponding argument is not writable"
             machine.refuse(ServerError("42601", words), inner)
         path = _path(item)
         if len(path) == 1 and _is_constant(machine, path[0]):
@@ -194,24 +198,24 @@ def calls_only(machine: Machine, inner: Inner, node: Node) -> Rows | None:
     """What a query does by the functions that it calls, and its rows; None where it calls none whose body is known."""
     if not any(candidate_for(machine, call) for kind, call in walk(node) if kind == "FuncCall"):
         return None
-    found = calls_of(machine, inner, "SelectStmt", node)
-    if found is None:
+    rows = calls_of(machine, inner, "SelectStmt", node)
+    if rows is None:
         do(machine, inner, "SelectStmt", node)
-    return found
+    return rows
 
 
 def followed_in(machine: Machine, statement: Node) -> list[int]:
     """The functions that a query calls and whose bodies are known, one for each call."""
-    found = (candidate_for(machine, call) for kind, call in walk(statement) if kind == "FuncCall")
-    return [each[0].oid for each in found if each is not None]
+    candidates = (candidate_for(machine, call) for kind, call in walk(statement) if kind == "FuncCall")
+    return [each[0].oid for each in candidates if each is not None]
 
 
 def candidate_for(machine: Machine, call: Node) -> tuple[Proc, Routine] | None:
     """The one function with a known body that a call can mean."""
     catalog = machine.session.catalog
-    found = [catalog.procs[oid] for oid in functions_named(machine.session, names(call["funcname"]))]
+    procs = [catalog.procs[oid] for oid in functions_named(machine.session, names(call["funcname"]))]
     count = len(call.get("args", ()))
-    fitting = [row for row in found if takes(row, count, several=not call.get("func_variadic"))]
+    fitting = [row for row in procs if takes(row, count, several=not call.get("func_variadic"))]
     if len(fitting) > 1:
         meant = machine.trial.function_of(call, machine.variables())
         fitting = [row for row in fitting if row.oid == meant]
@@ -223,36 +227,36 @@ def candidate_for(machine: Machine, call: Node) -> tuple[Proc, Routine] | None:
 
 def called(machine: Machine, call: Node, scope: Scope | None) -> Value:
     """A function call within an expression."""
-    found = candidate_for(machine, call)
-    if found is None:
+    candidate = candidate_for(machine, call)
+    if candidate is None:
         return UNKNOWN
-    at = machine.calling or (machine.frame.at if machine.frames else None)
-    if at is None:
+    caller = machine.calling or (machine.frame.at if machine.frames else None)
+    if caller is None:
         frame = machine.frame
-        at = Inner(Text("", (), frame.body.start, frame.body.end), ())
+        caller = Inner(Text("", (), frame.body.start, frame.body.end), ())
     machine.invoked += 1
     unsure = min(machine.evaluator.unsure, 1)
     machine.doubt.ways += unsure
     try:
-        return invoke(machine, found, call, scope, at)
+        return invoke(machine, candidate, call, scope, caller)
     finally:
         machine.doubt.ways -= unsure
 
 
-def invoke(machine: Machine, found: tuple[Proc, Routine], call: Node, scope: Scope | None, at: Inner) -> Value:
-    row, routine = found
-    arguments = _arguments(machine, found, call, scope)
+def invoke(machine: Machine, candidate: tuple[Proc, Routine], call: Node, scope: Scope | None, caller: Inner) -> Value:
+    row, routine = candidate
+    arguments = _arguments(machine, candidate, call, scope)
     if row.strict and any(value is None for value in arguments):
         return None
     if routine.returns in ("trigger", "event_trigger"):
-        machine.fail(ServerError("0A000", "trigger functions can only be called as triggers"), at)
+        machine.fail(ServerError("0A000", "trigger functions can only be called as triggers"), caller)
         return UNKNOWN
     mark, apart = machine.host.mark(), 0
     if not (routine.changes or routine.about):
         apart = max(0, machine.left - _MOST_OF_OTHERS)
         machine.left -= apart
     try:
-        value = run_body(machine, routine, arguments, at, owner=row.owner if row.definer else 0)
+        value = run_body(machine, routine, arguments, caller, owner=row.owner if row.definer else 0)
         return UNKNOWN if row.returns_set else value
     except Exhausted:
         if routine.changes or routine.about:
@@ -262,32 +266,32 @@ def invoke(machine: Machine, found: tuple[Proc, Routine], call: Node, scope: Sco
         return UNKNOWN
     except (NotParsed, TooDeep) as failure:
         machine.host.undo(mark)
-        if not cannot_be_read(machine, routine.body.text, failure, at):
-            machine.host.unfollowed(at, routine.body.text)
+        if not cannot_be_read(machine, routine.body.text, failure, caller):
+            machine.host.unfollowed(caller, routine.body.text)
         return UNKNOWN
     finally:
         machine.left += apart
 
 
-def _arguments(machine: Machine, found: tuple[Proc, Routine], call: Node, scope: Scope | None) -> list[Value]:
+def _arguments(machine: Machine, candidate: tuple[Proc, Routine], call: Node, scope: Scope | None) -> list[Value]:
     """What each input parameter is given; those behind a VARIADIC one are its array."""
-    row, routine = found
+    row, routine = candidate
     modes = [mode for _, mode in _places(row)]
     arguments: list[Value] = [UNKNOWN] * len(row.arguments)
-    rest: list[Value] = []
-    given: set[int] = set()
-    for item, at in _given(row, call):
-        if modes[at] == "o":
+    variadic: list[Value] = []
+    positions: set[int] = set()
+    for item, place in _given(row, call):
+        if modes[place] == "o":
             continue
-        position = at - modes[:at].count("o")
+        position = place - modes[:place].count("o")
         value = machine.evaluator.value(item.get("NamedArgExpr", {}).get("arg", item), scope)
-        if modes[at] == "v" and not call.get("func_variadic"):
-            rest.append(value)
-            value = UNKNOWN if any(each is UNKNOWN for each in rest) else rest
+        if modes[place] == "v" and not call.get("func_variadic"):
+            variadic.append(value)
+            value = UNKNOWN if any(each is UNKNOWN for each in variadic) else variadic
         arguments[position] = value
-        given.add(position)
+        positions.add(position)
     for position, default in routine.defaults:
-        if position not in given:
+        if position not in positions:
             arguments[position] = machine.evaluator.value(default)
     return arguments
 
@@ -295,10 +299,10 @@ def _arguments(machine: Machine, found: tuple[Proc, Routine], call: Node, scope:
 def _given(row: Proc, call: Node) -> Iterator[tuple[Node, int]]:
     """What a call gives, and for which of the ``_places``."""
     places = _places(row)
-    named_ = [name for name, _ in places]
+    named_ = [argument_name for argument_name, _ in places]
     for number, item in enumerate(call.get("args", ())):
-        name = item.get("NamedArgExpr", {}).get("name")
-        yield item, named_.index(name) if name in named_ else min(number, len(places) - 1)
+        argument_name = item.get("NamedArgExpr", {}).get("name")
+        yield item, named_.index(argument_name) if argument_name in named_ else min(number, len(places) - 1)
 
 
 def _places(row: Proc) -> list[tuple[str, str]]:
@@ -312,18 +316,18 @@ _MOST_OF_OTHERS = 2_000
 """Statements of a function that are followed if it changes nothing, for what it gives or whether it fails."""
 
 
-def cannot_be_read(machine: Machine, body: str, failure: NotParsed | TooDeep, at: Inner) -> bool:
+def cannot_be_read(machine: Machine, body: str, failure: NotParsed | TooDeep, caller: Inner) -> bool:
     """A body that is run is refused by the compiler; False where that is not certain. Raises Raised."""
     first = first_refusal(machine.trial, body, failure) if isinstance(failure, NotParsed) else None
     if first is None:
         return False
     location = None if first.location is None else in_bytes(body, first.location)
-    machine.fail(first.error(location), Inner(Text(body, (), at.text.start, at.text.end), at.number))
+    machine.fail(first.error(location), Inner(Text(body, (), caller.text.start, caller.text.end), caller.number))
     return True
 
 
 def run_body(
-    machine: Machine, routine: Routine, arguments: list[Value] | None, at: Inner | None, *, owner: int = 0
+    machine: Machine, routine: Routine, arguments: list[Value] | None, caller: Inner | None, *, owner: int = 0
 ) -> Value:
     """Runs a function's body with these arguments (None: not known), as ``owner`` unless that is 0."""
     if len(machine.frames) >= MAX_DEPTH:
@@ -341,18 +345,18 @@ def run_body(
     machine.evaluator.projecting = False
     try:
         if routine.language == "sql":
-            return sql_body(machine, routine, bound, at)
-        frame = Frame(program(routine.header(), routine.body.text), routine.body, at)
+            return sql_body(machine, routine, bound, caller)
+        frame = Frame(program(routine.header(), routine.body.text), routine.body, caller)
         frame.arguments = {name: type_name for name, type_name in (*routine.inputs, *routine.outputs) if name}
         if not (routine.procedure or routine.returns_set or routine.results or routine.returns == "void"):
             frame.returns = routine.returns
         frame.results = routine.results
         machine.emitted = None
         value = machine.run(frame, bound)
-        given = [frame.scopes[0].get(name, UNKNOWN) for name in frame.results]
-        machine.emitted = frame.emitted if routine.returns_set else [tuple(given)]
+        results = [frame.scopes[0].get(name, UNKNOWN) for name in frame.results]
+        machine.emitted = frame.emitted if routine.returns_set else [tuple(results)]
         if routine.results:
-            return given[0] if len(given) == 1 else UNKNOWN
+            return results[0] if len(results) == 1 else UNKNOWN
         if routine.returns == "void":
             return ""  # no NULL: of a function in SQL it is one
         return coerced(value, frame.returns) if frame.returns else value
@@ -391,9 +395,9 @@ def _leave(session: Session, routine: Routine, before: dict[str, Any]) -> None:
         session.forget_path()
 
 
-def sql_body(machine: Machine, routine: Routine, bound: dict[str, Value], at: Inner | None) -> Value:
+def sql_body(machine: Machine, routine: Routine, bound: dict[str, Value], caller: Inner | None) -> Value:
     """A function in SQL: statement after statement; the value of its last query."""
-    frame = Frame(Program([], "", 1, None, [], {}, {}), routine.body, at)
+    frame = Frame(Program([], "", 1, None, [], {}, {}), routine.body, caller)
     frame.scopes[0] = bound
     for position, (name, type_name) in enumerate(routine.inputs, 1):
         frame.arguments[f"${position}"] = type_name
@@ -402,14 +406,18 @@ def sql_body(machine: Machine, routine: Routine, bound: dict[str, Value], at: In
     machine.frames.append(frame)
     try:
         body = routine.body
-        inner = Inner(body, ()) if at is None else Inner(Text(body.text, (), at.text.start, at.text.end), at.number)
+        inner = (
+            Inner(body, ())
+            if caller is None
+            else Inner(Text(body.text, (), caller.text.start, caller.text.end), caller.number)
+        )
         script(machine, inner)
         last = query(routine.last_statement())
-        found = machine.rows(last) if last is not None else UNKNOWN_ROWS
-        machine.emitted = [values for values, _ in found.rows] if found.known and routine.returns_set else None
+        rows = machine.rows(last) if last is not None else UNKNOWN_ROWS
+        machine.emitted = [values for values, _ in rows.rows] if rows.known and routine.returns_set else None
         if routine.returns == "void":
             return None
-        return UNKNOWN if routine.returns_set else coerced(found.scalar(), routine.returns)
+        return UNKNOWN if routine.returns_set else coerced(rows.scalar(), routine.returns)
     finally:
         machine.frames.pop()
 

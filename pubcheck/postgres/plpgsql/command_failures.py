@@ -33,23 +33,23 @@ def refused_in_function(name: str, node: Node, *, in_block: bool) -> ServerError
     runs in a transaction block, or in a block with handlers."""
     if name == "CopyStmt" and "filename" not in node:
         return ServerError("0A000", "cannot COPY to/from client in PL/pgSQL")
-    said = _OF_DATABASES.get(name)
+    command = _OF_DATABASES.get(name)
     if name == "VacuumStmt" and node.get("is_vacuumcmd"):
-        said = "VACUUM"
+        command = "VACUUM"
     elif name == "IndexStmt" and node.get("concurrent"):
-        said = "CREATE INDEX CONCURRENTLY"
+        command = "CREATE INDEX CONCURRENTLY"
     elif name == "DropStmt" and node.get("concurrent"):
-        said = "DROP INDEX CONCURRENTLY"
+        command = "DROP INDEX CONCURRENTLY"
     elif name == "DiscardStmt" and node.get("target") == "DISCARD_ALL":
-        said = "DISCARD ALL"
+        command = "DISCARD ALL"
     elif name == "ReindexStmt" and any(
         item.get("DefElem", {}).get("defname") == "concurrently" for item in node.get("params", ())
     ):
-        said = "REINDEX CONCURRENTLY"
-    if said is None:
+        command = "REINDEX CONCURRENTLY"
+    if command is None:
         return None
     words = "cannot run inside a transaction block" if in_block else "cannot be executed from a function"
-    return ServerError("25001", f"{said} {words}")
+    return ServerError("25001", f"{command} {words}")
 
 
 def may_fail(session: Session, name: str, node: Node) -> bool:
@@ -87,12 +87,12 @@ def may_fail(session: Session, name: str, node: Node) -> bool:
 
 
 def _alteration_may_fail(command: Node) -> bool:
-    what, name = command["subtype"], command.get("name")
-    if what == "AT_SetTableSpace":
+    subtype, name = command["subtype"], command.get("name")
+    if subtype == "AT_SetTableSpace":
         return bool(name != "pg_default")
-    if what == "AT_SetAccessMethod":
+    if subtype == "AT_SetAccessMethod":
         return name not in (None, "heap")
-    return what in _UNFOLLOWED
+    return subtype in _UNFOLLOWED
 
 
 _RELATIONS = frozenset(
@@ -170,8 +170,8 @@ def _settable(node: Node) -> bool:
 
 def _taken(node: Node) -> bool:
     constant = node.get("A_Const", {})
-    said = constant.get("sval", {}).get("sval", "")
-    return "ival" in constant or _AMOUNT.fullmatch(said) is not None
+    string = constant.get("sval", {}).get("sval", "")
+    return "ival" in constant or _AMOUNT.fullmatch(string) is not None
 
 
 _AMOUNT = re.compile(r"\d+\s?(?:kB|MB|GB|ms|s|min|h)?|on|off|true|false|UTC|warning|error|notice|replica|origin|local")

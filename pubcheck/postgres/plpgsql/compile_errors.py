@@ -146,11 +146,11 @@ class _Refused(Struct, frozen=True):
 
     def named(self, named: bytes) -> int | None:
         """The place of a word: after the anchor if that belongs to the same statement, else before it."""
-        found = self._word(lambda word: word.text == named)
-        if found is None:
-            found = self._word(lambda word: folded(word.text).encode() == named)
-        if found is not None:
-            return found
+        place = self._word(lambda word: word.text == named)
+        if place is None:
+            place = self._word(lambda word: folded(word.text).encode() == named)
+        if place is not None:
+            return place
         # An operator, or something that is not closed.
         at = self.data.find(named, self.last.start, self.semicolon())
         if at < 0:
@@ -160,16 +160,16 @@ class _Refused(Struct, frozen=True):
 
     def again(self, named: bytes) -> int | None:
         """The last one of that name in the statement."""
-        found = [word.start for word in self.words if word.start < self.semicolon() and word.text == named]
-        return found[-1] if found else None
+        places = [word.start for word in self.words if word.start < self.semicolon() and word.text == named]
+        return places[-1] if places else None
 
     def _word(self, alike: Callable[[_Word], bool]) -> int | None:
         stop = self.semicolon()
         after = (word for word in self.words[self.settled :] if word.start <= stop and alike(word))
         before = (word for word in reversed(self.words[: self.settled]) if alike(word))
         # A statement may be read before its words are looked at: behind some of them nothing is settled yet.
-        found = next((word for word in after if self.settles(word)), None) or next(before, None)
-        return None if found is None else found.start
+        settled = next((word for word in after if self.settles(word)), None) or next(before, None)
+        return None if settled is None else settled.start
 
 
 _LOOP = re.compile(rb"\s*([\w\"., ]+)\s(?:in|slice)\s+(execute\b)?", re.IGNORECASE)
@@ -232,11 +232,11 @@ def _quoted(
     data: bytes, words: list[_Word], guess: int | None, message: str, named: str, said_of: Callable[[str], str | None]
 ) -> int | None:
     """The place of the word that the message quotes, spelled exactly as in the body."""
-    written, other = named.encode(), named.swapcase().encode()
+    written, swapped = named.encode(), named.swapcase().encode()
     places = [word.start for word in words if word.text == written]
     for at in sorted(places, key=lambda place: place != guess)[:_MOST_PLACES]:
-        said = said_of((data[:at] + other + data[at + len(other) :]).decode(errors="surrogatepass"))
-        if said == message.replace(f'near "{named}"', f'near "{named.swapcase()}"'):
+        message_of_swapped = said_of((data[:at] + swapped + data[at + len(swapped) :]).decode(errors="surrogatepass"))
+        if message_of_swapped == message.replace(f'near "{named}"', f'near "{named.swapcase()}"'):
             return at
     return guess
 

@@ -42,8 +42,8 @@ def _assigned(p: ParseState, expr: Expr, target: Type) -> Expr:
     """The value as the type of the variable that it is assigned to: where there is no such cast, by way of text
     (get_cast_hashentry, COERCION_PLPGSQL)."""
     oid, typmod = target
-    made = coerce_to_target_type(p, expr, expr.type, oid, typmod, "a", IMPLICIT, -1)
-    return Expr("CoerceViaIO", oid, [expr], typmod=typmod) if made is None else made
+    coerced = coerce_to_target_type(p, expr, expr.type, oid, typmod, "a", IMPLICIT, -1)
+    return Expr("CoerceViaIO", oid, [expr], typmod=typmod) if coerced is None else coerced
 
 
 class Folder(Builder):

@@ -126,8 +126,8 @@ def choose(machine: Machine, branches: Sequence[tuple[Node | None, Sequence[Node
         if open_ended:
             after.append(before)
         machine.restore(after[0])
-        for other in after[1:]:
-            machine.frame.blur(other)
+        for alternative in after[1:]:
+            machine.frame.blur(alternative)
     return Completion(None, perhaps) if perhaps else ON
 
 
@@ -166,15 +166,15 @@ def returned(machine: Machine, node: Node) -> Completion:
 
 def return_query(machine: Machine, node: Node) -> Completion:
     statement = query(node["query"]["PLpgSQL_expr"]["query"]) if "query" in node else None
-    found = UNKNOWN_ROWS
+    rows = UNKNOWN_ROWS
     if statement is not None:
         called = calls_only(machine, machine.inner(node, "query"), statement)
         if called is None:
             machine.attempt(statement, machine.inner(node, "query"))
-        found = machine.rows(statement) if called is None else called
+        rows = machine.rows(statement) if called is None else called
     else:
         machine.doubt.risk()
-    _emit(machine, [values for values, _ in found.rows] if found.known else None)
+    _emit(machine, [values for values, _ in rows.rows] if rows.known else None)
     return ON
 
 

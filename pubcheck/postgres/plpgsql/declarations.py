@@ -34,17 +34,17 @@ class Declared(Struct, frozen=True):
 
     @property
     def parts(self) -> list[str]:
-        found = re.findall(_NAME, self.text)
-        return [part.strip('"') if part[0] == '"' else part.lower() for part in found]
+        parts = re.findall(_NAME, self.text)
+        return [part.strip('"') if part[0] == '"' else part.lower() for part in parts]
 
 
 def declared(body: str, node: Node) -> Declared | None:
     """What a variable (PLpgSQL_var, PLpgSQL_rec) is declared as; None for one that no declaration with a type made."""
     at = _declarations(body).get((node["refname"], node.get("lineno", 1)))
-    said = _TYPE.match(body, at) if at is not None else None
-    if said is None or said[1].lower() in _NO_TYPES:
+    match = _TYPE.match(body, at) if at is not None else None
+    if match is None or match[1].lower() in _NO_TYPES:
         return None
-    return Declared(said[1], said.start(1), said.end(1), "[]" if said[3] else (said[2] or "").lower())
+    return Declared(match[1], match.start(1), match.end(1), "[]" if match[3] else (match[2] or "").lower())
 
 
 _TYPE = re.compile(
@@ -58,7 +58,7 @@ _NO_TYPES = ("in", "alias", "cursor", "no", "scroll", "record", "slice")
 def _declarations(body: str) -> dict[tuple[str, int], int]:
     """Where the names that a body declares end, by name and line, in the order of the text."""
     data = body.encode(errors="surrogatepass")
-    found: dict[tuple[str, int], int] = {}
+    places: dict[tuple[str, int], int] = {}
     before, declares = b";", False
     counted, line, characters = 0, 1, 0
     for kind, token, start in tokens(data):
@@ -69,14 +69,14 @@ def _declarations(body: str) -> dict[tuple[str, int], int]:
             line += data.count(b"\n", counted, start)
             characters += in_characters(data[counted:start])
             counted = start
-            found.setdefault((folded(token), line), characters + in_characters(token))
+            places.setdefault((folded(token), line), characters + in_characters(token))
         before = word
-    return found
+    return places
 
 
-def are_declarable(trial: QueryChecker, body: str, given: Program) -> bool:
+def are_declarable(trial: QueryChecker, body: str, parsed: Program) -> bool:
     """Whether the types of all variables of a body are known to be there. Raises NotParsed if one certainly is not."""
-    nodes = (node for kind, node in given.variables if kind in _WITH_TYPES and "lineno" in node)
+    nodes = (node for kind, node in parsed.variables if kind in _WITH_TYPES and "lineno" in node)
     # All of them: a missing one may follow one that is unknown.
     return False not in {_is_declarable(trial, body, node) for node in nodes}
 
@@ -85,32 +85,32 @@ _WITH_TYPES = ("PLpgSQL_var", "PLpgSQL_rec")
 
 
 def _is_declarable(trial: QueryChecker, body: str, node: Node) -> bool:
-    said = typname(node)
-    found = declared(body, node)
-    if found is None:
-        return not said or bool(trial.type_named(said)[0])
-    if found.reference in _REFERENCE:
-        return _refers(trial, body, found)
-    if trial.type_named(found.text)[0]:
+    written = typname(node)
+    declaration = declared(body, node)
+    if declaration is None:
+        return not written or bool(trial.type_named(written)[0])
+    if declaration.reference in _REFERENCE:
+        return _refers(trial, body, declaration)
+    if trial.type_named(declaration.text)[0]:
         return True
     try:
-        trial.session.named_type(found.parts, found.reference)
+        trial.session.named_type(declaration.parts, declaration.reference)
     except ServerError as error:
-        raise NotParsed(error.message, error.sqlstate, found.start) from None
+        raise NotParsed(error.message, error.sqlstate, declaration.start) from None
     return False
 
 
-def _refers(trial: QueryChecker, body: str, found: Declared) -> bool:
+def _refers(trial: QueryChecker, body: str, declaration: Declared) -> bool:
     """%TYPE of a column or variable, and %ROWTYPE."""
-    session, parts = trial.session, found.parts
-    early = session.catalog.major.number < 17 and found.reference == "type"
+    session, parts = trial.session, declaration.parts
+    early = session.catalog.major.number < 17 and declaration.reference == "type"
     missing: NotParsed | None = None
     if early:
-        missing = NotParsed('syntax error at or near "%"', "42601", body.index("%", found.end))
-    if found.reference == "type" and len(parts) == 1:
+        missing = NotParsed('syntax error at or near "%"', "42601", body.index("%", declaration.end))
+    if declaration.reference == "type" and len(parts) == 1:
         # Of another variable.
-        return re.search(rf'(?i)(?<![\w$.])"?{re.escape(parts[0])}"?\s', body[: found.start]) is not None
-    column = parts.pop() if found.reference == "type" else ""
+        return re.search(rf'(?i)(?<![\w$.])"?{re.escape(parts[0])}"?\s', body[: declaration.start]) is not None
+    column = parts.pop() if declaration.reference == "type" else ""
     written = ".".join(f'"{part}"' for part in parts)
     row = session.regclass(written)
     if row is None and column and len(parts) == 1 and _is_label(session, body, parts[0]):
@@ -159,5 +159,5 @@ def _missing_type(trial: QueryChecker, body: str, failure: NotParsed) -> NotPars
 
 def _ends_by(body: str, node: Node, semicolon: int) -> bool:
     """Whether a declaration names a type before the semicolon (-1 for none)."""
-    found = declared(body, node)
-    return found is not None and found.text.lower() != "begin" and found.end <= semicolon
+    declaration = declared(body, node)
+    return declaration is not None and declaration.text.lower() != "begin" and declaration.end <= semicolon

@@ -81,8 +81,8 @@ class Evaluator:
         try:
             self.budget.spend()
             for kind, body in node.items():
-                found = _NODES.get(kind)
-                value = UNKNOWN if found is None else found(self, body, scope)
+                evaluate = _NODES.get(kind)
+                value = UNKNOWN if evaluate is None else evaluate(self, body, scope)
                 return value if kind in _HELD else self._paid(value)
             return UNKNOWN
         except Failed:
@@ -107,34 +107,34 @@ class Evaluator:
         if not all("String" in field for field in fields):
             return UNKNOWN
         parts = tuple(names(fields))
-        found = self._in_scope(parts, scope)
+        value = self._in_scope(parts, scope)
         mine = self.variable(parts)
-        if found is MISSING:
+        if value is MISSING:
             return UNKNOWN if mine is MISSING else mine
         # "column reference is ambiguous": the server refuses to choose.
-        return found if mine is MISSING else UNKNOWN
+        return value if mine is MISSING else UNKNOWN
 
     def _in_scope(self, parts: tuple[str, ...], scope: Scope | None) -> Value:
         while scope is not None:
-            found: Value = MISSING
+            value: Value = MISSING
             for alias, (columns, row) in scope.tables.items():
                 if len(parts) == 1:
                     if columns is None:
                         return UNKNOWN
                     if parts[0] in columns:
-                        if found is not MISSING:
+                        if value is not MISSING:
                             return UNKNOWN
-                        found = row.get(parts[0], UNKNOWN)
+                        value = row.get(parts[0], UNKNOWN)
                 elif parts[-2] == alias:
                     return row.get(parts[-1], UNKNOWN)
-            if found is not MISSING:
-                return found
+            if value is not MISSING:
+                return value
             scope = scope.outer
         return MISSING
 
     def _parameter(self, node: Node, scope: Scope | None) -> Value:
-        found = self.variable((f"${node.get('number', 0)}",))
-        return UNKNOWN if found is MISSING else found
+        value = self.variable((f"${node.get('number', 0)}",))
+        return UNKNOWN if value is MISSING else value
 
     # Constants, casts, constructors.
 
@@ -147,28 +147,33 @@ class Evaluator:
             return node["sval"].get("sval", "")
         if "boolval" in node:
             return node["boolval"].get("boolval", False)
-        said = node.get("fval", {}).get("fval", "")
-        return int(said) if re.fullmatch(r"\d{1,40}", said) else UNKNOWN
+        digits = node.get("fval", {}).get("fval", "")
+        return int(digits) if re.fullmatch(r"\d{1,40}", digits) else UNKNOWN
 
     def _cast(self, node: Node, scope: Scope | None) -> Value:
         value = self.value(node["arg"], scope)
         type_name = node["typeName"]
-        said = names(type_name["names"])[-1]
-        if said == "regnamespace":
+        type_label = names(type_name["names"])[-1]
+        if type_label == "regnamespace":
             schema = self.regnamespace(value)
             if schema is None and value is not None:
                 raise Failed("3F000", f'schema "{value}" does not exist')
             return schema
-        if said == "regclass":
-            found = self.regclass(value)
-            if found is UNKNOWN and isinstance(value, str) and self.session.certainly_none(value):
+        if type_label == "regclass":
+            relation = self.regclass(value)
+            if relation is UNKNOWN and isinstance(value, str) and self.session.certainly_none(value):
                 raise Failed("42P01", f'relation "{value}" does not exist')
-            return found
-        if said in _WHOLE and "arrayBounds" not in type_name and isinstance(value, str) and not re.search(r"\d", value):
-            raise Failed("22P02", f'invalid input syntax for type {_WHOLE[said]}: "{value}"')
-        if type_name.get("typmods") and said not in ("bpchar",):
-            said += "(n)"
-        return coerced(value, said + ("[]" if "arrayBounds" in type_name else ""))
+            return relation
+        if (
+            type_label in _WHOLE
+            and "arrayBounds" not in type_name
+            and isinstance(value, str)
+            and not re.search(r"\d", value)
+        ):
+            raise Failed("22P02", f'invalid input syntax for type {_WHOLE[type_label]}: "{value}"')
+        if type_name.get("typmods") and type_label not in ("bpchar",):
+            type_label += "(n)"
+        return coerced(value, type_label + ("[]" if "arrayBounds" in type_name else ""))
 
     def regclass(self, value: Value) -> Value:
         """A value as a regclass."""
@@ -201,14 +206,14 @@ class Evaluator:
         row = self.session.catalog.relations.get(oid)
         return Relid(oid, relation_name(self.session, row)) if row is not None else UNKNOWN
 
-    def to_regclass(self, said: Value) -> Value:
+    def to_regclass(self, name: Value) -> Value:
         """The relation of a name; NULL where there certainly is none."""
-        if not isinstance(said, str):
-            return said if said is None else UNKNOWN
-        row = self.session.regclass(said)
+        if not isinstance(name, str):
+            return name if name is None else UNKNOWN
+        row = self.session.regclass(name)
         if row is not None:
             return self._relid(row.oid) if row.seen else UNKNOWN
-        return None if self.session.certainly_none(said) else UNKNOWN
+        return None if self.session.certainly_none(name) else UNKNOWN
 
     def _array(self, node: Node, scope: Scope | None) -> Value:
         return [self.value(item, scope) for item in node.get("elements", ())]
@@ -244,13 +249,13 @@ class Evaluator:
         right_node = node.get("rexpr", {})
         if kind == "AEXPR_IN":
             left = self.value(node["lexpr"], scope)
-            found = self._any(left, [self.value(item, scope) for item in right_node["List"]["items"]])
-            return found if name == "=" else negated(found)
+            result = self._any(left, [self.value(item, scope) for item in right_node["List"]["items"]])
+            return result if name == "=" else negated(result)
         if kind in ("AEXPR_BETWEEN", "AEXPR_NOT_BETWEEN"):
             low, high = (self.value(item, scope) for item in right_node["List"]["items"])
             left = self.value(node["lexpr"], scope)
-            found = both(negated(less(left, low)), negated(less(high, left)))
-            return found if kind == "AEXPR_BETWEEN" else negated(found)
+            result = both(negated(less(left, low)), negated(less(high, left)))
+            return result if kind == "AEXPR_BETWEEN" else negated(result)
         left = self.value(node["lexpr"], scope) if "lexpr" in node else MISSING
         right = self.value(right_node, scope)
         if kind in ("AEXPR_OP_ANY", "AEXPR_OP_ALL"):
@@ -279,26 +284,26 @@ class Evaluator:
 
     @staticmethod
     def _any(left: Value, items: list[Value]) -> Value:
-        found: Value = False
+        result: Value = False
         for item in items:
-            found = either(found, equal(left, item))
-        return found
+            result = either(result, equal(left, item))
+        return result
 
     def _boolean(self, node: Node, scope: Scope | None) -> Value:
         if node["boolop"] == "NOT_EXPR":
             return negated(coerced(self.value(node["args"][0], scope), "boolean"))
-        joined, found = (both, True) if node["boolop"] == "AND_EXPR" else (either, False)
-        decided, unsure = not found, self.unsure
-        said = (item["A_Const"]["boolval"] for item in node["args"] if "boolval" in item.get("A_Const", ()))
-        if any(each.get("boolval", False) is decided for each in said):
+        joined, result = (both, True) if node["boolop"] == "AND_EXPR" else (either, False)
+        decided, unsure = not result, self.unsure
+        constants = (item["A_Const"]["boolval"] for item in node["args"] if "boolval" in item.get("A_Const", ()))
+        if any(each.get("boolval", False) is decided for each in constants):
             return decided  # the planner leaves out the rest
         try:
             for item in node["args"]:
-                found = joined(found, coerced(self.value(item, scope), "boolean"))
-                if found is decided:
+                result = joined(result, coerced(self.value(item, scope), "boolean"))
+                if result is decided:
                     break
-                self.unsure += found is UNKNOWN
-            return found
+                self.unsure += result is UNKNOWN
+            return result
         finally:
             self.unsure = unsure
 
@@ -312,8 +317,8 @@ class Evaluator:
         value = coerced(self.value(node["arg"], scope), "boolean")
         if value is UNKNOWN:
             return UNKNOWN
-        wanted = {"TRUE": True, "FALSE": False, "UNKNOWN": None}[node["booltesttype"].rpartition("_")[2]]
-        return (value is wanted) == ("NOT" not in node["booltesttype"])
+        expected = {"TRUE": True, "FALSE": False, "UNKNOWN": None}[node["booltesttype"].rpartition("_")[2]]
+        return (value is expected) == ("NOT" not in node["booltesttype"])
 
     def _coalesce(self, node: Node, scope: Scope | None) -> Value:
         for item in node["args"]:
@@ -354,34 +359,34 @@ class Evaluator:
 
     def _sublink(self, node: Node, scope: Scope | None) -> Value:
         kind = node["subLinkType"]
-        found = self.run_query(self, node["subselect"]["SelectStmt"], scope)
+        rows = self.run_query(self, node["subselect"]["SelectStmt"], scope)
         if kind == "EXISTS_SUBLINK":
-            return found.exists()
+            return rows.exists()
         if kind == "EXPR_SUBLINK":
-            return found.scalar()
+            return rows.scalar()
         if kind == "ARRAY_SUBLINK":
-            return found.column() if found.known else UNKNOWN
+            return rows.column() if rows.known else UNKNOWN
         if kind != "ANY_SUBLINK" or ("operName" in node and names(node["operName"])[-1] != "="):
             return UNKNOWN
         left = self.value(node["testexpr"], scope)
         truth: Value = False
-        for values, sure in found.rows:
+        for values, sure in rows.rows:
             same = equal(left, values if isinstance(left, tuple) else values[0])
             truth = either(truth, same if sure else both(UNKNOWN, same))
-        return either(truth, UNKNOWN) if found.open else truth
+        return either(truth, UNKNOWN) if rows.open else truth
 
     def _function(self, node: Node, scope: Scope | None) -> Value:
         path = names(node["funcname"])
-        found = FUNCTIONS.get(path[-1]) if len(path) == 1 or path[0] == "pg_catalog" else None
-        if found is not None and len(path) == 1 and self._is_hidden(path[0]):
-            found = None
-        if found is None and self.caller is not None and (scope is None or self.projecting):
+        function = FUNCTIONS.get(path[-1]) if len(path) == 1 or path[0] == "pg_catalog" else None
+        if function is not None and len(path) == 1 and self._is_hidden(path[0]):
+            function = None
+        if function is None and self.caller is not None and (scope is None or self.projecting):
             return self.caller(node, scope)
-        if found is None or node.get("func_variadic") or node.get("agg_star"):
+        if function is None or node.get("func_variadic") or node.get("agg_star"):
             return UNKNOWN
         arguments = [self.value(item, scope) for item in node.get("args", ())]
         try:
-            return found(self, *arguments)
+            return function(self, *arguments)
         except (TypeError, ValueError):
             return UNKNOWN
 
@@ -421,10 +426,10 @@ def query(sql: str) -> Node | None:
 @lru_cache(maxsize=512)
 def _query(sql: str) -> Node | None:
     try:
-        found = parse(sql)
+        statement = parse(sql)
     except (SyntaxRefused, TooDeep):
         return None
-    return found[1] if found is not None and found[0] == "SelectStmt" else None
+    return statement[1] if statement is not None and statement[0] == "SelectStmt" else None
 
 
 _WHOLE = {"int2": "smallint", "int4": "integer", "int8": "bigint"}
@@ -457,8 +462,8 @@ def _arithmetic(apply: Callable[[int, int], int]) -> Callable[[Value, Value], Va
             return None
         if not (is_number(left) and is_number(right)):
             return UNKNOWN
-        found = apply(left, right)
-        return found if -(1 << 63) <= found < 1 << 63 else UNKNOWN
+        result = apply(left, right)
+        return result if -(1 << 63) <= result < 1 << 63 else UNKNOWN
 
     return work
 

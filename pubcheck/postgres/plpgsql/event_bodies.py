@@ -81,12 +81,12 @@ class _Run(Struct):
 
     def _rows(self, node: Node) -> None:
         """A loop over what the command did, of which nothing is known, and which may only speak of it."""
-        found = _ROWS.fullmatch(node["query"]["PLpgSQL_expr"]["query"])
-        if found is None:
+        match = _ROWS.fullmatch(node["query"]["PLpgSQL_expr"]["query"])
+        if match is None:
             raise Unknowable("what an event trigger does")
-        event, where = _GIVEN_AT[found[1].lower()]
+        event, where = _GIVEN_AT[match[1].lower()]
         if self.event != event:
-            message = f"pg_event_trigger_{found[1].lower()}() can only be called in {where}"
+            message = f"pg_event_trigger_{match[1].lower()}() can only be called in {where}"
             raise ServerError("39P03", message)
         for item in node.get("body", ()):
             if item.get("PLpgSQL_stmt_raise", {}).get("elog_level", _ERROR) >= _ERROR:
@@ -96,18 +96,18 @@ class _Run(Struct):
         if not (node.keys() & {"condname", "message", "options"}):
             return ServerError("0Z002", "RAISE without parameters cannot be used outside an exception handler")
         sqlstate: Any = CONDITIONS.get(node["condname"], node["condname"]) if "condname" in node else "P0001"
-        said: dict[str, Any] = {}
+        options: dict[str, Any] = {}
         if "message" in node:
-            said["message"] = message_of(node["message"], [self._value(each) for each in node.get("params", ())])
+            options["message"] = message_of(node["message"], [self._value(each) for each in node.get("params", ())])
         for item in node.get("options", ()):
             option = item["PLpgSQL_raise_option"]
             kind, value = option.get("opt_type", 0), self._value(option["expr"])
             if kind == 0:
                 sqlstate = CONDITIONS.get(value, value)
             elif kind in _OPTIONS:
-                said[_OPTIONS[kind]] = value
-        message = said.get("message", node.get("condname", sqlstate))
-        return ServerError(sqlstate, message, detail=said.get("detail"), hint=said.get("hint"))
+                options[_OPTIONS[kind]] = value
+        message = options.get("message", node.get("condname", sqlstate))
+        return ServerError(sqlstate, message, detail=options.get("detail"), hint=options.get("hint"))
 
     def _value(self, expression: Node, *, boolean: bool = False) -> Any:
         """The value of an expression over TG_TAG and TG_EVENT, a text unless it is ``boolean``. Raises Unknowable."""

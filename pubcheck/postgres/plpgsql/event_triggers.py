@@ -49,19 +49,19 @@ def _fire_all(session: Session, name: str, node: Node, events: tuple[str, ...], 
     if not tag:
         return False
     perhaps = False
-    for one in sorted(event_triggers(session), key=lambda one: one.event != _DROP):
-        if not one.enabled or one.event not in events or (one.tags and tag not in one.tags):
+    for trigger in sorted(event_triggers(session), key=lambda trigger: trigger.event != _DROP):
+        if not trigger.enabled or trigger.event not in events or (trigger.tags and tag not in trigger.tags):
             continue
         try:
-            _fire(session, one, tag)
+            _fire(session, trigger, tag)
         except ServerError as error:
-            if one.event == _DROP and not dropped:
+            if trigger.event == _DROP and not dropped:
                 perhaps = True  # it fires only if something was dropped
                 continue
             error.key = KEY if name in _ABOUT or _names_publication(node) else None
             raise
         except Unknowable:
-            row = session.catalog.procs.get(one.function)
+            row = session.catalog.procs.get(trigger.function)
             perhaps = perhaps or row is None or row.raises
     return perhaps
 

@@ -18,7 +18,7 @@ def guarded(machine: Machine, node: Node, handlers: Sequence[Node]) -> Completio
     """A block with EXCEPTION is a subtransaction: what its handler takes never happened (exec_stmt_block)."""
     host = machine.host
     conditions = [
-        [one["PLpgSQL_condition"]["condname"] for one in handler["PLpgSQL_exception"]["conditions"]]
+        [condition["PLpgSQL_condition"]["condname"] for condition in handler["PLpgSQL_exception"]["conditions"]]
         for handler in handlers
     ]
     mark, shaky, risks = host.mark(), machine.doubt.shaky, machine.doubt.risks
@@ -117,27 +117,27 @@ def raised(machine: Machine, node: Node) -> Completion:
     if "condname" not in node and "message" not in node and not node.get("options"):
         if machine.errors:
             return machine.fail(machine.errors[-1].error, machine.errors[-1].inner)
-        said = "RAISE without parameters cannot be used outside an exception handler"
-        return machine.fail(ServerError("0Z002", said))
+        problem = "RAISE without parameters cannot be used outside an exception handler"
+        return machine.fail(ServerError("0Z002", problem))
     if "condname" in node:
         sqlstate = CONDITIONS.get(node["condname"], node["condname"])
         message = node["condname"]
     if "message" in node:
         message = message_of(node["message"], [machine.value(each) for each in node.get("params", ())])
-    given: dict[str, Value] = {}
+    options: dict[str, Value] = {}
     if "condname" in node:
-        given["ERRCODE"] = sqlstate
+        options["ERRCODE"] = sqlstate
     if "message" in node:
-        given["MESSAGE"] = message
+        options["MESSAGE"] = message
     for item in node.get("options", ()):
         option = item["PLpgSQL_raise_option"]
         value = text(machine.value(option["expr"]))
         name = _OPTIONS[option.get("opt_type", 0)]
         if value is None:
             return machine.fail(ServerError("22004", "RAISE statement option cannot be null"))
-        if name in given:
+        if name in options:
             return machine.fail(ServerError("42601", f"RAISE option already specified: {name}"))
-        given[name] = value
+        options[name] = value
         if name == "ERRCODE":
             sqlstate = CONDITIONS.get(value, value) if isinstance(value, str) else UNKNOWN
         elif name == "MESSAGE":
@@ -146,7 +146,7 @@ def raised(machine: Machine, node: Node) -> Completion:
         sqlstate = "P0001"
     if not isinstance(message, str):
         message = sqlstate
-    detail, hint = (value if isinstance(value := given.get(name), str) else None for name in ("DETAIL", "HINT"))
+    detail, hint = (value if isinstance(value := options.get(name), str) else None for name in ("DETAIL", "HINT"))
     return machine.fail(ServerError(sqlstate, message, detail=detail, hint=hint))
 
 
@@ -158,13 +158,13 @@ def message_of(template: str, values: list[Value]) -> Value:
     parts = template.replace("%%", "\0").split("%")
     if len(parts) - 1 != len(values):
         return template
-    found = parts[0]
+    message = parts[0]
     for part, value in zip(parts[1:], values, strict=True):
-        said = "<NULL>" if value is None else text(value)
-        if not isinstance(said, str):
+        argument = "<NULL>" if value is None else text(value)
+        if not isinstance(argument, str):
             return UNKNOWN
-        found += said + part
-    return found.replace("\0", "%")
+        message += argument + part
+    return message.replace("\0", "%")
 
 
 def asserted(machine: Machine, node: Node) -> Completion:
@@ -174,8 +174,8 @@ def asserted(machine: Machine, node: Node) -> Completion:
         return ON
     if truth is True:
         return ON
-    said = text(machine.value(node["message"])) if "message" in node else None
-    return machine.fail(ServerError("P0004", said if isinstance(said, str) else "assertion failed"))
+    message = text(machine.value(node["message"])) if "message" in node else None
+    return machine.fail(ServerError("P0004", message if isinstance(message, str) else "assertion failed"))
 
 
 def diagnostics(machine: Machine, node: Node) -> Completion:

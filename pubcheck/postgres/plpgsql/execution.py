@@ -53,27 +53,27 @@ def select_into(machine: Machine, node: Node, name: str, body: Node) -> None:
     if name == "SelectStmt":
         inner = machine.inner(node, "sqlstmt")
         called = calls_only(machine, inner, body)
-        found = machine.rows(body) if called is None else called
+        rows = machine.rows(body) if called is None else called
         if called is None:
             target = node.get("target")
             # Of values that are known it is seen whether the variables take them.
-            machine.attempt(body, inner, None if found.known and machine.reads_all(target) else target)
-        if node.get("strict") and not found.known:
+            machine.attempt(body, inner, None if rows.known and machine.reads_all(target) else target)
+        if node.get("strict") and not rows.known:
             machine.doubt.risk()
     else:
-        found = UNKNOWN_ROWS
+        rows = UNKNOWN_ROWS
     target = node.get("target")
-    if not found.known and not (found.rows and found.rows[0][1] and not found.open):
+    if not rows.known and not (rows.rows and rows.rows[0][1] and not rows.open):
         machine.assign_to(target, (), ())
-        machine.frame.put("found", found.exists())
+        machine.frame.put("found", rows.exists())
         return
     if node.get("strict"):
-        strictly(machine, found)
-    if found.rows:
-        machine.assign_to(target, found.rows[0][0], found.columns)
+        strictly(machine, rows)
+    if rows.rows:
+        machine.assign_to(target, rows.rows[0][0], rows.columns)
     else:
-        machine.assign_to(target, (None,) * max(1, len(found.columns)), found.columns)
-    machine.frame.put("found", bool(found.rows))
+        machine.assign_to(target, (None,) * max(1, len(rows.columns)), rows.columns)
+    machine.frame.put("found", bool(rows.rows))
 
 
 def perform(machine: Machine, node: Node) -> Completion:
@@ -83,8 +83,8 @@ def perform(machine: Machine, node: Node) -> Completion:
         machine.host.unfollowed(inner, inner.text.text)
         return ON
     apply(machine, inner, "SelectStmt", statement)
-    found = machine.rows(statement).exists() if "fromClause" in statement else True
-    machine.frame.put("found", found)
+    any_row = machine.rows(statement).exists() if "fromClause" in statement else True
+    machine.frame.put("found", any_row)
     return ON
 
 
@@ -124,35 +124,35 @@ def execute(machine: Machine, node: Node) -> Completion:
 
 def execute_into(machine: Machine, node: Node, value: str) -> None:
     statement = query(value)
-    found = machine.rows(statement) if statement is not None else UNKNOWN_ROWS
+    rows = machine.rows(statement) if statement is not None else UNKNOWN_ROWS
     values: Sequence[Value] = ()
     if statement is not None:
         machine.attempt(statement, None, node.get("target"))
     elif not _RETURNING.match(value):
         machine.fail(ServerError("42601", "INTO used with a command that cannot return data"))
     if node.get("strict"):
-        strictly(machine, found)
-    if found.known:
-        values = found.rows[0][0] if found.rows else (None,) * max(1, len(found.columns))
+        strictly(machine, rows)
+    if rows.known:
+        values = rows.rows[0][0] if rows.rows else (None,) * max(1, len(rows.columns))
     with seen(machine):
-        machine.assign_to(node.get("target"), values, found.columns)
+        machine.assign_to(node.get("target"), values, rows.columns)
 
 
-def strictly(machine: Machine, found: Rows) -> None:
+def strictly(machine: Machine, rows: Rows) -> None:
     """INTO STRICT: exactly one row."""
-    if not found.known:
+    if not rows.known:
         machine.doubt.risk()
-    elif len(found.rows) != 1:
+    elif len(rows.rows) != 1:
         several = ("P0003", "query returned more than one row")
-        machine.fail(ServerError(*(several if found.rows else ("P0002", "query returned no rows"))))
+        machine.fail(ServerError(*(several if rows.rows else ("P0002", "query returned no rows"))))
 
 
 def executed(machine: Machine, inner: Inner, node: Node, value: str) -> Inner:
     """The text that EXECUTE runs; where it is a literal, with its exact place."""
-    said = inner.text.text
-    constant = expression(said)
+    sql = inner.text.text
+    constant = expression(sql)
     if constant is not None and "A_Const" in constant and inner.text.sites:
-        written = literal_at(said, constant["A_Const"].get("location", 7) - 7, value)
+        written = literal_at(sql, constant["A_Const"].get("location", 7) - 7, value)
         return Inner(inner.text.within(written), inner.number)
     return Inner(Text(value, (), inner.text.start, inner.text.end), inner.number)
 

@@ -18,8 +18,8 @@ from pubcheck.postgres.source_text import Text
 class Frame:
     """A function's variables, by name in the blocks that declare them, innermost last."""
 
-    def __init__(self, given: Program, body: Text, at: Inner | None) -> None:
-        self.program = given
+    def __init__(self, program: Program, body: Text, at: Inner | None) -> None:
+        self.program = program
         self.body = body
         self.at = at
         """The statement that called the function: the place of all of its statements. None for a body in the file
@@ -150,15 +150,16 @@ class Variables:
         return frame.look_up((name,)) is not MISSING
 
     def field(self, parts: tuple[str, ...]) -> Value:
-        found = self.frame.look_up(parts) if self.frame is not None else UNKNOWN
-        return UNKNOWN if found is MISSING else found
+        value = self.frame.look_up(parts) if self.frame is not None else UNKNOWN
+        return UNKNOWN if value is MISSING else value
 
     def __getitem__(self, name: str) -> tuple[Type, Value]:
         frame = self.frame
         assert frame is not None
         meant = frame.aliases.get(name, name)
         written = frame.arguments.get(meant) or frame.types.get(meant)
-        found = self.trial.type_named(written) if written else (0, -1)
-        if meant in frame.arguments and (found[0] >= FIRST_NORMAL_OID or (written or "").startswith("any")):
-            found = 0, -1  # only the name of a type without its schema is known, so any other name may be meant
-        return found, frame.look_up((name,))
+        variable_type = self.trial.type_named(written) if written else (0, -1)
+        if meant in frame.arguments and (variable_type[0] >= FIRST_NORMAL_OID or (written or "").startswith("any")):
+            # Only the name of a type without its schema is known, so any other name may be meant.
+            variable_type = 0, -1
+        return variable_type, frame.look_up((name,))

@@ -26,7 +26,7 @@ class Evaluation(Protocol):
 
     def regnamespace(self, value: Value) -> Value: ...
 
-    def to_regclass(self, said: Value) -> Value: ...
+    def to_regclass(self, name: Value) -> Value: ...
 
 
 def is_number(value: Value) -> bool:
@@ -37,10 +37,10 @@ def concatenated(left: Value, right: Value) -> Value:
     if left is None or right is None:
         return None if not isinstance(left, list) and not isinstance(right, list) else left if right is None else right
     if isinstance(left, list) or isinstance(right, list):
-        one, other = _items(left), _items(right)
-        return one + other if isinstance(one, list) and isinstance(other, list) else UNKNOWN
-    one, other = text(left), text(right)
-    return one + other if isinstance(one, str) and isinstance(other, str) else UNKNOWN
+        first, second = _items(left), _items(right)
+        return first + second if isinstance(first, list) and isinstance(second, list) else UNKNOWN
+    first, second = text(left), text(right)
+    return first + second if isinstance(first, str) and isinstance(second, str) else UNKNOWN
 
 
 def _items(value: Value) -> Value:
@@ -79,28 +79,28 @@ def _format(self: Evaluation, template: Value, *arguments: Value) -> Value:
         next_one = number + 1
         if not 0 <= number < len(arguments):
             raise Failed("22023", "too few arguments for format()")
-        said = text(arguments[number], cast=False)
-        if said is UNKNOWN:
+        string = text(arguments[number], cast=False)
+        if string is UNKNOWN:
             return UNKNOWN
         if match[4] == "I":
-            if said is None:
+            if string is None:
                 raise Failed("22004", "null values cannot be formatted as an SQL identifier")
-            said = quote(self.session, said)
+            string = quote(self.session, string)
         elif match[4] == "L":
-            said = "NULL" if said is None else literal(said)
-        said = said or ""
+            string = "NULL" if string is None else literal(string)
+        string = string or ""
         width = int(match[3] or 0)
-        size += max(width, len(said)) + len(between)
+        size += max(width, len(string)) + len(between)
         room(size)
-        pieces.append(said.ljust(width) if match[2] else said.rjust(width))
+        pieces.append(string.ljust(width) if match[2] else string.rjust(width))
     rest = template[at:]
     if "%" in rest:
         raise _no_specifier(rest)
     return "".join([*pieces, rest])
 
 
-def _no_specifier(said: str) -> Failed:
-    letter = re.match(r"[\d$*-]*(.?)", said[said.index("%") + 1 :], re.DOTALL)
+def _no_specifier(template: str) -> Failed:
+    letter = re.match(r"[\d$*-]*(.?)", template[template.index("%") + 1 :], re.DOTALL)
     hint = 'For a single "%" use "%%".'
     if letter is None or not letter[1]:
         return Failed("22023", "unterminated format() type specifier", hint=hint)
@@ -113,26 +113,26 @@ def _texts(function: Callable[..., Value]) -> Callable[..., Value]:
     def call(self: Evaluation, *arguments: Value) -> Value:
         if any(argument is None for argument in arguments):
             return None
-        said = [text(argument) for argument in arguments]
-        return UNKNOWN if unknown(*said) else function(*said)
+        strings = [text(argument) for argument in arguments]
+        return UNKNOWN if unknown(*strings) else function(*strings)
 
     return call
 
 
 def _folded(function: Callable[[str], str]) -> Callable[..., Value]:
-    return _texts(lambda said: function(said) if said.isascii() else UNKNOWN)
+    return _texts(lambda string: function(string) if string.isascii() else UNKNOWN)
 
 
 def _concat(self: Evaluation, *arguments: Value) -> Value:
-    said = [text(argument, cast=False) for argument in arguments if argument is not None]
-    return UNKNOWN if unknown(*said) else joined("", said)
+    strings = [text(argument, cast=False) for argument in arguments if argument is not None]
+    return UNKNOWN if unknown(*strings) else joined("", strings)
 
 
 def _concat_ws(self: Evaluation, separator: Value, *arguments: Value) -> Value:
-    said = [text(argument, cast=False) for argument in arguments if argument is not None]
-    if separator is None or unknown(separator, *said):
+    strings = [text(argument, cast=False) for argument in arguments if argument is not None]
+    if separator is None or unknown(separator, *strings):
         return separator if separator is None else UNKNOWN
-    return joined(str(text(separator)), said)
+    return joined(str(text(separator)), strings)
 
 
 def _array_length(self: Evaluation, items: Value, dimension: Value = 1) -> Value:
@@ -156,68 +156,68 @@ def _array_to_string(self: Evaluation, items: Value, separator: Value, null: Val
     return joined(str(separator), [str(text(item, cast=False)) for item in items if item is not None])
 
 
-def _string_to_array(self: Evaluation, said: Value, separator: Value) -> Value:
-    if said is None or separator is None or unknown(said, separator):
-        return None if said is None else UNKNOWN
-    return [] if said == "" else [said] if separator == "" else said.split(separator)
+def _string_to_array(self: Evaluation, string: Value, separator: Value) -> Value:
+    if string is None or separator is None or unknown(string, separator):
+        return None if string is None else UNKNOWN
+    return [] if string == "" else [string] if separator == "" else string.split(separator)
 
 
 def _append(self: Evaluation, items: Value, item: Value) -> Value:
-    known = [] if items is None else array(items)
-    return [*known, item] if isinstance(known, list) else UNKNOWN
+    elements = [] if items is None else array(items)
+    return [*elements, item] if isinstance(elements, list) else UNKNOWN
 
 
 def _remove(self: Evaluation, items: Value, item: Value) -> Value:
-    known = array(items)
-    if not isinstance(known, list) or unknown(known, item):
+    elements = array(items)
+    if not isinstance(elements, list) or unknown(elements, item):
         return UNKNOWN
-    return [one for one in known if one != item]
+    return [element for element in elements if element != item]
 
 
-def _split_part(said: str, separator: str, number: str) -> Value:
-    at = int(number)
-    parts = said.split(separator) if separator else [said]
-    return parts[at - 1] if 0 < at <= len(parts) else "" if at > 0 else UNKNOWN
+def _split_part(string: str, separator: str, number: str) -> Value:
+    position = int(number)
+    parts = string.split(separator) if separator else [string]
+    return parts[position - 1] if 0 < position <= len(parts) else "" if position > 0 else UNKNOWN
 
 
 def _padded(left: bool) -> Callable[..., Value]:
-    def pad(said: str, size: str, fill: str = " ") -> Value:
-        missing = int(size) - len(said)
+    def pad(string: str, size: str, fill: str = " ") -> Value:
+        missing = int(size) - len(string)
         if missing <= 0 or not fill:
-            return said[: max(0, int(size))]
+            return string[: max(0, int(size))]
         room(missing)
         padding = (fill * missing)[:missing]
-        return padding + said if left else said + padding
+        return padding + string if left else string + padding
 
     return _texts(pad)
 
 
-def _to_regnamespace(self: Evaluation, said: Value) -> Value:
+def _to_regnamespace(self: Evaluation, name: Value) -> Value:
     """The schema of a name; NULL where there certainly is none."""
-    return self.regnamespace(said) if said is None or isinstance(said, str) else UNKNOWN
+    return self.regnamespace(name) if name is None or isinstance(name, str) else UNKNOWN
 
 
-def _substring(said: str, first: str, size: str | None = None) -> Value:
+def _substring(string: str, first: str, size: str | None = None) -> Value:
     if not re.fullmatch(r"-?\d+", first):
         return UNKNOWN  # a regular expression
     start = int(first)
-    end = len(said) + 1 if size is None else start + int(size)
+    end = len(string) + 1 if size is None else start + int(size)
     if end < start:
         raise Failed("22011", "negative substring length not allowed")
-    return said[max(start, 1) - 1 : max(end, 1) - 1]
+    return string[max(start, 1) - 1 : max(end, 1) - 1]
 
 
 _PATTERN = re.compile(r"[\\^$.|?*+()\[\]{}]")
 
 
-def _regexp_replace(said: str, pattern: str, by: str, flags: str = "") -> Value:
+def _regexp_replace(string: str, pattern: str, by: str, flags: str = "") -> Value:
     if not pattern or _PATTERN.search(pattern) or "\\" in by or flags not in ("", "g"):
         return UNKNOWN
-    return replaced(said, pattern, by, -1 if flags else 1)
+    return replaced(string, pattern, by, -1 if flags else 1)
 
 
-def _regexp_split(said: str, pattern: str) -> Value:
-    return UNKNOWN if not pattern or _PATTERN.search(pattern) else said.split(pattern)
+def _regexp_split(string: str, pattern: str) -> Value:
+    return UNKNOWN if not pattern or _PATTERN.search(pattern) else string.split(pattern)
 
 
 def _current_setting(self: Evaluation, name: Value, missing_ok: Value = False) -> Value:
@@ -240,24 +240,24 @@ def _temporary_schema(self: Evaluation) -> Value:
 
 
 def _quote_ident(self: Evaluation, name: Value) -> Value:
-    said = text(name)
-    return quote(self.session, said) if isinstance(said, str) else said
+    string = text(name)
+    return quote(self.session, string) if isinstance(string, str) else string
 
 
 def _quote_nullable(self: Evaluation, value: Value) -> Value:
-    said = text(value, cast=False)
-    return "NULL" if said is None else literal(said) if isinstance(said, str) else UNKNOWN
+    string = text(value, cast=False)
+    return "NULL" if string is None else literal(string) if isinstance(string, str) else UNKNOWN
 
 
 FUNCTIONS: dict[str, Callable[..., Value]] = {
     "array_append": _append,
-    "array_cat": lambda self, one, other: concatenated(array(one), array(other)),
+    "array_cat": lambda self, first, second: concatenated(array(first), array(second)),
     "array_length": _array_length,
     "array_lower": lambda self, items, dimension: _array_length(self, items, dimension) and 1,
     "array_remove": _remove,
     "array_to_string": _array_to_string,
     "array_upper": _array_length,
-    "btrim": _texts(lambda said, *more: said.strip(more[0] if more else " ")),
+    "btrim": _texts(lambda string, *more: string.strip(more[0] if more else " ")),
     "cardinality": _cardinality,
     "concat": _concat,
     "concat_ws": _concat_ws,
@@ -265,27 +265,27 @@ FUNCTIONS: dict[str, Callable[..., Value]] = {
     "current_schema": lambda self: self.current_schema(),
     "current_setting": _current_setting,
     "format": _format,
-    "initcap": lambda self, said: UNKNOWN,
-    "left": _texts(lambda said, number: said[: int(number)]),
+    "initcap": lambda self, string: UNKNOWN,
+    "left": _texts(lambda string, number: string[: int(number)]),
     "length": _texts(len),
     "lower": _folded(str.lower),
     "lpad": _padded(True),
-    "ltrim": _texts(lambda said, *more: said.lstrip(more[0] if more else " ")),
+    "ltrim": _texts(lambda string, *more: string.lstrip(more[0] if more else " ")),
     "pg_my_temp_schema": _temporary_schema,
     "quote_ident": _quote_ident,
     "quote_literal": _texts(literal),
     "quote_nullable": _quote_nullable,
     "regexp_replace": _texts(_regexp_replace),
     "regexp_split_to_array": _texts(_regexp_split),
-    "replace": _texts(lambda said, old, new: replaced(said, old, new) if old else said),
-    "right": _texts(lambda said, number: said[-int(number) :] if int(number) > 0 else UNKNOWN),
+    "replace": _texts(lambda string, old, new: replaced(string, old, new) if old else string),
+    "right": _texts(lambda string, number: string[-int(number) :] if int(number) > 0 else UNKNOWN),
     "rpad": _padded(False),
-    "rtrim": _texts(lambda said, *more: said.rstrip(more[0] if more else " ")),
+    "rtrim": _texts(lambda string, *more: string.rstrip(more[0] if more else " ")),
     "split_part": _texts(_split_part),
     "string_to_array": _string_to_array,
     "substr": _texts(_substring),
     "substring": _texts(_substring),
-    "to_regclass": lambda self, said: self.to_regclass(said),
+    "to_regclass": lambda self, string: self.to_regclass(string),
     "to_regnamespace": _to_regnamespace,
     "upper": _folded(str.upper),
 }

@@ -41,9 +41,9 @@ def _assumed(evaluator: Evaluator, node: Node, *, positive: bool) -> Iterator[As
         elif kind == "NullTest" and "FuncCall" in body["arg"]:
             call = body["arg"]["FuncCall"]
             if names(call["funcname"])[-1] == "to_regclass" and (body["nulltesttype"] == "IS_NOT_NULL") == positive:
-                said = evaluator.value(call["args"][0])
-                if isinstance(said, str):
-                    schema, _, name = said.replace('"', "").rpartition(".")
+                argument = evaluator.value(call["args"][0])
+                if isinstance(argument, str):
+                    schema, _, name = argument.replace('"', "").rpartition(".")
                     yield "relation", schema, name
 
 
@@ -64,19 +64,19 @@ _SCHEMAS = ("schemaname", "table_schema", "nspname")
 
 def _rows(evaluator: Evaluator, select: Node) -> Iterator[Assumption]:
     """What a row of a query over catalogs says by the equalities that it satisfies."""
-    found: dict[str, str] = {}
+    names_by_column: dict[str, str] = {}
     joined = [item["JoinExpr"].get("quals") for item in select.get("fromClause", ()) if "JoinExpr" in item]
     for condition in conjuncts(*joined, select.get("whereClause")):
         body = condition.get("A_Expr")
         if body is None or body["kind"] != "AEXPR_OP" or names(body["name"])[-1] != "=":
             continue
-        for one, other in ((body.get("lexpr", {}), body["rexpr"]), (body["rexpr"], body.get("lexpr", {}))):
-            fields = one.get("ColumnRef", {}).get("fields", ())
+        for column_side, operand in ((body.get("lexpr", {}), body["rexpr"]), (body["rexpr"], body.get("lexpr", {}))):
+            fields = column_side.get("ColumnRef", {}).get("fields", ())
             if fields and "String" in fields[-1]:
-                value = evaluator.value(other)
+                value = evaluator.value(operand)
                 if isinstance(value, str):
-                    found[fields[-1]["String"]["sval"]] = value
-    schema = next((found[column] for column in _SCHEMAS if column in found), "")
+                    names_by_column[fields[-1]["String"]["sval"]] = value
+    schema = next((names_by_column[column] for column in _SCHEMAS if column in names_by_column), "")
     for column, kind in _NAMES.items():
-        if column in found:
-            yield kind, schema if kind == "relation" else "", found[column]
+        if column in names_by_column:
+            yield kind, schema if kind == "relation" else "", names_by_column[column]

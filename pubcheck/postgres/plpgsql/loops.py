@@ -104,32 +104,32 @@ def bound_of(machine: Machine, node: Node, side: str) -> Value:
 
 
 def for_rows(machine: Machine, node: Node) -> Completion:
-    found = UNKNOWN_ROWS
+    rows = UNKNOWN_ROWS
     statement = query(node["query"]["PLpgSQL_expr"]["query"])
     if statement is not None:
         called = calls_only(machine, machine.inner(node, "query"), statement)
         if called is None:
             machine.attempt(statement, None, node["var"])
-        found = machine.rows(statement) if called is None else called
-    return over(machine, node, found)
+        rows = machine.rows(statement) if called is None else called
+    return over(machine, node, rows)
 
 
 def for_dynamic(machine: Machine, node: Node) -> Completion:
-    said = text(machine.value(node["query"]))
-    if said is None:
+    sql = text(machine.value(node["query"]))
+    if sql is None:
         return machine.fail(ServerError("22004", "query string argument of EXECUTE is null"))
-    statement = query(said) if isinstance(said, str) else None
-    found = UNKNOWN_ROWS
+    statement = query(sql) if isinstance(sql, str) else None
+    rows = UNKNOWN_ROWS
     if statement is not None:
         with parameters(machine, node):
             machine.attempt(statement, None, node["var"])
-            found = machine.rows(statement)
-    return over(machine, node, found)
+            rows = machine.rows(statement)
+    return over(machine, node, rows)
 
 
 def for_cursor(machine: Machine, node: Node) -> Completion:
-    said = cursor_of(machine, node).get("cursor_explicit_expr", {}).get("PLpgSQL_expr", {}).get("query")
-    statement = query(said) if said and "argquery" not in node else None
+    sql = cursor_of(machine, node).get("cursor_explicit_expr", {}).get("PLpgSQL_expr", {}).get("query")
+    statement = query(sql) if sql and "argquery" not in node else None
     if statement is None:
         machine.doubt.risk()
         return over(machine, node, UNKNOWN_ROWS)
@@ -137,27 +137,27 @@ def for_cursor(machine: Machine, node: Node) -> Completion:
     return over(machine, node, machine.rows(statement))
 
 
-def over(machine: Machine, node: Node, found: Rows) -> Completion:
+def over(machine: Machine, node: Node, rows: Rows) -> Completion:
     """A loop over the rows of a query; rows that may exist represent unknown rows."""
-    if found.known and len(found.rows) > LIMIT:
+    if rows.known and len(rows.rows) > LIMIT:
         raise Exhausted
-    if found.known and not found.rows:
-        machine.assign_to(node["var"], (None,) * len(found.columns), found.columns)
-    if found.known:
-        return rounds(machine, node, found.rows, lambda row: machine.assign_to(node["var"], row[0], found.columns))
+    if rows.known and not rows.rows:
+        machine.assign_to(node["var"], (None,) * len(rows.columns), rows.columns)
+    if rows.known:
+        return rounds(machine, node, rows.rows, lambda row: machine.assign_to(node["var"], row[0], rows.columns))
     perhaps: list[Signal] = []
     before = machine.frame.snapshot()
     machine.doubt.shaky += 1
-    sure = [values for values, surely in found.rows[:LIMIT] if surely]
-    way = rounds(machine, node, sure, lambda row: machine.assign_to(node["var"], row, found.columns))
+    sure = [values for values, surely in rows.rows[:LIMIT] if surely]
+    way = rounds(machine, node, sure, lambda row: machine.assign_to(node["var"], row, rows.columns))
     perhaps += everything(way)
     machine.doubt.ways += 1
     try:
-        for values in [values for values, surely in found.rows[:LIMIT] if not surely]:
+        for values in [values for values, surely in rows.rows[:LIMIT] if not surely]:
             with machine.branch():
-                way = rounds(machine, node, [values], lambda row: machine.assign_to(node["var"], row, found.columns))
+                way = rounds(machine, node, [values], lambda row: machine.assign_to(node["var"], row, rows.columns))
             perhaps += everything(way)
-        if found.open:
+        if rows.open:
             perhaps += everything(rounds(machine, node, None, lambda _: machine.assign_to(node["var"], (), ())))
     finally:
         machine.doubt.ways -= 1

@@ -73,9 +73,9 @@ class Machine(Memory):
         """Runs a frame's program with these arguments; what it returns."""
         if len(self.frames) >= MAX_DEPTH:
             raise Exhausted
-        given = frame.program
+        parsed = frame.program
         self.find_types(frame)
-        for kind, node in given.variables:
+        for kind, node in parsed.variables:
             if "lineno" not in node and kind in ("PLpgSQL_var", "PLpgSQL_rec"):
                 self.declare(frame, frame.scopes[0], kind, node, UNKNOWN)
         frame.scopes[0].update(arguments)
@@ -88,10 +88,10 @@ class Machine(Memory):
         try:
             way = self.run_block(
                 {
-                    "lineno": given.lineno,
-                    "body": given.body,
-                    "label": given.label,
-                    "exceptions": given.exceptions,
+                    "lineno": parsed.lineno,
+                    "body": parsed.body,
+                    "label": parsed.label,
+                    "exceptions": parsed.exceptions,
                 },
                 outermost=True,
             )
@@ -150,23 +150,23 @@ class Machine(Memory):
         """Return a statement's SQL at its place in the file."""
         frame = self.frame
         site = frame.program.sites.get(id(node))
-        said = node[field]["PLpgSQL_expr"]["query"]
+        sql = node[field]["PLpgSQL_expr"]["query"]
         if site is None or frame.at is not None:
             number = (site.number,) if site is not None else ()
             at = frame.at
             if at is None:
-                return Inner(Text(said, (), frame.body.start, frame.body.end), number)
-            return Inner(Text(said, (), at.text.start, at.text.end), (*at.number, *number))
+                return Inner(Text(sql, (), frame.body.start, frame.body.end), number)
+            return Inner(Text(sql, (), at.text.start, at.text.end), (*at.number, *number))
         if site.end == site.start:
-            return Inner(Text(said, (), frame.body.start, frame.body.end), (site.number,))
-        if frame.body.sites and site.end - site.start == len(said) + 1 and said.startswith("SELECT"):
+            return Inner(Text(sql, (), frame.body.start, frame.body.end), (site.number,))
+        if frame.body.sites and site.end - site.start == len(sql) + 1 and sql.startswith("SELECT"):
             # PERFORM is written SELECT, which is a letter shorter.
             word, rest = len("SELECT"), frame.body.part(site.start + len("PERFORM"), site.end)
             # The letter more is left out after the first one, so that both words end at the same place.
             first = ((0, frame.body.outside(site.start)), (1, frame.body.outside(site.start + 2)))
             sites = (*first, *((inside + word, outside) for inside, outside in rest.sites))
-            return Inner(Text(said, sites, frame.body.outside(site.start), rest.end), (site.number,))
-        return Inner(frame.body.part(site.start, site.end, said), (site.number,))
+            return Inner(Text(sql, sites, frame.body.outside(site.start), rest.end), (site.number,))
+        return Inner(frame.body.part(site.start, site.end, sql), (site.number,))
 
     def refuse(self, error: ServerError, inner: Inner) -> None:
         """A refusal outside of the catalog's own."""

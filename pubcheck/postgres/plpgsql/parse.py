@@ -134,9 +134,9 @@ def _name_what_is_returned(body: str, returns: list[Node], of_sets: bool) -> Non
         written = [words[at + 1 : at + 3] for at in starts if words[at].lower() == "next"]
     else:
         written = [words[at : at + 2] for at in starts if words[at].lower() not in ("next", "query")]
-    for node, said in zip(returns, written, strict=False):
-        if "expr" not in node and len(written) == len(returns) and said[1:] == [";"]:
-            node["expr"] = {"PLpgSQL_expr": {"query": said[0]}}
+    for node, expression in zip(returns, written, strict=False):
+        if "expr" not in node and len(written) == len(returns) and expression[1:] == [";"]:
+            node["expr"] = {"PLpgSQL_expr": {"query": expression[0]}}
 
 
 # What of a statement is SQL that is run: the field that holds it.
@@ -203,12 +203,12 @@ class _Places:
         line = min(node.get("lineno", 1), len(self._lines)) - 1
         start = max(self._lines[line], self._cursor)
         number = len(self.sites)
-        found = self._find(query, start)
-        if found is None:
+        place = self._find(query, start)
+        if place is None:
             self.sites[id(node)] = Site(number, start, start)
             return
-        self._cursor = found[0] + 1
-        self.sites[id(node)] = Site(number, *found)
+        self._cursor = place[0] + 1
+        self.sites[id(node)] = Site(number, *place)
 
     def _find(self, query: str, start: int) -> tuple[int, int] | None:
         # It is mostly at the expected place, if not letter by letter: then the rest of the body is not searched.
@@ -227,5 +227,5 @@ class _Places:
         if len(pieces) == 1:
             return None
         pattern = "".join(f"(?s:.{{{len(piece)}}})" if at % 2 else re.escape(piece) for at, piece in enumerate(pieces))
-        found = re.compile(pattern).search(self._body, start, end)
-        return (found.start(), found.end()) if found is not None else None
+        span = re.compile(pattern).search(self._body, start, end)
+        return (span.start(), span.end()) if span is not None else None

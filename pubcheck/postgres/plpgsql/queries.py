@@ -89,7 +89,7 @@ class _Query:
             conditions.append(node["whereClause"])
         self.of_catalogs = bool(items) and all(item.catalog for item in items)
         needed = [_Condition(each, self._needs(each, items)) for each in conjuncts(*conditions)]
-        found: list[tuple[tuple[Value, ...], Value, tuple[Value, ...]]] = []
+        candidates: list[tuple[tuple[Value, ...], Value, tuple[Value, ...]]] = []
         targets = [target["ResTarget"] for target in node.get("targetList", ())]
         aggregated = any(
             kind == "FuncCall" and names(call["funcname"])[-1] in _AGGREGATES
@@ -105,8 +105,8 @@ class _Query:
         for scope, sure in scopes:
             for values in self._projected(targets, scope, items):
                 keys = [self._key(key["SortBy"]["node"], scope, columns, values) for key in node.get("sortClause", ())]
-                found.append((values, sure, tuple(keys)))
-        return self._finished(columns, found)
+                candidates.append((values, sure, tuple(keys)))
+        return self._finished(columns, candidates)
 
     def _key(self, node: Node, scope: Scope, columns: tuple[str, ...], values: tuple[Value, ...]) -> Value:
         """What to sort by: a column of the result by number or name, or an expression (findTargetlistEntrySQL92)."""
@@ -132,25 +132,25 @@ class _Query:
         node = self.node
         if "sortClause" in node or "limitCount" in node:
             return UNKNOWN_ROWS
-        one, other = (run(self.evaluator, node[side], self.outer) for side in ("larg", "rarg"))
+        left, right = (run(self.evaluator, node[side], self.outer) for side in ("larg", "rarg"))
         if node.get("op") != "SETOP_UNION":
-            return self._common(one, other, node["op"] == "SETOP_INTERSECT")
-        rows: list[SeenRow] | None = one.rows + other.rows
+            return self._common(left, right, node["op"] == "SETOP_INTERSECT")
+        rows: list[SeenRow] | None = left.rows + right.rows
         if not node.get("all"):
-            rows = distinct_rows(one.rows + other.rows)
-        return Rows(one.columns, rows, one.open or other.open) if rows is not None else UNKNOWN_ROWS
+            rows = distinct_rows(left.rows + right.rows)
+        return Rows(left.columns, rows, left.open or right.open) if rows is not None else UNKNOWN_ROWS
 
-    def _common(self, one: Rows, other: Rows, both_of_them: bool) -> Rows:
+    def _common(self, left: Rows, right: Rows, both_of_them: bool) -> Rows:
         """INTERSECT and EXCEPT."""
-        if self.node.get("all") or not (one.known and other.known):
+        if self.node.get("all") or not (left.known and right.known):
             return UNKNOWN_ROWS
-        mine, theirs = distinct_rows(one.rows), distinct_rows(other.rows)
+        mine, theirs = distinct_rows(left.rows), distinct_rows(right.rows)
         if mine is None or theirs is None:
             return UNKNOWN_ROWS
-        others = {hashable(row) for row, _ in theirs}
-        rows = [row for row, _ in mine if (hashable(row) in others) is both_of_them]
+        right_rows = {hashable(row) for row, _ in theirs}
+        rows = [row for row, _ in mine if (hashable(row) in right_rows) is both_of_them]
         # In which order several come nobody knows.
-        return Rows(one.columns, [(row, len(rows) == 1) for row in rows])
+        return Rows(left.columns, [(row, len(rows) == 1) for row in rows])
 
     # FROM.
 
@@ -209,19 +209,19 @@ class _Query:
 
     def _needs(self, node: Node, items: list[_Item]) -> frozenset[str] | None:
         """The aliases that an expression reads; None for those of which that is not known."""
-        found: set[str] = set()
+        aliases: set[str] = set()
         for kind, body in walk(node):
             if kind == "SubLink":
                 return None
             if kind == "ColumnRef":
                 parts = [field["String"]["sval"] for field in body["fields"] if "String" in field]
                 if len(parts) > 1:
-                    found.update(item.alias for item in items if item.alias == parts[-2])
+                    aliases.update(item.alias for item in items if item.alias == parts[-2])
                     continue
                 for item in items:
                     if item.columns is None or parts[0] in item.columns:
-                        found.add(item.alias)
-        return frozenset(found)
+                        aliases.add(item.alias)
+        return frozenset(aliases)
 
     def _joined(
         self, tables: dict[str, Any], items: list[_Item], conditions: list[_Condition], sure: Value
@@ -246,20 +246,20 @@ class _Query:
         matched = False
         for row, present in rows:
             self._step()
-            here = {**tables, item.alias: (item.columns or tuple(row), row)}
+            joined_tables = {**tables, item.alias: (item.columns or tuple(row), row)}
             truth = True if present else UNKNOWN
             if item.on is not None:
-                on = coerced(self.evaluator.value(item.on, Scope(here, self.outer)), "boolean")
+                on = coerced(self.evaluator.value(item.on, Scope(joined_tables, self.outer)), "boolean")
                 if on is False or on is None:
                     continue
                 truth = both(truth, on)
             matched = matched or truth is True
-            yield from self._joined(here, rest, left, both(sure, truth))
+            yield from self._joined(joined_tables, rest, left, both(sure, truth))
         if item.left and not matched:
             empty: dict[str, Value] = dict.fromkeys(item.columns or ())
             certain = closed and not rows
-            here = {**tables, item.alias: (item.columns, empty)}
-            yield from self._joined(here, rest, left, sure if certain else both(sure, UNKNOWN))
+            joined_tables = {**tables, item.alias: (item.columns, empty)}
+            yield from self._joined(joined_tables, rest, left, sure if certain else both(sure, UNKNOWN))
 
     def _next(
         self, scope: Scope, items: list[_Item], conditions: list[_Condition]
@@ -279,9 +279,9 @@ class _Query:
 
     def _read(self, item: _Item, scope: Scope, conditions: list[_Condition]) -> tuple[list[tuple[Row, bool]], bool]:
         if item.catalog:
-            wanted = self._wanted(item, scope, conditions)
-            found = catalogs.scan(self.evaluator.session, item.catalog, wanted)
-            return list(catalogs.matching(found.rows, wanted)), found.closed
+            wanted_values = self._wanted(item, scope, conditions)
+            scan = catalogs.scan(self.evaluator.session, item.catalog, wanted_values)
+            return list(catalogs.matching(scan.rows, wanted_values)), scan.closed
         body = item.node
         if "functions" in body:
             call = body["functions"][0]["List"]["items"][0]["FuncCall"]
@@ -300,7 +300,7 @@ class _Query:
 
     def _wanted(self, item: _Item, scope: Scope, conditions: list[_Condition]) -> dict[str, tuple[Value, ...]]:
         """What equalities ask of an item's columns, as far as the other sides are known by now."""
-        found: dict[str, tuple[Value, ...]] = {}
+        values_by_column: dict[str, tuple[Value, ...]] = {}
         for node in (*(condition.node for condition in conditions), *conjuncts(item.on)):
             body = node.get("A_Expr")
             if body is None or names(body["name"])[-1] != "=" or body["kind"] not in _EQUALITIES:
@@ -308,24 +308,24 @@ class _Query:
             sides = [(body["lexpr"], body["rexpr"])]
             if body["kind"] == "AEXPR_OP":
                 sides.append((body["rexpr"], body["lexpr"]))
-            for one, other in sides:
-                column = self._column_of(item, one, scope)
-                if column is None or column in found:
+            for column_side, operand in sides:
+                column = self._column_of(item, column_side, scope)
+                if column is None or column in values_by_column:
                     continue
                 if body["kind"] == "AEXPR_IN":
-                    values = [self.evaluator.value(each, scope) for each in other["List"]["items"]]
+                    values = [self.evaluator.value(each, scope) for each in operand["List"]["items"]]
                 else:
-                    value = self.evaluator.value(other, scope)
+                    value = self.evaluator.value(operand, scope)
                     values = array(value) if body["kind"] == "AEXPR_OP_ANY" else [value]
                 if isinstance(values, list) and not unknown(values) and all(each is not None for each in values):
-                    found[column] = tuple(each.oid if isinstance(each, Relid) else each for each in values)
-        return found
+                    values_by_column[column] = tuple(each.oid if isinstance(each, Relid) else each for each in values)
+        return values_by_column
 
     def _column_of(self, item: _Item, node: Node, scope: Scope) -> str | None:
         while "TypeCast" in node:
             # A name cast to text says the same.
-            said = names(node["TypeCast"]["typeName"]["names"])[-1]
-            if said not in ("text", "name", "varchar"):
+            type_label = names(node["TypeCast"]["typeName"]["names"])[-1]
+            if type_label not in ("text", "name", "varchar"):
                 return None
             node = node["TypeCast"]["arg"]
         fields = node.get("ColumnRef", {}).get("fields", ())
@@ -381,20 +381,20 @@ class _Query:
             yield (*values[:at], value, *values[at + 1 :])
 
     def _finished(
-        self, columns: tuple[str, ...], found: list[tuple[tuple[Value, ...], Value, tuple[Value, ...]]]
+        self, columns: tuple[str, ...], candidates: list[tuple[tuple[Value, ...], Value, tuple[Value, ...]]]
     ) -> Rows:
         """Return the rows sorted, without duplicates and cut to the limit, as far as that can be known."""
         node = self.node
         keys = node.get("sortClause", ())
-        if keys and len(found) > 1:
+        if keys and len(candidates) > 1:
             plain = all(key["SortBy"].get("sortby_dir", "SORTBY_DEFAULT") != "SORTBY_USING" for key in keys)
-            if not (plain and all(self._ordered(each[2]) for each in found)):
+            if not (plain and all(self._ordered(each[2]) for each in candidates)):
                 keys = ()
             else:
                 for at in range(len(keys) - 1, -1, -1):
                     down = keys[at]["SortBy"].get("sortby_dir") == "SORTBY_DESC"
-                    found.sort(key=_key(at), reverse=down)
-        rows: list[tuple[tuple[Value, ...], bool]] = [(values, sure is True) for values, sure, _ in found]
+                    candidates.sort(key=_key(at), reverse=down)
+        rows: list[tuple[tuple[Value, ...], bool]] = [(values, sure is True) for values, sure, _ in candidates]
         if "distinctClause" in node:
             distinct = distinct_rows(rows) if not any(node["distinctClause"]) else None
             if distinct is None:

@@ -69,17 +69,17 @@ class QueryChecker:
         query: Node = {"targetList": [{"ResTarget": {"val": {"FuncCall": call}}}]}
         with self.session.apart():
             try:
-                found = self._nested(query, variables, {})[0].analysed[0]
+                expr = self._nested(query, variables, {})[0].analysed[0]
             except (ServerError, Unknowable, RecursionError, IndexError):
                 return None
-        return found.functions[0] if found.node == "FuncExpr" else None
+        return expr.functions[0] if expr.node == "FuncExpr" else None
 
     def type_named(self, written: str) -> Type:
         """The type that a declaration names; (0, -1) where that is not known."""
-        found = self._types.get(written)
-        if found is None:
-            found = self._types[written] = self._type(written)
-        return found
+        type_and_typmod = self._types.get(written)
+        if type_and_typmod is None:
+            type_and_typmod = self._types[written] = self._type(written)
+        return type_and_typmod
 
     def _type(self, written: str) -> Type:
         try:
@@ -195,16 +195,16 @@ class QueryChecker:
         self, query: Node, variables: Variables, used: dict[str, int]
     ) -> tuple[Nested, Sequence[object] | None]:
         """A query as the parser analyses it, and its columns; ``used``: of the variables in it, their numbers."""
-        said = with_columns(self.session, query, variables, used)
+        statement = with_columns(self.session, query, variables, used)
         nested = Nested(parse_state(self.session, variables_relation(variable_columns(used, variables))))
-        return nested, analyze_query(nested, {"SelectStmt": said})
+        return nested, analyze_query(nested, {"SelectStmt": statement})
 
     def _evaluated(self, known: _Analysed, variables: Variables) -> bool:
         """Whether an expression over the current values may fail. Raises ServerError if it certainly does."""
         values = values_of(known.state, known.used, variables) if known.state is not None else None
         # Each of them, as the server does: a later one may fail.
-        given = [Folder.evaluated(step, values, certain=known.certain) for step in known.steps]
-        return known.risky and not all(given)
+        results = [Folder.evaluated(step, values, certain=known.certain) for step in known.steps]
+        return known.risky and not all(results)
 
 
 _Stamp = tuple[int, int, bool]

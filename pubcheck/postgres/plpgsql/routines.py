@@ -20,20 +20,20 @@ def calls(session: Session, node: Node) -> bool:
     for call in parse_tree.calls(node):
         path = names(call["funcname"])
         if path[0] != "pg_catalog":
-            found = [routines[oid] for oid in functions_named(session, path) if oid in routines]
-            if any(_changes(session, each, set()) for each in found):
+            called_routines = [routines[oid] for oid in functions_named(session, path) if oid in routines]
+            if any(_changes(session, each, set()) for each in called_routines):
                 return True
     return False
 
 
-def _changes(session: Session, found: Routine, seen: set[str]) -> bool:
-    if found.changes or found.about:
+def _changes(session: Session, routine: Routine, seen: set[str]) -> bool:
+    if routine.changes or routine.about:
         return True
-    inside = set(_CALLED.findall(found.body.text.lower())) - seen
+    inside = set(_CALLED.findall(routine.body.text.lower())) - seen
     seen |= inside
     routines = session.catalog.routines
-    others = {oid for name in inside for oid in functions_named(session, [name]) if oid in routines}
-    return any(_changes(session, routines[oid], seen) for oid in others)
+    oids = {oid for name in inside for oid in functions_named(session, [name]) if oid in routines}
+    return any(_changes(session, routines[oid], seen) for oid in oids)
 
 
 _CALLED = re.compile(r'(\w+)"?\s*\(')
@@ -41,8 +41,8 @@ _CALLED = re.compile(r'(\w+)"?\s*\(')
 
 def called_in(catalog: Catalog, text: str) -> Iterator[Routine]:
     """Return the routines about publications that a text calls."""
-    for found in catalog.routines.values():
-        if not found.about:
+    for routine in catalog.routines.values():
+        if not routine.about:
             continue
-        if re.search(rf'\b{re.escape(found.name)}"?\s*\(', text, re.IGNORECASE):
-            yield found
+        if re.search(rf'\b{re.escape(routine.name)}"?\s*\(', text, re.IGNORECASE):
+            yield routine

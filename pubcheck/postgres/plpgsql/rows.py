@@ -51,13 +51,13 @@ def sortable(key: tuple[Value, ...]) -> bool:
 
 def distinct_rows(rows: list[SeenRow]) -> list[SeenRow] | None:
     """The rows without doubles, each sure if one of its like is; None where it is not known which are alike."""
-    found: dict[Value, SeenRow] = {}
+    distinct: dict[Value, SeenRow] = {}
     for row, sure in rows:
         if unknown(*row) or any(isinstance(value, dict) for value in row):
             return None
         key = hashable(row)
-        found[key] = row, sure or (key in found and found[key][1])
-    return list(found.values())
+        distinct[key] = row, sure or (key in distinct and distinct[key][1])
+    return list(distinct.values())
 
 
 def hashable(value: Value) -> Value:

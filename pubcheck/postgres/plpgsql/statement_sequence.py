@@ -24,8 +24,8 @@ def parameters(machine: Machine, node: Node) -> Iterator[None]:
     """What EXECUTE runs sees the values of USING as $1, $2, and so on, and no variable."""
     frame = machine.frame
     before = frame.parameters
-    given: dict[str, Value] = {f"${at}": machine.value(each) for at, each in enumerate(node.get("params", ()), 1)}
-    frame.parameters = given
+    values: dict[str, Value] = {f"${at}": machine.value(each) for at, each in enumerate(node.get("params", ()), 1)}
+    frame.parameters = values
     try:
         yield
     finally:
@@ -59,13 +59,13 @@ def script(machine: Machine, inner: Inner) -> None:
         number = inner.number if len(statements) == 1 else (*inner.number, at)
         part = Inner(inner.text.part(0, len(alone), alone), number)
         try:
-            found = parse(alone)
+            statement = parse(alone)
         except SyntaxRefused as refusal:
             whole = len(text) if at == len(statements) - 1 else item.end
             syntax_error(machine, part, refusal, whole)
             return
-        if found is not None:
-            parsed.append((part, found))
+        if statement is not None:
+            parsed.append((part, statement))
     for part, (name, body) in parsed:
         machine.left -= 1
         if machine.left < 0:
@@ -77,18 +77,18 @@ def script(machine: Machine, inner: Inner) -> None:
 
 def syntax_error(machine: Machine, part: Inner, refusal: SyntaxRefused, end: int) -> None:
     """The grammar refuses a text that EXECUTE runs; ``end`` is where the text ends."""
-    said = part.text.text
-    about = re.match(r"\s*(create|alter|drop)\s+(or\s+replace\s+)?publication\b", said, re.IGNORECASE)
+    sql = part.text.text
+    about = re.match(r"\s*(create|alter|drop)\s+(or\s+replace\s+)?publication\b", sql, re.IGNORECASE)
     error = ServerError(
         refusal.sqlstate,
         refusal.message,
         key="syntax-error" if about else None,
         hint=refusal.hint,
-        location=None if refusal.location is None else in_bytes(said, refusal.location),
+        location=None if refusal.location is None else in_bytes(sql, refusal.location),
     )
     if error.location is None:
-        error.location = in_bytes(said) + end - len(said)
-        error.culprit = max(0, in_bytes(said) - 1)
+        error.location = in_bytes(sql) + end - len(sql)
+        error.culprit = max(0, in_bytes(sql) - 1)
     machine.refuse(error, part)
 
 

@@ -103,26 +103,26 @@ def array(value: Value) -> Value:
         return value
     if not isinstance(value, str):
         return UNKNOWN
-    said = value.strip()
-    if not said.startswith("{"):
+    literal = value.strip()
+    if not literal.startswith("{"):
         return UNKNOWN
-    if re.fullmatch(r"\{\s*\}", said):
+    if re.fullmatch(r"\{\s*\}", literal):
         return []
-    found: list[Value] = []
+    items: list[Value] = []
     at = 1
     while True:
-        match = _ITEM.match(said, at)
+        match = _ITEM.match(literal, at)
         if match is None:
             return UNKNOWN
         quoted, bare, after = match.groups()
         if quoted is not None:
-            found.append(re.sub(r"\\(.)", r"\1", quoted, flags=re.DOTALL))
+            items.append(re.sub(r"\\(.)", r"\1", quoted, flags=re.DOTALL))
         else:
             bare = bare.rstrip()
-            found.append(None if bare.lower() == "null" else bare)
+            items.append(None if bare.lower() == "null" else bare)
         at = match.end()
         if after == "}":
-            return found if at == len(said) else UNKNOWN
+            return items if at == len(literal) else UNKNOWN
 
 
 _TRUE = ("t", "tr", "tru", "true", "y", "ye", "yes", "on", "1")
@@ -142,10 +142,10 @@ def coerced(value: Value, type_name: str) -> Value:
         element = name[:-2] if name.endswith("[]") else name[1:]
         return [coerced(item, element) for item in items] if isinstance(items, list) else items
     if name in _TEXTS:
-        said = text(value)
-        if isinstance(said, str) and "(" in type_name:
+        string = text(value)
+        if isinstance(string, str) and "(" in type_name:
             return UNKNOWN
-        return said[:63] if name == "name" and isinstance(said, str) and said.isascii() else said
+        return string[:63] if name == "name" and isinstance(string, str) and string.isascii() else string
     if name in _INTEGERS:
         if isinstance(value, Relid):
             return value.oid
@@ -156,8 +156,8 @@ def coerced(value: Value, type_name: str) -> Value:
         return value if isinstance(value, int) else UNKNOWN
     if name in ("bool", "boolean"):
         if isinstance(value, str):
-            said = value.strip().lower()
-            return True if said in _TRUE else False if said in _FALSE else UNKNOWN
+            string = value.strip().lower()
+            return True if string in _TRUE else False if string in _FALSE else UNKNOWN
         return value if isinstance(value, bool) else bool(value) if isinstance(value, int) else UNKNOWN
     if name in ("regclass",):
         return value if isinstance(value, Relid) else UNKNOWN
@@ -166,22 +166,22 @@ def coerced(value: Value, type_name: str) -> Value:
     return UNKNOWN
 
 
-def both(one: Value, other: Value) -> Value:
+def both(left: Value, right: Value) -> Value:
     """AND."""
-    if one is False or other is False:
+    if left is False or right is False:
         return False
-    if one is UNKNOWN or other is UNKNOWN:
+    if left is UNKNOWN or right is UNKNOWN:
         return UNKNOWN
-    return None if one is None or other is None else True
+    return None if left is None or right is None else True
 
 
-def either(one: Value, other: Value) -> Value:
+def either(left: Value, right: Value) -> Value:
     """OR."""
-    if one is True or other is True:
+    if left is True or right is True:
         return True
-    if one is UNKNOWN or other is UNKNOWN:
+    if left is UNKNOWN or right is UNKNOWN:
         return UNKNOWN
-    return None if one is None or other is None else False
+    return None if left is None or right is None else False
 
 
 def negated(value: Value) -> Value:
@@ -189,58 +189,58 @@ def negated(value: Value) -> Value:
     return value if value is None or value is UNKNOWN else not value
 
 
-def equal(one: Value, other: Value) -> Value:
+def equal(left: Value, right: Value) -> Value:
     """``=``, where a literal of unknown type gets the type of the other value."""
-    if one is None or other is None:
+    if left is None or right is None:
         return None
-    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
-        if len(one) != len(other):
+    if isinstance(left, list | tuple) and isinstance(right, list | tuple):
+        if len(left) != len(right):
             return False
-        found: Value = True
-        for mine, theirs in zip(one, other, strict=True):
-            found = both(found, True if mine is None and theirs is None else equal(mine, theirs) or False)
-        return found
-    if one is UNKNOWN or other is UNKNOWN:
+        result: Value = True
+        for mine, theirs in zip(left, right, strict=True):
+            result = both(result, True if mine is None and theirs is None else equal(mine, theirs) or False)
+        return result
+    if left is UNKNOWN or right is UNKNOWN:
         return UNKNOWN
-    pair = _alike(one, other)
+    pair = _alike(left, right)
     return UNKNOWN if pair is None else bool(pair[0] == pair[1])
 
 
-def less(one: Value, other: Value) -> Value:
+def less(left: Value, right: Value) -> Value:
     """``<``; of texts, whose order is the collation's, only what any order says."""
-    if one is None or other is None:
+    if left is None or right is None:
         return None
-    if one is UNKNOWN or other is UNKNOWN:
+    if left is UNKNOWN or right is UNKNOWN:
         return UNKNOWN
-    pair = _alike(one, other)
+    pair = _alike(left, right)
     if pair is None or isinstance(pair[0], str | list | tuple):
         return UNKNOWN
     return bool(pair[0] < pair[1])
 
 
-def _alike(one: Value, other: Value) -> tuple[Value, Value] | None:
+def _alike(left: Value, right: Value) -> tuple[Value, Value] | None:
     """Both as values of one type, None where that is not known here."""
-    if isinstance(one, Relid):
-        one = one.oid if isinstance(other, int | Relid) else one.text
-    if isinstance(other, Relid):
-        other = other.oid if isinstance(one, int) else other.text
-    if type(one) is type(other):
-        return one, other
-    if isinstance(one, str) and isinstance(other, bool):
-        one = coerced(one, "boolean")
-    elif isinstance(other, str) and isinstance(one, bool):
-        other = coerced(other, "boolean")
-    elif isinstance(one, str) and isinstance(other, int):
-        one = coerced(one, "bigint")
-    elif isinstance(other, str) and isinstance(one, int):
-        other = coerced(other, "bigint")
-    elif isinstance(one, str) and isinstance(other, list):
-        one = array(one)
-    elif isinstance(other, str) and isinstance(one, list):
-        other = array(other)
-    elif not (isinstance(one, int | float) and isinstance(other, int | float)):
+    if isinstance(left, Relid):
+        left = left.oid if isinstance(right, int | Relid) else left.text
+    if isinstance(right, Relid):
+        right = right.oid if isinstance(left, int) else right.text
+    if type(left) is type(right):
+        return left, right
+    if isinstance(left, str) and isinstance(right, bool):
+        left = coerced(left, "boolean")
+    elif isinstance(right, str) and isinstance(left, bool):
+        right = coerced(right, "boolean")
+    elif isinstance(left, str) and isinstance(right, int):
+        left = coerced(left, "bigint")
+    elif isinstance(right, str) and isinstance(left, int):
+        right = coerced(right, "bigint")
+    elif isinstance(left, str) and isinstance(right, list):
+        left = array(left)
+    elif isinstance(right, str) and isinstance(left, list):
+        right = array(right)
+    elif not (isinstance(left, int | float) and isinstance(right, int | float)):
         return None
-    return None if unknown(one, other) else (one, other)
+    return None if unknown(left, right) else (left, right)
 
 
 MISSING: Final = object()

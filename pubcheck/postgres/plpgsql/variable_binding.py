@@ -94,7 +94,7 @@ def shape_of(query: Node) -> Shape:
         elif kind == "ResTarget" and "name" in body:
             own.add(body["name"])
         elif kind == "RangeFunction":
-            calls = [one for inner, one in walk(body["functions"]) if inner == "FuncCall"]
+            calls = [function_call for inner, function_call in walk(body["functions"]) if inner == "FuncCall"]
             own.update(names(call["funcname"])[-1] for call in calls)
         elif kind in ("RangeSubselect", "RangeTableFunc", "JsonTable") and "alias" not in body:
             closed = False
@@ -119,14 +119,14 @@ def _own_names(session: Session, shape: Shape) -> frozenset[str] | None:
     """The names that may mean columns of a query's own; None for any."""
     if not shape.closed:
         return None
-    found = set(shape.own)
+    own_names = set(shape.own)
     for table in shape.tables:
         row = session.find_relation(table)
         columns = _column_names(session, row) if row is not None else None
         if columns is None:
             return None
-        found.update(columns)
-    return frozenset(found)
+        own_names.update(columns)
+    return frozenset(own_names)
 
 
 def _column_names(session: Session, row: Relation) -> Sequence[str] | None:
@@ -177,19 +177,19 @@ def _variable(fields: Sequence[Node], variables: Variables) -> str | None:
 
 def values_of(p: ParseState, used: dict[str, int], variables: Variables) -> Row | None:
     """The values of the variables that are used, as the executor has them; None where one is not known."""
-    found: dict[int, Any] = {}
+    values: dict[int, Any] = {}
     for name, number in used.items():
         (oid, typmod), value = variables[name]
         if value is not None:
-            said = text(value, cast=False)
-            if value is UNKNOWN or unknown(value) or not isinstance(said, str):
+            string = text(value, cast=False)
+            if value is UNKNOWN or unknown(value) or not isinstance(string, str):
                 return None
             try:
-                value = input.read(p.inputs, oid, said, typmod)
+                value = input.read(p.inputs, oid, string, typmod)
             except (ServerError, Unknowable):
                 return None
-        found[number] = value
-    return found
+        values[number] = value
+    return values
 
 
 def variables_relation(columns: Iterable[Column]) -> Relation:

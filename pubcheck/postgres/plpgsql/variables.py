@@ -93,10 +93,10 @@ class Memory:
         """The value as one of a type."""
         if type_name == "regclass" and isinstance(value, str):
             return self.evaluator.regclass(value)
-        made = coerced(value, type_name)
-        if made is UNKNOWN and value is not UNKNOWN and type_name not in _UNFOLLOWED:
+        typed = coerced(value, type_name)
+        if typed is UNKNOWN and value is not UNKNOWN and type_name not in _UNFOLLOWED:
             self.doubt.risk()
-        return made
+        return typed
 
     def value(self, node: Node, target: Type | None = None) -> Value:
         """The value of a PLpgSQL_expr, which is for a variable of the ``target`` type. Raises Raised."""

@@ -43,10 +43,10 @@ from pubcheck.postgres.plpgsql.values import UNKNOWN
 from pubcheck.postgres.session import Session
 
 
-def scan(session: Session, name: str, wanted: Wanted) -> Scan:
+def scan(session: Session, name: str, conditions: Wanted) -> Scan:
     """What is known of a catalog's rows. ``name`` is that of a relation of pg_catalog or information_schema."""
-    found = _CATALOGS.get(name)
-    return found(session, wanted) if found is not None else NOTHING_KNOWN
+    reader = _CATALOGS.get(name)
+    return reader(session, conditions) if reader is not None else NOTHING_KNOWN
 
 
 _CATALOGS: dict[str, Reader] = {
@@ -84,8 +84,8 @@ _CATALOGS: dict[str, Reader] = {
 }
 
 
-def matching(rows: Iterable[tuple[Row, bool]], wanted: Wanted) -> Iterator[tuple[Row, bool]]:
+def matching(rows: Iterable[tuple[Row, bool]], conditions: Wanted) -> Iterator[tuple[Row, bool]]:
     """The rows whose known values are among the wanted ones."""
     for row, sure in rows:
-        if all(row.get(column, UNKNOWN) is UNKNOWN or row[column] in values for column, values in wanted.items()):
+        if all(row.get(column, UNKNOWN) is UNKNOWN or row[column] in values for column, values in conditions.items()):
             yield row, sure

@@ -19,29 +19,29 @@ from pubcheck.postgres.plpgsql.catalogs.scans import (
 from pubcheck.postgres.session import Session
 
 
-def pg_namespace(session: Session, wanted: Wanted) -> Scan:
+def pg_namespace(session: Session, conditions: Wanted) -> Scan:
     catalog = session.catalog
-    if "oid" in wanted:
-        rows = [catalog.namespaces[oid] for oid in wanted["oid"] if oid in catalog.namespaces]
-        closed = len(rows) == len(wanted["oid"])
+    if "oid" in conditions:
+        rows = [catalog.namespaces[oid] for oid in conditions["oid"] if oid in catalog.namespaces]
+        closed = len(rows) == len(conditions["oid"])
     else:
-        schemas = schemas_named(session, wanted.get("nspname"))
+        schemas = schemas_named(session, conditions.get("nspname"))
         closed = schemas.closed and (schemas.oids is not None or all_seen(session))
         rows = [catalog.namespaces[oid] for oid in (catalog.namespaces if schemas.oids is None else schemas.oids)]
-    by_oid = "oid" in wanted
+    by_oid = "oid" in conditions
     return Scan(
         [({"oid": row.oid, "nspname": row.name, "nspowner": row.owner}, row.seen or by_oid) for row in rows], closed
     )
 
 
-def schemata(session: Session, wanted: Wanted) -> Scan:
-    found = pg_namespace(session, {"nspname": wanted["schema_name"]} if "schema_name" in wanted else {})
-    return Scan([({"schema_name": row["nspname"]}, sure) for row, sure in found.rows], found.closed)
+def schemata(session: Session, conditions: Wanted) -> Scan:
+    schemas = pg_namespace(session, {"nspname": conditions["schema_name"]} if "schema_name" in conditions else {})
+    return Scan([({"schema_name": row["nspname"]}, sure) for row, sure in schemas.rows], schemas.closed)
 
 
-def pg_type(session: Session, wanted: Wanted) -> Scan:
+def pg_type(session: Session, conditions: Wanted) -> Scan:
     catalog = session.catalog
-    names, spaces = wanted.get("typname"), wanted.get("typnamespace")
+    names, spaces = conditions.get("typname"), conditions.get("typnamespace")
     if names is None:
         return NOTHING_KNOWN
     rows: list[tuple[Row, bool]] = []
@@ -63,9 +63,9 @@ def pg_type(session: Session, wanted: Wanted) -> Scan:
     return Scan(rows, closed)
 
 
-def pg_enum(session: Session, wanted: Wanted) -> Scan:
+def pg_enum(session: Session, conditions: Wanted) -> Scan:
     types = session.catalog.types
-    oids = wanted.get("enumtypid")
+    oids = conditions.get("enumtypid")
     if oids is None or any(oid not in types for oid in oids):
         return NOTHING_KNOWN
     rows = [types[oid] for oid in oids]
@@ -76,9 +76,9 @@ def pg_enum(session: Session, wanted: Wanted) -> Scan:
 
 
 def roles(column: str) -> Reader:
-    def read(session: Session, wanted: Wanted) -> Scan:
+    def read(session: Session, conditions: Wanted) -> Scan:
         catalog = session.catalog
-        names = wanted.get(column)
+        names = conditions.get(column)
         if names is None:
             return Scan([({column: row.name}, row.seen) for row in catalog.roles.values()], False)
         oids = [catalog.role_names.get(str(name)) for name in names]
@@ -92,7 +92,7 @@ def roles(column: str) -> Reader:
 def others(kind: str, column: str, relation: str = "") -> Reader:
     """Objects of which only the name is kept; those of a relation by its oid in the column ``relation``."""
 
-    def read(session: Session, wanted: Wanted) -> Scan:
+    def read(session: Session, conditions: Wanted) -> Scan:
         catalog = session.catalog
         rows: list[tuple[Row, bool]] = []
         for row in catalog.others.values():
@@ -101,7 +101,7 @@ def others(kind: str, column: str, relation: str = "") -> Reader:
                 if relation:
                     values[relation] = row.namespace
                 rows.append((values, True))
-        owners = wanted.get(relation) if relation else None
+        owners = conditions.get(relation) if relation else None
         if owners is not None:
             known = [catalog.relations.get(oid) for oid in owners]
             return Scan(rows, not session.blind and all(table is not None and table.seen for table in known))
@@ -110,8 +110,8 @@ def others(kind: str, column: str, relation: str = "") -> Reader:
     return read
 
 
-def policies(session: Session, wanted: Wanted) -> Scan:
-    tables, closed = relations_shown(session, "rp", wanted, "schemaname", "tablename")
+def policies(session: Session, conditions: Wanted) -> Scan:
+    tables, closed = relations_shown(session, "rp", conditions, "schemaname", "tablename")
     by_oid = {table.oid: table for table in tables}
     rows: list[tuple[Row, bool]] = []
     for row in session.catalog.others.values():
@@ -126,7 +126,7 @@ def policies(session: Session, wanted: Wanted) -> Scan:
     return Scan(rows, closed and all_within(session, tables))
 
 
-def pg_proc(session: Session, wanted: Wanted) -> Scan:
+def pg_proc(session: Session, conditions: Wanted) -> Scan:
     rows = [
         ({"oid": row.oid, "proname": row.name, "pronamespace": row.namespace}, True)
         for row in session.catalog.procs.values()
@@ -134,6 +134,6 @@ def pg_proc(session: Session, wanted: Wanted) -> Scan:
     return Scan(rows, False)
 
 
-def pg_database(session: Session, wanted: Wanted) -> Scan:
+def pg_database(session: Session, conditions: Wanted) -> Scan:
     catalog = session.catalog
     return Scan([({"datname": catalog.database}, True)] if catalog.database_known else [], False)

@@ -24,22 +24,22 @@ def _publications(session: Session, names: tuple[Value, ...] | None) -> tuple[li
     catalog = session.catalog
     if names is None:
         return list(catalog.publications.values()), session.complete and not session.blind
-    found, closed = [], True
+    publications, closed = [], True
     for name in map(str, names):
         oid = catalog.publication_names.get(name)
         if oid is not None:
-            found.append(catalog.publications[oid])
+            publications.append(catalog.publications[oid])
         else:
             closed = closed and session.is_closed(PUBLICATION, 0, name) and name not in session.doubted
-    return found, closed
+    return publications, closed
 
 
-def pg_publication(session: Session, wanted: Wanted) -> Scan:
-    if "oid" in wanted:
-        known = session.catalog.publications
-        rows, closed = [known[oid] for oid in wanted["oid"] if oid in known], True
+def pg_publication(session: Session, conditions: Wanted) -> Scan:
+    if "oid" in conditions:
+        publications = session.catalog.publications
+        rows, closed = [publications[oid] for oid in conditions["oid"] if oid in publications], True
     else:
-        rows, closed = _publications(session, wanted.get("pubname"))
+        rows, closed = _publications(session, conditions.get("pubname"))
     return Scan([(_publication_row(session, row), row.seen) for row in rows], closed)
 
 
@@ -61,16 +61,16 @@ def _listed(session: Session, publication: Publication, row: Relation) -> bool:
     """Whether pg_publication_tables shows a relation under its own name (pg_get_publication_tables)."""
     if not is_publishable(row) or (row.kind == "p" and not publication.via_root):
         return False
-    found = route(session.catalog, publication, row)
-    return found is not None and found.arrives_as == row.oid
+    target = route(session.catalog, publication, row)
+    return target is not None and target.arrives_as == row.oid
 
 
-def pg_publication_tables(session: Session, wanted: Wanted) -> Scan:
+def pg_publication_tables(session: Session, conditions: Wanted) -> Scan:
     catalog = session.catalog
-    publications, closed = _publications(session, wanted.get("pubname"))
+    publications, closed = _publications(session, conditions.get("pubname"))
     named: tuple[list[Relation], bool] | None = None
-    if "tablename" in wanted:
-        named = relations_shown(session, "rp", wanted, "schemaname", "tablename")
+    if "tablename" in conditions:
+        named = relations_shown(session, "rp", conditions, "schemaname", "tablename")
     rows: list[tuple[Row, bool]] = []
     for publication in publications:
         lists = not publication.all_tables and not catalog.schemas_of.has(publication.oid)
@@ -104,10 +104,10 @@ def _grows(session: Session, publication: Publication) -> bool:
     return any(catalog.children.has(oid) or catalog.relations[oid].kind == "p" for oid in members)
 
 
-def pg_publication_rel(session: Session, wanted: Wanted) -> Scan:
+def pg_publication_rel(session: Session, conditions: Wanted) -> Scan:
     catalog = session.catalog
     rows: list[tuple[Row, bool]] = []
-    publications, closed = _by_oid(session, wanted.get("prpubid"))
+    publications, closed = _by_oid(session, conditions.get("prpubid"))
     for publication in publications:
         for oid in catalog.members_of.get(publication.oid):
             entry = catalog.publication_rels[oid]
@@ -120,9 +120,9 @@ def pg_publication_rel(session: Session, wanted: Wanted) -> Scan:
     return Scan(rows, closed)
 
 
-def pg_publication_namespace(session: Session, wanted: Wanted) -> Scan:
+def pg_publication_namespace(session: Session, conditions: Wanted) -> Scan:
     catalog = session.catalog
-    publications, closed = _by_oid(session, wanted.get("pnpubid"))
+    publications, closed = _by_oid(session, conditions.get("pnpubid"))
     rows: list[tuple[Row, bool]] = [
         (
             {"oid": oid, "pnpubid": publication.oid, "pnnspid": catalog.publication_namespaces[oid].namespace},
@@ -136,13 +136,13 @@ def pg_publication_namespace(session: Session, wanted: Wanted) -> Scan:
 
 def _by_oid(session: Session, oids: tuple[Value, ...] | None) -> tuple[list[Publication], bool]:
     """The publications of these oids, and whether what they name is all that there is."""
-    known = session.catalog.publications
+    publications = session.catalog.publications
     if oids is None:
-        return list(known.values()), session.complete and not session.blind
-    found = [known[oid] for oid in oids if oid in known]
-    return found, all_within(session, found)
+        return list(publications.values()), session.complete and not session.blind
+    rows = [publications[oid] for oid in oids if oid in publications]
+    return rows, all_within(session, rows)
 
 
-def pg_subscription(session: Session, wanted: Wanted) -> Scan:
+def pg_subscription(session: Session, conditions: Wanted) -> Scan:
     rows = [({"subname": row.name}, True) for row in session.catalog.subscriptions.values()]
     return Scan(rows, session.complete and not session.blind)

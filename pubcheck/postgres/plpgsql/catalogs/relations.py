@@ -23,15 +23,15 @@ from pubcheck.postgres.plpgsql.catalogs.scans import (
 from pubcheck.postgres.session import Session
 
 
-def pg_class(session: Session, wanted: Wanted) -> Scan:
-    kinds, spaces = "rpvmiISfct", wanted.get("relnamespace")
-    if "oid" in wanted:
-        rows, closed = relations_of(session, kinds, wanted["oid"])
+def pg_class(session: Session, conditions: Wanted) -> Scan:
+    kinds, spaces = "rpvmiISfct", conditions.get("relnamespace")
+    if "oid" in conditions:
+        rows, closed = relations_of(session, kinds, conditions["oid"])
     else:
         schemas = Schemas([int(oid) for oid in spaces] if spaces is not None else None, True)
-        rows, closed = relations_named(session, kinds, wanted.get("relname"), schemas)
+        rows, closed = relations_named(session, kinds, conditions.get("relname"), schemas)
     # A regclass, whose oid it is, says that there is such a relation.
-    return Scan([(_class_row(session, row), row.seen or "oid" in wanted) for row in rows], closed)
+    return Scan([(_class_row(session, row), row.seen or "oid" in conditions) for row in rows], closed)
 
 
 def _class_row(session: Session, row: Relation) -> Row:
@@ -50,8 +50,8 @@ def _class_row(session: Session, row: Relation) -> Row:
 def view(kinds: str, schema: str, name: str, more: Callable[[Session, Relation], Row] | None = None) -> Reader:
     """A view over relations of some kinds, with the columns that hold schema and name."""
 
-    def read(session: Session, wanted: Wanted) -> Scan:
-        rows, closed = relations_shown(session, kinds, wanted, schema, name)
+    def read(session: Session, conditions: Wanted) -> Scan:
+        rows, closed = relations_shown(session, kinds, conditions, schema, name)
         return Scan(
             [
                 (
@@ -72,10 +72,10 @@ def view(kinds: str, schema: str, name: str, more: Callable[[Session, Relation],
 
 def table_type(session: Session, row: Relation) -> Row:
     if row.namespace == TEMPORARY:
-        said = "LOCAL TEMPORARY"
+        kind = "LOCAL TEMPORARY"
     else:
-        said = {"r": "BASE TABLE", "p": "BASE TABLE", "v": "VIEW", "f": "FOREIGN"}[row.kind]
-    return {"table_type": said}
+        kind = {"r": "BASE TABLE", "p": "BASE TABLE", "v": "VIEW", "f": "FOREIGN"}[row.kind]
+    return {"table_type": kind}
 
 
 def _table_of_index(session: Session, row: Relation) -> Row:
@@ -84,11 +84,11 @@ def _table_of_index(session: Session, row: Relation) -> Row:
     return {"tablename": table.name} if table is not None else {}
 
 
-def partial_index(session: Session, wanted: Wanted) -> Scan:
+def partial_index(session: Session, conditions: Wanted) -> Scan:
     """pg_indexes by index name, or else by the table's."""
-    if "indexname" in wanted or "tablename" not in wanted:
-        return view("iI", "schemaname", "indexname", _table_of_index)(session, wanted)
-    tables, closed = relations_shown(session, "rpm", wanted, "schemaname", "tablename")
+    if "indexname" in conditions or "tablename" not in conditions:
+        return view("iI", "schemaname", "indexname", _table_of_index)(session, conditions)
+    tables, closed = relations_shown(session, "rpm", conditions, "schemaname", "tablename")
     rows: list[tuple[Row, bool]] = []
     for table in tables:
         for oid in session.catalog.indexes_of.get(table.oid):
@@ -102,8 +102,8 @@ def partial_index(session: Session, wanted: Wanted) -> Scan:
     return Scan(rows, closed and all_within(session, tables))
 
 
-def information_columns(session: Session, wanted: Wanted) -> Scan:
-    tables, closed = relations_shown(session, "rpvf", wanted, "table_schema", "table_name")
+def information_columns(session: Session, conditions: Wanted) -> Scan:
+    tables, closed = relations_shown(session, "rpvf", conditions, "table_schema", "table_name")
     rows: list[tuple[Row, bool]] = [
         (
             {
@@ -121,10 +121,10 @@ def information_columns(session: Session, wanted: Wanted) -> Scan:
     return Scan(rows, closed and all_within(session, tables))
 
 
-def pg_attribute(session: Session, wanted: Wanted) -> Scan:
-    if "attrelid" not in wanted:
+def pg_attribute(session: Session, conditions: Wanted) -> Scan:
+    if "attrelid" not in conditions:
         return NOTHING_KNOWN
-    tables, closed = relations_of(session, "rpvmfc", wanted["attrelid"])
+    tables, closed = relations_of(session, "rpvmfc", conditions["attrelid"])
     rows: list[tuple[Row, bool]] = []
     for table in tables:
         for column in table.columns:
@@ -142,9 +142,9 @@ def pg_attribute(session: Session, wanted: Wanted) -> Scan:
     return Scan(rows, closed and all_within(session, tables))
 
 
-def pg_constraint(session: Session, wanted: Wanted) -> Scan:
+def pg_constraint(session: Session, conditions: Wanted) -> Scan:
     catalog = session.catalog
-    relations, spaces, names = wanted.get("conrelid"), wanted.get("connamespace"), wanted.get("conname")
+    relations, spaces, names = conditions.get("conrelid"), conditions.get("connamespace"), conditions.get("conname")
     if relations is not None:
         tables, closed = relations_of(session, "rpf", relations)
         closed = closed and all_within(session, tables)
@@ -168,16 +168,16 @@ def pg_constraint(session: Session, wanted: Wanted) -> Scan:
             }
             rows.append((values, table.seen))
     # PostgreSQL 18's NOT NULL constraints are stored with their columns.
-    kinds = wanted.get("contype")
+    kinds = conditions.get("contype")
     named = catalog.major.number < 18 or (kinds is not None and "n" not in kinds)
-    return Scan(rows, closed and (named or (names is not None and not any("not_null" in str(one) for one in names))))
+    return Scan(rows, closed and (named or (names is not None and not any("not_null" in str(name) for name in names))))
 
 
-def table_constraints(session: Session, wanted: Wanted) -> Scan:
+def table_constraints(session: Session, conditions: Wanted) -> Scan:
     catalog = session.catalog
-    if "table_name" not in wanted and "constraint_name" not in wanted:
+    if "table_name" not in conditions and "constraint_name" not in conditions:
         return NOTHING_KNOWN
-    tables, closed = relations_shown(session, "rp", wanted, "table_schema", "table_name")
+    tables, closed = relations_shown(session, "rp", conditions, "table_schema", "table_name")
     words = {"p": "PRIMARY KEY", "u": "UNIQUE", "f": "FOREIGN KEY", "c": "CHECK"}
     rows: list[tuple[Row, bool]] = []
     for table in tables:
@@ -192,17 +192,17 @@ def table_constraints(session: Session, wanted: Wanted) -> Scan:
                     "constraint_type": words[row.kind],
                 }
                 rows.append((values, table.seen))
-    kinds = wanted.get("constraint_type")
+    kinds = conditions.get("constraint_type")
     # NOT NULL is shown as a CHECK with a name of the server's.
     closed = closed and all_within(session, tables)
     return Scan(rows, closed and kinds is not None and "CHECK" not in kinds)
 
 
-def pg_index(session: Session, wanted: Wanted) -> Scan:
+def pg_index(session: Session, conditions: Wanted) -> Scan:
     catalog = session.catalog
-    if "indrelid" not in wanted:
+    if "indrelid" not in conditions:
         return NOTHING_KNOWN
-    tables, closed = relations_of(session, "rpm", wanted["indrelid"])
+    tables, closed = relations_of(session, "rpm", conditions["indrelid"])
     rows: list[tuple[Row, bool]] = []
     for table in tables:
         for oid in catalog.indexes_of.get(table.oid):
@@ -220,9 +220,9 @@ def pg_index(session: Session, wanted: Wanted) -> Scan:
     return Scan(rows, closed and all_within(session, tables))
 
 
-def pg_inherits(session: Session, wanted: Wanted) -> Scan:
+def pg_inherits(session: Session, conditions: Wanted) -> Scan:
     catalog = session.catalog
-    children = wanted.get("inhrelid")
+    children = conditions.get("inhrelid")
     rows: list[tuple[Row, bool]] = []
     for row in catalog.relations.values():
         rows += [({"inhrelid": row.oid, "inhparent": parent}, row.seen) for parent in row.parents]

@@ -52,14 +52,14 @@ def schemas_named(session: Session, names: tuple[Value, ...] | None) -> Schemas:
     if names is None:
         return Schemas(None, True)
     catalog = session.catalog
-    found, closed = [], True
+    oids, closed = [], True
     for name in names:
         oid = catalog.namespace_names.get(str(name))
         if oid is not None:
-            found.append(oid)
+            oids.append(oid)
         else:
             closed = closed and closed_name(session, NAMESPACE, 0, str(name))
-    return Schemas(found, closed)
+    return Schemas(oids, closed)
 
 
 def closed_name(session: Session, kind: str, namespace: int, name: str) -> bool:
@@ -80,12 +80,12 @@ def relations_of(session: Session, kinds: str, oids: tuple[Value, ...]) -> tuple
 
 
 def relations_shown(
-    session: Session, kinds: str, wanted: Wanted, schema: str, name: str
+    session: Session, kinds: str, conditions: Wanted, schema: str, name: str
 ) -> tuple[list[Relation], bool]:
     """The relations of these kinds that are wanted of a view which holds schema and name in these columns, and whether
     they are all.
     """
-    return relations_named(session, kinds, wanted.get(name), schemas_named(session, wanted.get(schema)))
+    return relations_named(session, kinds, conditions.get(name), schemas_named(session, conditions.get(schema)))
 
 
 def relations_named(
@@ -94,19 +94,19 @@ def relations_named(
     """The relations of these kinds, names and schemas, and whether they are all."""
     catalog = session.catalog
     if names is not None:
-        found: list[Relation] = []
+        relations: list[Relation] = []
         closed = schemas.closed
         among = schemas.oids
         for name in map(str, names):
             for namespace in among if among is not None else list(catalog.namespaces):
                 oid = catalog.relation_names.get((namespace, name))
                 if oid is not None:
-                    found.append(catalog.relations[oid])
+                    relations.append(catalog.relations[oid])
                 elif among is not None:
                     closed = closed and namespace not in _SERVERS_OWN
                     closed = closed and closed_name(session, RELATION, namespace, name)
             closed = closed and (among is not None or (all_seen(session) and not name.startswith("pg_")))
-        return [row for row in found if row.kind in kinds], closed
+        return [row for row in relations if row.kind in kinds], closed
     if schemas.oids is None:
         return [row for row in catalog.relations.values() if row.kind in kinds], False
     listed = [catalog.relations[oid] for namespace in schemas.oids for oid in catalog.relations_in.get(namespace)]
