@@ -55,16 +55,16 @@ def refuse_unsupported(spec: IndexSpec) -> None:
     """Raises ServerError 0A000 for what an access method does not support (DefineIndex, ComputeIndexAttrs)."""
     orders = [element.get("ordering") for element in spec.elements]
     nulls = [element.get("nulls_ordering") for element in spec.elements]
-    for what, said, asked in (
+    for feature, description, requested in (
         ("UNIQUE", "unique indexes", spec.unique),
         ("INCLUDE", "included columns", bool(spec.included)),
         ("several", "multicolumn indexes", len(spec.elements) > 1),
         ("EXCLUDE", "exclusion constraints", spec.exclusion and not spec.without_overlaps),
-        ("order", "ASC/DESC options", any(one not in (None, "SORTBY_DEFAULT") for one in orders)),
-        ("order", "NULLS FIRST/LAST options", any(one not in (None, "SORTBY_NULLS_DEFAULT") for one in nulls)),
+        ("order", "ASC/DESC options", any(option not in (None, "SORTBY_DEFAULT") for option in orders)),
+        ("order", "NULLS FIRST/LAST options", any(option not in (None, "SORTBY_NULLS_DEFAULT") for option in nulls)),
     ):
-        if asked and spec.method in INDEX_METHODS and spec.method not in _SUPPORTING[what]:
-            raise ServerError("0A000", f'access method "{spec.method}" does not support {said}')
+        if requested and spec.method in INDEX_METHODS and spec.method not in _SUPPORTING[feature]:
+            raise ServerError("0A000", f'access method "{spec.method}" does not support {description}')
 
 
 _SUPPORTING = {

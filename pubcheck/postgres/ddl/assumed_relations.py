@@ -18,8 +18,8 @@ def adopt_members(session: Session, assumed: Relation, row: Relation) -> None:
     catalog = session.catalog
     # Either it was there before, and is not made here, or what gave it to publications was refused.
     session.doubt_publications({catalog.publication_rels[oid].publication for oid in catalog.memberships.get(row.oid)})
-    made = {column.name: column.number for column in row.live()}
-    numbers = {column.number: made[column.name] for column in assumed.columns if column.name in made}
+    new_numbers = {column.name: column.number for column in row.live()}
+    numbers = {column.number: new_numbers[column.name] for column in assumed.columns if column.name in new_numbers}
     for member in catalog.memberships.get(row.oid):
         entry = catalog.publication_rels[member]
         condition, listed = entry.filter, entry.columns
@@ -43,13 +43,15 @@ def adopt_keys(session: Session, assumed: Relation, row: Relation) -> Relation:
     Columns keep their names: one that does not have them all has other keys, one that is not seen has them.
     """
     catalog = session.catalog
-    made = {column.name: column.number for column in row.live()}
+    new_numbers = {column.name: column.number for column in row.live()}
     if not row.seen:
-        more = [column for column in assumed.live() if column.name not in made]
+        more = [column for column in assumed.live() if column.name not in new_numbers]
         added = [replace(column, number=number) for number, column in enumerate(more, len(row.columns) + 1)]
         row = replace(row, columns=(*row.columns, *added))
-        made |= {column.name: column.number for column in added}
-    numbers = {column.number: made[column.name] for column in assumed.columns if column.name in made} | {0: 0}
+        new_numbers |= {column.name: column.number for column in added}
+    numbers = {column.number: new_numbers[column.name] for column in assumed.columns if column.name in new_numbers} | {
+        0: 0
+    }
     lost: list[Object] = []
     for oid in catalog.constraints_of.get(row.oid):
         constraint = catalog.constraints[oid]

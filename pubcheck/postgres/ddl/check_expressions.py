@@ -102,8 +102,8 @@ def _literal(tree: Node) -> Node:
     cast = tree.get("TypeCast")
     if cast is not None and names(cast["typeName"]["names"]) == ["pg_catalog", "numeric"]:
         tree = cast["arg"] if "ival" in cast["arg"].get("A_Const", ()) else {}
-    found: Node = tree.get("A_Const", {})
-    return found
+    constant: Node = tree.get("A_Const", {})
+    return constant
 
 
 def _type_of_column(relation: Relation, tree: Node) -> int:

@@ -8,14 +8,18 @@ from pubcheck.postgres.catalog.rows import Column
 from pubcheck.postgres.parse import Node
 
 
-def difference(one: Column, other: Column) -> str:
+def difference(column: Column, parent_column: Column) -> str:
     """What two columns that should be one differ in: "type" (with its modifiers), "collation", or nothing visible."""
-    if not one.type or not other.type:
+    if not column.type or not parent_column.type:
         return ""
-    if one.type != other.type or one.typmod != other.typmod:
+    if column.type != parent_column.type or column.typmod != parent_column.typmod:
         return "type"
     # A collation that is not visible may be the same one; types alike, both columns are collatable or neither is.
-    return "collation" if one.collation != other.collation and min(one.collation, other.collation) >= 0 else ""
+    return (
+        "collation"
+        if column.collation != parent_column.collation and min(column.collation, parent_column.collation) >= 0
+        else ""
+    )
 
 
 DIFFERENT = {"type": "42804", "collation": "42P21"}

@@ -68,8 +68,8 @@ def _add_key(session: Session, relation: int, node: Node, kind: str, recurse: bo
         names = [key["String"]["sval"] for key in node.get("keys", ())]
         if len(names) > len(set(names)):
             repeated = next(name for at, name in enumerate(names) if name in names[:at])
-            what = "primary key" if kind == "p" else "unique"
-            message = f'column "{repeated}" appears twice in {what} constraint'
+            kind_of_key = "primary key" if kind == "p" else "unique"
+            message = f'column "{repeated}" appears twice in {kind_of_key} constraint'
             raise ServerError("42701", message, location=node.get("location"))
         elements = tuple({"name": name} for name in names)
         for name in names:
@@ -143,11 +143,11 @@ def _use_index(session: Session, relation: int, node: Node, kind: str, recurse: 
     catalog = session.catalog
     row = catalog.relations[relation]
     name = node["indexname"]
-    found = session.relation_in(row.namespace, name)
-    index = catalog.indexes.get(found.oid) if found is not None else None
+    index_relation = session.relation_in(row.namespace, name)
+    index = catalog.indexes.get(index_relation.oid) if index_relation is not None else None
     if index is None and not row.seen:
         return  # an index of a table that is not visible
-    if found is None or index is None or index.table != relation:
+    if index_relation is None or index is None or index.table != relation:
         raise ServerError("42704", f'index "{name}" does not exist', location=node.get("location"))
     if catalog.owner_of_index(index.oid) is not None:
         message = f'index "{name}" is already associated with a constraint'
@@ -160,13 +160,15 @@ def _use_index(session: Session, relation: int, node: Node, kind: str, recurse: 
         if index.nulls_not_distinct and catalog.major.distinct_primary_keys:
             raise ServerError("42P16", "primary keys cannot use NULLS NOT DISTINCT indexes")
         _refuse_second_primary_key(session, row)
-    wanted = node.get("conname") or name
-    if wanted != name:
-        session.free_name(row.namespace, wanted)
-        catalog.rename_relation(found, wanted, row.namespace)
+    constraint_name = node.get("conname") or name
+    if constraint_name != name:
+        session.free_name(row.namespace, constraint_name)
+        catalog.rename_relation(index_relation, constraint_name, row.namespace)
     deferrable = node.get("deferrable", False)
     catalog.put_index(replace(index, primary=kind == "p", immediate=not deferrable))
-    constraint = Constraint(catalog.new_oid(), wanted, relation, kind, index.keys, index.oid, deferrable=deferrable)
+    constraint = Constraint(
+        catalog.new_oid(), constraint_name, relation, kind, index.keys, index.oid, deferrable=deferrable
+    )
     catalog.add_constraint(constraint)
     catalog.forget_dependencies((RELATION, index.oid))
     catalog.depend((RELATION, index.oid, 0), (CONSTRAINT, constraint.oid, 0), INTERNAL)
@@ -247,20 +249,20 @@ def _refuse_persistence(row: Relation, target: Relation) -> None:
     if row.persistence == "p":
         raise ServerError("42P16", "constraints on permanent tables may reference only permanent tables")
     if row.persistence == "t" or target.persistence == "t":
-        what = "temporary" if row.persistence == "t" else "unlogged"
+        persistence = "temporary" if row.persistence == "t" else "unlogged"
         also = "temporary" if row.persistence == "t" else "permanent or unlogged"
-        raise ServerError("42P16", f"constraints on {what} tables may reference only {also} tables")
+        raise ServerError("42P16", f"constraints on {persistence} tables may reference only {also} tables")
 
 
 def _clone_to_partition(session: Session, constraint: Constraint, names: Sequence[str], child: int) -> None:
     """A new foreign key of a partitioned table in a partition that is there already; ``names`` are its columns."""
     catalog = session.catalog
-    found = (catalog.relations[child].column(name) for name in names)
+    columns = (catalog.relations[child].column(name) for name in names)
     clone = replace(
         constraint,
         oid=catalog.new_oid(),
         relation=child,
-        keys=tuple(column.number for column in found if column),
+        keys=tuple(column.number for column in columns if column),
         parent=constraint.oid,
         inherited=1,
         local=False,
@@ -278,9 +280,9 @@ def _refuse_types(
     session: Session, relation: int, keys: tuple[int, ...], target: int, referenced: tuple[int, ...], name: str
 ) -> None:
     """Raises ServerError 42804 where a column certainly cannot be compared with the one that it refers to."""
-    columns, others = session.catalog.relations[relation].columns, session.catalog.relations[target].columns
-    for key, other in zip(keys, referenced, strict=False):
-        types = columns[key - 1].type, others[other - 1].type
+    columns, referenced_columns = session.catalog.relations[relation].columns, session.catalog.relations[target].columns
+    for key, referenced_key in zip(keys, referenced, strict=False):
+        types = columns[key - 1].type, referenced_columns[referenced_key - 1].type
         if types[0] != types[1] and all(types) and not any(alike.issuperset(types) for alike in _ALIKE):
             # Loaded only for foreign keys: it needs the casts of the server.
             from pubcheck.postgres.ddl.foreign_keys import refuse_pair
@@ -397,16 +399,21 @@ def _add_not_null(session: Session, relation: int, node: Node, recurse: bool) ->
     name = node["keys"][0]["String"]["sval"]
     if not session.catalog.major.named_not_null:
         raise ServerError("42601", 'syntax error at or near "NOT"')
-    wanted = node.get("conname", "")
-    if wanted:
+    constraint_name = node.get("conname", "")
+    if constraint_name:
         row = session.catalog.relations[relation]
-        other = column_constrained(row, wanted)
-        if session.catalog.constraint(relation, wanted) is not None or (other is not None and other.name != name):
+        constrained = column_constrained(row, constraint_name)
+        if session.catalog.constraint(relation, constraint_name) is not None or (
+            constrained is not None and constrained.name != name
+        ):
             raise ServerError(
-                "42710", 'constraint "{name}" for relation "{owner}" already exists', name=wanted, owner=row.name
+                "42710",
+                'constraint "{name}" for relation "{owner}" already exists',
+                name=constraint_name,
+                owner=row.name,
             )
     held = NotNull(
-        wanted,
+        constraint_name,
         no_inherit=node.get("is_no_inherit", False),
         validated=not node.get("skip_validation", False),
     )

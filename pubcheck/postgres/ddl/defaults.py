@@ -41,7 +41,7 @@ def refuse_default_of_rows(session: Session, relation: Relation, name: str, expr
 
     with only_certain(session):
         p, expr = analyzed(session, relation, expression, "DEFAULT expressions")
-        made = coerce_to_target_type(p, expr, expr.type, column.type, column.typmod, "a", IMPLICIT, -1)
-        if made is not None:
-            assign_collations(p, made)
-            planned(p, made)
+        coerced = coerce_to_target_type(p, expr, expr.type, column.type, column.typmod, "a", IMPLICIT, -1)
+        if coerced is not None:
+            assign_collations(p, coerced)
+            planned(p, coerced)

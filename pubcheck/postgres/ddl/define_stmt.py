@@ -166,14 +166,14 @@ def create_operator(session: Session, node: Node) -> None:
     if commutator:
         _other_operator(session, commutator, row, (right, left))
     if negator:
-        other = _other_operator(session, negator, row, (left, right))
-        if other is None:
+        negator_oid = _other_operator(session, negator, row, (left, right))
+        if negator_oid is None:
             raise ServerError("42P13", "operator cannot be its own negator")
-        if other:
-            row = replace(row, negator=other)
-            there = catalog.operators.get(other)
-            if there is not None and not there.negator:
-                catalog.operators.put(other, replace(there, negator=row.oid))
+        if negator_oid:
+            row = replace(row, negator=negator_oid)
+            negated = catalog.operators.get(negator_oid)
+            if negated is not None and not negated.negator:
+                catalog.operators.put(negator_oid, replace(negated, negator=row.oid))
     catalog.forget_dependencies((OPERATOR, row.oid))
     catalog.add_operator(row)
     this = (OPERATOR, row.oid, 0)
@@ -193,11 +193,11 @@ def _other_operator(session: Session, parts: list[str], row: Operator, operands:
     left, right = operands
     if not right or (row.left and not left):
         return 0
-    found = operator_with(session, parts, left, right)
-    if found is not None and found.oid != row.oid:
-        if not session.owns(found.owner):
+    operator = operator_with(session, parts, left, right)
+    if operator is not None and operator.oid != row.oid:
+        if not session.owns(operator.owner):
             raise ServerError("42501", f"must be owner of operator {'.'.join(parts)}")
-        return found.oid
+        return operator.oid
     namespace, name = creation_name(session, parts)
     if (namespace, name, left, right) == (row.namespace, row.name, row.left, row.right):
         return None

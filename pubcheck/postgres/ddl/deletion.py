@@ -80,17 +80,17 @@ class _Known:
 
     def present(self, target: Object, flags: int) -> bool:
         """Whether the object, or the whole it is part of, is here; ``flags`` are added to what they hold for."""
-        found = False
+        is_present = False
         for entry in self.entries.get(target[:2], ()):
             if entry.target[2] == target[2]:
                 entry.flags |= flags
-                found = True
+                is_present = True
             elif entry.target[2] == 0:
-                found = True
+                is_present = True
             elif target[2] == 0 and flags:
                 # A column went first and now its whole table goes: report the table only.
                 entry.flags |= flags | _SUBOBJECT
-        return found
+        return is_present
 
 
 class _Search:
@@ -125,29 +125,29 @@ class _Search:
         if self.on_stack.present(target, flags) or self.found.present(target, flags):
             return
         if target[1] < FIRST_UNPINNED and target[:2] != (NAMESPACE, PUBLIC):
-            what = describe(self.session, target)
-            raise ServerError("2BP01", f"cannot drop {what} because it is required by the database system")
+            description = describe(self.session, target)
+            raise ServerError("2BP01", f"cannot drop {description} because it is required by the database system")
 
         owner: Object | None = None
         partition: Object | None = None
         for key, (dependent, number, kind) in self.catalog.dependencies.get(target[:2]):
             if target[2] and dependent[2] != target[2]:
                 continue
-            other = (*key, number)
+            referenced = (*key, number)
             if key == target[:2] and not target[2]:
                 continue
             if kind == PARTITION:
                 flags |= _IS_PART
-                partition = other
+                partition = referenced
             elif kind in (INTERNAL, EXTENSION):
                 if not self.stack:
-                    if self.pending.present(other, 0):
+                    if self.pending.present(referenced, 0):
                         return  # it goes with its owner, which is on the list too
                     if owner is None or kind == EXTENSION:
-                        owner = other
-                elif not self.on_stack.present(other, 0):
+                        owner = referenced
+                elif not self.on_stack.present(referenced, 0):
                     # What is internal to another object goes with that object, so that one is asked about.
-                    yield other, _REVERSE
+                    yield referenced, _REVERSE
                     self.found.present(target, flags)
                     return
         if owner is not None:
@@ -170,35 +170,35 @@ class _Search:
     def _dependents(self, target: Object) -> list[tuple[Object, str]]:
         """Who depends on the object directly, newest first (object_address_comparator)."""
         whole = target[:2]
-        found = [
+        dependents = [
             (dependent, kind)
             for dependent, number, kind in self.catalog.dependents.get(whole)
             if (not target[2] or number == target[2]) and (target[2] or dependent[:2] != whole)
         ]
         if target[0] == NAMESPACE:
             relations = self.catalog.relations
-            found += [
+            dependents += [
                 ((RELATION, oid, 0), NORMAL)
                 for oid in self.catalog.relations_in.get(target[1])
                 if relations[oid].kind in _IN_SCHEMA
             ]
         elif target[0] == RELATION and not target[2]:
-            found += self._foreign_keys(target[1])
-        if len(found) > 1:
+            dependents += self._foreign_keys(target[1])
+        if len(dependents) > 1:
             # The address of a generated column represents its default, which is newer than the table.
             defaults = {
                 number: dependent[1]
                 for dependent, number, _ in self.catalog.dependents.get(whole)
                 if dependent[0] == DEFAULT
             }
-            found.sort(
+            dependents.sort(
                 key=lambda item: (
                     -(defaults.get(item[0][2], item[0][1]) if item[0][:2] == whole else item[0][1]),
                     item[0][0],
                     item[0][2],
                 )
             )
-        return found
+        return dependents
 
     def _foreign_keys(self, relation: int) -> list[tuple[Object, str]]:
         """The foreign keys that point to a partition because they point to its root (CloneFkReferenced)."""

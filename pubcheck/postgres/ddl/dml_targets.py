@@ -16,8 +16,8 @@ def missing(session: Session, name: str, node: Node) -> ServerError | None:
     if row is None:
         if not session.complete or session.blind or session.extensions:
             return None
-        said = ".".join(rv[part] for part in ("schemaname", "relname") if part in rv)
-        return ServerError("42P01", f'relation "{said}" does not exist', location=rv.get("location"))
+        relation_name = ".".join(rv[part] for part in ("schemaname", "relname") if part in rv)
+        return ServerError("42P01", f'relation "{relation_name}" does not exist', location=rv.get("location"))
     if not row.seen or row.kind not in "rp" or session.blind or not row.columns:
         return None  # of the server's own catalogs no columns are kept
     targets = node.get(_TARGETS.get(name, ""), ())

@@ -57,7 +57,9 @@ def alter_event_trigger(session: Session, node: Node) -> None:
     changed, enabled = trigger_named(session, node["trigname"]), node["tgenabled"] not in ("D", "R")
     if changed is not None:
         triggers = event_triggers(session)
-        _put(session, tuple(replace(one, enabled=enabled) if one is changed else one for one in triggers))
+        _put(
+            session, tuple(replace(trigger, enabled=enabled) if trigger is changed else trigger for trigger in triggers)
+        )
 
 
 def require_event_trigger(session: Session, name: str) -> None:
@@ -68,14 +70,14 @@ def require_event_trigger(session: Session, name: str) -> None:
 
 def event_triggers(session: Session) -> list[EventTrigger]:
     """Return the event triggers that there are, in the order of their names, in which they fire."""
-    others = session.catalog.others
-    found = [one for one in session.catalog.settings.get(EVENT_TRIGGERS, ()) if one.oid in others]
-    return sorted(found, key=lambda one: others[one.oid].name)
+    objects = session.catalog.others
+    triggers = [trigger for trigger in session.catalog.settings.get(EVENT_TRIGGERS, ()) if trigger.oid in objects]
+    return sorted(triggers, key=lambda trigger: objects[trigger.oid].name)
 
 
 def trigger_named(session: Session, name: str) -> EventTrigger | None:
     oid = session.catalog.other_names.get((KIND, 0, name))
-    return next((one for one in event_triggers(session) if one.oid == oid), None)
+    return next((trigger for trigger in event_triggers(session) if trigger.oid == oid), None)
 
 
 def _put(session: Session, triggers: tuple[EventTrigger, ...]) -> None:

@@ -146,28 +146,28 @@ class _Script:
         self.catalog.depend(member, (OTHER, self.extension.oid, 0), EXTENSION)
 
     def _make_type(self, place: int) -> None:
-        catalog, made = self.catalog, self.known.types[place]
-        free_type_name(self.session, self.namespace, made.name)
-        relation = self._make_relation(made.name, "c") if made.kind == "c" else None
+        catalog, spec = self.catalog, self.known.types[place]
+        free_type_name(self.session, self.namespace, spec.name)
+        relation = self._make_relation(spec.name, "c") if spec.kind == "c" else None
         row = Type(
             catalog.new_oid(),
-            made.name,
+            spec.name,
             self.namespace,
             self.extension.owner,
-            made.kind,
+            spec.kind,
             relation=relation.oid if relation is not None else 0,
-            element=self.type(made.element),
-            base=self.type(made.base),
-            not_null=bool(made.not_null),
-            category=made.category,
-            preferred=bool(made.preferred),
-            collation=made.collation,
-            typmod=made.typmod,
-            subscript=made.subscript,
-            checked=bool(made.checked),
+            element=self.type(spec.element),
+            base=self.type(spec.base),
+            not_null=bool(spec.not_null),
+            category=spec.category,
+            preferred=bool(spec.preferred),
+            collation=spec.collation,
+            typmod=spec.typmod,
+            subscript=spec.subscript,
+            checked=bool(spec.checked),
             seen=True,
         )
-        if made.array:
+        if spec.array:
             row = catalog.add_type_with_array(row)
         else:
             catalog.add_type(row)
@@ -177,12 +177,12 @@ class _Script:
         self._belongs((TYPE, row.oid, 0))
 
     def _make_relation(self, name: str, kind: str) -> Relation:
-        made = next(one for one in self.known.relations if (one.name, one.kind) == (name, kind))
+        spec = next(candidate for candidate in self.known.relations if (candidate.name, candidate.kind) == (name, kind))
         self.session.free_name(self.namespace, name)
         columns = tuple(
             Column(number, column, self.type(reference), typmod=typmod, collation=collation)
             for number, (column, (reference, typmod, collation)) in enumerate(
-                zip(made.columns, made.types, strict=True), 1
+                zip(spec.columns, spec.types, strict=True), 1
             )
         )
         row = Relation(
@@ -200,26 +200,26 @@ class _Script:
 
     def _make_procs(self) -> None:
         catalog = self.catalog
-        for oid, made in zip(self.procs, self.known.procs, strict=True):
+        for oid, spec in zip(self.procs, self.known.procs, strict=True):
             row = Proc(
                 oid,
-                made.name,
-                PG_CATALOG if made.in_pg_catalog else self.namespace,
+                spec.name,
+                PG_CATALOG if spec.in_pg_catalog else self.namespace,
                 self.extension.owner,
-                made.kind,
-                tuple(self.type(one) for one in made.arguments),
-                self.type(made.returns),
-                made.volatility,
-                self.type(made.variadic),
-                made.defaults,
-                bool(made.returns_set),
-                bool(made.strict),
-                tuple(made.modes),
-                made.names,
-                tuple(self.type(one) for one in made.parameters),
+                spec.kind,
+                tuple(self.type(reference) for reference in spec.arguments),
+                self.type(spec.returns),
+                spec.volatility,
+                self.type(spec.variadic),
+                spec.defaults,
+                bool(spec.returns_set),
+                bool(spec.strict),
+                tuple(spec.modes),
+                spec.names,
+                tuple(self.type(reference) for reference in spec.parameters),
             )
-            for other in catalog.proc_names.get((row.namespace, row.name)):
-                if catalog.procs[other].arguments == row.arguments and 0 not in row.arguments:
+            for existing in catalog.proc_names.get((row.namespace, row.name)):
+                if catalog.procs[existing].arguments == row.arguments and 0 not in row.arguments:
                     raise ServerError(
                         "42723", 'function "{name}" already exists with same argument types', name=row.name
                     )
@@ -228,20 +228,20 @@ class _Script:
 
     def _make_operators(self) -> None:
         catalog = self.catalog
-        for oid, made in zip(self.operators, self.known.operators, strict=True):
+        for oid, spec in zip(self.operators, self.known.operators, strict=True):
             row = Operator(
                 oid,
-                made.name,
+                spec.name,
                 self.namespace,
                 self.extension.owner,
-                self.type(made.left),
-                self.type(made.right),
-                self.proc(made.function),
-                returns=self.type(made.returns),
-                negator=self.operator(made.negator),
+                self.type(spec.left),
+                self.type(spec.right),
+                self.proc(spec.function),
+                returns=self.type(spec.returns),
+                negator=self.operator(spec.negator),
             )
-            for other in catalog.operator_names.get((row.namespace, row.name)):
-                known = catalog.operators[other]
+            for existing in catalog.operator_names.get((row.namespace, row.name)):
+                known = catalog.operators[existing]
                 if (known.left, known.right) == (row.left, row.right) and row.right:
                     raise ServerError("42723", f"operator {row.name} already exists")
             catalog.add_operator(row)
@@ -249,33 +249,33 @@ class _Script:
 
     def _make_casts(self) -> None:
         catalog = self.catalog
-        for made in self.known.casts:
-            source, target = self.type(made.source), self.type(made.target)
+        for spec in self.known.casts:
+            source, target = self.type(spec.source), self.type(spec.target)
             if source and target:
                 oid = catalog.new_oid()
-                catalog.casts.put(oid, Cast(oid, source, target, self.proc(made.function), made.context, made.method))
+                catalog.casts.put(oid, Cast(oid, source, target, self.proc(spec.function), spec.context, spec.method))
                 self._belongs((CAST, oid, 0))
 
     def _make_classes(self) -> None:
         families: dict[int, int] = {}
-        made = tuple(
+        classes = tuple(
             OperatorClass(
-                families.setdefault(one.family, self.catalog.new_oid()),
-                one.method,
-                self.type(one.type),
-                tuple((self.type(a), self.type(b), n, self.operator(member)) for a, b, n, member in one.operators),
-                tuple((self.type(a), self.type(b), self.proc(member)) for a, b, member in one.functions),
+                families.setdefault(spec.family, self.catalog.new_oid()),
+                spec.method,
+                self.type(spec.type),
+                tuple((self.type(a), self.type(b), n, self.operator(member)) for a, b, n, member in spec.operators),
+                tuple((self.type(a), self.type(b), self.proc(member)) for a, b, member in spec.functions),
             )
-            for one in self.known.classes
+            for spec in self.known.classes
         )
-        if made:
+        if classes:
             settings = self.catalog.settings
-            settings.put(OPERATOR_CLASSES, (*settings.get(OPERATOR_CLASSES, ()), *made))
+            settings.put(OPERATOR_CLASSES, (*settings.get(OPERATOR_CLASSES, ()), *classes))
 
     def _make_views(self) -> None:
-        for made in self.known.relations:
-            if made.kind != "c":
-                self._belongs((RELATION, self._make_relation(made.name, made.kind).oid, 0))
+        for spec in self.known.relations:
+            if spec.kind != "c":
+                self._belongs((RELATION, self._make_relation(spec.name, spec.kind).oid, 0))
 
     def _make_others(self) -> None:
         catalog = self.catalog
@@ -289,13 +289,13 @@ class _Script:
 
 def _types_of(catalog: Catalog, extensions: tuple[str, ...]) -> dict[Reference, int]:
     """The types of extensions, by name."""
-    found: dict[Reference, int] = {}
+    types: dict[Reference, int] = {}
     for name in extensions:
         extension = catalog.other_names.get(("extension", 0, name))
         for (kind, oid, _), _, how in catalog.dependents.get((OTHER, extension or 0)):
             if kind == TYPE and how == EXTENSION:
-                found[catalog.types[oid].name] = oid
-    return found
+                types[catalog.types[oid].name] = oid
+    return types
 
 
 def set_schema(session: Session, name: str, schema: str) -> None:
@@ -340,19 +340,19 @@ def _move(session: Session, kind: str, oid: int, namespace: int) -> None:
         free_type_name(session, namespace, row.name)
         if row.relation:
             catalog.rename_relation(catalog.relations[row.relation], row.name, namespace)
-        for one in (row, catalog.types.get(row.array)):
-            if one is not None:
-                catalog.type_names.remove((one.namespace, one.name))
-                catalog.add_type(replace(one, namespace=namespace))
+        for type_row in (row, catalog.types.get(row.array)):
+            if type_row is not None:
+                catalog.type_names.remove((type_row.namespace, type_row.name))
+                catalog.add_type(replace(type_row, namespace=namespace))
     elif kind == RELATION:
         relation = catalog.relations[oid]
         session.free_name(namespace, relation.name)
         catalog.rename_relation(relation, relation.name, namespace)
     elif kind == OTHER:
-        other = catalog.others[oid]
-        if other.namespace:
-            catalog.other_names.remove((other.kind, other.namespace, other.name))
-            catalog.add_other(replace(other, namespace=namespace))
+        object_row = catalog.others[oid]
+        if object_row.namespace:
+            catalog.other_names.remove((object_row.kind, object_row.namespace, object_row.name))
+            catalog.add_other(replace(object_row, namespace=namespace))
 
 
 def alter_contents(session: Session, node: Node) -> None:
@@ -361,18 +361,18 @@ def alter_contents(session: Session, node: Node) -> None:
     extension = catalog.other_names.get(("extension", 0, node["extname"]))
     if extension is None:
         return
-    kind, given = node.get("objtype", ""), node.get("object", {})
+    kind, name_node = node.get("objtype", ""), node.get("object", {})
     if kind in RELATION_KINDS:
-        row = session.find_relation(range_var(strings(list_items(given)) or [""]))
-        found = (RELATION, row.oid, 0) if row is not None else None
+        row = session.find_relation(range_var(strings(list_items(name_node)) or [""]))
+        address = (RELATION, row.oid, 0) if row is not None else None
     else:
-        found = find_object(session, kind, given, missing_ok=True)
-    if found is None:
+        address = find_object(session, kind, name_node, missing_ok=True)
+    if address is None:
         return
     key = (OTHER, extension)
     if node.get("action", 1) > 0:
-        if any(on == key and entry[2] == EXTENSION for on, entry in catalog.dependencies.get(found[:2])):
+        if any(on == key and entry[2] == EXTENSION for on, entry in catalog.dependencies.get(address[:2])):
             raise ServerError("55000", f'object is already a member of extension "{node["extname"]}"')
-        catalog.depend(found, (*key, 0), EXTENSION)
+        catalog.depend(address, (*key, 0), EXTENSION)
     else:
-        catalog.forget_dependencies(found[:2], on=key, how=EXTENSION)
+        catalog.forget_dependencies(address[:2], on=key, how=EXTENSION)

@@ -55,8 +55,8 @@ def element_of(session: Session, oid: int) -> int:
         row = session.catalog.types.get(oid)
         return row.element if row is not None and row.subscript == "a" else 0
     known = builtins(session.catalog.major.number)
-    found = known.type_named(oid)
-    return known.type(found[0], found[1][1:]) if found is not None and found[1].startswith("_") else 0
+    type_name = known.type_named(oid)
+    return known.type(type_name[0], type_name[1][1:]) if type_name is not None and type_name[1].startswith("_") else 0
 
 
 def create_function(session: Session, node: Node) -> None:
@@ -87,15 +87,15 @@ def create_function(session: Session, node: Node) -> None:
         elif "defexpr" in parameter:
             raise ServerError("42P13", "only input parameters can have default values")
         elif defaults and procedure:
-            said = "procedure OUT parameters cannot appear after one with a default value"
-            raise ServerError("42P13", said)
+            message = "procedure OUT parameters cannot appear after one with a default value"
+            raise ServerError("42P13", message)
         if mode in "obt":
             outputs.append(oid)
         if mode == "v":
             variadic = element_of(session, oid)
             if oid and not variadic and (oid < FIRST_NORMAL_OID or oid in catalog.types):
                 raise ServerError("42P13", "VARIADIC parameter must be an array")
-    named = [one for one in parameter_names if one]
+    named = [parameter_name for parameter_name in parameter_names if parameter_name]
     if len(set(named)) < len(named) and "t" not in modes and "o" not in modes:
         raise ServerError("42P13", "parameter name used more than once")
 
@@ -153,21 +153,21 @@ def _result(
     if procedure:
         return (RECORD if outputs else VOID), False
     result = outputs[0] if len(outputs) == 1 else RECORD if outputs else 0
-    given = node.get("returnType")
-    if given is None:
+    type_name = node.get("returnType")
+    if type_name is None:
         if not outputs:
             raise ServerError("42P13", "function result type must be specified")
         return result, False
     try:
-        oid = type_of(session, given, shells=True)
+        oid = type_of(session, type_name, shells=True)
     except ServerError:
         # compute_return_type: a function in C may come before its type.
         if _language(options) not in ("c", "internal"):
             raise
-        oid = make_shell(session, *creation_name(session, names(given["names"]))).oid
+        oid = make_shell(session, *creation_name(session, names(type_name["names"]))).oid
     if len(outputs) == 1 and oid and outputs[0] and oid != outputs[0]:
         raise ServerError("42P13", "function result type must match OUT parameter because of OUT parameters")
-    return oid, given.get("setof", False)
+    return oid, type_name.get("setof", False)
 
 
 def _refuse_shells(session: Session, language: str, types: Iterable[int]) -> None:
@@ -188,9 +188,9 @@ def _refuse_utilities(session: Session, body: Any) -> None:
     for kind, statement in find(body, *_UTILITIES, "DropStmt"):
         if kind == "DropStmt" and statement.get("removeType") != "OBJECT_PUBLICATION":
             continue
-        said = f"{_UTILITIES.get(kind, 'DROP PUBLICATION')} is not yet supported in unquoted SQL function body"
+        message = f"{_UTILITIES.get(kind, 'DROP PUBLICATION')} is not yet supported in unquoted SQL function body"
         name = statement.get("pubname", "publication")
-        raise ServerError("0A000", said, key="syntax-error", culprit=session.find_name(name))
+        raise ServerError("0A000", message, key="syntax-error", culprit=session.find_name(name))
 
 
 def _flag(options: dict[str, Any], name: str) -> bool:
@@ -199,13 +199,13 @@ def _flag(options: dict[str, Any], name: str) -> bool:
 
 def _language(options: dict[str, Any]) -> str:
     """What LANGUAGE says; without it a body that is not a string is SQL."""
-    said: str = options.get("language", {}).get("String", {}).get("sval", "")
-    return said.lower()
+    language: str = options.get("language", {}).get("String", {}).get("sval", "")
+    return language.lower()
 
 
 def _volatility(options: dict[str, Any]) -> str:
-    said: str = options.get("volatility", {}).get("String", {}).get("sval", "volatile")
-    return said[:1]
+    volatility: str = options.get("volatility", {}).get("String", {}).get("sval", "volatile")
+    return volatility[:1]
 
 
 _CHANGING = re.compile(r"\b(?:create|alter|drop|rename|execute|import|call|do|search_path)\b", re.IGNORECASE)
@@ -267,10 +267,10 @@ def unfollowed_call(session: Session, row: Proc) -> None:
 
 def _speaks_of_publications(session: Session, call: Node) -> bool:
     """Whether the name of a function that is not seen, or an argument, names publications."""
-    said = names(call["funcname"])
-    said += [body["sval"].get("sval", "") for _, body in find(call.get("args", []), "A_Const") if "sval" in body]
+    mentioned = names(call["funcname"])
+    mentioned += [body["sval"].get("sval", "") for _, body in find(call.get("args", []), "A_Const") if "sval" in body]
     known = session.catalog.publication_names
-    return any("publication" in each.lower() or each in known for each in said)
+    return any("publication" in each.lower() or each in known for each in mentioned)
 
 
 def _doubt_named(session: Session, call: Node) -> None:
@@ -330,7 +330,7 @@ def enter_proc(session: Session, row: Proc, *, replace_existing: bool) -> Proc:
 
 def relations_named(session: Session, tree: Any) -> list[int]:
     """The relations that statements inside another one name; a WITH query's name is none."""
-    found: dict[int, None] = {}
+    oids: dict[int, None] = {}
     trees = list(parts(tree))
     with_queries = {body["ctename"] for _, body in find(trees, "CommonTableExpr")}
     for kind, body in find(trees, "RangeVar", "InsertStmt", "UpdateStmt", "DeleteStmt", "MergeStmt"):
@@ -339,8 +339,8 @@ def relations_named(session: Session, tree: Any) -> list[int]:
             continue
         row = session.find_relation(rv)
         if row is not None:
-            found[row.oid] = None
-    return list(found)
+            oids[row.oid] = None
+    return list(oids)
 
 
 def alter_function(session: Session, node: Node) -> None:
@@ -384,24 +384,24 @@ def create_cast(session: Session, node: Node) -> None:
     catalog = session.catalog
     source, target = session.type_oid(node["sourcetype"]), session.type_oid(node["targettype"])
     function = find_proc(session, "OBJECT_FUNCTION", node["func"]) if "func" in node else None
-    one, other = known_type(session, source), known_type(session, target)
-    if one is None or other is None:
+    source_type, target_type = known_type(session, source), known_type(session, target)
+    if source_type is None or target_type is None:
         return
-    for row, which in ((one, "source"), (other, "target")):
+    for row, which in ((source_type, "source"), (target_type, "target")):
         if row.kind == "p":
             raise ServerError("42809", f"{which} data type {format_type(session, row.oid)} is a pseudo-type")
-    if not session.owns(one.owner) and not session.owns(other.owner):
-        said = f"must be owner of type {format_type(session, source)} or type {format_type(session, target)}"
-        raise ServerError("42501", said)
+    if not session.owns(source_type.owner) and not session.owns(target_type.owner):
+        message = f"must be owner of type {format_type(session, source)} or type {format_type(session, target)}"
+        raise ServerError("42501", message)
     if function is not None:
         _check_cast_function(session, function, source, target)
     elif "func" not in node and not node.get("inout"):
-        _check_binary_cast(session, one, other)
+        _check_binary_cast(session, source_type, target_type)
     if source == target and (function is None or len(function.arguments) < 2):
         raise ServerError("42P17", "source data type and target data type are the same")
     if session.syscache.cast(source, target) is not None:
-        said = f"cast from type {format_type(session, source)} to type {format_type(session, target)} already exists"
-        raise ServerError("42710", said)
+        message = f"cast from type {format_type(session, source)} to type {format_type(session, target)} already exists"
+        raise ServerError("42710", message)
     context = {"COERCION_IMPLICIT": "i", "COERCION_ASSIGNMENT": "a"}.get(node.get("context", ""), "e")
     cast = Cast(
         catalog.new_oid(),
@@ -421,20 +421,20 @@ def create_cast(session: Session, node: Node) -> None:
 
 def _check_cast_function(session: Session, function: Proc, source: int, target: int) -> None:
     """What a cast's function must be like. Raises ServerError 42P17."""
-    given = function.arguments
+    arguments = function.arguments
     try:
-        if not 1 <= len(given) <= 3:
+        if not 1 <= len(arguments) <= 3:
             raise ServerError("42P17", "cast function must take one to three arguments")
-        if given[0] and not session.syscache.binary_coercible(source, given[0]):
-            said = "argument of cast function must match or be binary-coercible from source data type"
-            raise ServerError("42P17", said)
-        for at, (wanted, name) in enumerate(((INT4, "integer"), (BOOL, "boolean")), 1):
-            if len(given) > at and given[at] not in (0, wanted):
+        if arguments[0] and not session.syscache.binary_coercible(source, arguments[0]):
+            message = "argument of cast function must match or be binary-coercible from source data type"
+            raise ServerError("42P17", message)
+        for at, (expected, name) in enumerate(((INT4, "integer"), (BOOL, "boolean")), 1):
+            if len(arguments) > at and arguments[at] not in (0, expected):
                 which = ("second", "third")[at - 1]
                 raise ServerError("42P17", f"{which} argument of cast function must be type {name}")
         if function.returns and not session.syscache.binary_coercible(function.returns, target):
-            said = "return data type of cast function must match or be binary-coercible to target data type"
-            raise ServerError("42P17", said)
+            message = "return data type of cast function must match or be binary-coercible to target data type"
+            raise ServerError("42P17", message)
     except Unknowable:
         return
     if function.kind != "f":

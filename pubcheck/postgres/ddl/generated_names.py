@@ -30,16 +30,16 @@ def make_object_name(first: str, second: str | None, label: str | None) -> str:
         return name
     overhead = (1 if second is not None else 0) + (len(label) + 1 if label else 0)
     available = NAME_BYTES - overhead
-    one, two = first.encode(), (second or "").encode()
-    length_one, length_two = len(one), len(two)
+    first_bytes, second_bytes = first.encode(), (second or "").encode()
+    length_one, length_two = len(first_bytes), len(second_bytes)
     while length_one + length_two > available:
         if length_one > length_two:
             length_one -= 1
         else:
             length_two -= 1
-    parts = [one[:length_one].decode(errors="ignore")]
+    parts = [first_bytes[:length_one].decode(errors="ignore")]
     if second is not None:
-        parts.append(two[:length_two].decode(errors="ignore"))
+        parts.append(second_bytes[:length_two].decode(errors="ignore"))
     if label:
         parts.append(label)
     return "_".join(parts)
@@ -61,15 +61,15 @@ def choose_relation_name(
 
 
 def choose_constraint_name(
-    catalog: Catalog, namespace: int, first: str, second: str | None, label: str, others: Collection[str] = ()
+    catalog: Catalog, namespace: int, first: str, second: str | None, label: str, reserved: Collection[str] = ()
 ) -> str:
-    """A constraint name that no constraint of the schema has, nor any of ``others``."""
+    """A constraint name that no constraint of the schema has, nor any of ``reserved``."""
     key = (namespace, first, second, label)
     for attempt in count(catalog.first_attempt(key)):
         name = make_object_name(first, second, f"{label}{attempt or ''}")
         if any(oid in catalog.constraints for oid in catalog.constraint_names.groups.get((namespace, name), ())):
             catalog.failed_attempt(key, attempt)
-        elif name not in others and not catalog.constraint_taken(namespace, name):
+        elif name not in reserved and not catalog.constraint_taken(namespace, name):
             return name
     raise AssertionError  # count() does not end
 
@@ -86,16 +86,16 @@ def addition(columns: Iterable[str]) -> str:
 
 def index_column_names(elements: Iterable[Node]) -> list[str]:
     """The column names that an index gets: of its columns, else after the expression, made unique by a number."""
-    found: list[str] = []
+    names: list[str] = []
     for element in elements:
         base = element.get("indexcolname") or element.get("name") or expression_name(element.get("expr"))
         name, attempt = base, 0
-        while name in found:
+        while name in names:
             attempt += 1
             suffix = str(attempt)
             name = base.encode()[: NAME_BYTES - len(suffix)].decode(errors="ignore") + suffix
-        found.append(name)
-    return found
+        names.append(name)
+    return names
 
 
 def expression_name(node: Node | None) -> str:

@@ -54,10 +54,10 @@ def planned_form(session: Session, relation: Relation, index: Index) -> list[obj
     """The expressions and the predicate of an index as the planner leaves them, in a form that can be compared; columns
     have their names. None where that is not known, which equals nothing known.
     """
-    found: list[list[object]] = []
+    forms: list[list[object]] = []
     with only_certain(session):
-        found.append(list(_forms(session, relation, index)))
-    return found[0] if found else None
+        forms.append(list(_forms(session, relation, index)))
+    return forms[0] if forms else None
 
 
 def _forms(session: Session, relation: Relation, index: Index) -> Iterator[object]:
@@ -98,14 +98,14 @@ def refuse_expression(session: Session, relation: Relation, element: Node, metho
             raise classless(session, expr.type, method)
 
 
-def _planned_parts(p: ParseState, expr: Expr, what: str) -> Expr:
+def _planned_parts(p: ParseState, expr: Expr, part: str) -> Expr:
     """An expression or a predicate as the planner leaves it. Raises ServerError for what an index cannot have in it."""
     from pubcheck.postgres.ddl.immutability import refuse_mutable
 
     assign_collations(p, expr)
     if any(node.node == "Var" and node.value is not None and node.value < 0 for node in nodes(expr)):
         raise ServerError("0A000", "index creation on system columns is not supported")
-    return refuse_mutable(p, expr, f"functions in index {what} must be marked IMMUTABLE")
+    return refuse_mutable(p, expr, f"functions in index {part} must be marked IMMUTABLE")
 
 
 def _is_plain(relation: Relation, tree: Node) -> bool:
@@ -145,8 +145,8 @@ def _refuse_class(session: Session, element: Node, oid: int) -> None:
 def _is_made(session: Session, name: str) -> bool:
     """Whether the unit, or an extension that it makes, has an operator class of that name."""
     kinds: Sequence[str] = ("extension", "operator class")
-    others = session.catalog.others.values()
-    return any(one.kind in kinds and (one.kind == "extension" or one.name == name) for one in others)
+    objects = session.catalog.others.values()
+    return any(row.kind in kinds and (row.kind == "extension" or row.name == name) for row in objects)
 
 
 BTREE = {

@@ -182,12 +182,12 @@ def _refuse_in_partitions(session: Session, relation: Relation, spec: IndexSpec,
         return
     missing = [key for key in relation.partition_key if key not in keys]
     if missing:
-        what = "PRIMARY KEY" if spec.primary else "EXCLUDE" if spec.exclusion else "UNIQUE"
+        kind = "PRIMARY KEY" if spec.primary else "EXCLUDE" if spec.exclusion else "UNIQUE"
         column = relation.columns[missing[0] - 1].name if missing[0] else ""
         raise ServerError(
             "0A000",
             "unique constraint on partitioned table must include all partitioning columns",
-            detail=f'{what} constraint on table "{relation.name}" lacks column "{column}" '
+            detail=f'{kind} constraint on table "{relation.name}" lacks column "{column}" '
             "which is part of the partition key.",
         )
 

@@ -30,10 +30,10 @@ def name_constraints(session: Session, row: Relation) -> tuple[Column, ...]:
     used: set[str] = set()
     columns = list(row.columns)
     taken = catalog.constraint_names
-    wanted = [(column.constraint or _PLAIN, at) for at, column in enumerate(columns) if column.not_null]
+    constraints = [(column.constraint or _PLAIN, at) for at, column in enumerate(columns) if column.not_null]
     if row.parents:
-        wanted.sort(key=lambda one: not one[0].local)
-    for held, at in wanted:
+        constraints.sort(key=lambda entry: not entry[0].local)
+    for held, at in constraints:
         name, column = held.name, columns[at]
         if name in used:
             if held.local:
@@ -144,52 +144,59 @@ def _put(session: Session, row: Relation, column: Column, held: NotNull) -> None
     change_columns(session, row.oid, [column.number], not_null=True, constraint=held)
 
 
-def add_not_null(session: Session, relation: int, name: str, wanted: NotNull, recurse: bool) -> None:
+def add_not_null(session: Session, relation: int, name: str, constraint: NotNull, recurse: bool) -> None:
     """ADD [CONSTRAINT name] NOT NULL column (ATAddCheckNNConstraint). Raises ServerError 42703, 42P16, 55000."""
     catalog = session.catalog
     column = require_column(session, relation, name)
     row = catalog.relations[relation]
-    if wanted.no_inherit and row.kind == "p":
+    if constraint.no_inherit and row.kind == "p":
         raise ServerError("0A000", "not-null constraints on partitioned tables cannot be NO INHERIT")
     if column.not_null:
         held = column.constraint or _PLAIN
-        if held.no_inherit != wanted.no_inherit:
+        if held.no_inherit != constraint.no_inherit:
             raise ServerError(
                 "55000",
                 f'cannot change NO INHERIT status of NOT NULL constraint "{held.name}" on relation "{row.name}"',
             )
-        if wanted.local and wanted.name and wanted.name != held.name:
+        if constraint.local and constraint.name and constraint.name != held.name:
             raise ServerError(
-                "55000", f'cannot create not-null constraint "{wanted.name}" on column "{name}" of table "{row.name}"'
+                "55000",
+                f'cannot create not-null constraint "{constraint.name}" on column "{name}" of table "{row.name}"',
             )
-        if not held.validated and wanted.validated:
+        if not held.validated and constraint.validated:
             raise ServerError("55000", f'incompatible NOT VALID constraint "{held.name}" on relation "{row.name}"')
-        if not wanted.local:
+        if not constraint.local:
             held = replace(held, inherited=held.inherited + 1)
         elif not held.local:
             held = replace(held, local=True)
         change_columns(session, relation, [column.number], constraint=held)
         return
-    if not wanted.name:
+    if not constraint.name:
         chosen = choose_constraint_name(catalog, row.namespace, row.name, name, "not_null")
-        wanted = replace(wanted, name=chosen)
-    _put(session, row, column, wanted)
+        constraint = replace(constraint, name=chosen)
+    _put(session, row, column, constraint)
     children = sorted(catalog.children.get(relation))
-    if wanted.no_inherit or not children:
+    if constraint.no_inherit or not children:
         return
     if not recurse:
         raise ServerError("42P16", "constraint must be added to child tables too")
     for child in children:
-        add_not_null(session, child, name, replace(wanted, inherited=1, local=False), recurse)
+        add_not_null(session, child, name, replace(constraint, inherited=1, local=False), recurse)
 
 
 def validate(session: Session, relation: int, column: Column) -> None:
     """VALIDATE CONSTRAINT of a NOT NULL constraint, in the children too."""
     catalog = session.catalog
     for oid in catalog.descendants(relation):
-        here = catalog.relations[oid].column(column.name)
-        if here is not None and here.constraint is not None and not here.constraint.validated:
-            change_columns(session, oid, [here.number], constraint=replace(here.constraint, validated=True))
+        member_column = catalog.relations[oid].column(column.name)
+        if (
+            member_column is not None
+            and member_column.constraint is not None
+            and not member_column.constraint.validated
+        ):
+            change_columns(
+                session, oid, [member_column.number], constraint=replace(member_column.constraint, validated=True)
+            )
 
 
 def drop_not_null(session: Session, relation: int, name: str, *, recurse: bool) -> None:
@@ -257,18 +264,18 @@ def drop_constraint(session: Session, relation: int, column: Column, *, recurse:
     if held.no_inherit:
         return
     for child in sorted(catalog.children.get(relation)):
-        here = catalog.relations[child].column(column.name)
-        if here is None or here.constraint is None or not here.not_null:
+        child_column = catalog.relations[child].column(column.name)
+        if child_column is None or child_column.constraint is None or not child_column.not_null:
             continue
-        if recurse and here.constraint.inherited == 1 and not here.constraint.local:
-            drop_constraint(session, child, here, recurse=True, recursing=True)
+        if recurse and child_column.constraint.inherited == 1 and not child_column.constraint.local:
+            drop_constraint(session, child, child_column, recurse=True, recursing=True)
         else:
             left = replace(
-                here.constraint,
-                inherited=max(0, here.constraint.inherited - 1),
-                local=here.constraint.local or not recurse,
+                child_column.constraint,
+                inherited=max(0, child_column.constraint.inherited - 1),
+                local=child_column.constraint.local or not recurse,
             )
-            change_columns(session, child, [here.number], constraint=left)
+            change_columns(session, child, [child_column.number], constraint=left)
 
 
 def refuse_renewal(session: Session, members: Sequence[int], name: str) -> None:

@@ -116,8 +116,8 @@ def find_object(session: Session, kind: str, node: Node, *, missing_ok: bool = F
         return PUBLICATION, session.publication(name).oid, 0
     if kind == "OBJECT_COLLATION":
         parts = strings(list_items(node))
-        found = find_named(session, parts, lambda namespace, name: catalog.collation_names.get((namespace, name)))
-        return (COLLATION, found, 0) if found else None
+        oid = find_named(session, parts, lambda namespace, name: catalog.collation_names.get((namespace, name)))
+        return (COLLATION, oid, 0) if oid else None
     if kind in TABLE_OBJECTS:
         *table, name = strings(list_items(node))
         if not table:
@@ -131,13 +131,13 @@ def find_object(session: Session, kind: str, node: Node, *, missing_ok: bool = F
         word = OTHER_KINDS[kind]
         if "String" in node:
             parts = [node["String"]["sval"]]
-            found = catalog.other_names.get((word, 0, parts[0]), 0)
+            oid = catalog.other_names.get((word, 0, parts[0]), 0)
         else:
             parts = strings(list_items(node))
             if kind in ("OBJECT_OPCLASS", "OBJECT_OPFAMILY"):
                 parts = parts[1:]
-            found = find_named(session, parts, lambda schema, name: catalog.other_names.get((word, schema, name)))
-        return (OTHER, found, 0) if found else None
+            oid = find_named(session, parts, lambda schema, name: catalog.other_names.get((word, schema, name)))
+        return (OTHER, oid, 0) if oid else None
     return None
 
 
@@ -146,9 +146,9 @@ def find_named(session: Session, parts: list[str], look_up: Any) -> int:
     if not parts:
         return 0
     for namespace in namespaces(session, parts):
-        found: int | None = look_up(namespace, parts[-1])
-        if found is not None:
-            return found
+        oid: int | None = look_up(namespace, parts[-1])
+        if oid is not None:
+            return oid
     return 0
 
 
@@ -215,30 +215,30 @@ def find_proc(session: Session, kind: str, node: Node, *, missing_ok: bool = Fal
     """
     catalog = session.catalog
     parts = names(node["objname"])
-    wanted = PROC_KINDS.get(kind, "fpaw")
+    expected = PROC_KINDS.get(kind, "fpaw")
     path = namespaces(session, parts)
     if PG_CATALOG in path:
         rows = procs_named(session, parts)
     else:
         rows = [catalog.procs[oid] for namespace in path for oid in catalog.proc_names.get((namespace, parts[-1]))]
     if node.get("args_unspecified"):
-        rows = [row for row in rows if row.kind in wanted]
+        rows = [row for row in rows if row.kind in expected]
         if len(rows) > 1:
             raise ServerError("42725", f'function name "{parts[-1]}" is not unique')
     else:
         try:
-            given = argument_types(session, node.get("objargs", ()))
+            arguments = argument_types(session, node.get("objargs", ()))
         except ServerError:
             if missing_ok:
                 return None
             raise
-        everything = given
+        everything = arguments
         if kind in ("OBJECT_PROCEDURE", "OBJECT_ROUTINE") and "objfuncargs" in node:
             # Of a procedure the arguments may be given with or without the OUT ones.
             parameters = [item["FunctionParameter"] for item in node["objfuncargs"]]
             given_in = [item for item in parameters if item.get("mode") not in ("FUNC_PARAM_OUT", "FUNC_PARAM_TABLE")]
             everything = tuple(session.type_oid(item["argType"], shells=True) for item in given_in)
-        rows = [row for row in rows if row.arguments in (given, everything)]
+        rows = [row for row in rows if row.arguments in (arguments, everything)]
     if not rows:
         if all_seen(session) and not missing_ok:
             word = (
@@ -246,15 +246,15 @@ def find_proc(session: Session, kind: str, node: Node, *, missing_ok: bool = Fal
             )
             if node.get("args_unspecified"):
                 raise ServerError("42883", f'could not find a {word} named "{".".join(parts)}"')
-            listed = ", ".join(format_type(session, oid) if oid else "-" for oid in given)
-            listed = "*" if not given and word == "aggregate" else listed
+            listed = ", ".join(format_type(session, oid) if oid else "-" for oid in arguments)
+            listed = "*" if not arguments and word == "aggregate" else listed
             raise ServerError("42883", f"{word} {'.'.join(parts)}({listed}) does not exist")
         return None
-    if rows[0].kind not in wanted:
-        what = {"f": "a function", "w": "a function", "p": "a procedure", "a": "an aggregate function"}
+    if rows[0].kind not in expected:
+        descriptions = {"f": "a function", "w": "a function", "p": "a procedure", "a": "an aggregate function"}
         asked = {"OBJECT_FUNCTION": "a function", "OBJECT_PROCEDURE": "a procedure", "OBJECT_AGGREGATE": "an aggregate"}
         if kind == "OBJECT_FUNCTION" and rows[0].kind == "a":
-            raise ServerError("42809", f'"{parts[-1]}" is {what["a"]}')
+            raise ServerError("42809", f'"{parts[-1]}" is {descriptions["a"]}')
         raise ServerError("42809", f"{parts[-1]} is not {asked.get(kind, 'a function')}")
     return rows[0]
 
@@ -262,25 +262,25 @@ def find_proc(session: Session, kind: str, node: Node, *, missing_ok: bool = Fal
 def procs_named(session: Session, parts: list[str]) -> list[Proc]:
     """The functions of a name, the server's and the unit's, in the order of the search path."""
     catalog, name = session.catalog, parts[-1]
-    found: dict[int, Proc] = {}
+    procs: dict[int, Proc] = {}
     for namespace in namespaces(session, parts):
         if namespace == TEMPORARY and len(parts) == 1:
             continue  # never searched for functions
-        found.update((oid, catalog.procs[oid]) for oid in catalog.proc_names.get((namespace, name)))
+        procs.update((oid, catalog.procs[oid]) for oid in catalog.proc_names.get((namespace, name)))
         if namespace in (PG_CATALOG, INFORMATION_SCHEMA):
             for row in session.syscache.builtin.procs(name):
                 held = catalog.procs.get(row.oid, row)
                 if (held.namespace, held.name) == (namespace, name):
-                    found[row.oid] = held
-    return list(found.values())
+                    procs[row.oid] = held
+    return list(procs.values())
 
 
 def functions_named(session: Session, parts: list[str]) -> list[int]:
     """The unit's functions of a name, in the first schema of the search path that has any."""
     for namespace in namespaces(session, parts):
-        found = session.catalog.proc_names.get((namespace, parts[-1]))
-        if found:
-            return found
+        oids = session.catalog.proc_names.get((namespace, parts[-1]))
+        if oids:
+            return oids
     return []
 
 
@@ -294,20 +294,20 @@ def takes(row: Proc, count: int, *, several: bool) -> bool:
 def functions_called(session: Session, tree: Any) -> list[int]:
     """The unit's functions that an expression calls, where their name and number of arguments leave one candidate."""
     catalog = session.catalog
-    found: dict[int, None] = {}
+    oids: dict[int, None] = {}
     if not catalog.procs:
         return []
     for _, call in find(tree, "FuncCall"):
-        given = len(call.get("args", ()))
+        count = len(call.get("args", ()))
         several = not call.get("func_variadic")
         candidates = [
             oid
             for oid in functions_named(session, names(call["funcname"]))
-            if takes(catalog.procs[oid], given, several=several)
+            if takes(catalog.procs[oid], count, several=several)
         ]
         if len(candidates) == 1:
-            found[candidates[0]] = None
-    return list(found)
+            oids[candidates[0]] = None
+    return list(oids)
 
 
 def function_with(session: Session, parts: list[str], arguments: tuple[int, ...]) -> Proc | None:
@@ -324,8 +324,8 @@ def function_with(session: Session, parts: list[str], arguments: tuple[int, ...]
         if row.arguments == arguments:
             return row
     if all_seen(session) and not any(0 in row.arguments for row in rows):
-        given = ", ".join(format_type(session, argument) for argument in arguments)
-        raise ServerError("42883", f"function {'.'.join(parts)}({given}) does not exist")
+        signature = ", ".join(format_type(session, argument) for argument in arguments)
+        raise ServerError("42883", f"function {'.'.join(parts)}({signature}) does not exist")
     return None
 
 
@@ -373,8 +373,8 @@ def _find_cast(session: Session, node: Node, missing_ok: bool) -> Object | None:
         if (row.source, row.target) == types:
             return CAST, row.oid, 0
     if len(types) == 2 and 0 not in types and session.syscache.cast(*types) is not None:
-        said = f"cast from {format_type(session, types[0])} to {format_type(session, types[1])}"
-        raise ServerError("2BP01", f"cannot drop {said} because it is required by the database system")
+        description = f"cast from {format_type(session, types[0])} to {format_type(session, types[1])}"
+        raise ServerError("2BP01", f"cannot drop {description} because it is required by the database system")
     if not missing_ok and all_seen(session) and 0 not in types:
         raise ServerError("42704", "cast does not exist")
     return None
@@ -385,9 +385,9 @@ def find_on_table(
 ) -> Object | None:
     """A trigger, rule or policy of a relation; None when it is not visible."""
     word = TABLE_OBJECTS[kind]
-    found = session.catalog.other_names.get((word, relation.oid, name))
-    if found is not None:
-        return OTHER, found, 0
+    oid = session.catalog.other_names.get((word, relation.oid, name))
+    if oid is not None:
+        return OTHER, oid, 0
     if not missing_ok and relation.seen and all_seen(session):
         raise ServerError("42704", f'{word} "{name}" for table "{relation.name}" does not exist')
     return None

@@ -70,8 +70,8 @@ def quote(session: Session, name: str) -> str:
 
 def relation_name(session: Session, row: Relation) -> str:
     """The relation's name, with its schema where the search path does not lead to it (RelationIsVisible)."""
-    found = session.find_unqualified(row.name)
-    if found is not None and found.oid == row.oid:
+    visible = session.find_unqualified(row.name)
+    if visible is not None and visible.oid == row.oid:
         return quote(session, row.name)
     return f"{_schema(session, row.namespace)}.{quote(session, row.name)}"
 
@@ -136,9 +136,9 @@ def _describe_other(session: Session, oid: int) -> str:
         return f"{row.kind} {row.name} on {describe_relation(session, row.namespace)}"
     if row.namespace in catalog.namespaces:
         for namespace in session.path:
-            found = catalog.other_names.get((row.kind, namespace, row.name))
-            if found is not None:
-                if found == oid:
+            visible = catalog.other_names.get((row.kind, namespace, row.name))
+            if visible is not None:
+                if visible == oid:
                     return f"{row.kind} {quote(session, row.name)}"
                 break
         return f"{row.kind} {_schema(session, row.namespace)}.{quote(session, row.name)}"
@@ -185,10 +185,10 @@ def format_type(session: Session, oid: int) -> str:
         if row.subscript == "a" and row.name.startswith("_"):
             return f"{format_type(session, row.element)}[]"
         return _qualified(session, row.namespace, row.name, catalog.type_names)
-    found = builtins(catalog.major.number).type_named(oid)
-    if found is None:
+    type_name = builtins(catalog.major.number).type_named(oid)
+    if type_name is None:
         return "???"
-    schema, name = found
+    schema, name = type_name
     if schema != "pg_catalog":
         return f"{schema}.{name}"
     if name.startswith("_") and name != "_":
@@ -204,8 +204,8 @@ def format_procedure(session: Session, oid: int) -> str:
     arguments = ",".join(format_type(session, argument) for argument in row.arguments)
     visible = False
     for namespace in session.path:
-        same = (catalog.procs[other] for other in catalog.proc_names.get((namespace, row.name)))
-        if namespace == row.namespace or any(other.arguments == row.arguments for other in same):
+        same = (catalog.procs[proc] for proc in catalog.proc_names.get((namespace, row.name)))
+        if namespace == row.namespace or any(proc.arguments == row.arguments for proc in same):
             visible = namespace == row.namespace
             break
     name = quote(session, row.name) if visible else f"{_schema(session, row.namespace)}.{quote(session, row.name)}"

@@ -42,18 +42,26 @@ def create_class(session: Session, node: Node) -> None:
     used: list[tuple[str, int, int]] = [(TYPE, data_type, 0)]
     for item in node.get("items", ()):
         member = item["CreateOpClassItem"]
-        number, given = member.get("number", 0), member.get("name", {})
+        number, name_node = member.get("number", 0), member.get("name", {})
         if member["itemtype"] == 1:
-            left, right = argument_types(session, given["objargs"]) if "objargs" in given else (data_type, data_type)
-            operator = operator_with(session, names(given["objname"]), left, right)
+            left, right = (
+                argument_types(session, name_node["objargs"]) if "objargs" in name_node else (data_type, data_type)
+            )
+            operator = operator_with(session, names(name_node["objname"]), left, right)
             if operator is not None:
                 operators.append((left, right, number, operator.oid))
                 used.append((OPERATOR, operator.oid, 0))
             elif all_seen(session) and left and right:
-                said = (format_type(session, left), ".".join(names(given["objname"])), format_type(session, right))
-                raise ServerError("42883", f"operator does not exist: {' '.join(said)}")
+                operands = (
+                    format_type(session, left),
+                    ".".join(names(name_node["objname"])),
+                    format_type(session, right),
+                )
+                raise ServerError("42883", f"operator does not exist: {' '.join(operands)}")
         elif member["itemtype"] == 2:
-            proc = function_with(session, names(given["objname"]), argument_types(session, given.get("objargs", ())))
+            proc = function_with(
+                session, names(name_node["objname"]), argument_types(session, name_node.get("objargs", ()))
+            )
             if proc is not None:
                 used.append((PROC, proc.oid, 0))
                 if number == _COMPARISON:
@@ -63,7 +71,7 @@ def create_class(session: Session, node: Node) -> None:
     default = bool(node.get("isDefault") and method and data_type)
     if default and (
         (method, data_type) in session.syscache.builtin.default_classes()
-        or any((one.method, one.type) == (method, data_type) for one in kept)
+        or any((operator_class.method, operator_class.type) == (method, data_type) for operator_class in kept)
     ):
         shown = format_type(session, data_type)
         raise ServerError("42710", f'could not make operator class "{name}" be default for type {shown}')
@@ -74,21 +82,21 @@ def create_class(session: Session, node: Node) -> None:
     if family:
         catalog.depend(this, (OTHER, family, 0), AUTO)
     if default:
-        made = OperatorClass(row.oid, method, data_type, tuple(operators), tuple(functions))
-        catalog.settings.put(OPERATOR_CLASSES, (*kept, made))
+        new_class = OperatorClass(row.oid, method, data_type, tuple(operators), tuple(functions))
+        catalog.settings.put(OPERATOR_CLASSES, (*kept, new_class))
 
 
-def _require_superuser(session: Session, what: str) -> None:
+def _require_superuser(session: Session, kind: str) -> None:
     if not session.superuser():
-        raise ServerError("42501", f"must be superuser to create an operator {what}")
+        raise ServerError("42501", f"must be superuser to create an operator {kind}")
 
 
 def _compared(session: Session, member: Node, data_type: int) -> tuple[int, int]:
     """The types that a support function is for: as said before its name, else the class's own."""
     if "class_args" not in member:
         return data_type, data_type
-    given = argument_types(session, member["class_args"])
-    return (given[0], given[-1]) if given else (data_type, data_type)
+    types = argument_types(session, member["class_args"])
+    return (types[0], types[-1]) if types else (data_type, data_type)
 
 
 def _enter(session: Session, kind: str, namespace: int, name: str) -> Other:

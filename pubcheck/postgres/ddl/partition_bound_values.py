@@ -61,13 +61,13 @@ def read_value(session: Session, column: Column, constant: Node) -> tuple[Any] |
             return None
         return (int(digits),) if oid in _LIMITS or column.typmod < 0 else None
     if oid in TEXTS:
-        said = text if text is not None else written
-        if said is None or (column.typmod >= 0 and len(said) > column.typmod - 4):
+        string = text if text is not None else written
+        if string is None or (column.typmod >= 0 and len(string) > column.typmod - 4):
             return None
-        return (said.rstrip(" ") if oid == BPCHAR else said,)
+        return (string.rstrip(" ") if oid == BPCHAR else string,)
     if oid == BOOL:
-        said = (text or "").lower()
-        known = constant["boolval"].get("boolval", False) if "boolval" in constant else _BOOLEANS.get(said)
+        string = (text or "").lower()
+        known = constant["boolval"].get("boolval", False) if "boolval" in constant else _BOOLEANS.get(string)
         return (known,) if known is not None else None
     if text is None:
         return None
@@ -110,5 +110,5 @@ def _in_utc(moment: str, zone: str) -> str:
 
     digits = zone[1:].replace(":", "")
     ahead = timedelta(hours=int(digits[:2]), minutes=int(digits[2:] or 0))
-    found = datetime.fromisoformat(moment) + (ahead if zone[0] == "-" else -ahead)
-    return f"{found.isoformat(' ', 'microseconds')}Z"
+    utc = datetime.fromisoformat(moment) + (ahead if zone[0] == "-" else -ahead)
+    return f"{utc.isoformat(' ', 'microseconds')}Z"

@@ -65,10 +65,10 @@ def read_bound(session: Session, parent: Relation, spec: Node) -> Bound | None:
         if len(items) != len(columns):
             raise ServerError("42P16", f"{word} must specify exactly one value per partitioning column")
         end = [_end(session, item, column) for item, column in zip(items, columns, strict=True)]
-        for one, following in pairwise(end):
-            if one in _ENDS.values() and following != one:
-                said = next(word.upper() for word, infinite in _ENDS.items() if infinite == one)
-                raise ServerError("42804", f"every bound following {said} must also be {said}")
+        for endpoint, following in pairwise(end):
+            if endpoint in _ENDS.values() and following != endpoint:
+                infinity = next(word.upper() for word, infinite in _ENDS.items() if infinite == endpoint)
+                raise ServerError("42804", f"every bound following {infinity} must also be {infinity}")
         ends.append(end)
     if any(end is None for side in ends for end in side):
         return None
@@ -132,17 +132,17 @@ def refuse_overlap(session: Session, parent: Relation, name: str, bound: Bound |
     if _taken(session, parent).certainly_free(bound):
         return
     if kind == "h":
-        others = (catalog.relations[oid].bound for oid in catalog.children.get(parent.oid))
-        moduli = sorted({bound[1], *(other[1] for other in others if other is not None and other[0] == "h")})
+        bounds = (catalog.relations[oid].bound for oid in catalog.children.get(parent.oid))
+        moduli = sorted({bound[1], *(sibling[1] for sibling in bounds if sibling is not None and sibling[0] == "h")})
         if any(larger % smaller for smaller, larger in pairwise(moduli)):
             raise ServerError("42P17", "every hash partition modulus must be a factor of the next larger modulus")
     for oid in catalog.children.get(parent.oid):
-        other = catalog.relations[oid]
-        held: Bound | None = other.bound
+        sibling = catalog.relations[oid]
+        held: Bound | None = sibling.bound
         if held is None or held[0] != kind:
             continue
         if kind == "d":
-            raise ServerError("42P17", f'partition "{name}" conflicts with existing default partition "{other.name}"')
+            raise ServerError("42P17", f'partition "{name}" conflicts with existing default partition "{sibling.name}"')
         if kind == "r":
             overlap = bound[1] < held[2] and held[1] < bound[2]
         elif kind == "l":
@@ -150,7 +150,7 @@ def refuse_overlap(session: Session, parent: Relation, name: str, bound: Bound |
         else:
             overlap = (bound[2] - held[2]) % gcd(bound[1], held[1]) == 0
         if overlap:
-            raise ServerError("42P17", f'partition "{name}" would overlap partition "{other.name}"')
+            raise ServerError("42P17", f'partition "{name}" would overlap partition "{sibling.name}"')
 
 
 def relabel(session: Session, of_type: int, old: str, new: str) -> None:
@@ -207,11 +207,11 @@ class Taken(Struct):
 
     def _is_free(self, modulus: int, remainder: int) -> bool:
         """Whether the moduli are factors of each other and no row has both this remainder and that of a partition."""
-        for other, taken in self.remainders.items():
-            smaller, larger = sorted((modulus, other))
+        for taken_modulus, taken in self.remainders.items():
+            smaller, larger = sorted((modulus, taken_modulus))
             if larger % smaller:
                 return False
-            same = range(remainder, other, modulus) if other > modulus else (remainder % other,)
+            same = range(remainder, taken_modulus, modulus) if taken_modulus > modulus else (remainder % taken_modulus,)
             if not taken.isdisjoint(same if len(same) < len(taken) else [n for n in taken if n in same]):
                 return False
         return True

@@ -72,19 +72,19 @@ def merge_into_existing(session: Session, parent: Relation, child: Relation) -> 
     """MergeAttributesIntoExisting: the child must have the parent's columns, as NOT NULL and generated as they are."""
     named = {column.name: column for column in child.live()}
     for column in parent.live():
-        here = named.get(column.name)
-        if here is None:
+        existing = named.get(column.name)
+        if existing is None:
             if child.seen:
                 raise ServerError("42804", f'child table is missing column "{column.name}"')
             continue
         if child.seen and parent.seen:
-            if wrong := difference(column, here):
+            if wrong := difference(column, existing):
                 message = f'child table "{child.name}" has different {wrong} for column "{column.name}"'
                 raise ServerError(DIFFERENT[wrong], message)
             above = column.constraint
-            if column.not_null and not here.not_null and not (above is not None and above.no_inherit):
+            if column.not_null and not existing.not_null and not (above is not None and above.no_inherit):
                 raise ServerError("42804", f'column "{column.name}" in child table must be marked NOT NULL')
-            if column.generated != here.generated and (column.generated or session.catalog.major.own_generation):
+            if column.generated != existing.generated and (column.generated or session.catalog.major.own_generation):
                 raise ServerError("42804", f'column "{column.name}" in child table must match its generation')
     names = {column.name for column in parent.live()}
     put_columns(

@@ -40,29 +40,31 @@ def with_types(session: Session, query: Node, columns: Outputs) -> Outputs:
 
     Raises ServerError where the server certainly refuses the query.
     """
-    certain, found = False, None
+    certain, analysed = False, None
     nested = Nested(parse_state(session, NOTHING))
     if any("SelectStmt" not in body["ctequery"] for _, body in find(query, "CommonTableExpr")):
         return columns  # what changes data is only read here as part of a query
     with only_certain(session) as basis, suppress(RecursionError), _for_values():
-        found = analyze_query(nested, query)
+        analysed = analyze_query(nested, query)
         certain = basis.certain
-    if not certain or found is None or nested.outer:
+    if not certain or analysed is None or nested.outer:
         return columns
     if columns is None:
-        if any(one.type in (0, RECORD, RECORD_ARRAY) for one in found):
+        if any(output.type in (0, RECORD, RECORD_ARRAY) for output in analysed):
             return None
-        return [Output(one.name, one.type, one.collation, None, one.typmod) for one in found]
-    if [one.name for one in found] != [one.name for one in columns]:
+        return [Output(output.name, output.type, output.collation, None, output.typmod) for output in analysed]
+    if [output.name for output in analysed] != [output.name for output in columns]:
         return columns
     return [
-        replace(known, type=one.type, typmod=one.typmod, collation=one.collation) if _adds(known, one) else known
-        for known, one in zip(columns, found, strict=True)
+        replace(known, type=output.type, typmod=output.typmod, collation=output.collation)
+        if _adds(known, output)
+        else known
+        for known, output in zip(columns, analysed, strict=True)
     ]
 
 
-def _adds(known: Output, one: Analysed) -> bool:
+def _adds(known: Output, output: Analysed) -> bool:
     """Whether analysis found more of a column than reading did: its type, or the collation of a string."""
     if not known.type:
-        return one.type not in (RECORD, RECORD_ARRAY)
-    return known.type == one.type and known.collation == UNSEEN_COLLATION
+        return output.type not in (RECORD, RECORD_ARRAY)
+    return known.type == output.type and known.collation == UNSEEN_COLLATION

@@ -30,16 +30,16 @@ def set_replica_identity(session: Session, relation: int, node: Node) -> None:
 def _index(session: Session, row: Relation, name: str) -> Index | None:
     """The index, checked; None where it is of a table that is not visible."""
     catalog = session.catalog
-    found = session.relation_in(row.namespace, name)
-    if found is None:
+    relation = session.relation_in(row.namespace, name)
+    if relation is None:
         if not row.seen or (not session.complete and session.blind):
             session.assume(f'index "{name}", which these files do not create')
             return None
         raise _unfit(
             session, row, name, "42704", 'index "{index}" for table "{relation}" does not exist', "no-identity-index"
         )
-    session.rests_on(found)
-    index = catalog.indexes.get(found.oid)
+    session.rests_on(relation)
+    index = catalog.indexes.get(relation.oid)
     if index is None:
         raise _unfit(session, row, name, "42809", '"{index}" is not an index', "identity-not-an-index")
     if index.table != row.oid:

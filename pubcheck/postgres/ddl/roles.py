@@ -55,25 +55,25 @@ _OWNED = (
 def create_role(session: Session, node: Node) -> None:
     """CREATE ROLE, USER, GROUP (CreateRole). Raises ServerError 42501, 42710, 42939, 42601."""
     catalog, name = session.catalog, node["role"]
-    given = _options(node)
-    _may_give(session, given, "create role")
+    options_by_name = _options(node)
+    _may_give(session, options_by_name, "create role")
     if name.startswith("pg_"):
         raise ServerError("42939", f'role name "{name}" is reserved')
     oid = catalog.role_names.get(name)
     if oid is not None and catalog.roles[oid].seen:
         raise ServerError("42710", 'role "{name}" already exists', name=name)
     former = catalog.roles[oid] if oid is not None else Role(catalog.new_oid(), name, seen=True)
-    row = replace(former, seen=True, **_changes(given))
+    row = replace(former, seen=True, **_changes(options_by_name))
     catalog.add_role(row)
-    for parent in _role_list(session, given, "addroleto"):
+    for parent in _role_list(session, options_by_name, "addroleto"):
         _add_member(session, parent, row.oid)
     creator = session.role
     if catalog.major.set_role_option and creator.seen and not creator.superuser:
         # Whoever creates a role administers it, without becoming it (createrole_self_grant is empty).
         _add_member(session, row.oid, creator.oid, admin=True, inherit=False, set_=False)
-    for member in _role_list(session, given, "adminmembers"):
+    for member in _role_list(session, options_by_name, "adminmembers"):
         _add_member(session, row.oid, member, admin=True)
-    for member in _role_list(session, given, "rolemembers"):
+    for member in _role_list(session, options_by_name, "rolemembers"):
         _add_member(session, row.oid, member)
 
 
@@ -83,19 +83,19 @@ def alter_role(session: Session, node: Node) -> None:
     row = session.role_spec(node["role"])
     if row.name.startswith("pg_") or row.oid == DATABASE_OWNER:
         raise ServerError("42939", f'role name "{row.name}" is reserved')
-    given = _options(node)
+    options_by_name = _options(node)
     if row.superuser and not session.superuser():
         raise ServerError("42501", "permission denied to alter role")
-    own_password = row.oid == session.setting("role") and set(given) <= {"password"}
+    own_password = row.oid == session.setting("role") and set(options_by_name) <= {"password"}
     if not own_password:
-        _may_give(session, given, "alter role")
+        _may_give(session, options_by_name, "alter role")
         if not _administers(session, row):
             raise ServerError("42501", "permission denied to alter role")
-    if row.oid == SUPERUSER and "superuser" in given and not _flag(given["superuser"]):
+    if row.oid == SUPERUSER and "superuser" in options_by_name and not _flag(options_by_name["superuser"]):
         raise ServerError("0A000", "permission denied to alter role")
-    catalog.roles.put(row.oid, replace(row, **_changes(given)))
+    catalog.roles.put(row.oid, replace(row, **_changes(options_by_name)))
     session.forget_path()
-    for member in _role_list(session, given, "rolemembers"):
+    for member in _role_list(session, options_by_name, "rolemembers"):
         if node.get("action") == -1:
             _remove_member(session, row.oid, member)
         else:
@@ -103,40 +103,40 @@ def alter_role(session: Session, node: Node) -> None:
 
 
 def _options(node: Node) -> dict[str, Node]:
-    given = options(node)
-    if len(given) < len(node.get("options", ())):
+    options_by_name = options(node)
+    if len(options_by_name) < len(node.get("options", ())):
         raise ServerError("42601", "conflicting or redundant options")
-    return given
+    return options_by_name
 
 
 def _flag(option: Node) -> bool:
     return bool(option.get("arg", {}).get("Boolean", {}).get("boolval", False))
 
 
-def _changes(given: dict[str, Node]) -> dict[str, Any]:
-    return {field: _flag(given[name]) for name, field in _ATTRIBUTES.items() if name in given}
+def _changes(options_by_name: dict[str, Node]) -> dict[str, Any]:
+    return {field: _flag(options_by_name[name]) for name, field in _ATTRIBUTES.items() if name in options_by_name}
 
 
-def _role_list(session: Session, given: dict[str, Node], name: str) -> list[int]:
-    items = given[name]["arg"]["List"]["items"] if name in given else ()
+def _role_list(session: Session, options_by_name: dict[str, Node], name: str) -> list[int]:
+    items = options_by_name[name]["arg"]["List"]["items"] if name in options_by_name else ()
     return [session.role_spec(item["RoleSpec"]).oid for item in items]
 
 
-def _may_give(session: Session, given: dict[str, Node], what: str) -> None:
+def _may_give(session: Session, options_by_name: dict[str, Node], command: str) -> None:
     """CREATEROLE, and the attributes that only who has them may give."""
     if session.superuser():
         return
     role = session.role
     reserved = ("superuser", "isreplication", "bypassrls")
-    denied = not role.create_role or any(_named_true(given, name) for name in reserved)
-    if session.catalog.major.set_role_option and _named_true(given, "createdb") and not role.create_db:
+    denied = not role.create_role or any(_named_true(options_by_name, name) for name in reserved)
+    if session.catalog.major.set_role_option and _named_true(options_by_name, "createdb") and not role.create_db:
         denied = True
     if denied:
-        raise ServerError("42501", f"permission denied to {what}")
+        raise ServerError("42501", f"permission denied to {command}")
 
 
-def _named_true(given: dict[str, Node], name: str) -> bool:
-    return name in given and _flag(given[name])
+def _named_true(options_by_name: dict[str, Node], name: str) -> bool:
+    return name in options_by_name and _flag(options_by_name[name])
 
 
 def _administers(session: Session, role: Role) -> bool:
@@ -146,14 +146,14 @@ def _administers(session: Session, role: Role) -> bool:
     me = session.role
     if not session.catalog.major.set_role_option and me.create_role and not role.superuser:
         return True
-    found, todo = {me.oid}, [me]
+    members, todo = {me.oid}, [me]
     while todo:
         row = todo.pop()
         if role.oid in row.admin_of:
             return True
         for oid in row.member_of:
-            if oid not in found:
-                found.add(oid)
+            if oid not in members:
+                members.add(oid)
                 todo.append(session.catalog.roles[oid])
     return False
 
@@ -195,7 +195,7 @@ def drop_role(session: Session, node: Node) -> None:
 
 def _owned(session: Session, roles: set[int]) -> list[Object]:
     """All objects that the roles own, as pg_shdepend has them: no indexes, no types of relations, nothing internal."""
-    found: list[Object] = []
+    objects: list[Object] = []
     for kind, name in _OWNED:
         heap: Heap[int, Any] = getattr(session.catalog, name)
         for oid, row in heap.items():
@@ -205,8 +205,8 @@ def _owned(session: Session, roles: set[int]) -> list[Object]:
                 continue
             if any(entry[2] == INTERNAL for _, entry in session.catalog.dependencies.get((kind, oid))):
                 continue
-            found.append((kind, oid, 0))
-    return found
+            objects.append((kind, oid, 0))
+    return objects
 
 
 # Membership.
@@ -273,14 +273,14 @@ def _add_member(
     session.forget_path()
 
 
-def _reaches(session: Session, role: Role, wanted: int) -> bool:
-    found, todo = {role.oid}, [role]
+def _reaches(session: Session, role: Role, target: int) -> bool:
+    reached, todo = {role.oid}, [role]
     while todo:
         for oid in todo.pop().member_of:
-            if oid == wanted:
+            if oid == target:
                 return True
-            if oid not in found:
-                found.add(oid)
+            if oid not in reached:
+                reached.add(oid)
                 todo.append(session.catalog.roles[oid])
     return False
 
@@ -333,21 +333,21 @@ def grant(session: Session, node: Node) -> None:
         0 if item["RoleSpec"]["roletype"] == "ROLESPEC_PUBLIC" else session.role_spec(item["RoleSpec"]).oid
         for item in node["grantees"]
     ]
-    given, option = node.get("is_grant", False), node.get("grant_option", False)
-    if given and option and 0 in grantees:
+    is_grant, option = node.get("is_grant", False), node.get("grant_option", False)
+    if is_grant and option and 0 in grantees:
         raise ServerError("0LP01", "grant options can only be granted to roles")
     for item in node["objects"]:
         name = item["String"]["sval"]
         if node["objtype"] == "OBJECT_SCHEMA":
             namespace = session.namespace(name)
             mine = _grantable(session, namespace.owner, namespace.acl, rights)
-            acl = _changed(namespace.acl, grantees, mine, given, option)
+            acl = _changed(namespace.acl, grantees, mine, is_grant, option)
             catalog.namespaces.put(namespace.oid, replace(namespace, acl=acl))
         elif name == catalog.database or not (session.complete and catalog.database_known):
             # In the open world the database's own name is not known: any that is granted on may be it.
             before = tuple(catalog.database_acl)
             mine = _grantable(session, SUPERUSER, before, rights & {"C"})
-            after = _changed(before, grantees, mine, given, option)
+            after = _changed(before, grantees, mine, is_grant, option)
             for entry in before:
                 if entry not in after:
                     catalog.database_acl.remove(entry)
@@ -366,13 +366,13 @@ def _grantable(session: Session, owner: int, acl: Iterable[tuple[int, str]], rig
 
 
 def _changed(
-    acl: tuple[tuple[int, str], ...], grantees: list[int], rights: set[str], given: bool, option: bool
+    acl: tuple[tuple[int, str], ...], grantees: list[int], rights: set[str], is_grant: bool, option: bool
 ) -> tuple[tuple[int, str], ...]:
     """An ACL with rights granted or revoked; the grant option goes with the right, or alone (aclupdate)."""
-    marks = ("*",) if option and not given else ("",) if given and not option else ("", "*")
+    marks = ("*",) if option and not is_grant else ("",) if is_grant and not option else ("", "*")
     touched = {(grantee, right + mark) for grantee in grantees for right in rights for mark in marks}
     rest = tuple(entry for entry in acl if entry not in touched)
-    return (*rest, *sorted(touched)) if given else rest
+    return (*rest, *sorted(touched)) if is_grant else rest
 
 
 # Objects by owner.
@@ -440,12 +440,12 @@ def _check_publications(session: Session, roles: set[int], new: Role) -> None:
             raise ServerError("42501", f'permission denied to change owner of publication "{row.name}"')
 
 
-def _own_roles(session: Session, node: Node, what: str) -> set[int]:
+def _own_roles(session: Session, node: Node, command: str) -> set[int]:
     """The roles of DROP OWNED or REASSIGN OWNED, whose privileges the current user must have."""
     rows = [session.role_spec(item["RoleSpec"]) for item in node["roles"]]
     for row in rows:
         if not session.owns(row.oid):
-            raise ServerError("42501", f"permission denied to {what}")
+            raise ServerError("42501", f"permission denied to {command}")
     if any(row.oid < FIRST_NORMAL_OID for row in rows):
-        raise ServerError("2BP01", f"cannot {what} because they are required by the database system")
+        raise ServerError("2BP01", f"cannot {command} because they are required by the database system")
     return {row.oid for row in rows}

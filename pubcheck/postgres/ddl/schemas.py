@@ -79,9 +79,9 @@ def _create_elements(session: Session, schema: Namespace, elements: list[Node]) 
 def _in_schema(body: Node, place: str, schema: str) -> Node:
     """The statement with its relation in the schema (setSchemaName)."""
     rv = body[place]
-    given = rv.get("schemaname", schema)
-    if given != schema:
+    schema_name = rv.get("schemaname", schema)
+    if schema_name != schema:
         raise ServerError(
-            "42P15", f"CREATE specifies a schema ({given}) different from the one being created ({schema})"
+            "42P15", f"CREATE specifies a schema ({schema_name}) different from the one being created ({schema})"
         )
     return {**body, place: {**rv, "schemaname": schema}}

@@ -17,37 +17,37 @@ _BITS = {INT2: 15, INT4: 31, INT8: 63}
 
 def refuse_options(session: Session, nodes: Iterable[Node], of_type: int = INT8) -> None:
     """Raises ServerError 42601, 22023. ``of_type`` is the sequence's own unless it says another."""
-    given: dict[str, Node] = {}
+    arguments: dict[str, Node] = {}
     for item in nodes:
         option = item["DefElem"]
-        if option["defname"] in given:
+        if option["defname"] in arguments:
             raise ServerError("42601", "conflicting or redundant options")
-        given[option["defname"]] = option.get("arg", {})
-    if "TypeName" in given.get("as", {}):
-        of_type = session.type_oid(given["as"]["TypeName"])
+        arguments[option["defname"]] = option.get("arg", {})
+    if "TypeName" in arguments.get("as", {}):
+        of_type = session.type_oid(arguments["as"]["TypeName"])
         if of_type and of_type not in _BITS:
             raise ServerError("22023", "sequence type must be smallint, integer, or bigint")
     bits = _BITS.get(of_type)
     if bits is None:
         return
-    said = {name: number for name, node in given.items() if (number := _number(node)) is not None}
-    increment = said.get("increment", 1)
+    numbers = {name: number for name, node in arguments.items() if (number := _number(node)) is not None}
+    increment = numbers.get("increment", 1)
     if increment == 0:
         raise ServerError("22023", "INCREMENT must not be zero")
     up = increment > 0
     lowest, highest = -(1 << bits), (1 << bits) - 1
-    high = said.get("maxvalue", highest if up else -1)
-    low = said.get("minvalue", 1 if up else lowest)
+    high = numbers.get("maxvalue", highest if up else -1)
+    low = numbers.get("minvalue", 1 if up else lowest)
     for name, value in (("MAXVALUE", high), ("MINVALUE", low)):
         if not lowest <= value <= highest:
             raise ServerError("22023", f"{name} ({value}) is out of range for sequence data type")
     if low >= high:
         raise ServerError("22023", f"MINVALUE ({low}) must be less than MAXVALUE ({high})")
-    start = said.get("start", low if up else high)
-    for name, value in (("START", start), ("RESTART", said.get("restart", start))):
+    start = numbers.get("start", low if up else high)
+    for name, value in (("START", start), ("RESTART", numbers.get("restart", start))):
         if not low <= value <= high:
             raise ServerError("22023", f"{name} value ({value}) is not between MINVALUE ({low}) and MAXVALUE ({high})")
-    if said.get("cache", 1) <= 0:
+    if numbers.get("cache", 1) <= 0:
         raise ServerError("22023", "CACHE must be greater than zero")
 
 

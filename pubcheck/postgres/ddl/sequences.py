@@ -123,8 +123,8 @@ def sequences_used(session: Session, expression: Node | None) -> Iterable[Relati
 
 def sequence_named(session: Session, text: str) -> Relation | None:
     """A sequence by the text of a regclass constant, or None."""
-    found = session.regclass(text)
-    return found if found is not None and found.kind == "S" else None
+    relation = session.regclass(text)
+    return relation if relation is not None and relation.kind == "S" else None
 
 
 def own_sequence(session: Session, row: Relation, column: Column, definition: Node) -> int:

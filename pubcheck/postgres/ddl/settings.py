@@ -75,10 +75,10 @@ def set_variable(session: Session, node: Node) -> None:
     if name in VALUES and kind != "VAR_SET_CURRENT":
         value = None
         if kind == "VAR_SET_VALUE":
-            given = [_text(argument) for argument in node["args"]]
-            if len(given) > 1 and name != "datestyle":
+            arguments = [_text(argument) for argument in node["args"]]
+            if len(arguments) > 1 and name != "datestyle":
                 raise ServerError("22023", f"SET {name} takes only one argument")
-            value = _value(session, name, ", ".join(given))
+            value = _value(session, name, ", ".join(arguments))
         session.set(name, value, local=local)
     if name not in _FOLLOWED:
         return
@@ -146,20 +146,20 @@ def _value(session: Session, name: str, text: str) -> str | None:
     """The text of a setting as it is kept. Raises ServerError 22023."""
     if name == "datestyle":
         return _date_style(session.setting(name), text)
-    allowed, said = VALUES[name], text.lower()
-    if not allowed or said in allowed:
-        return said if allowed else text
-    if allowed == ("on", "off") and said:
-        return _boolean(name, said)
+    allowed, word = VALUES[name], text.lower()
+    if not allowed or word in allowed:
+        return word if allowed else text
+    if allowed == ("on", "off") and word:
+        return _boolean(name, word)
     raise ServerError("22023", f'invalid value for parameter "{_SHOWN.get(name, name)}": "{text}"')
 
 
 def _boolean(name: str, text: str) -> str:
     """parse_bool: any prefix that says which, as "on" or "off". Raises ServerError 22023."""
-    said = text.lower()
-    if said and (any(word.startswith(said) for word in _TRUE) or said in ("on", "1")):
+    prefix = text.lower()
+    if prefix and (any(word.startswith(prefix) for word in _TRUE) or prefix in ("on", "1")):
         return "on"
-    if said and (any(word.startswith(said) for word in _FALSE) or said in ("off", "of", "0")):
+    if prefix and (any(word.startswith(prefix) for word in _FALSE) or prefix in ("off", "of", "0")):
         return "off"
     raise ServerError("22023", f'parameter "{name}" requires a Boolean value')
 
@@ -328,15 +328,15 @@ def split_identifiers(text: str, parameter: str = "search_path") -> list[str]:
     """The names of a list as search_path is written (SplitIdentifierString). Raises ServerError 22023."""
     if not text.strip():
         return []
-    found, at = [], 0
+    identifiers, at = [], 0
     while True:
         match = _NAME.match(text, at)
         if match is None:
             raise ServerError("22023", f'invalid value for parameter "{parameter}": "{text}"')
         quoted, bare, end = match.groups()
-        found.append(bare.lower() if bare is not None else quoted.replace('""', '"'))
+        identifiers.append(bare.lower() if bare is not None else quoted.replace('""', '"'))
         if not end:
-            return found
+            return identifiers
         at = match.end()
 
 

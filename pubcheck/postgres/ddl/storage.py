@@ -85,22 +85,22 @@ _PARAMETERS = {
 INDEX_METHODS = frozenset(("brin", "btree", "gin", "gist", "hash", "spgist"))
 
 
-def refuse_parameters(session: Session, nodes: Iterable[Node], what: str, *, new: bool = True) -> None:
-    """Raises ServerError for parameters that certainly are not those of ``what``, a key of the table above.
+def refuse_parameters(session: Session, nodes: Iterable[Node], kind: str, *, new: bool = True) -> None:
+    """Raises ServerError for parameters that certainly are not those of ``kind``, a key of the table above.
 
     Of others nothing is reported, and neither of namespaces but toast: extensions have theirs. Those of toast of a
     table that is not ``new`` are asked for only if it has one.
     """
-    known = _PARAMETERS.get(what)
+    known = _PARAMETERS.get(kind)
     if known is None:
         return
-    given = list(_given(session, nodes, what, new))
-    if len(given) > len({name for name, _ in given}):
+    parameters = list(_given(session, nodes, kind, new))
+    if len(parameters) > len({name for name, _ in parameters}):
         raise ServerError("22023", "parameter specified more than once")
-    if given and what == "partitioned" and session.catalog.major.number >= _OWN_WORDS:
+    if parameters and kind == "partitioned" and session.catalog.major.number >= _OWN_WORDS:
         hint = "Specify storage parameters for its leaf partitions instead."
         raise ServerError("42809", "cannot specify storage parameters for a partitioned table", hint=hint)
-    for (space, name), value in given:
+    for (space, name), value in parameters:
         parameter = (_TOAST if space else known).get(name)
         if parameter is None or parameter.since > session.catalog.major.number:
             raise ServerError("22023", f'unrecognized parameter "{name}"')
@@ -111,15 +111,15 @@ def refuse_parameters(session: Session, nodes: Iterable[Node], what: str, *, new
 _OWN_WORDS = 16
 
 
-def _given(session: Session, nodes: Iterable[Node], what: str, new: bool) -> Iterator[tuple[tuple[str, str], str]]:
+def _given(session: Session, nodes: Iterable[Node], kind: str, new: bool) -> Iterator[tuple[tuple[str, str], str]]:
     """((namespace, name), value) of the parameters to look at (transformRelOptions)."""
     for item in nodes:
         element = item["DefElem"]
         space, name = element.get("defnamespace", ""), element["defname"]
-        if name == "oids" and not space and new and what in ("table", "partitioned"):
+        if name == "oids" and not space and new and kind in ("table", "partitioned"):
             if truth(element.get("arg")) is not False:
                 raise ServerError("0A000", "tables declared WITH OIDS are not supported")
-        elif space not in ("", "toast") or (space and what != "table"):
+        elif space not in ("", "toast") or (space and kind != "table"):
             if all_seen(session):
                 raise ServerError("22023", f'unrecognized parameter namespace "{space}"')
         elif new or not space:

@@ -30,5 +30,5 @@ def refuse_out_of_place(tree: Node, where: str, columns: str = "") -> None:
     a column (transformColumnRef).
     """
     for kind, _ in find(tree, "SubLink", "ColumnRef") if columns else find(tree, "SubLink"):
-        what = f"subquery in {where}" if kind == "SubLink" else f"column reference in {columns}"
-        raise ServerError("0A000", f"cannot use {what}")
+        construct = f"subquery in {where}" if kind == "SubLink" else f"column reference in {columns}"
+        raise ServerError("0A000", f"cannot use {construct}")

@@ -48,7 +48,7 @@ def parse_options(session: Session, nodes: Iterable[Node], about: str) -> Option
     major = session.catalog.major.number
     later = (names for since, abouts, names in _SINCE if major >= since and about in abouts)
     supported = SUPPORTED[about].union(*later)
-    found: Options = {}
+    options: Options = {}
     for item in nodes:
         element = item["DefElem"]
         name, location = element["defname"], element.get("location", 0)
@@ -58,15 +58,15 @@ def parse_options(session: Session, nodes: Iterable[Node], about: str) -> Option
                     session.assume("no extension adds this parameter")
                 message = 'unrecognized subscription parameter: "{option}"'
                 raise ServerError("42601", message, key="subscription-option", option=name)
-            if name in found:
+            if name in options:
                 # errorConflictingDefElem; the only option error with a position.
                 raise ServerError("42601", "conflicting or redundant options", key=KEY, location=location)
-            found[name] = _VALUES.get(name, _boolean)(name, element.get("arg"), major)
+            options[name] = _VALUES.get(name, _boolean)(name, element.get("arg"), major)
         except ServerError as error:
             if error.culprit is None:
                 error.culprit = location
             raise
-    return found
+    return options
 
 
 def exclude(options: Options) -> None:
@@ -81,21 +81,21 @@ def exclude(options: Options) -> None:
     options.setdefault("create_slot", True)
 
 
-def exclude_without_slot(options: Options, given: Iterable[str]) -> None:
-    """What slot_name = NONE cannot go with; ``given`` are the options that are written. Raises ServerError 42601."""
+def exclude_without_slot(options: Options, option_names: Iterable[str]) -> None:
+    """Raise ServerError 42601 for options that exclude slot_name = NONE; ``option_names`` are those written."""
     if "slot_name" not in options or options["slot_name"] is not None:
         return
     for name in ("enabled", "create_slot"):
         if options.get(name):
-            if name in given:
+            if name in option_names:
                 raise _exclusive("slot_name = NONE", name)
             message = "subscription with slot_name = NONE must also set {option}"
             raise ServerError("42601", message, key="option-without-slot", option=f"{name} = false")
 
 
-def _exclusive(one: str, name: str) -> ServerError:
+def _exclusive(first: str, name: str) -> ServerError:
     message = "{one} and {other} are mutually exclusive options"
-    return ServerError("42601", message, key="exclusive-options", one=one, other=f"{name} = true")
+    return ServerError("42601", message, key="exclusive-options", one=first, other=f"{name} = true")
 
 
 # Values.

@@ -38,9 +38,9 @@ def create_subscription(session: Session, node: Node) -> None:
     """CreateSubscription, up to the connection. Raises ServerError."""
     catalog, name = session.catalog, node["subname"]
     options = parse_options(session, node.get("options", ()), "create")
-    given = frozenset(options)
+    option_names = frozenset(options)
     exclude(options)
-    exclude_without_slot(options, given)
+    exclude_without_slot(options, option_names)
     if options["create_slot"]:
         _outside_transaction(session, "CREATE SUBSCRIPTION ... WITH (create_slot = true)")
     password_required = options.get("password_required", True)
@@ -175,27 +175,27 @@ def _require(session: Session, name: str) -> None:
     session.assume(f'subscription "{name}", which these files do not create')
 
 
-def _outside_transaction(session: Session, what: str) -> None:
+def _outside_transaction(session: Session, command: str) -> None:
     """PreventInTransactionBlock. Raises ServerError 25001."""
     if session.statement >= EMBEDDED:
         session.assume("no transaction block is around the call")  # the server would report that first
-        raise ServerError("25001", "{what} cannot be executed from a function", key="in-function", what=what)
+        raise ServerError("25001", "{what} cannot be executed from a function", key="in-function", what=command)
     if session.transaction is not None and not session.pretended:
-        raise ServerError("25001", "{what} cannot run inside a transaction block", key="in-transaction", what=what)
+        raise ServerError("25001", "{what} cannot run inside a transaction block", key="in-transaction", what=command)
 
 
 def _check_connection(session: Session, node: Node) -> None:
     """libpqrcv_check_conninfo. Raises ServerError 42601."""
     text = node.get("conninfo", "")
-    said = complaint(text, session.catalog.major.number)
-    if said is None or is_abbreviation(text):
+    complaint_text = complaint(text, session.catalog.major.number)
+    if complaint_text is None or is_abbreviation(text):
         return
     # A statement text without options may be a rewritten one that had some.
     if "=" not in text:
         session.assume("the connection string as it is written")
-    what, location = said.removesuffix("\n"), node.get("conninfo_location", 0)
-    message = "invalid connection string syntax: {what}" + said[len(what) :]
-    raise ServerError("42601", message, key="connection-string", culprit=location, what=what)
+    problem, location = complaint_text.removesuffix("\n"), node.get("conninfo_location", 0)
+    message = "invalid connection string syntax: {what}" + complaint_text[len(problem) :]
+    raise ServerError("42601", message, key="connection-string", culprit=location, what=problem)
 
 
 EXISTS = 'subscription "{subscription}" already exists'
@@ -272,11 +272,11 @@ DISABLED = "{what} is not allowed for disabled subscriptions"
 
 
 def _refresh(session: Session, node: Node, row: Subscription) -> Subscription:
-    what = "ALTER SUBSCRIPTION ... REFRESH"
+    command = "ALTER SUBSCRIPTION ... REFRESH"
     if row.enabled is False:
-        raise ServerError("55000", DISABLED, key="refresh-of-disabled", what=what)
+        raise ServerError("55000", DISABLED, key="refresh-of-disabled", what=command)
     parse_options(session, node.get("options", ()), "refresh")
-    _outside_transaction(session, what)
+    _outside_transaction(session, command)
     return row
 
 
@@ -323,7 +323,9 @@ def _drop_publications(session: Session, node: Node, row: Subscription) -> Subsc
             raise ServerError("42P17", message, key="last-publication")
     _refresh_with(session, row, options, "DROP PUBLICATION ... WITH (refresh = false) instead.")
     gone = {publication for publication, _ in named}
-    return replace(row, publications=tuple(one for one in row.publications if one[0] not in gone))
+    return replace(
+        row, publications=tuple(name_and_place for name_and_place in row.publications if name_and_place[0] not in gone)
+    )
 
 
 def _refuse_repeats(named: list[tuple[str, Place]]) -> None:
@@ -338,16 +340,16 @@ def _refresh_with(session: Session, row: Subscription, options: Options, instead
     """The refresh that goes with a change of the publications, unless it is turned off."""
     if not options.get("refresh", True):
         return
-    what = "ALTER SUBSCRIPTION with refresh"
+    command = "ALTER SUBSCRIPTION with refresh"
     if row.enabled is False:
         raise ServerError(
             "55000",
             DISABLED,
             key="refresh-of-disabled",
             hint=f"Use ALTER SUBSCRIPTION ... {instead}",
-            what=what,
+            what=command,
         )
-    _outside_transaction(session, what)
+    _outside_transaction(session, command)
 
 
 _ALTER = {
@@ -364,17 +366,17 @@ _ALTER = {
 
 def _named(session: Session, node: Node) -> list[tuple[str, Place]]:
     """The publications of a statement, and where each is: the last names before WITH."""
-    wanted = [item["String"]["sval"] for item in node.get("publication", ())]
-    found: list[tuple[str, Place]] = []
+    publications = [item["String"]["sval"] for item in node.get("publication", ())]
+    places: list[tuple[str, Place]] = []
     after = False
     for kind, token, offset in tokens(session.text):
         if kind != "name":
             continue
         if not after:
             after = token.lower() == b"publication"
-        elif len(found) < len(wanted) and folded(token) == wanted[len(found)]:
-            found.append((wanted[len(found)], session.place(offset, len(token))))
-    return found if len(found) == len(wanted) else [(name, session.place(0)) for name in wanted]
+        elif len(places) < len(publications) and folded(token) == publications[len(places)]:
+            places.append((publications[len(places)], session.place(offset, len(token))))
+    return places if len(places) == len(publications) else [(name, session.place(0)) for name in publications]
 
 
 def _subscribed(subscription: str, publication: str, place: Place) -> ServerError:

@@ -36,7 +36,7 @@ def change(session: Session, node: Node) -> None:
             continue
         session.blind = True
         columns = _OF_IDENTITIES.get(row.name, ())
-        session.healed = session.healed or (bool(columns) and (not targets or any(one in columns for one in targets)))
+        session.healed = session.healed or (bool(columns) and (not targets or any(name in columns for name in targets)))
         if row.name in _OF_PUBLICATIONS:
             session.joined = True
             session.doubt_publications()

@@ -99,8 +99,8 @@ def create_trigger(session: Session, node: Node) -> None:
         _depend_on_columns(session, row, relation, column_names(node["whenClause"]), NORMAL)
         _depend_on_functions(session, row, node["whenClause"])
     if "constrrel" in node:
-        other = session.relation(node["constrrel"])
-        catalog.depend((OTHER, row.oid, 0), (RELATION, other.oid, 0), AUTO)
+        referenced = session.relation(node["constrrel"])
+        catalog.depend((OTHER, row.oid, 0), (RELATION, referenced.oid, 0), AUTO)
 
 
 def comment(session: Session, node: Node) -> None:
@@ -182,12 +182,12 @@ _REPLACED = {"CMD_UPDATE": "update", "CMD_DELETE": "delete"}
 
 
 def _columns_of_old_and_new(tree: Any) -> list[str]:
-    found: dict[str, None] = {}
+    columns: dict[str, None] = {}
     for _, body in find(tree, "ColumnRef"):
         fields = [field["String"]["sval"] for field in body["fields"] if "String" in field]
         if len(fields) == 2 and fields[0] in ("old", "new"):
-            found[fields[1]] = None
-    return list(found)
+            columns[fields[1]] = None
+    return list(columns)
 
 
 _STATISTICS = frozenset(("ndistinct", "dependencies", "mcv"))
@@ -216,10 +216,10 @@ def _refuse_elements(session: Session, relation: Relation, node: Node, elements:
 def create_statistics(session: Session, node: Node) -> None:
     """CREATE STATISTICS."""
     catalog = session.catalog
-    given = node.get("relations", ())
-    if len(given) != 1 or "RangeVar" not in given[0]:
+    relations = node.get("relations", ())
+    if len(relations) != 1 or "RangeVar" not in relations[0]:
         raise ServerError("42601", "only a single relation is allowed in CREATE STATISTICS")
-    relation = session.relation(given[0]["RangeVar"])
+    relation = session.relation(relations[0]["RangeVar"])
     if relation.seen and relation.kind not in "rpmf":
         raise ServerError("42809", f'cannot define statistics for relation "{relation.name}"')
     if not session.owns(relation.owner):

@@ -46,24 +46,24 @@ def typmod_of(session: Session, type_name: Node, oid: int) -> int:
         return -1
     if "arrayBounds" in type_name:
         oid = session.named_type(names(type_name["names"]))
-    given = type_name["typmods"]
+    modifiers = type_name["typmods"]
     try:
-        key = (oid, *[item["A_Const"]["ival"].get("ival", 0) for item in given])
+        key = (oid, *[item["A_Const"]["ival"].get("ival", 0) for item in modifiers])
     except KeyError:
         key = ()
     typmod = session.typmods.get(key)
     if typmod is None:
-        typmod = _typmod(session, oid, given)
+        typmod = _typmod(session, oid, modifiers)
         if key and oid < FIRST_NORMAL_OID:
             session.typmods[key] = typmod
     return typmod
 
 
-def _typmod(session: Session, oid: int, given: list[Node]) -> int:
+def _typmod(session: Session, oid: int, modifiers: list[Node]) -> int:
     from pubcheck.postgres.input.typmods import typmod_of as worked_out
 
     try:
-        return worked_out(_Caches(session), oid, given, None)
+        return worked_out(_Caches(session), oid, modifiers, None)
     except Unknowable:
         return -1
     except ServerError as error:

@@ -106,8 +106,8 @@ def _shown(session: Session, query: Node, reading: Reading) -> Shown | None:
     return Shown(
         table.oid,
         tuple(
-            one.source[1] if at and one.source is not None and one.source[0] == table.oid else 0
-            for one, at in zip(reading.columns, plain, strict=True)
+            column.source[1] if at and column.source is not None and column.source[0] == table.oid else 0
+            for column, at in zip(reading.columns, plain, strict=True)
         ),
         only=not entry.get("inh", False),
         conditions="whereClause" in query,
@@ -214,10 +214,10 @@ def _prepared(session: Session, name: str) -> Node:
 def explain(session: Session, node: Node) -> None:
     """EXPLAIN ANALYZE runs what it explains, so that CREATE TABLE AS and SELECT INTO make their relation."""
     analyze = [option["DefElem"] for option in node.get("options", ()) if option["DefElem"]["defname"] == "analyze"]
-    said = analyze[-1].get("arg", {}) if analyze else None
-    if said is None or said.get("String", {}).get("sval", "true").lower() in ("false", "off"):
+    argument = analyze[-1].get("arg", {}) if analyze else None
+    if argument is None or argument.get("String", {}).get("sval", "true").lower() in ("false", "off"):
         return
-    if "Integer" in said and not said["Integer"].get("ival", 0):
+    if "Integer" in argument and not argument["Integer"].get("ival", 0):
         return
     query = node["query"]
     if "CreateTableAsStmt" in query:

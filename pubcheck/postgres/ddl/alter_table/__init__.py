@@ -118,20 +118,20 @@ def _run(session: Session, relation: int, commands: list[Node], recurse: bool) -
     persistence = session.catalog.relations[relation].persistence
     changed = False
     for command in commands:
-        what = command["subtype"]
-        if what in _PERSISTENCE:
+        subtype = command["subtype"]
+        if subtype in _PERSISTENCE:
             if changed:
                 raise ServerError("0A000", "cannot change persistence setting twice")
-            changed = _PERSISTENCE[what] != persistence
-        if what == "AT_AlterColumnType":
+            changed = _PERSISTENCE[subtype] != persistence
+        if subtype == "AT_AlterColumnType":
             if not retyped:
                 rows = session.catalog.relations
                 retyped = {oid: rows[oid] for oid in session.catalog.descendants(relation)}
         elif retyped:
             _retyped(session, retyped)
             retyped = {}
-        if what in _HOMES:
-            _ACTIONS[what](session, relation, command, recurse)
+        if subtype in _HOMES:
+            _ACTIONS[subtype](session, relation, command, recurse)
     if retyped:
         _retyped(session, retyped)
 
@@ -177,12 +177,12 @@ def _refuse_lost_not_null(session: Session, relation: int, commands: list[Node])
 
 
 def _pass(command: Node) -> int:
-    what = command["subtype"]
-    if what == "AT_ColumnDefault" and "def" not in command:
+    subtype = command["subtype"]
+    if subtype == "AT_ColumnDefault" and "def" not in command:
         return 0
-    if what == "AT_AddConstraint":
+    if subtype == "AT_AddConstraint":
         return _PASSES.get(command["def"]["Constraint"]["contype"], 6)
-    return _PASSES.get(what, 7)
+    return _PASSES.get(subtype, 7)
 
 
 _PASSES = {

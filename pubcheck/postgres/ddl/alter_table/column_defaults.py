@@ -128,18 +128,18 @@ def drop_expression(session: Session, relation: int, command: Node, recurse: boo
     if column.inherited and row.seen:
         raise ServerError("42P16", "cannot drop generation expression from inherited column")
     for oid in having_column(session, relation, column.name, recurse):
-        here = require_column(session, oid, column.name)
-        if here.generated == "v":
+        member_column = require_column(session, oid, column.name)
+        if member_column.generated == "v":
             raise ServerError("0A000", "ALTER TABLE / DROP EXPRESSION is not supported for virtual generated columns")
-        if not here.generated and catalog.relations[oid].seen:
+        if not member_column.generated and catalog.relations[oid].seen:
             if command.get("missing_ok"):
                 continue
             named = catalog.relations[oid].name
             kind = "generated" if catalog.major.virtual_columns else "stored generated"
             raise ServerError("55000", f'column "{column.name}" of relation "{named}" is not a {kind} column')
-        catalog.forget_dependencies((RELATION, oid), here.number, on=(RELATION, oid))
-        _forget_default(session, oid, here.number)
-        change_columns(session, oid, [here.number], generated="", expression=(), tree=None)
+        catalog.forget_dependencies((RELATION, oid), member_column.number, on=(RELATION, oid))
+        _forget_default(session, oid, member_column.number)
+        change_columns(session, oid, [member_column.number], generated="", expression=(), tree=None)
 
 
 def add_identity(session: Session, relation: int, command: Node, recurse: bool) -> None:
@@ -160,8 +160,8 @@ def add_identity(session: Session, relation: int, command: Node, recurse: bool) 
     if column.has_default or column.generated:
         raise ServerError("55000", f'column "{name}" of relation "{row.name}" already has a default value')
     for oid in _with_partitions(session, relation):
-        here = require_column(session, oid, name)
-        change_columns(session, oid, [here.number], identity=body["generated_when"])
+        member_column = require_column(session, oid, name)
+        change_columns(session, oid, [member_column.number], identity=body["generated_when"])
     attach_default(session, relation, name, body)
 
 
@@ -172,12 +172,12 @@ def set_identity(session: Session, relation: int, command: Node, recurse: bool) 
     column = require_column(session, relation, command["name"])
     if row.seen and not column.identity:
         raise ServerError("55000", f'column "{column.name}" of relation "{row.name}" is not an identity column')
-    given = [item["DefElem"] for item in command["def"]["List"]["items"]]
-    generated = [item["arg"]["Integer"]["ival"] for item in given if item["defname"] == "generated"]
+    options = [item["DefElem"] for item in command["def"]["List"]["items"]]
+    generated = [item["arg"]["Integer"]["ival"] for item in options if item["defname"] == "generated"]
     if generated:
         for oid in _with_partitions(session, relation):
-            here = require_column(session, oid, column.name)
-            change_columns(session, oid, [here.number], identity=chr(generated[-1]))
+            member_column = require_column(session, oid, column.name)
+            change_columns(session, oid, [member_column.number], identity=chr(generated[-1]))
 
 
 def _refuse_part_of_identity(session: Session, row: Relation, recurse: bool, verb: str) -> None:
@@ -185,8 +185,8 @@ def _refuse_part_of_identity(session: Session, row: Relation, recurse: bool, ver
         return
     word = {"add": "add identity to", "drop": "drop identity from", "change": "change identity column of"}[verb]
     if row.partition:
-        what = "a partition" if verb == "change" else "a column of a partition"
-        raise ServerError("42P16", f"cannot {word} {what}")
+        culprit = "a partition" if verb == "change" else "a column of a partition"
+        raise ServerError("42P16", f"cannot {word} {culprit}")
     if row.kind == "p" and not recurse:
         raise ServerError(
             "42P16", f"cannot {word} a column of only the partitioned table", hint="Do not specify the ONLY keyword."
@@ -211,8 +211,8 @@ def drop_identity(session: Session, relation: int, command: Node, recurse: bool)
             raise ServerError("55000", f'column "{name}" of relation "{row.name}" is not an identity column')
         return
     for oid in _with_partitions(session, relation):
-        here = require_column(session, oid, name)
-        change_columns(session, oid, [here.number], identity="")
+        member_column = require_column(session, oid, name)
+        change_columns(session, oid, [member_column.number], identity="")
     for dependent, number, kind in catalog.dependents.get((RELATION, relation)):
         if number == column.number and kind == INTERNAL and dependent[0] == RELATION:
             catalog.forget_dependencies(dependent[:2])

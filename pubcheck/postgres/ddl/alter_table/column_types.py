@@ -64,21 +64,23 @@ def alter_type(session: Session, relation: int, command: Node, recurse: bool) ->
     members = having_column(session, relation, name, recurse)
     refuse_renewal(session, members, name)
     for member in members:
-        here = require_column(session, member, name)
-        if here.inherited > sum(parent in members for parent in catalog.relations[member].parents):
-            other = catalog.relations[member].name
-            raise ServerError("42P16", f'cannot alter inherited column "{name}" of relation "{other}"')
-        refuse_default(session, here, oid)
-        _refuse_type_change(session, catalog.relations[member], here)
-        for used in ((TYPE, here.type), (COLLATION, here.collation)):
-            catalog.forget_dependencies((RELATION, member), here.number, on=used)
-        change_columns(session, member, [here.number], type=oid, typmod=typmod, collation=collation, storage="")
+        member_column = require_column(session, member, name)
+        if member_column.inherited > sum(parent in members for parent in catalog.relations[member].parents):
+            member_name = catalog.relations[member].name
+            raise ServerError("42P16", f'cannot alter inherited column "{name}" of relation "{member_name}"')
+        refuse_default(session, member_column, oid)
+        _refuse_type_change(session, catalog.relations[member], member_column)
+        for used in ((TYPE, member_column.type), (COLLATION, member_column.collation)):
+            catalog.forget_dependencies((RELATION, member), member_column.number, on=used)
+        change_columns(
+            session, member, [member_column.number], type=oid, typmod=typmod, collation=collation, storage=""
+        )
         depend_on_type(session, member, require_column(session, member, name))
-        kept = catalog.types.get(here.default_type) if here.has_default else None
+        kept = catalog.types.get(member_column.default_type) if member_column.has_default else None
         if kept is not None and kept.kind != "d" and kept.oid != oid:
             # The default is of its type as before, and cast to the new one.
-            add_use_of_default(session, member, here.number, (TYPE, kept.oid, 0))
-        _rebuild_keys(session, member, here.number)
+            add_use_of_default(session, member, member_column.number, (TYPE, kept.oid, 0))
+        _rebuild_keys(session, member, member_column.number)
 
 
 def _place(session: Session, node: Node) -> int | None:

@@ -46,10 +46,10 @@ def add_column(session: Session, relation: int, command: Node, recurse: bool) ->
     refuse_pseudo_type(column)
     if column.identity and catalog.children.has(relation) and row.kind != "p":
         raise ServerError("42P16", "cannot recursively add identity column to table that has child tables")
-    wanted = column.constraint
+    not_null = column.constraint
     if column.not_null and catalog.major.named_not_null:
         # The constraint is one of its own, which children inherit (18).
-        wanted = wanted or NotNull()
+        not_null = not_null or NotNull()
         column = replace(column, not_null=False, constraint=None)
     put_columns(session, row, (*row.columns, column))
     depend_on_type(session, relation, column)
@@ -57,8 +57,8 @@ def add_column(session: Session, relation: int, command: Node, recurse: bool) ->
         rebuild_indexes(session, relation)
     for child in sorted(catalog.children.get(relation)):
         _add_inherited(session, child, column)
-    if wanted is not None:
-        add_not_null(session, relation, name, wanted, recurse)
+    if not_null is not None:
+        add_not_null(session, relation, name, not_null, recurse)
     for owner, definition in owned:
         attach_default(session, relation, owner, definition)
         if row.kind == "r" and definition.get("contype") == "CONSTR_DEFAULT" and _may_fail(definition["raw_expr"]):

@@ -38,12 +38,12 @@ def _refuse_part(session: Session, index: Index, part: Index) -> None:
     """ATExecAttachPartitionIdx. Raises ServerError 55000 and 42P17."""
     catalog = session.catalog
     table, parent = catalog.relations[part.table], catalog.relations[index.table]
-    others = (catalog.indexes[oid] for oid in catalog.indexes_of.get(table.oid))
+    siblings = (catalog.indexes[oid] for oid in catalog.indexes_of.get(table.oid))
     message = (
         f'cannot attach index "{catalog.relations[part.oid].name}" as a partition of index '
         f'"{catalog.relations[index.oid].name}"'
     )
-    if part.parent or any(one.parent == index.oid for one in others) or parent.oid not in table.parents:
+    if part.parent or any(sibling.parent == index.oid for sibling in siblings) or parent.oid not in table.parents:
         raise ServerError("55000", message)
     lacks = catalog.owner_of_index(index.oid) is not None and catalog.owner_of_index(part.oid) is None
     if lacks or not match(session, parent, index, table, part):
@@ -51,12 +51,12 @@ def _refuse_part(session: Session, index: Index, part: Index) -> None:
 
 
 def detach(session: Session, relation: int, command: Node, recurse: bool) -> None:
-    said, rows = command["def"]["PartitionCmd"], session.catalog.relations
-    if said.get("concurrent"):
+    partition, rows = command["def"]["PartitionCmd"], session.catalog.relations
+    if partition.get("concurrent"):
         session.refuse_in_transaction("ALTER TABLE ... DETACH CONCURRENTLY")
         if any(rows[oid].bound == ("d",) for oid in session.catalog.children.get(relation)):
             raise ServerError("55000", "cannot detach partitions concurrently when a default partition exists")
-    detach_partition(session, relation, session.relation(said["name"]).oid)
+    detach_partition(session, relation, session.relation(partition["name"]).oid)
 
 
 def inherit(session: Session, relation: int, command: Node, recurse: bool) -> None:
@@ -79,10 +79,10 @@ def add_of(session: Session, relation: int, command: Node, recurse: bool) -> Non
     if row.parents:
         raise ServerError("42809", "typed tables cannot inherit")
     if composite is not None and row.seen:
-        wanted = session.catalog.relations[composite.relation].live()
+        attributes = session.catalog.relations[composite.relation].live()
         held = row.live()
-        same = [column.name for column in held] == [column.name for column in wanted]
-        if not same or any(map(difference, held, wanted)):
+        same = [column.name for column in held] == [column.name for column in attributes]
+        if not same or any(map(difference, held, attributes)):
             raise ServerError("42804", f'table "{row.name}" does not have the columns of its type')
     session.catalog.relations.put(relation, replace(row, of_type=oid))
     if oid:

@@ -42,12 +42,12 @@ def set_unlogged(session: Session, relation: int, command: Node, recurse: bool) 
     for dependent, _, _ in catalog.dependents.get((RELATION, relation)):
         referencing = catalog.constraints.get(dependent[1]) if dependent[0] == CONSTRAINT else None
         if referencing is not None and referencing.kind == "f" and referencing.relation != relation:
-            other = catalog.relations[referencing.relation]
-            if referencing.references == relation and other.persistence == "p":
+            referencing_table = catalog.relations[referencing.relation]
+            if referencing.references == relation and referencing_table.persistence == "p":
                 raise ServerError(
                     "42P16",
                     f'could not change table "{row.name}" to unlogged because it references logged table '
-                    f'"{other.name}"',
+                    f'"{referencing_table.name}"',
                 )
     _persist(session, relation, "u")
 
@@ -63,8 +63,13 @@ def set_logged(session: Session, relation: int, command: Node, recurse: bool) ->
         return
     for oid in catalog.constraints_of.get(relation):
         constraint = catalog.constraints[oid]
-        other = catalog.relations.get(constraint.references)
-        if constraint.kind == "f" and other is not None and other.oid != relation and other.persistence == "u":
+        referenced = catalog.relations.get(constraint.references)
+        if (
+            constraint.kind == "f"
+            and referenced is not None
+            and referenced.oid != relation
+            and referenced.persistence == "u"
+        ):
             raise ServerError(
                 "42P16", f'could not change table "{row.name}" to logged because it references unlogged table'
             )

@@ -19,8 +19,8 @@ def set_parameters(session: Session, relation: int, command: Node, recurse: bool
     catalog = session.catalog
     row = catalog.relations[relation]
     if row.seen:
-        what = catalog.indexes[relation].method if row.kind == "i" else _OF_KIND.get(row.kind, "")
-        refuse_parameters(session, command["def"]["List"]["items"], what, new=False)
+        kind = catalog.indexes[relation].method if row.kind == "i" else _OF_KIND.get(row.kind, "")
+        refuse_parameters(session, command["def"]["List"]["items"], kind, new=False)
 
 
 def set_options(session: Session, relation: int, command: Node, recurse: bool) -> None:

@@ -37,13 +37,13 @@ def drop(session: Session, node: Node) -> None:
     objects: dict[Object, None] = {}
     for item in node["objects"]:
         if kind in RELATION_KINDS:
-            found = _relation_to_drop(session, kind, item, missing_ok)
+            address = _relation_to_drop(session, kind, item, missing_ok)
         else:
-            found = _object_to_drop(session, kind, item, missing_ok)
-        if found is None and not missing_ok:
+            address = _object_to_drop(session, kind, item, missing_ok)
+        if address is None and not missing_ok:
             session.assume("all objects that the statement names, some of which these files do not create")
-        if found is not None:
-            objects[found] = None
+        if address is not None:
+            objects[address] = None
     if objects:
         perform_deletion(session, list(objects), cascade)
 
@@ -74,8 +74,8 @@ def _relation_to_drop(session: Session, kind: str, item: Node, missing_ok: bool)
 
 def _object_to_drop(session: Session, kind: str, item: Node, missing_ok: bool) -> Object | None:
     catalog = session.catalog
-    found = find_object(session, kind, item, missing_ok=missing_ok)
-    if found is None:
+    address = find_object(session, kind, item, missing_ok=missing_ok)
+    if address is None:
         if missing_ok and "String" in item:
             name, word = item["String"]["sval"], OTHER_KINDS.get(kind, kind.removeprefix("OBJECT_").lower())
             session.notices.append(f'{word} "{name}" does not exist, skipping')
@@ -84,21 +84,21 @@ def _object_to_drop(session: Session, kind: str, item: Node, missing_ok: bool) -
             elif kind == "OBJECT_SCHEMA":
                 catalog.gone.put((NAMESPACE, 0, name), True)
         elif kind in ("OBJECT_TYPE", "OBJECT_DOMAIN"):
-            given = item.get("TypeName", {})
-            _note_gone(session, TYPE, strings(given.get("names", list_items(item))))
+            type_name = item.get("TypeName", {})
+            _note_gone(session, TYPE, strings(type_name.get("names", list_items(item))))
         return None
-    if found[0] == PUBLICATION:
-        require_publication_owner(session, catalog.publications[found[1]])
-    elif found[0] == NAMESPACE:
-        if not session.owns(catalog.namespaces[found[1]].owner):
-            raise ServerError("42501", f"must be owner of schema {catalog.namespaces[found[1]].name}")
+    if address[0] == PUBLICATION:
+        require_publication_owner(session, catalog.publications[address[1]])
+    elif address[0] == NAMESPACE:
+        if not session.owns(catalog.namespaces[address[1]].owner):
+            raise ServerError("42501", f"must be owner of schema {catalog.namespaces[address[1]].name}")
     else:
-        row = object_row(session, found)
+        row = object_row(session, address)
         if row is not None and not session.owns(row.owner):
             schema = catalog.namespaces.get(row.namespace)
             if schema is None or not session.owns(schema.owner):
-                raise ServerError("42501", f"must be owner of {word_of(found)} {row.name}")
-    return found
+                raise ServerError("42501", f"must be owner of {word_of(address)} {row.name}")
+    return address
 
 
 def _note_gone(session: Session, kind: str, parts: list[str]) -> None:

@@ -65,8 +65,8 @@ def move(session: Session, target: Object, namespace: int, name: str) -> None:
         move_type(session, catalog.types[oid], namespace, name)
     elif kind == PROC:
         proc = catalog.procs[oid]
-        for other in catalog.proc_names.get((namespace, name)):
-            if catalog.procs[other].arguments == proc.arguments and 0 not in proc.arguments:
+        for overload in catalog.proc_names.get((namespace, name)):
+            if catalog.procs[overload].arguments == proc.arguments and 0 not in proc.arguments:
                 raise ServerError("42723", f"function {name} already exists in schema")
         catalog.proc_names.remove((proc.namespace, proc.name), oid)
         catalog.add_proc(replace(proc, namespace=namespace, name=name))

@@ -40,25 +40,25 @@ def change_owner(session: Session, node: Node) -> None:
     if kind == "OBJECT_DATABASE":
         catalog.databases.put(node["object"]["String"]["sval"], owner.oid)
         return
-    found = find_object(session, kind, node.get("object", {}))
-    row = object_row(session, found) if found else None
-    if found is None or row is None:
+    address = find_object(session, kind, node.get("object", {}))
+    row = object_row(session, address) if address else None
+    if address is None or row is None:
         return
-    _followed_owner(session, row.owner, owner, f"{word_of(found)} {row.name}")
-    heap = heap_of(catalog, found[0])
+    _followed_owner(session, row.owner, owner, f"{word_of(address)} {row.name}")
+    heap = heap_of(catalog, address[0])
     assert heap is not None
     heap.put(row.oid, replace(row, owner=owner.oid))
-    if found[0] == TYPE and row.relation:
+    if address[0] == TYPE and row.relation:
         relation = catalog.relations[row.relation]
         catalog.relations.put(relation.oid, replace(relation, owner=owner.oid))
 
 
-def _followed_owner(session: Session, old: int, new: Role, what: str) -> None:
+def _followed_owner(session: Session, old: int, new: Role, description: str) -> None:
     """Raises ServerError 42501 for whoever may not give that to the new owner."""
     if old == new.oid or session.superuser():
         return
     if not session.owns(old):
-        raise ServerError("42501", f"must be owner of {what}")
+        raise ServerError("42501", f"must be owner of {description}")
     if new.seen and not session.member_of(new.oid):
         raise ServerError("42501", f'must be able to SET ROLE "{new.name}"')
 

@@ -49,22 +49,22 @@ def rename(session: Session, node: Node) -> None:
     elif kind == "OBJECT_ROLE":
         _rename_role(session, node["subname"], node["newname"])
     elif kind in ("OBJECT_TYPE", "OBJECT_DOMAIN"):
-        found = find_object(session, kind, node.get("object", {}))
-        if found is not None:
-            _rename_type(session, found[1], node["newname"])
+        address = find_object(session, kind, node.get("object", {}))
+        if address is not None:
+            _rename_type(session, address[1], node["newname"])
     elif kind in TABLE_OBJECTS:
         relation = find_relation(session, "", node["relation"], missing_ok=node.get("missing_ok", False))
         if relation is not None:
             require_owner(session, relation)
-            found = find_on_table(session, kind, relation, node["subname"])
-            if found is not None:
-                move(session, found, relation.oid, node["newname"])
+            address = find_on_table(session, kind, relation, node["subname"])
+            if address is not None:
+                move(session, address, relation.oid, node["newname"])
     elif kind in PROC_KINDS or kind == "OBJECT_COLLATION" or kind in OTHER_KINDS:
-        found = find_object(session, kind, node.get("object", {}), missing_ok=node.get("missing_ok", False))
-        row = object_row(session, found) if found else None
-        if found is not None and row is not None:
-            require_object_owner(session, found, row)
-            move(session, found, row.namespace, node["newname"])
+        address = find_object(session, kind, node.get("object", {}), missing_ok=node.get("missing_ok", False))
+        row = object_row(session, address) if address else None
+        if address is not None and row is not None:
+            require_object_owner(session, address, row)
+            move(session, address, row.namespace, node["newname"])
 
 
 def _rename_relation(session: Session, node: Node, kind: str) -> None:
@@ -81,9 +81,9 @@ def _rename_publication(session: Session, node: Node) -> None:
     name = node["newname"]
     row = session.publication(node["object"]["String"]["sval"])
     require_publication_owner(session, row)
-    other = catalog.publication_names.get(name)
-    if other is not None:
-        session.rests_on(catalog.publications[other])
+    existing = catalog.publication_names.get(name)
+    if existing is not None:
+        session.rests_on(catalog.publications[existing])
         error = ServerError("42710", PUBLICATION_EXISTS, key="publication-exists", publication=name)
         error.publication = name
         raise error

@@ -26,23 +26,23 @@ def set_schema(session: Session, node: Node) -> None:
 
         move_extension(session, node["object"]["String"]["sval"], node["newschema"])
         return
-    found = find_object(session, kind, node.get("object", {}), missing_ok=node.get("missing_ok", False))
-    row = object_row(session, found) if found else None
+    address = find_object(session, kind, node.get("object", {}), missing_ok=node.get("missing_ok", False))
+    row = object_row(session, address) if address else None
     namespace = session.namespace(node["newschema"])
-    if found is None or row is None:
+    if address is None or row is None:
         return
-    if found[0] == TYPE:
-        refuse_shell(session.catalog.types[found[1]])
-    require_object_owner(session, found, row)
+    if address[0] == TYPE:
+        refuse_shell(session.catalog.types[address[1]])
+    require_object_owner(session, address, row)
     require_creation(session, namespace)
     if row.namespace == namespace.oid:
         return
-    relation = relation_of_type(session, row) if found[0] == TYPE else None
+    relation = relation_of_type(session, row) if address[0] == TYPE else None
     if relation is not None:
         _move_relation(session, relation, namespace)
     else:
-        move(session, found, namespace.oid, row.name)
-        _depend_on_namespace(session, found, row.namespace, namespace.oid)
+        move(session, address, namespace.oid, row.name)
+        _depend_on_namespace(session, address, row.namespace, namespace.oid)
 
 
 def _depend_on_namespace(session: Session, target: Object, old: int, new: int) -> None:
@@ -80,10 +80,10 @@ def _move_relation(session: Session, row: Relation, namespace: Namespace) -> Non
     catalog = session.catalog
     if row.namespace == namespace.oid:
         return
-    for one in (row.namespace, namespace.oid):
-        if catalog.namespaces[one].name.startswith("pg_temp"):
+    for schema in (row.namespace, namespace.oid):
+        if catalog.namespaces[schema].name.startswith("pg_temp"):
             raise ServerError("0A000", "cannot move objects into or out of temporary schemas")
-        if one == PG_TOAST:
+        if schema == PG_TOAST:
             raise ServerError("0A000", "cannot move objects into or out of TOAST schema")
     _refuse_taken(session, row, namespace)
     former = row.namespace

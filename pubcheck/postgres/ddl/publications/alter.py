@@ -46,18 +46,18 @@ def _alter_options(session: Session, publication: Publication, nodes: list[Node]
             relation = catalog.relations[member.relation]
             if relation.kind != "p" or (member.filter is None and member.columns is None):
                 continue
-            what = "WHERE clause" if member.filter is not None else "column list"
+            clause = "WHERE clause" if member.filter is not None else "column list"
             raise about(
                 ServerError(
                     "22023",
                     'cannot set parameter "publish_via_partition_root" to false for publication "{publication}"',
                     key="via-root-needed",
-                    detail=f'The publication contains a {what} for partitioned table "{relation.name}", '
+                    detail=f'The publication contains a {clause} for partitioned table "{relation.name}", '
                     'which is not allowed when "publish_via_partition_root" is false.',
                     culprit=options.via_root_location,
                     publication=publication.name,
                     relation=relation.name,
-                    what=what,
+                    what=clause,
                 ),
                 publication.name,
                 session.qualified(relation),
@@ -73,9 +73,9 @@ def _check_alter(session: Session, publication: Publication, objects: Objects, a
     if not publication.all_tables:
         return
     if objects.schemas:
-        what, location = "Schemas", objects.schemas[0][1]
+        kind, location = "Schemas", objects.schemas[0][1]
     elif objects.tables:
-        what, location = "Tables", objects.tables[0]["relation"].get("location", 0)
+        kind, location = "Tables", objects.tables[0]["relation"].get("location", 0)
     else:
         return
     raise about(
@@ -83,7 +83,7 @@ def _check_alter(session: Session, publication: Publication, objects: Objects, a
             "55000",
             'publication "{publication}" is defined as FOR ALL TABLES',
             key="all-tables-fixed",
-            detail=f"{what} cannot be added to or dropped from FOR ALL TABLES publications.",
+            detail=f"{kind} cannot be added to or dropped from FOR ALL TABLES publications.",
             culprit=location,
             publication=name,
         ),

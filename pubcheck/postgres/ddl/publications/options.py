@@ -116,7 +116,7 @@ _SPACE = " \t\n\r\f\v"
 
 def split_identifiers(text: str) -> list[str] | None:
     """SplitIdentifierString with a comma: names folded to lower case unless quoted; None of a malformed list."""
-    found: list[str] = []
+    identifiers: list[str] = []
     at, end = 0, len(text)
 
     def skip(at: int) -> int:
@@ -126,7 +126,7 @@ def split_identifiers(text: str) -> list[str] | None:
 
     at = skip(at)
     if at == end:
-        return found
+        return identifiers
     while True:
         if text[at : at + 1] == '"':
             name, at = "", at + 1
@@ -147,10 +147,10 @@ def split_identifiers(text: str) -> list[str] | None:
             if at == start:
                 return None
             name = ascii_lower(text[start:at])
-        found.append(name.encode()[:63].decode(errors="ignore"))
+        identifiers.append(name.encode()[:63].decode(errors="ignore"))
         at = skip(at)
         if at == end:
-            return found
+            return identifiers
         if text[at] != ",":
             return None
         at = skip(at + 1)

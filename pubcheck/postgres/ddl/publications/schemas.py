@@ -51,9 +51,9 @@ def alter_schemas(
             else:
                 catalog.gone.put((PUBLICATION_NAMESPACE, publication.oid, namespace.oid), True)
     else:
-        wanted = {namespace.oid for namespace, _ in schemas}
+        new_schemas = {namespace.oid for namespace, _ in schemas}
         for oid in catalog.schemas_of.get(publication.oid):
-            if catalog.publication_namespaces[oid].namespace not in wanted:
+            if catalog.publication_namespaces[oid].namespace not in new_schemas:
                 catalog.remove(PUBLICATION_NAMESPACE, oid)
         catalog.gone.put((PUBLICATION_NAMESPACE, publication.oid, 0), True)
         add_schemas(session, publication, schemas, if_not_exists=True)

@@ -189,7 +189,7 @@ def _columns_for_set(session: Session, member: Member, publication: str) -> set[
     if member.columns is None:
         return None
     relation = session.catalog.relations[member.relation.oid]
-    found: set[int] = set()
+    attnums: set[int] = set()
     for name in member.columns:
         column = relation.column(name)
         if column is None and name in SYSTEM_COLUMNS:
@@ -200,8 +200,8 @@ def _columns_for_set(session: Session, member: Member, publication: str) -> set[
                 culprit=member.location,
             )
             raise about(error, publication, session.qualified(relation))
-        found.add(column.number if column else 0)
-    return found
+        attnums.add(column.number if column else 0)
+    return attnums
 
 
 def same_filter(old: Filter | None, new: Filter | None) -> bool:

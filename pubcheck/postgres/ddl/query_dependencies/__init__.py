@@ -105,8 +105,8 @@ class _Reader:
             items += visible
         outputs: Outputs = []
         for target in body.get("targetList", ()):
-            found = self._target(target["ResTarget"], star, ctes, scopes)
-            outputs = None if outputs is None or found is None else outputs + found
+            target_columns = self._target(target["ResTarget"], star, ctes, scopes)
+            outputs = None if outputs is None or target_columns is None else outputs + target_columns
             if outputs is not None and len(outputs) > MOST_ENTRIES:
                 raise ServerError("54011", f"target lists can have at most {MOST_ENTRIES} entries")
         for clause in ("whereClause", "groupClause", "havingClause", "windowClause", "limitOffset", "limitCount"):
@@ -125,15 +125,15 @@ class _Reader:
             body = body["larg"]
         outputs = self._select(body, ctes, outer)
         for arm in reversed(arms):
-            others = self._select(arm, ctes, outer)
+            right_outputs = self._select(arm, ctes, outer)
             if outputs is None:
                 continue
-            if others is None:
-                outputs = [Output(one.name) for one in outputs]
+            if right_outputs is None:
+                outputs = [Output(left.name) for left in outputs]
                 continue
-            if len(outputs) != len(others):
+            if len(outputs) != len(right_outputs):
                 raise ServerError("42601", "each set operation query must have the same number of columns")
-            outputs = [united(one, other) for one, other in zip(outputs, others, strict=True)]
+            outputs = [united(left, right) for left, right in zip(outputs, right_outputs, strict=True)]
         return outputs
 
     def _modifying(self, body: Node, ctes: dict[str, Outputs], outer: list[list[Item]]) -> Outputs:
@@ -146,8 +146,8 @@ class _Reader:
         item = self._item_of(row, body["relation"])
         outputs: Outputs = []
         for target in returning:
-            found = self._target(target["ResTarget"], item.columns, ctes, [[item], *outer])
-            outputs = None if outputs is None or found is None else outputs + found
+            columns = self._target(target["ResTarget"], item.columns, ctes, [[item], *outer])
+            outputs = None if outputs is None or columns is None else outputs + columns
         return outputs
 
     def _with(self, clause: Node, ctes: dict[str, Outputs], outer: list[list[Item]]) -> dict[str, Outputs]:
@@ -219,14 +219,14 @@ class _Reader:
 
     def _json_columns(self, body: Node) -> list[Output]:
         """Columns of one level first, those of its NESTED paths after them (parse_jsontable.c)."""
-        found: list[Output] = []
+        columns: list[Output] = []
         levels = [body]
         while levels:
             parts = [part["JsonTableColumn"] for part in levels.pop().get("columns", ())]
             plain = [part for part in parts if part["coltype"] != "JTC_NESTED"]
-            found += [self._defined(part, part["name"], INT4) for part in plain]
+            columns += [self._defined(part, part["name"], INT4) for part in plain]
             levels += [part for part in reversed(parts) if part["coltype"] == "JTC_NESTED"]
-        return found
+        return columns
 
     def _defined(self, part: Node, name: str, otherwise: int = 0) -> Output:
         """A column that a column definition describes."""
@@ -274,15 +274,15 @@ class _Reader:
             else:
                 using = names(body.get("usingClause", ()))
             for name in using:
-                one = next((column for column in left if column.name == name), None)
-                other = next((column for column in right if column.name == name), None)
-                if one is None or other is None:
+                left_column = next((column for column in left if column.name == name), None)
+                right_column = next((column for column in right if column.name == name), None)
+                if left_column is None or right_column is None:
                     message = 'column "{column}" specified in USING clause does not exist'
                     raise ServerError("42703", message, column=name)
-                for column in (one, other):
+                for column in (left_column, right_column):
                     self._use(column)
-                whole = united(one, other)
-                source = one.source if whole.type and body.get("jointype") != "JOIN_FULL" else None
+                whole = united(left_column, right_column)
+                source = left_column.source if whole.type and body.get("jointype") != "JOIN_FULL" else None
                 merged.append(replace(whole, source=source))
             rest = [column for column in left if column.name not in using]
             columns = merged + rest + [column for column in right if column.name not in using]
@@ -307,14 +307,14 @@ class _Reader:
             self._expressions(call, ctes, scopes)
             name = figure_name(call)[0]
             first = first or name
-            found: Outputs
+            outputs: Outputs
             if definitions and definitions[0]:
-                found = self._definitions(definitions[0]["List"]["items"])
+                outputs = self._definitions(definitions[0]["List"]["items"])
             elif "coldeflist" in body:
-                found = self._definitions(body["coldeflist"])
+                outputs = self._definitions(body["coldeflist"])
             else:
-                found = result_columns(self.session, call, name if several else alias.get("aliasname", name))
-            columns = None if columns is None or found is None else columns + found
+                outputs = result_columns(self.session, call, name if several else alias.get("aliasname", name))
+            columns = None if columns is None or outputs is None else columns + outputs
         if columns is not None and body.get("ordinality"):
             columns.append(Output("ordinality", INT8))
         return Item(alias.get("aliasname", first), renamed(columns, aliases))
@@ -338,8 +338,8 @@ class _Reader:
             return self._fields(body, scopes)
         name = target.get("name") or _name_of(kind, body, value)
         if kind == "ColumnRef":
-            found = self._column(body, scopes)
-            return [Output(name) if found is None else replace(found, name=name)]
+            output = self._column(body, scopes)
+            return [Output(name) if output is None else replace(output, name=name)]
         if kind == "SubLink" and body["subLinkType"] == "EXPR_SUBLINK":
             inner = self.select(body["subselect"], ctes, scopes)
             # FigureColname looks at the written target; a star gives its first column no name here.
@@ -375,23 +375,23 @@ class _Reader:
         ((kind, body),) = value.items()
         column = self._column(body, scopes) if kind == "ColumnRef" and casts else None
         literal = kind == "A_Const" and ("sval" in body or "isnull" in body)
-        found = column or Output("", self._written_type(kind, body))
-        if found.type == TEXT and column is None:
-            found = replace(found, collation=DEFAULT_COLLATION)
+        output = column or Output("", self._written_type(kind, body))
+        if output.type == TEXT and column is None:
+            output = replace(output, collation=DEFAULT_COLLATION)
         for cast in reversed(casts):
             if "CollateClause" in cast:
                 chosen = named_collation(self.session, names(cast["CollateClause"]["collname"]))
-                found = replace(found, collation=chosen)
+                output = replace(output, collation=chosen)
                 continue
             oid, typmod = self._type(cast["TypeCast"]["typeName"])
             collation = type_collation(self.session, oid)
             if collation and not literal:
                 # What is collatable below gives its own; a domain says it itself.
                 domain = oid >= FIRST_NORMAL_OID and collation != DEFAULT_COLLATION
-                below = found.collation if found.type else UNSEEN_COLLATION
+                below = output.collation if output.type else UNSEEN_COLLATION
                 collation = collation if domain or not below else below
-            found, literal = Output("", oid, collation, None, typmod), False
-        return found
+            output, literal = Output("", oid, collation, None, typmod), False
+        return output
 
     def _written_type(self, kind: str, body: Node) -> int:
         if kind == "RowExpr":

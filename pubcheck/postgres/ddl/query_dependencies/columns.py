@@ -48,17 +48,17 @@ def columns_of(row: Relation) -> Outputs:
     ]
 
 
-def united(one: Output, other: Output) -> Output:
+def united(left: Output, right: Output) -> Output:
     """A column of a set operation, or one that USING merges: of the type that both have, else of none."""
-    if one.type != other.type or not one.type:
-        return Output(one.name)
-    typmod = one.typmod if one.typmod == other.typmod else -1
-    collation = one.collation
+    if left.type != right.type or not left.type:
+        return Output(left.name)
+    typmod = left.typmod if left.typmod == right.typmod else -1
+    collation = left.collation
     if collation == DEFAULT_COLLATION:
-        collation = other.collation
-    elif other.collation not in (collation, DEFAULT_COLLATION):
+        collation = right.collation
+    elif right.collation not in (collation, DEFAULT_COLLATION):
         collation = UNSEEN_COLLATION
-    return Output(one.name, one.type, collation, None, typmod)
+    return Output(left.name, left.type, collation, None, typmod)
 
 
 def field_of(column: Column) -> Output:

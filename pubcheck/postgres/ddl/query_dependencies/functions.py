@@ -54,8 +54,8 @@ def result_columns(session: Session, call: Node, name: str) -> Outputs:
 
 
 def _result_of(session: Session, proc: Proc, name: str) -> Outputs:
-    given = zip(proc.modes, proc.argument_names, proc.parameters, strict=False)
-    out = [(column, oid) for mode, column, oid in given if mode in "obt"]
+    parameters = zip(proc.modes, proc.argument_names, proc.parameters, strict=False)
+    out = [(column, oid) for mode, column, oid in parameters if mode in "obt"]
     if out:
         if not all(column for column, _ in out):
             return None
@@ -83,5 +83,5 @@ def own_functions(session: Session, name: list[str]) -> list[Proc]:
         path: tuple[int, ...] = () if namespace is None else (namespace,)
     else:
         path = session.path
-    found = [oid for namespace in path for oid in catalog.proc_names.get((namespace, name[-1]))]
-    return [catalog.procs[oid] for oid in found if catalog.procs[oid].namespace != PG_CATALOG]
+    oids = [oid for namespace in path for oid in catalog.proc_names.get((namespace, name[-1]))]
+    return [catalog.procs[oid] for oid in oids if catalog.procs[oid].namespace != PG_CATALOG]

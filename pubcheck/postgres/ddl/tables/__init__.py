@@ -80,8 +80,8 @@ def create_table(session: Session, node: Node, kind: str = "") -> None:
     parents = _parents(session, node, former, namespace, persistence) if "inhRelations" in node else []
     bound = read_bound(session, session.catalog.relations[parents[0].oid], node["partbound"]) if partition else None
     of_type = session.type_oid(node["ofTypename"]) if "ofTypename" in node else 0
-    made = _elements(session, node, parents)
-    for column in made.columns:
+    elements = _elements(session, node, parents)
+    for column in elements.columns:
         refuse_pseudo_type(column)
     if bound is not None:
         refuse_overlap(session, parents[0], name, bound)
@@ -91,13 +91,13 @@ def create_table(session: Session, node: Node, kind: str = "") -> None:
         namespace,
         kind or ("p" if "partspec" in node else "r"),
         session.setting("role"),
-        columns=tuple(made.columns),
+        columns=tuple(elements.columns),
         persistence=persistence,
         partition=partition,
         parents=tuple([parent.oid for parent in parents]),
         of_type=of_type,
         on_commit_drop=node.get("oncommit") == "ONCOMMIT_DROP",
-        seen=made.seen,
+        seen=elements.seen,
         place=session.place(rv.get("location", 0), len(name.encode())),
         bound=bound,
     )
@@ -107,10 +107,10 @@ def create_table(session: Session, node: Node, kind: str = "") -> None:
 
         row = partitioned(session, row, node["partspec"])
     if session.catalog.major.named_not_null:
-        row = with_not_nulls(session, row, made.constraints)
+        row = with_not_nulls(session, row, elements.constraints)
     _enter(session, row, former)
     session.mentions.setdefault(row.oid, rv.get("location", 0))
-    _complete(session, row, node, parents, made)
+    _complete(session, row, node, parents, elements)
     if row.on_commit_drop and session.transaction is None:
         # The statement is a transaction of its own.
         from pubcheck.postgres.ddl.temporary_tables import drop_at_commit
@@ -159,17 +159,17 @@ def _elements(session: Session, node: Node, parents: list[Relation]) -> _Element
         of_type = columns_of_type(session, node["ofTypename"])
         seen = of_type is not None
         columns += of_type or ()
-    made = _Elements(columns, [], [], [], seen)
+    elements = _Elements(columns, [], [], [], seen)
     positions = {column.name: at for at, column in enumerate(columns)}
-    said: set[str] = set()
+    column_names: set[str] = set()
     for element in node.get("tableElts", ()):
-        ((what, body),) = element.items()
-        if what == "ColumnDef":
-            column = define_column(session, body, len(columns) + 1, made.constraints, made.owned)
+        ((kind, body),) = element.items()
+        if kind == "ColumnDef":
+            column = define_column(session, body, len(columns) + 1, elements.constraints, elements.owned)
             name = column.name
-            if name in said:
+            if name in column_names:
                 raise ServerError("42701", f'column "{name}" specified more than once')
-            said.add(name)
+            column_names.add(name)
             if "typeName" not in body and name not in positions and seen:
                 raise ServerError("42703", f'column "{name}" does not exist')
             if name in positions:
@@ -177,24 +177,24 @@ def _elements(session: Session, node: Node, parents: list[Relation]) -> _Element
                 columns[at] = merged(session, columns[at], column, typed="typeName" in body)
             else:
                 columns.append(column)
-        elif what == "Constraint":
-            made.constraints.append(body)
-        elif what == "TableLikeClause":
+        elif kind == "Constraint":
+            elements.constraints.append(body)
+        elif kind == "TableLikeClause":
             # Loaded only for LIKE.
             from pubcheck.postgres.ddl.tables.like import copy_columns, with_columns
 
             source = with_columns(session, session.relation(body["relation"]))
-            made.seen = made.seen and source.seen
+            elements.seen = elements.seen and source.seen
             if source.kind not in "rvmcfp":
                 raise ServerError("42809", f'relation "{source.name}" is invalid in LIKE clause')
-            made.likes.append((source, body.get("options", 0)))
-            copy_columns(columns, {*positions, *said}, source, body.get("options", 0), made.owned)
-            said.update(column.name for column in source.live())
-    if parents or made.likes or "ofTypename" in node:
+            elements.likes.append((source, body.get("options", 0)))
+            copy_columns(columns, {*positions, *column_names}, source, body.get("options", 0), elements.owned)
+            column_names.update(column.name for column in source.live())
+    if parents or elements.likes or "ofTypename" in node:
         for at, column in enumerate(columns, 1):
             if column.number != at:
                 columns[at - 1] = replace(column, number=at)
-    return made
+    return elements
 
 
 def _enter(session: Session, row: Relation, former: Relation | None) -> None:
@@ -208,20 +208,20 @@ def _enter(session: Session, row: Relation, former: Relation | None) -> None:
         adopt_members(session, former, row)
 
 
-def _complete(session: Session, row: Relation, node: Node, parents: list[Relation], made: _Elements) -> None:
+def _complete(session: Session, row: Relation, node: Node, parents: list[Relation], elements: _Elements) -> None:
     """What the table depends on, and all that is next to its columns, in the server's order."""
     catalog = session.catalog
     depend_on_types(session, row)
     for parent in parents:
         catalog.depend((RELATION, row.oid, 0), (RELATION, parent.oid, 0), AUTO if row.partition else NORMAL)
-    for owner, definition in made.owned:
+    for owner, definition in elements.owned:
         attach_default(session, row.oid, owner, definition)
-    if parents or made.likes:
-        copy_defaults(session, row.oid, own_defaults(node), [*parents, *(source for source, _ in made.likes)])
-    if made.likes:
+    if parents or elements.likes:
+        copy_defaults(session, row.oid, own_defaults(node), [*parents, *(source for source, _ in elements.likes)])
+    if elements.likes:
         from pubcheck.postgres.ddl.tables.like import copy_constraints, copy_indexes
 
-    for source, options in made.likes:
+    for source, options in elements.likes:
         copy_constraints(session, source, row.oid, options)
     for parent in parents:
         inherit_constraints(session, parent, row.oid)
@@ -229,12 +229,12 @@ def _complete(session: Session, row: Relation, node: Node, parents: list[Relatio
         # In DefineRelation, before the statements for the partition's own keys run.
         clone_indexes(session, parents[0], row.oid)
     if not session.superuser() and (
-        any("serial" in definition for _, definition in made.owned)
-        or any(constraint["contype"] != "CONSTR_CHECK" for constraint in made.constraints)
+        any("serial" in definition for _, definition in elements.owned)
+        or any(constraint["contype"] != "CONSTR_CHECK" for constraint in elements.constraints)
     ):
         # The server looks the table up again for its keys, which takes USAGE of its schema.
         session.relation(node["relation"])
-    for constraint in order_constraints(made.constraints):
+    for constraint in order_constraints(elements.constraints):
         add_constraint(session, row.oid, constraint)
-    for source, options in made.likes:
+    for source, options in elements.likes:
         copy_indexes(session, source, row.oid, options)

@@ -166,21 +166,21 @@ def _named(session: Session, constraint: Node) -> NotNull | None:
 
 def _constraints_of_table(name: str, constraints: list[Node]) -> list[Node]:
     """Return a column's keys and checks as table constraints (transformConstraintAttrs)."""
-    found: list[Node] = []
+    table_constraints: list[Node] = []
     last: Node | None = None
     for constraint in constraints:
         kind = constraint["contype"]
         if kind in ("CONSTR_PRIMARY", "CONSTR_UNIQUE"):
             last = {**constraint, "keys": [{"String": {"sval": name}}]}
-            found.append(last)
+            table_constraints.append(last)
         elif kind == "CONSTR_FOREIGN":
             last = {**constraint, "fk_attrs": [{"String": {"sval": name}}]}
-            found.append(last)
+            table_constraints.append(last)
         elif kind == "CONSTR_CHECK":
-            found.append({**constraint, "of_column": name})
+            table_constraints.append({**constraint, "of_column": name})
         elif last is not None:
             last.update(_ATTRIBUTES.get(kind, {}))
-    return found
+    return table_constraints
 
 
 _ATTRIBUTES = {

@@ -16,15 +16,15 @@ from pubcheck.postgres.session import Session
 
 def with_not_nulls(session: Session, row: Relation, constraints: list[Node]) -> Relation:
     """NOT NULL and PRIMARY KEY of a new table as constraints with names (18); NOT NULL is then off the list."""
-    wanted: list[tuple[str, NotNull]] = []
+    not_nulls: list[tuple[str, NotNull]] = []
     for node in constraints:
         if node["contype"] == "CONSTR_NOTNULL":
             held = NotNull(node.get("conname", ""), no_inherit=node.get("is_no_inherit", False))
-            wanted.append((node["keys"][0]["String"]["sval"], held))
+            not_nulls.append((node["keys"][0]["String"]["sval"], held))
         elif node["contype"] == "CONSTR_PRIMARY" and "indexname" not in node:
-            wanted += ((key["String"]["sval"], NotNull()) for key in node.get("keys", ()))
+            not_nulls += ((key["String"]["sval"], NotNull()) for key in node.get("keys", ()))
     columns = list(row.columns)
-    for name, held in wanted:
+    for name, held in not_nulls:
         column = row.column(name)
         if column is None:
             if row.seen:
@@ -33,7 +33,7 @@ def with_not_nulls(session: Session, row: Relation, constraints: list[Node]) -> 
         at = column.number - 1
         columns[at] = replace(columns[at], not_null=True, constraint=both(columns[at], held))
     constraints[:] = [node for node in constraints if node["contype"] != "CONSTR_NOTNULL"]
-    row = replace(row, columns=tuple(columns)) if wanted else row
+    row = replace(row, columns=tuple(columns)) if not_nulls else row
     named = name_constraints(session, row)
     return row if named is row.columns else replace(row, columns=named)
 
@@ -71,12 +71,12 @@ def _without_repeated_keys(constraints: list[Node]) -> list[Node]:
     kept: list[Node] = []
     for constraint in sorted(constraints, key=lambda item: item["contype"] != "CONSTR_PRIMARY"):
         if constraint["contype"] in ("CONSTR_PRIMARY", "CONSTR_UNIQUE") and "indexname" not in constraint:
-            said = repr([without_locations(constraint.get(field)) for field in _KEY_FIELDS])
-            known = first.get(said)
+            definition = repr([without_locations(constraint.get(field)) for field in _KEY_FIELDS])
+            known = first.get(definition)
             if known is not None and constraint["contype"] == "CONSTR_UNIQUE":
                 if "conname" in constraint:
                     known.setdefault("conname", constraint["conname"])
                 continue
-            constraint = first[said] = {**constraint}
+            constraint = first[definition] = {**constraint}
         kept.append(constraint)
     return kept

@@ -82,26 +82,30 @@ _LITERALS = {
 }
 
 
-def suits(session: Session, wanted: int, given: int, expression: Node, *, simple: bool) -> bool:
-    """Whether it shows at a glance that a column of type ``wanted`` can have a default of the type ``given``, or that
-    nothing will be said of it: of a call without arguments, unless it is known that all that there is is seen.
-    ``simple`` is what ``is_simple`` says of it.
+def suits(session: Session, column_type: int, expression_type: int, expression: Node, *, simple: bool) -> bool:
+    """Whether a column of type ``column_type`` can clearly have a default of type ``expression_type``, or
+    nothing will be reported: for a call without arguments, unless everything that exists is known.
+    ``simple`` is the answer of ``is_simple`` for it.
 
     So it is with most, and a closer look takes all that reads expressions.
     """
-    if not wanted or "isnull" in expression.get("A_Const", ()):
+    if not column_type or "isnull" in expression.get("A_Const", ()):
         return True
-    if not given:
+    if not expression_type:
         return simple and not session.complete
     if not simple and plain_call(expression) is None:
         return False
-    if given != wanted and wanted not in _STRINGS and not any({given, wanted} <= alike for alike in (_NUMBERS, _TIMES)):
+    if (
+        expression_type != column_type
+        and column_type not in _STRINGS
+        and not any({expression_type, column_type} <= alike for alike in (_NUMBERS, _TIMES))
+    ):
         return False
     text = (constant(expression) or {}).get("sval")
-    if text is None or given in _STRINGS:
+    if text is None or expression_type in _STRINGS:
         return True
-    own = session.catalog.types.get(given)
+    own = session.catalog.types.get(expression_type)
     if own is not None and own.kind == "e":
         return text["sval"] in own.labels
-    known = _LITERALS.get(given)
+    known = _LITERALS.get(expression_type)
     return known is not None and known.fullmatch(text["sval"]) is not None

@@ -54,22 +54,24 @@ def _attach_generation(session: Session, row: Relation, column: Column, definiti
     catalog.depend(default, this, INTERNAL if uses else AUTO)
     for used in uses:
         catalog.depend(default, used, NORMAL)
-    for other in column.expression:
-        base = row.column(other)
+    for referenced in column.expression:
+        base = row.column(referenced)
         if base is not None:
             if base.generated and "raw_expr" in definition:
-                raise ServerError("42P17", f'cannot use generated column "{other}" in column generation expression')
+                raise ServerError(
+                    "42P17", f'cannot use generated column "{referenced}" in column generation expression'
+                )
             catalog.depend(this, (RELATION, row.oid, base.number), NORMAL)
-        elif row.seen and other not in SYSTEM_COLUMNS and other != row.name:
-            raise ServerError("42703", f'column "{other}" does not exist')
+        elif row.seen and referenced not in SYSTEM_COLUMNS and referenced != row.name:
+            raise ServerError("42703", f'column "{referenced}" does not exist')
 
 
 def _attach_default(session: Session, row: Relation, column: Column, expression: Node) -> None:
     """The sequences and functions that a default uses; what the column certainly cannot have is refused."""
-    given = column.default_type
-    if not given and "sval" in expression.get("A_Const", ()):
-        given = column.type  # a partition's column does not say its type
-    refuse_default(session, row, column, expression, given)
+    expression_type = column.default_type
+    if not expression_type and "sval" in expression.get("A_Const", ()):
+        expression_type = column.type  # a partition's column does not say its type
+    refuse_default(session, row, column, expression, expression_type)
     uses = [(PROC, function, 0) for function in functions_called(session, expression)]
     if not is_simple(expression):
         uses += [(RELATION, sequence.oid, 0) for sequence in sequences_used(session, expression) if sequence]
@@ -77,15 +79,15 @@ def _attach_default(session: Session, row: Relation, column: Column, expression:
         _default(session, row.oid, column.number, uses)
 
 
-def refuse_default(session: Session, row: Relation, column: Column, expression: Node, given: int) -> None:
-    """Raises ServerError where the server certainly refuses a default, of the type ``given`` so far as that shows."""
+def refuse_default(session: Session, row: Relation, column: Column, expression: Node, expression_type: int) -> None:
+    """Raise ServerError if the server certainly refuses a default; ``expression_type`` is its type, 0 if unknown."""
     simple = is_simple(expression)
     if not simple and plain_call(expression) is None:
         # Loaded only where it does not show at a glance.
         from pubcheck.postgres.ddl.stored_expressions import refuse_out_of_place
 
         refuse_out_of_place(expression, "DEFAULT expression", columns="DEFAULT expression")
-    if not suits(session, column.type, given, expression, simple=simple):
+    if not suits(session, column.type, expression_type, expression, simple=simple):
         # Loaded only where it does not show at a glance.
         from pubcheck.postgres.ddl.defaults import refuse_default_value
 

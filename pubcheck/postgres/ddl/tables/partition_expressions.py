@@ -58,18 +58,18 @@ def value_of(session: Session, column: Column, tree: Node) -> tuple[Any] | None:
 
     Raises ServerError where the server certainly refuses it.
     """
-    found: list[tuple[Any]] = []
+    values: list[tuple[Any]] = []
     refuse_out_of_place(tree, "partition bound", columns="partition bound expression")
     with only_certain(session):
         p, expr = analyzed(session, NOTHING, tree, "partition bound")
-        made = coerce_to_target_type(p, expr, expr.type, column.type, column.typmod, "a", IMPLICIT, -1)
-        if made is None:
+        coerced = coerce_to_target_type(p, expr, expr.type, column.type, column.typmod, "a", IMPLICIT, -1)
+        if coerced is None:
             shown = session.syscache.format_type(column.type)
             raise ServerError("42804", f'specified value cannot be cast to type {shown} for column "{column.name}"')
-        left = planned(p, made)
+        left = planned(p, coerced)
         if left.node == "Const" and (left.null or column.type in _AS_EVALUATED):
-            found.append((left.value,))
-    return found[0] if found else None
+            values.append((left.value,))
+    return values[0] if values else None
 
 
 _AS_EVALUATED = frozenset((INT2, INT4, INT8, NUMERIC, BOOL, TEXT, VARCHAR))

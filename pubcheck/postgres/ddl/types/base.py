@@ -53,9 +53,9 @@ def create_base(session: Session, node: Node) -> None:
     )
     row = new_type(session, row)
     for which in ("input", "output", "receive", "send", "typmod_in", "typmod_out", "analyze", "subscript"):
-        given = options.get(which, {}).get("TypeName")
-        if given is not None:
-            for function in functions_named(session, names(given["names"])):
+        function_name = options.get(which, {}).get("TypeName")
+        if function_name is not None:
+            for function in functions_named(session, names(function_name["names"])):
                 catalog.depend((TYPE, row.oid, 0), (PROC, function, 0), NORMAL)
 
 

@@ -82,26 +82,26 @@ def typed_tables(session: Session, composite: Relation, *, cascade: bool) -> lis
     """The tables OF a composite type (find_typed_table_dependencies). Raises ServerError 2BP01 without ``cascade``."""
     catalog = session.catalog
     oid = catalog.type_names.get((composite.namespace, composite.name), 0)
-    found = [
+    tables = [
         dependent[1]
         for dependent, _, _ in catalog.dependents.get((TYPE, oid))
         if dependent[0] == RELATION and not dependent[2] and catalog.relations[dependent[1]].of_type == oid
     ]
-    if found and not cascade:
+    if tables and not cascade:
         raise ServerError(
             "2BP01",
             f'cannot alter type "{composite.name}" because it is the type of a typed table',
             hint="Use ALTER ... CASCADE to alter the typed tables too.",
         )
-    return found
+    return tables
 
 
 def _alter_attribute(session: Session, command: Node, oid: int, cascade: bool) -> None:
     """What a command does to the composite type itself; its relation is ``oid``."""
     catalog = session.catalog
-    what = command["subtype"]
+    subtype = command["subtype"]
     row = catalog.relations[oid]
-    if what == "AT_AddColumn":
+    if subtype == "AT_AddColumn":
         body = command["def"]["ColumnDef"]
         if row.column(body["colname"]) is not None:
             raise ServerError(
@@ -110,13 +110,13 @@ def _alter_attribute(session: Session, command: Node, oid: int, cascade: bool) -
         column = _attribute(session, body, len(row.columns) + 1)
         put_columns(session, row, (*row.columns, column))
         catalog.depend((RELATION, oid, column.number), (TYPE, column.type, 0), NORMAL)
-    elif what == "AT_DropColumn":
+    elif subtype == "AT_DropColumn":
         name = command["name"]
         if command.get("missing_ok") and row.column(name) is None:
             session.notices.append(f'column "{name}" of relation does not exist, skipping')
             return
         perform_deletion(session, [(RELATION, oid, require_column(session, oid, name).number)], cascade)
-    elif what == "AT_AlterColumnType":
+    elif subtype == "AT_AlterColumnType":
         name, body = command["name"], command["def"]["ColumnDef"]
         _refuse_stored(session, row.name, catalog.type_names.get((row.namespace, row.name), 0), set())
         column = require_column(session, oid, name)

@@ -33,11 +33,11 @@ def create_domain(session: Session, node: Node) -> None:
         raise ServerError("42804", f'"{parent.name}" is not a valid base type for a domain')
     collation = collation_of(session, node.get("collClause"), base)
     constraints = [item["Constraint"] for item in node.get("constraints", ())]
-    said = {item["contype"] for item in constraints}
-    if {"CONSTR_NOTNULL", "CONSTR_NULL"} <= said:
+    kinds = {item["contype"] for item in constraints}
+    if {"CONSTR_NOTNULL", "CONSTR_NULL"} <= kinds:
         raise ServerError("42601", "conflicting NULL/NOT NULL constraints")
     for kind in ("CONSTR_UNIQUE", "CONSTR_PRIMARY", "CONSTR_EXCLUSION", "CONSTR_FOREIGN"):
-        if kind in said:
+        if kind in kinds:
             raise ServerError("42601", "constraint not possible for domains")
     row = Type(
         oid,
@@ -46,7 +46,7 @@ def create_domain(session: Session, node: Node) -> None:
         session.setting("role"),
         "d",
         base=base,
-        not_null="CONSTR_NOTNULL" in said,
+        not_null="CONSTR_NOTNULL" in kinds,
         category=parent.category if parent is not None else "U",
         collation=collation,
         typmod=typmod,
@@ -105,20 +105,20 @@ def alter_domain(session: Session, node: Node) -> None:
         raise ServerError("42809", f"{row.name} is not a domain")
     if not session.owns(row.owner):
         raise ServerError("42501", f"must be owner of domain {row.name}")
-    what = node["subtype"]
-    if what in ("O", "N"):
-        catalog.types.put(row.oid, replace(row, not_null=what == "O"))
-    elif what == "C":
+    subtype = node["subtype"]
+    if subtype in ("O", "N"):
+        catalog.types.put(row.oid, replace(row, not_null=subtype == "O"))
+    elif subtype == "C":
         constraint = node["def"]["Constraint"]
         if constraint["contype"] == "CONSTR_NOTNULL":
             catalog.types.put(row.oid, replace(row, not_null=True))
         elif constraint["contype"] == "CONSTR_CHECK":
             _add_domain_check(session, row, constraint)
-    elif what == "X":
+    elif subtype == "X":
         name = node["name"]
-        found = catalog.other_names.get(("constraint", row.oid, name))
-        if found is not None:
-            perform_deletion(session, [(OTHER, found, 0)], node.get("behavior") == "DROP_CASCADE")
+        constraint_oid = catalog.other_names.get(("constraint", row.oid, name))
+        if constraint_oid is not None:
+            perform_deletion(session, [(OTHER, constraint_oid, 0)], node.get("behavior") == "DROP_CASCADE")
         elif name.endswith("not_null") and catalog.major.number >= 17:
             catalog.types.put(row.oid, replace(row, not_null=False))
         elif not node.get("missing_ok"):

@@ -65,7 +65,7 @@ def create_range(session: Session, node: Node) -> None:
 def _make_constructors(session: Session, row: Type, many: Type) -> None:
     """The functions that make ranges and multiranges, and the cast of the one to the other (makeRangeConstructors)."""
     catalog = session.catalog
-    for made, arguments, variadic in (
+    for type_row, arguments, variadic in (
         (row, (row.base, row.base), 0),
         (row, (row.base, row.base, TEXT), 0),
         (many, (), 0),
@@ -74,20 +74,20 @@ def _make_constructors(session: Session, row: Type, many: Type) -> None:
     ):
         proc = Proc(
             catalog.new_oid(),
-            made.name,
-            made.namespace,
-            made.owner,
+            type_row.name,
+            type_row.namespace,
+            type_row.owner,
             "f",
             arguments,
-            made.oid,
+            type_row.oid,
             volatility="i",
             variadic=variadic,
-            strict=made is many,
+            strict=type_row is many,
             modes=("v",) if variadic else (),
             parameters=arguments if variadic else (),
         )
         catalog.add_proc(proc)
-        catalog.depend((PROC, proc.oid, 0), (TYPE, made.oid, 0), INTERNAL)
+        catalog.depend((PROC, proc.oid, 0), (TYPE, type_row.oid, 0), INTERNAL)
         if arguments == (row.oid,):
             cast = Cast(catalog.new_oid(), row.oid, many.oid, proc.oid, "e", "f")
             catalog.casts.put(cast.oid, cast)
@@ -98,7 +98,7 @@ def _make_constructors(session: Session, row: Type, many: Type) -> None:
 def _multirange_name(name: str) -> str:
     """makeMultirangeTypeName."""
     if "range" in name:
-        made = name.replace("range", "multirange", 1)
+        candidate = name.replace("range", "multirange", 1)
     else:
-        made = name.encode()[: NAME_BYTES - len("_multirange")].decode(errors="ignore") + "_multirange"
-    return made.encode()[:NAME_BYTES].decode(errors="ignore")
+        candidate = name.encode()[: NAME_BYTES - len("_multirange")].decode(errors="ignore") + "_multirange"
+    return candidate.encode()[:NAME_BYTES].decode(errors="ignore")
