@@ -87,6 +87,8 @@ def _majors_of(unit: DiscoveredUnit, config: Config) -> tuple[int, ...]:
 def _platform_of(unit: DiscoveredUnit) -> str:
     """Return the convention of a unit. It is "supabase" if a file of it is in a folder of that name, or if a folder
     above it in its repository holds a Supabase project."""
+    if unit.platform:
+        return unit.platform
     inside = any("supabase" in file.label.split("/")[:-1] for file in unit.files)
     on_disk = (file.path for file in unit.files if file.content is None and file.error is None)
     folders = {os.path.dirname(os.path.abspath(path)) for path in on_disk}

@@ -48,6 +48,8 @@ class DiscoveredUnit(Struct, frozen=True):
     postgres: tuple[int, ...] = ()
     named: bool = False
     """Whether it is a single file that was given by name."""
+    platform: str = ""
+    """The platform that its repository shows, if its files are not on a disk that shows it."""
 
     @property
     def is_loose(self) -> bool:

@@ -22,10 +22,15 @@ def fixed_part(where: str) -> list[str] | None:
 
 
 class Repository(Struct, frozen=True):
-    """A repository of a corpus: its files, by absolute path, and folders in it that cannot be listed."""
+    """A repository of a corpus: its files, by absolute path, and folders in it that cannot be listed. ``tops`` are the
+    folders in it that git watches over by themselves, ``included`` the files that the configuration includes;
+    ``linked``: one of the files is a link."""
 
     name: str
     files: tuple[tuple[str, File], ...]
+    tops: tuple[str, ...] = ()
+    included: tuple[str, ...] = ()
+    linked: bool = False
 
 
 def find_repositories(where: str, config: Config = Config()) -> Iterator[Repository]:
@@ -75,4 +80,7 @@ def _repository(
         (os.path.abspath(folder), File(folder, label_of(folder), error=problem)) for folder, problem in walked.problems
     ]
     if files:
-        yield Repository(name, tuple(sorted(files, key=lambda each: each[0])))
+        apart, included = (
+            tuple(join(top, each[prefix_length:]) for each in paths) for paths in (walked.tops, walked.included)
+        )
+        yield Repository(name, tuple(sorted(files, key=lambda each: each[0])), apart, included, bool(walked.links))

@@ -142,21 +142,9 @@ class _UnitCollector:
 
     def add(self, unit: DiscoveredUnit) -> None:
         """A unit, of whose files those are left out, or only followed, that were met before."""
-        if self._distinct:
-            self.units.append(unit)
-            return
-        files, fresh = [], False
-        for file in unit.files:
-            identity = _identity(file)
-            if identity not in self._reported:
-                if not file.context:
-                    self._reported.add(identity)
-                    fresh = True
-                files.append(file)
-            elif unit.convention not in GUESSED:
-                files.append(replace(file, context=True))
-        if fresh:
-            self.units.append(replace(unit, files=tuple(files)))
+        new = unit if self._distinct else without_repeated(unit, self._reported)
+        if new is not None:
+            self.units.append(new)
 
     def folder(self, path: str) -> None:
         walked = walk(path, self._config, listed=self._inspector.listed)
@@ -171,7 +159,7 @@ class _UnitCollector:
         self._inspector.expect([path for path, _ in files])
         units = []
         included = frozenset(join(top, each[prefix_length:]).replace(os.sep, "/") for each in walked.included)
-        for part in _by_top(files, [join(top, each[prefix_length:]) for each in walked.tops]):
+        for part in by_top(files, [join(top, each[prefix_length:]) for each in walked.tops]):
             grouped, passed_over = group_into_units(part, self._inspector, included)
             units += grouped
             self.passed_over += passed_over
@@ -179,7 +167,7 @@ class _UnitCollector:
             label = label_of(folder)
             units.append(DiscoveredUnit(label, (File(folder, label, error=problem),), "folder", "it cannot be listed"))
         if walked.problems or walked.tops:
-            units.sort(key=lambda unit: (unit.files[0].label.split("/")[:-1], unit.files[0].label))
+            units = in_order(units)
         for unit in units:
             self.add(unit)
 
@@ -324,7 +312,28 @@ class _UnitCollector:
         return [(path, file) for path, file in files if path not in configured]
 
 
-def _by_top(files: list[tuple[str, File]], tops: list[str]) -> list[list[tuple[str, File]]]:
+def without_repeated(unit: DiscoveredUnit, reported: set[Identity]) -> DiscoveredUnit | None:
+    """The unit without the files that are ``reported`` already, to which its own are added; a tool's unit keeps them as
+    context. None if no other file is left."""
+    files, fresh = [], False
+    for file in unit.files:
+        identity = _identity(file)
+        if identity not in reported:
+            if not file.context:
+                reported.add(identity)
+                fresh = True
+            files.append(file)
+        elif file.context or unit.convention not in GUESSED:
+            files.append(replace(file, context=True))
+    return replace(unit, files=tuple(files)) if fresh else None
+
+
+def in_order(units: list[DiscoveredUnit]) -> list[DiscoveredUnit]:
+    """Units of several trees in the order of their first files."""
+    return sorted(units, key=lambda unit: (unit.files[0].label.split("/")[:-1], unit.files[0].label))
+
+
+def by_top(files: list[tuple[str, File]], tops: Sequence[str]) -> list[list[tuple[str, File]]]:
     """The files of each repository of its own among those below a folder, those of none of them first."""
     if not tops:
         return [files]

@@ -74,7 +74,7 @@ class FolderInput:
         return spark.createDataFrame(chunk.table(), ddl(LISTING))
 
     def repositories(self) -> DataFrame:
-        return self._listed().drop("cost", "members")
+        return self._listed().select("repository", "state", "files")
 
     def _listed(self) -> DataFrame:
         assert self._listing is not None
@@ -120,16 +120,15 @@ class _Chunk:
 
     def __init__(self) -> None:
         self.files = 0
-        self._columns: tuple[list[str], list[str | None], list[int], list[int]] = ([], [], [], [])
+        self._columns: tuple[list[object], ...] = tuple([] for _ in LISTING[:-1])
         self._members: tuple[list[str], list[bytes], list[str | None]] = ([], [], [])
         self._offsets = [0]
 
     def add(self, repository: Repository, state: str | None, cost: int) -> None:
-        names, states, counts, costs = self._columns
-        names.append(repository.name)
-        states.append(state)
-        counts.append(len(repository.files))
-        costs.append(cost)
+        places = ([os.fsencode(path) for path in paths] for paths in (repository.tops, repository.included))
+        fields = (repository.name, state, len(repository.files), cost, *places, repository.linked)
+        for column, value in zip(self._columns, fields, strict=True):
+            column.append(value)
         labels, locations, problems = self._members
         for path, file in repository.files:
             labels.append(file.label)
@@ -158,7 +157,7 @@ def state_of(repository: Repository, listed: int, settings: str) -> tuple[str | 
     """What the files of a repository have in common while nobody writes to them: names, sizes, times, inodes. None
     where a file was written to so shortly before ``listed``, in nanoseconds, that it could be once more without its
     times telling (git calls that racy). And how many bytes they have."""
-    lines = [settings]
+    lines = [settings, *repository.tops]
     size = 0
     racy = False
     for _, file in repository.files:

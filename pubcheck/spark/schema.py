@@ -230,6 +230,9 @@ RUNS = (
 LISTING = (
     *REPOSITORIES[:3],
     Column("cost", _LONG, "of linting all of it: costs.cost"),
+    Column("tops", pa.list_(pa.binary()), "folders in it that git watches over by themselves"),
+    Column("included", pa.list_(pa.binary()), "files that the configuration includes"),
+    Column("linked", _FLAG, "whether one of its files is a link"),
     Column(
         "members",
         pa.list_(pa.struct([("path", _TEXT), ("location", pa.binary()), ("problem", _TEXT)])),
@@ -275,6 +278,7 @@ FOUND = (
     *_UNIT_KEY,
     Column("convention", _TEXT, "by which the unit was found"),
     Column("majors", pa.list_(_INT), "that its files name, as Supabase's configuration does; else empty"),
+    Column("platform", _TEXT, "that its repository shows, where its files are rows of a table"),
     Column("files", _LONG, ""),
     Column("bytes", _LONG, ""),
     Column("cost", _LONG, "of linting it: costs.cost"),
@@ -309,6 +313,7 @@ CONTENTS = (
     *_UNIT_KEY,
     Column("convention", _TEXT, ""),
     Column("majors", pa.list_(_INT), ""),
+    Column("platform", _TEXT, ""),
     Column("ordinal", _INT, "place of the file in its unit, from 0"),
     *GIVEN,
     Column("content", pa.binary(), ""),

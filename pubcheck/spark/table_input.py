@@ -166,12 +166,13 @@ class TableInput:
                 "unit",
                 "convention",
                 "majors",
+                "platform",
                 "cost",
                 "salt",
                 F.posexplode("members").alias("ordinal", "member"),
             )
             .where(for_linter)
-            .select("repository", "unit", "convention", "majors", "cost", "salt", "ordinal", "member.*")
+            .select("repository", "unit", "convention", "majors", "platform", "cost", "salt", "ordinal", "member.*")
         )
         content = (
             self._rows.join(units.select("repository").distinct(), "repository", "left_semi")

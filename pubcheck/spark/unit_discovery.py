@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Container, Mapping, Sequence
 
 import msgspec
 from msgspec import Struct
@@ -17,7 +18,8 @@ from msgspec.structs import replace
 from pubcheck.discovery.file_facts import Traits, traits
 from pubcheck.discovery.file_types import SUFFIXES, DiscoveredUnit, File, view_of
 from pubcheck.discovery.object_names import Names, mentions, names
-from pubcheck.discovery.units import group_into_units
+from pubcheck.discovery.supabase_project import project_above
+from pubcheck.discovery.units import Identity, by_top, group_into_units, in_order, without_repeated
 from pubcheck.discovery.walk import readable
 from pubcheck.spark.costs import cost
 from pubcheck.spark.unit_row import GIVEN_TO_THE_LINTER, MemberRow, UnitRow
@@ -75,11 +77,15 @@ class Largest(Struct, frozen=True, array_like=True):
 
 
 class RepositoryFiles(Struct, frozen=True, array_like=True):
-    """A repository, its files, and the cost of linting all of it where that is known."""
+    """A repository, its files, and the cost of linting all of it where that is known; the rest as in
+    ``repositories.Repository``."""
 
     name: str
     files: list[ScannedFile]
     cost: int = 0
+    tops: tuple[bytes, ...] = ()
+    included: tuple[bytes, ...] = ()
+    linked: bool = False
 
 
 class FileToInspect(Struct, frozen=True, array_like=True):
@@ -144,7 +150,7 @@ def discover(
     publishes = any(file.may_publish for file in ordered)
     rows = []
     members: set[str | None] = set()
-    for unit in _plans(copies, inspector):
+    for unit in _plans(repository, copies, inspector):
         members.update(file.path for file in unit.files if not file.context)
         row = _row(repository.name, unit, [copies[file.path] for file in unit.files], largest, rules)
         rows.append(row if publishes else _passed_over(row))
@@ -238,24 +244,47 @@ class _RepositoryInspector:
         return known
 
 
-def _plans(copies: Mapping[str | None, Sequence[ScannedFile]], inspector: _RepositoryInspector) -> list[DiscoveredUnit]:
+def _plans(
+    repository: RepositoryFiles, copies: Mapping[str | None, Sequence[ScannedFile]], inspector: _RepositoryInspector
+) -> list[DiscoveredUnit]:
     """The units of the files by path, each with a name of its own. A folder that cannot be listed is a unit of one
     file."""
     first = {path: same[0] for path, same in copies.items() if path is not None}
     unlisted = [file for file in first.values() if file.location is not None and file.problem is not None]
     files = {path: file for path, file in first.items() if file.location is None or file.problem is None}
-    if any(file.location is None for file in files.values()):
+    in_table = any(file.location is None for file in files.values())
+    if in_table:
         paths = frozenset(readable(files))
         files = {path: file for path, file in files.items() if path in paths}
     inspector.files = files
-    units, _ = group_into_units(
-        [(path, File(path, file.label or "", view=view_of(path))) for path, file in files.items()], inspector
-    )
+    known = [(path, File(path, file.label or "", view=view_of(path))) for path, file in files.items()]
+    included = frozenset(os.fsdecode(path).replace(os.sep, "/") for path in repository.included)
+    units: list[DiscoveredUnit] = []
+    for part in by_top(known, [os.fsdecode(top) for top in repository.tops]):
+        units += group_into_units(part, inspector, included)[0]
     for folder in unlisted:
         label = folder.label or ""
         units.append(DiscoveredUnit(label, (File(folder.path or "", label),), "folder", ""))
+    if repository.tops or unlisted:
+        units = in_order(units)
+    if repository.linked:
+        reported: set[Identity] = set()
+        units = [new for unit in units if (new := without_repeated(unit, reported)) is not None]
+    if in_table:
+        projects = {match[1] for path in files if (match := _SUPABASE.match(path))}
+        units = [replace(unit, platform=_platform(unit, projects)) for unit in units] if projects else units
     taken: set[str] = set()
     return [replace(unit, name=_unused(unit.name, taken)) for unit in units]
+
+
+_SUPABASE = re.compile(r"((?:.*/)?supabase)/(?:config\.toml$|migrations/)", re.S)
+
+
+def _platform(unit: DiscoveredUnit, projects: Container[str]) -> str:
+    """The platform of a unit in a table, by the folders of Supabase's ``projects`` there; in folders, the disk shows
+    it."""
+    folders = {file.path.rpartition("/")[0] for file in unit.files}
+    return "supabase" if any(project_above(folder, projects.__contains__) for folder in folders) else ""
 
 
 def _unused(name: str, taken: set[str]) -> str:
@@ -273,7 +302,7 @@ def _row(
 ) -> UnitRow:
     """The row of a unit; ``copies`` are, for each of its files, the rows that have its path. Its context costs time
     and memory, and the unit cannot be linted without it; it is counted where another unit has it, or none."""
-    described = [rules, unit.convention, *map(str, unit.postgres)]
+    described = [rules, unit.convention, unit.platform, *map(str, unit.postgres)]
     members: list[MemberRow] = []
     every: list[ScannedFile] = []
     own: list[ScannedFile] = []
@@ -294,6 +323,7 @@ def _row(
         unit=unit.name,
         convention=unit.convention,
         majors=unit.postgres,
+        platform=unit.platform,
         files=len(own),
         size=sum(file.size for file in own),
         cost=cost(size, len(every)),

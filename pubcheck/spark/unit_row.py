@@ -69,6 +69,7 @@ class UnitRow(Struct, frozen=True, array_like=True):
     unit: str | None
     convention: str | None = None
     majors: tuple[int, ...] = ()
+    platform: str = ""
     files: int = 0
     size: int = 0
     cost: int = 0
@@ -108,7 +109,7 @@ class UnitRow(Struct, frozen=True, array_like=True):
             for member, content in zip(self.members, contents, strict=True)
             if member.fate in GIVEN_TO_THE_LINTER
         )
-        return DiscoveredUnit(self.unit or "", files, self.convention or "", "", self.majors)
+        return DiscoveredUnit(self.unit or "", files, self.convention or "", "", self.majors, platform=self.platform)
 
     def quarantined(self, failure: Quarantined) -> UnitRow:
         """The row of a unit whose linting ended without a result."""

@@ -102,9 +102,9 @@ def group(batches: Iterable[pa.RecordBatch], *, job: Job) -> Iterator[pa.RecordB
 
 def _listed(batches: Iterable[pa.RecordBatch]) -> Iterator[RepositoryFiles]:
     for batch in batches:
-        names, costs = batch.column("repository").to_pylist(), batch.column("cost").to_pylist()
-        for name, cost, files in zip(names, costs, _nested(batch.column("members"), _LISTED), strict=True):
-            yield RepositoryFiles(name, [ScannedFile(*file) for file in files], cost)
+        columns = (batch.column(name).to_pylist() for name in ("repository", "cost", "tops", "included", "linked"))
+        for name, *rest, files in zip(*columns, _nested(batch.column("members"), _LISTED), strict=True):
+            yield RepositoryFiles(name, [ScannedFile(*file) for file in files], *rest)
 
 
 _LISTED = tuple(field.name for field in LISTING[-1].type.value_type)
@@ -281,13 +281,12 @@ def lint_contents(batches: Iterable[pa.RecordBatch], *, job: Job) -> Iterator[pa
 
 
 def _units_with_contents(rows: Iterable[FileRow]) -> Iterator[tuple[UnitRow, tuple[bytes | None, ...]]]:
-    for (repository, unit, convention, majors), files in groupby(
-        rows, itemgetter("repository", "unit", "convention", "majors")
-    ):
+    for key, files in groupby(rows, itemgetter("repository", "unit", "convention", "majors", "platform")):
         # Rows that are wholly alike were joined to the one that counts.
         members = [next(same) for _, same in groupby(files, itemgetter("ordinal"))]
         given = tuple(MemberRow(*(row[column.name] for column in GIVEN)) for row in members)
-        yield UnitRow(repository, unit, convention, majors, members=given), tuple(row["content"] for row in members)
+        unit: UnitRow = replace(UnitRow(*key), members=given)
+        yield unit, tuple(row["content"] for row in members)
 
 
 def _rows(batch: pa.RecordBatch) -> Iterator[FileRow]:

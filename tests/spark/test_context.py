@@ -1,15 +1,19 @@
 """Units in an audit whose findings depend on other files: on context, which is replayed before the unit's own files and
-not reported on, and on the label that `apps.py` gives to an application of Django."""
+not reported on, on the label that `apps.py` gives to an application of Django, and on the rest of the repository."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
 
+import msgspec
 import pytest
 from pyspark.sql import SparkSession
 
+from pubcheck.config import Config
 from pubcheck.discovery.units import find_units
+from pubcheck.engine.linter import Linter
+from pubcheck.lint_files import lint_files
 from pubcheck.spark.folder_input import FolderInput
 from pubcheck.spark.inputs import Input
 from pubcheck.spark.table_input import TableColumns, TableInput
@@ -130,3 +134,51 @@ def test_the_tables_of_an_application_have_its_label(
     assert exactly(audits.findings()) == exactly(linted("corpus/named", "corpus/computed", "corpus/plain"))
     certain = {(row["path"].split("/")[1], row["rule"]) for row in audits.findings() if row["certainty"] == "certain"}
     assert certain == {("named", "PUB401")}
+
+
+def test_a_project_of_supabase_is_the_platform_of_its_repository(
+    spark: SparkSession, audits: Audits, plant: Plant, rows: bool
+) -> None:
+    auth = "CREATE TABLE t (id int PRIMARY KEY);\nCREATE PUBLICATION p FOR TABLE t, auth.users;\n"
+    files = {"r/supabase/config.toml": "", "r/db/a.sql": auth, "other/db/a.sql": auth}
+    plant({"r/.git/HEAD": "", "other/.git/HEAD": ""})
+    audits.run(given(spark, plant, files, rows))
+    assert exactly(audits.findings()) == exactly(linted("corpus/r", "corpus/other"))
+    assert [(row["path"], row["rule"]) for row in audits.findings()] == [("corpus/other/db/a.sql", "PUB107")]
+
+
+def test_repositories_in_a_repository_and_links_are_units_as_lint_has_them(audits: Audits, plant: Plant) -> None:
+    table, publication = "CREATE TABLE t (id int, a int);\n", "CREATE PUBLICATION p FOR TABLE t WHERE (a > 1);\n"
+    corpus = plant(
+        {
+            "r/tables/a.sql": table,
+            "r/module/.git/HEAD": "",
+            "r/module/p.sql": publication,
+            "s/db/a.sql": table + publication,
+            "s/other/b.sql": "CREATE PUBLICATION q FOR TABLE none;",
+        }
+    )
+    (corpus / "s/zlinks").mkdir()
+    (corpus / "s/zlinks/a.sql").symlink_to("../db/a.sql")
+    summary = audits.run(corpus)
+    repositories = ("corpus/r", "corpus/s")
+    assert exactly(audits.findings()) == exactly(linted(*repositories))
+    assert set(audits.ends()) == {unit.name for repository in repositories for unit in find_units([repository])}
+    assert (summary.metrics["files"], summary.metrics["files_linted"]) == (5, 4)
+
+
+def test_templates_that_the_configuration_includes_are_read_as_sql(audits: Audits, plant: Plant) -> None:
+    corpus = plant(
+        {
+            "r/db/1.sql.j2": "CREATE TABLE t (id int, a int);",
+            "r/db/2.sql": "CREATE PUBLICATION p FOR TABLE t WHERE (a > 1);",
+        }
+    )
+    config = Config(include=("*.sql.j2",))
+    linter = Linter(config)
+    audits.run(FolderInput(str(corpus), config), linter=linter)
+    (unit,) = find_units(["corpus/r"], config)
+    assert len(unit.files) == 2
+    expected = [msgspec.to_builtins(finding.entry) for finding in lint_files(unit, linter).findings]
+    assert exactly(audits.findings()) == exactly(expected)
+    assert {row["rule"] for row in audits.findings() if row["certainty"] == "certain"} >= {"PUB301"}

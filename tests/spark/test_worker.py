@@ -45,6 +45,9 @@ def listed(where: str) -> list[pa.RecordBatch]:
             "state": None,
             "files": len(repository.files),
             "cost": cost(sum(os.path.getsize(path) for path, _ in repository.files), len(repository.files)),
+            "tops": [os.fsencode(top) for top in repository.tops],
+            "included": [os.fsencode(path) for path in repository.included],
+            "linked": repository.linked,
             "members": [
                 {"path": file.label, "location": os.fsencode(path), "problem": file.error}
                 for path, file in repository.files

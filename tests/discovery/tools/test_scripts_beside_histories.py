@@ -128,3 +128,11 @@ def test_scripts_that_add_the_same_tables_are_alternatives(grow: Grow) -> None:
     assert len(shown("repo")) == 3
     plant({"repo/other.sql": change.format("u")})
     assert shown("repo") == [["repo/tables.sql", "repo/one.sql", "repo/other.sql"]]
+
+
+def test_a_unit_keeps_its_context_when_several_folders_are_linted(grow: Grow) -> None:
+    grow()
+    change = "ALTER PUBLICATION p ADD TABLE t;\n"
+    plant({"repo/tables.sql": TABLE.format("t"), "repo/one.sql": change, "repo/other.sql": change})
+    plant({"more/a.sql": TABLE.format("a")})
+    assert sorted(shown("repo", "more")) == sorted([*shown("repo"), *shown("more")])
