@@ -67,14 +67,14 @@ def everything(findings: Sequence[Finding]) -> Iterable[bool]:
     return (True for _ in findings)
 
 
-def fix(unit: DiscoveredUnit, lint: Lint, *, unsafe: bool, wanted: Wanted = everything) -> Changes:
+def fix(unit: DiscoveredUnit, lint: Lint, *, unsafe: bool, included: Wanted = everything) -> Changes:
     """Applies the safe fixes of a unit's findings, and the unsafe ones too where ``unsafe`` says so."""
     allowed: frozenset[Applicability] = frozenset(("safe", "unsafe") if unsafe else ("safe",))
 
     def edits(linted: LintedUnit) -> Iterator[tuple[str, tuple[Edit, ...]]]:
         tables: dict[str, Fix] = {}
         causes: set[object] = set()
-        for diagnostic, yes in zip(linted.diagnostics, wanted(linted.findings), strict=True):
+        for diagnostic, yes in zip(linted.diagnostics, included(linted.findings), strict=True):
             fixes = (each for each in diagnostic.fixes if each.applicability in allowed and each.edits)
             chosen = next(fixes, None) if yes else None
             if chosen is None:
@@ -95,12 +95,12 @@ def fix(unit: DiscoveredUnit, lint: Lint, *, unsafe: bool, wanted: Wanted = ever
     return _change(unit, lint, edits, ROUNDS)
 
 
-def add_ignores(unit: DiscoveredUnit, lint: Lint, *, wanted: Wanted = everything) -> Changes:
+def add_ignores(unit: DiscoveredUnit, lint: Lint, *, included: Wanted = everything) -> Changes:
     """Puts a comment on every statement that has findings, and one at the end of a file for those of the file."""
 
     def edits(linted: LintedUnit) -> Iterator[tuple[str, tuple[Edit, ...]]]:
-        found = [each for each, yes in zip(linted.diagnostics, wanted(linted.findings), strict=True) if yes]
-        yield from _comments_for([each for each in found if each.rule != INTERNAL_ERROR])
+        diagnostics = [each for each, yes in zip(linted.diagnostics, included(linted.findings), strict=True) if yes]
+        yield from _comments_for([each for each in diagnostics if each.rule != INTERNAL_ERROR])
 
     return _change(unit, lint, edits, 1)
 
@@ -109,13 +109,13 @@ def _change(
     unit: DiscoveredUnit, lint: Lint, edits: Callable[[LintedUnit], Iterator[tuple[str, tuple[Edit, ...]]]], rounds: int
 ) -> Changes:
     before: dict[str, bytes] = {}
-    done: Counter[tuple[str, tuple[str, ...]]] = Counter()
+    applied: Counter[tuple[str, tuple[str, ...]]] = Counter()
     linted = lint(unit)
     for _ in range(rounds):
         contents, counted = _edited(unit, linted.reading.sources, list(edits(linted)))
         if not contents:
             break
-        done += counted
+        applied += counted
         files = []
         for file in unit.files:
             change = None if file.context else contents.get(file.label)
@@ -130,33 +130,33 @@ def _change(
         for file in unit.files
         if file.content is not None and file.label in before and before[file.label] != file.content
     )
-    return Changes(linted, changed, tuple(sorted(AppliedFixes(*key, number) for key, number in done.items())))
+    return Changes(linted, changed, tuple(sorted(AppliedFixes(*key, number) for key, number in applied.items())))
 
 
 def _edited(
-    unit: DiscoveredUnit, sources: Iterable[Source], wanted: Sequence[tuple[str, tuple[Edit, ...]]]
+    unit: DiscoveredUnit, sources: Iterable[Source], proposals: Sequence[tuple[str, tuple[Edit, ...]]]
 ) -> tuple[dict[str, tuple[bytes, bytes]], Counter[tuple[str, tuple[str, ...]]]]:
-    """By label the content of the files before and after one round, and what of ``wanted`` was done, by rule and files.
+    """Return the files' contents before and after one round, by label, and the applied edits by rule and files.
 
-    Each of ``wanted`` is done whole or not at all; not where it meets one that was taken before.
+    Each of ``proposals`` is applied whole or not at all: not if it overlaps an earlier one.
     """
     texts: dict[int, Editing | None] = {}
     by_label = {file.label: file for file in unit.files if not file.context}
-    known = {id(source) for source in sources}
-    taken: list[Editing] = []
-    done: Counter[tuple[str, tuple[str, ...]]] = Counter()
+    source_ids = {id(source) for source in sources}
+    changed: list[Editing] = []
+    applied: Counter[tuple[str, tuple[str, ...]]] = Counter()
     same: set[tuple[tuple[int, int, int, str], ...]] = set()
-    for rule, edits in wanted:
+    for rule, edits in proposals:
         key = tuple((id(edit.span.source), edit.span.start, edit.span.end, edit.text) for edit in edits)
         counted = rule, tuple(sorted({edit.span.source.label for edit in edits}))
         if key in same:
-            done[counted] += 1
+            applied[counted] += 1
             continue
         places = []
         for edit in edits:
             source = edit.span.source
             if id(source) not in texts:
-                file = by_label.get(source.label) if id(source) in known else None
+                file = by_label.get(source.label) if id(source) in source_ids else None
                 texts[id(source)] = None if file is None else Editing.of(file, source)
             text = texts[id(source)]
             if text is None or not text.takes(edit):
@@ -164,11 +164,13 @@ def _edited(
             places.append((text, edit))
         else:
             same.add(key)
-            done[counted] += 1
+            applied[counted] += 1
             for text, edit in places:
                 text.take(edit)
-                taken.append(text)
-    return {text.file.label: (text.bytes, text.content()) for text in {id(text): text for text in taken}.values()}, done
+                changed.append(text)
+    return {
+        text.file.label: (text.bytes, text.content()) for text in {id(text): text for text in changed}.values()
+    }, applied
 
 
 class Editing:
@@ -215,8 +217,8 @@ class Editing:
         if self.source.original is None or start == len(self.source.shown):
             return True
         # In a view what is escaped, or filled in, is not what the file says; what is blank is the file's own.
-        seen = self.source.text[start:end]
-        if seen.strip() and seen != self.source.shown[start:end]:
+        selected = self.source.text[start:end]
+        if selected.strip() and selected != self.source.shown[start:end]:
             return False
         view = self.source.view
         return (view is not None and not view.quoted) or _PLAIN.fullmatch(edit.text) is not None
@@ -261,19 +263,19 @@ class Editing:
 def _comments_for(diagnostics: Iterable[Diagnostic]) -> Iterator[tuple[str, tuple[Edit, ...]]]:
     """For each statement and file the edit that makes a comment ignore its findings, once for each of them."""
     places: dict[tuple[int, int, int], list[Diagnostic]] = {}
-    for found in diagnostics:
-        source, statement = found.span.source, found.statement
-        if found.rule in (UNUSED, UNCLEAR) or not source.shown:
+    for diagnostic in diagnostics:
+        source, statement = diagnostic.span.source, diagnostic.statement
+        if diagnostic.rule in (UNUSED, UNCLEAR) or not source.shown:
             continue
         if statement is None:
             if _sign(source):
-                places.setdefault((id(source), -1, 0), []).append(found)
+                places.setdefault((id(source), -1, 0), []).append(diagnostic)
         elif statement.source is source:
-            places.setdefault((id(source), statement.index, statement.start), []).append(found)
+            places.setdefault((id(source), statement.index, statement.start), []).append(diagnostic)
     there: dict[int, dict[int, Comment]] = {}
     for (_, _, start), group in places.items():
         source = group[0].span.source
-        codes = sorted({found.rule for found in group})
+        codes = sorted({diagnostic.rule for diagnostic in group})
         statement = group[0].statement
         if statement is None:
             edit = _at_the_end(source, codes)
@@ -283,8 +285,8 @@ def _comments_for(diagnostics: Iterable[Diagnostic]) -> Iterator[tuple[str, tupl
                     each.end: each for each in comments(source) if isinstance(each, Comment) and not each.file
                 }
             edit = _extended(source, there[id(source)], start, codes) or _before(source, start, codes)
-        for found in group:
-            yield found.rule, (edit,)
+        for diagnostic in group:
+            yield diagnostic.rule, (edit,)
 
 
 def _is_sql(source: Source) -> bool:

@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from pubcheck.spark.summary import Summary
 
 
-def _size(given: str) -> int:
+def _size(value: str) -> int:
     """A number of bytes, such as 512K or 32M."""
     try:
-        return read_size(given)
+        return read_size(value)
     except ConfigError as error:
         raise click.BadParameter(str(error)) from None
 
@@ -201,7 +201,7 @@ def command(
         spark = session("pubcheck audit", master, remote, dict(conf))
         try:
             store = Store(spark, output)
-            wanted = Options(
+            audit_options = Options(
                 run=run or _new_id(),
                 since=store.find(since, source.name) if since else None,
                 largest_file=max_file_size,
@@ -209,15 +209,15 @@ def command(
                 limits=Limits(unit_timeout, unit_memory),
             )
             with progress_of(spark, quiet=quiet) as progress:
-                summary = audit(spark, source, store, Linter(config), wanted, progress)
-                page = None if no_report else report or _page_in(output, wanted.run)
+                summary = audit(spark, source, store, Linter(config), audit_options, progress)
+                page = None if no_report else report or _page_in(output, audit_options.run)
                 document, unwritten = None, None
                 if page is not None:
                     from pubcheck.report import audit_html
 
                     progress("writing the report")
                     try:
-                        document = collect(store, wanted.run)
+                        document = collect(store, audit_options.run)
                         put(page, audit_html.render(document))
                     except OSError as error:
                         unwritten, page = f"{page}: {error.strerror or error}", None
@@ -334,7 +334,7 @@ _WORST = 5
 def _compared(change: Change | None) -> list[str]:
     if change is None:
         return []
-    new, gone, same = (sum(getattr(rule, what) for rule in change.rules) for what in ("new", "gone", "same"))
-    other = "" if change.alike else ", which another pubcheck or configuration made"
-    other += "" if change.input is None else f", which was of another input, {change.input}"
-    return [f"{new:,} new, {gone:,} gone and {same:,} the same as in run {change.run}{other}"]
+    new, gone, same = (sum(getattr(rule, field) for rule in change.rules) for field in ("new", "gone", "same"))
+    suffix = "" if change.alike else ", which another pubcheck or configuration made"
+    suffix += "" if change.input is None else f", which was of another input, {change.input}"
+    return [f"{new:,} new, {gone:,} gone and {same:,} the same as in run {change.run}{suffix}"]

@@ -141,8 +141,10 @@ def command(
         raise click.UsageError("--postgres: explain takes one version at a time")
     from pubcheck.explain.build import Wanted
 
-    named = tuple(tuple(part.strip() for part in text.split(",") if part.strip()) for text in subscriptions)
-    wanted = Wanted(publications, tables, tuple(names for names in named if names))
+    names_by_subscription = tuple(
+        tuple(part.strip() for part in text.split(",") if part.strip()) for text in subscriptions
+    )
+    selection = Wanted(publications, tables, tuple(names for names in names_by_subscription if names))
     with Workers(jobs) as workers:
         units = read_units(
             paths,
@@ -153,8 +155,8 @@ def command(
             majors=postgres is not None,
             workers=workers,
         )
-        explanation, crashes, failed = explain(units, config, wanted, workers)
-    _check(explanation, wanted)
+        explanation, crashes, failed = explain(units, config, selection, workers)
+    _check(explanation, selection)
     status = FOUND if failed else 0
     pieces = _rendered(explanation, format_, color, to_file=output not in (None, STDOUT))
     if output in (None, STDOUT):
@@ -170,7 +172,7 @@ def command(
 
 
 def explain(
-    units: Sequence[DiscoveredUnit], config: Config, wanted: Wanted, workers: Workers
+    units: Sequence[DiscoveredUnit], config: Config, selection: Wanted, workers: Workers
 ) -> tuple[Explanation, list[str], bool]:
     """The document; what to tell of errors of pubcheck's own, the units of which are left out; and whether what it
     tells fails the run."""
@@ -178,7 +180,7 @@ def explain(
     from pubcheck.explain.document import SCHEMA_VERSION, Explanation
     from pubcheck.postgres.versions import DEFAULT_MAJOR
 
-    results = list(workers.map(explain_unit, [Task(unit, config, wanted) for unit in units], died))
+    results = list(workers.map(explain_unit, [Task(unit, config, selection) for unit in units], died))
     explained = tuple(each.unit for each in results if each.unit is not None)
     majors = [major for each in results for major in each.postgres]
     major = max(majors, default=(config.postgres or (DEFAULT_MAJOR,))[-1])
@@ -188,18 +190,18 @@ def explain(
     return explanation, [each.crash for each in results if each.crash], any(each.fails for each in results)
 
 
-def _check(explanation: Explanation, wanted: Wanted) -> None:
+def _check(explanation: Explanation, selection: Wanted) -> None:
     """Raises UsageError for a publication or a table that was asked for and that is nowhere."""
     if not explanation.units:
         return
-    known = sorted({name for unit in explanation.units for name in unit.all_publications})
-    asked = [*wanted.publications, *(name for names in wanted.subscriptions for name in names)]
-    for name in asked:
-        if name not in known:
-            near = suggestion(name, known) if known else ": the input creates none"
+    publication_names = sorted({name for unit in explanation.units for name in unit.all_publications})
+    requested = [*selection.publications, *(name for names in selection.subscriptions for name in names)]
+    for name in requested:
+        if name not in publication_names:
+            near = suggestion(name, publication_names) if publication_names else ": the input creates none"
             raise click.UsageError(f"there is no publication {name}{near}")
     tables = {table.name for unit in explanation.units for table in unit.tables}
-    for name in wanted.tables:
+    for name in selection.tables:
         if not any(name in (table, table.partition(".")[2]) for table in tables):
             raise click.UsageError(f"no publication publishes a table {name}")
 

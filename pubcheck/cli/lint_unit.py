@@ -58,17 +58,17 @@ def lint_unit(task: Task) -> Outcome:
 
     linter = Linter(task.config)
     rewritten: tuple[Rewritten, ...] = ()
-    done: tuple[AppliedFixes, ...] = ()
+    applied: tuple[AppliedFixes, ...] = ()
     if task.change is None:
         linted = lint_files(task.unit, linter, excerpts=task.excerpts)
     else:
-        linted, rewritten, done = _changed(task, lambda unit: lint_files(unit, linter, excerpts=task.excerpts))
+        linted, rewritten, applied = _changed(task, lambda unit: lint_files(unit, linter, excerpts=task.excerpts))
     findings: tuple[Finding, ...] = linted.findings
-    known: tuple[str, ...] = ()
+    known_fingerprints: tuple[str, ...] = ()
     if task.baseline is not None:
-        findings, known = task.baseline.split(findings)
+        findings, known_fingerprints = task.baseline.split(findings)
     files, crash = reported_files(task.unit), failure_text(linted.faults)
-    return Outcome(findings, linted.postgres, files, linted.statements, crash, known, rewritten, done)
+    return Outcome(findings, linted.postgres, files, linted.statements, crash, known_fingerprints, rewritten, applied)
 
 
 def _changed(
@@ -76,11 +76,11 @@ def _changed(
 ) -> tuple[LintedUnit, tuple[Rewritten, ...], tuple[AppliedFixes, ...]]:
     from pubcheck.autofix import add_ignores, everything, fix
 
-    wanted = everything if task.baseline is None else task.baseline.unknown
+    included = everything if task.baseline is None else task.baseline.unknown
     if task.change == "ignore":
-        changes = add_ignores(task.unit, lint, wanted=wanted)
+        changes = add_ignores(task.unit, lint, included=included)
     else:
-        changes = fix(task.unit, lint, unsafe=task.change == "unsafe-fix", wanted=wanted)
+        changes = fix(task.unit, lint, unsafe=task.change == "unsafe-fix", included=included)
     return changes.linted, changes.files, changes.done
 
 

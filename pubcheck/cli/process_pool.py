@@ -65,7 +65,7 @@ class Workers:
             return
         self.start(jobs)
         waiting = deque(range(len(tasks)))
-        done: dict[int, R] = {}
+        results: dict[int, R] = {}
         following = 0
         while following < len(tasks):
             for process in self._idle[:]:
@@ -79,18 +79,18 @@ class Workers:
                 try:
                     result, error = process.pipe.recv()
                 except (EOFError, OSError):
-                    done[number] = died(tasks[number])
+                    results[number] = died(tasks[number])
                     waiting.extendleft(reversed(process.numbers[1:]))
                     self._replace(process)
                     continue
                 if error is not None:
                     raise error
-                done[number] = result
+                results[number] = result
                 del process.numbers[0]
                 if not process.numbers:
                     self._idle.append(self._busy.pop(process.pipe))
-            while following in done:
-                yield done.pop(following)
+            while following in results:
+                yield results.pop(following)
                 following += 1
 
     def _give(self, process: _Process, work: Callable[[T], R], tasks: Sequence[T], numbers: list[int]) -> None:

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-def pair(given: str) -> tuple[str, str]:
+def pair(option: str) -> tuple[str, str]:
     """KEY=VALUE, taken apart."""
-    key, equals, text = given.partition("=")
+    key, equals, text = option.partition("=")
     if not key or not equals:
-        raise click.BadParameter(f"{given!r} must be KEY=VALUE")
+        raise click.BadParameter(f"{option!r} must be KEY=VALUE")
     return key, text
 
 
@@ -32,12 +32,12 @@ remote_option = click.option("--remote", metavar="URL", help="Spark Connect serv
 conf_option = click.option("--conf", type=pair, multiple=True, metavar="K=V", help="Spark setting. Repeatable.")
 
 
-def check_installed(what: str) -> None:
+def check_installed(feature: str) -> None:
     """Raises UsageError where there is no PySpark."""
     try:
         import pyspark  # noqa: F401
     except ImportError:
-        raise click.UsageError(f"{what} needs PySpark: pip install 'pubcheck[spark]'") from None
+        raise click.UsageError(f"{feature} needs PySpark: pip install 'pubcheck[spark]'") from None
 
 
 def progress_of(spark: SparkSession, *, quiet: bool) -> AbstractContextManager[Callable[[str], None]]:

@@ -57,8 +57,8 @@ def _prisma(text: str) -> View:
     from pubcheck.extract.frameworks.prisma import prisma
     from pubcheck.lexing.filler import blank
 
-    found = prisma(text)
-    return View(blank(text), quoted=True, calls=tuple(found.calls) if found is not None else ())
+    operations = prisma(text)
+    return View(blank(text), quoted=True, calls=tuple(operations.calls) if operations is not None else ())
 
 
 def _program(language: str, text: str, project: Project | None = None) -> View:

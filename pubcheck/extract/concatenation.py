@@ -53,10 +53,10 @@ class Chain(Struct):
 
 
 def chain(
-    text: str, growing: frozenset[str], found: Sequence[Literal], number: int, begin: int, language: Language
+    text: str, growing: frozenset[str], strings: Sequence[Literal], number: int, begin: int, language: Language
 ) -> Chain:
     """The text that begins in a string of that number at an offset. ``growing`` are the names of ``growing_names``."""
-    literal = found[number]
+    literal = strings[number]
     holes = tuple(hole for hole in literal.holes if hole[0] >= begin)
     group = list(pieces(text, begin, literal.close, literal.escapes, holes))
     if literal.heredoc:
@@ -65,28 +65,28 @@ def chain(
     close, end = literal.close, _KEPT.match(text, literal.end).end()  # type: ignore[union-attr]
     unknown = False
     while True:
-        following = number + 1 if number + 1 < len(found) and not found[number + 1].heredoc else -1
-        if following >= 0 and not unknown and _adjacent(text, end, found[following], language):
-            start = found[following].start
+        following = number + 1 if number + 1 < len(strings) and not strings[number + 1].heredoc else -1
+        if following >= 0 and not unknown and _adjacent(text, end, strings[following], language):
+            start = strings[following].start
         else:
             joint = operator.match(text, end, end + _LONGEST)
             if joint is None:
                 break
             start = joint.end()
-        if following >= 0 and found[following].start == start and not _used_by(text, found[following], language):
-            literal, number = found[following], following
+        if following >= 0 and strings[following].start == start and not _used_by(text, strings[following], language):
+            literal, number = strings[following], following
             group.append(Piece(close, literal.body, "", exact=False, hole=unknown))
             group += pieces(text, literal.body, literal.close, literal.escapes, literal.holes)
             close, end = literal.close, _KEPT.match(text, literal.end).end()  # type: ignore[union-attr]
             unknown = False
             continue
-        stop = _operand(text, found, number, start, language)
+        stop = _operand(text, strings, number, start, language)
         if stop == start:
             break
         unknown, end = True, stop
-        while number + 1 < len(found) and found[number + 1].start < end:
+        while number + 1 < len(strings) and strings[number + 1].start < end:
             number += 1
-    grows = not unknown and _grows(text, growing, found[number], group[0].start if group else begin)
+    grows = not unknown and _grows(text, growing, strings[number], group[0].start if group else begin)
     if unknown or grows:
         group.append(Piece(close, end, "", exact=False, hole=True))
         return Chain(group, end, number, grows=True)
@@ -113,52 +113,52 @@ def _member(language: Language) -> re.Pattern[str]:
     return _MEMBER_OF_PHP if language.joins == r"\." else _MEMBER
 
 
-def _operand(text: str, found: Sequence[Literal], number: int, start: int, language: Language) -> int:
+def _operand(text: str, strings: Sequence[Literal], number: int, start: int, language: Language) -> int:
     """The end of the expression that begins at an offset, after the string of that number; the offset where none does,
     or none that is short."""
-    starts = [each.start for each in found[number + 1 : number + 1 + _LONGEST] if each.start <= start + _LONGEST]
-    own = found[number + 1 : number + 1 + len(starts)]
+    starts = [each.start for each in strings[number + 1 : number + 1 + _LONGEST] if each.start <= start + _LONGEST]
+    own = strings[number + 1 : number + 1 + len(starts)]
     if starts and starts[0] == start:
-        at = own[0].end
+        end = own[0].end
     elif text[start : start + 1] in ("(", "["):
-        at = _bracketed(text, starts, own, start)
+        end = _bracketed(text, starts, own, start)
     else:
         primary = _PRIMARY.match(text, start)
-        at = primary.end() if primary is not None else start
-    while at > start:
-        block = _BLOCK.match(text, at)
-        if text[at : at + 1] in ("(", "[") or block is not None:
-            opened = at if block is None else block.end()
+        end = primary.end() if primary is not None else start
+    while end > start:
+        block = _BLOCK.match(text, end)
+        if text[end : end + 1] in ("(", "[") or block is not None:
+            opened = end if block is None else block.end()
             closed = _bracketed(text, starts, own, opened)
             if closed == opened:
                 break
-            at = closed
+            end = closed
             continue
-        member = _member(language).match(text, at, start + _LONGEST)
+        member = _member(language).match(text, end, start + _LONGEST)
         if member is None:
             break
-        at = member.end()
-    return at
+        end = member.end()
+    return end
 
 
-def _bracketed(text: str, starts: Sequence[int], found: Sequence[Literal], start: int) -> int:
+def _bracketed(text: str, starts: Sequence[int], strings: Sequence[Literal], start: int) -> int:
     """Behind the bracket that closes the one at an offset; the offset where it is too far."""
-    depth, at = 0, start
-    while (bracket := _BRACKET.search(text, at, start + _LONGEST)) is not None:
+    depth, end = 0, start
+    while (bracket := _BRACKET.search(text, end, start + _LONGEST)) is not None:
         inside = bisect_left(starts, bracket.start()) - 1
-        if inside >= 0 and bracket.start() < found[inside].end:
-            at = found[inside].end
+        if inside >= 0 and bracket.start() < strings[inside].end:
+            end = strings[inside].end
             continue
         depth += 1 if bracket[0] in "([{" else -1
-        at = bracket.end()
+        end = bracket.end()
         if depth == 0:
-            return at
+            return end
     return start
 
 
 def growing_names(code: str) -> frozenset[str]:
     """The names of a program to whose texts more is added."""
-    return frozenset(found["name"] for found in _ADDED.finditer(code))
+    return frozenset(match["name"] for match in _ADDED.finditer(code))
 
 
 def _grows(text: str, growing: frozenset[str], last: Literal, start: int) -> bool:

@@ -34,12 +34,12 @@ _OWNER = re.compile(r"(?:self|cls|this|Self|static|[A-Z]\w*)(?:\.|::|->)|\$this-
 _BEFORE = 160
 
 
-def constants(text: str, language: str, code: str, found: Sequence[Literal]) -> Mapping[str, str]:
+def constants(text: str, language: str, code: str, strings: Sequence[Literal]) -> Mapping[str, str]:
     """Return the names with one value, without their sigils. ``code`` is the text without strings."""
     assigned = re.compile(_ASSIGNED[language], re.MULTILINE)
-    said: dict[str, str] = {}
+    values: dict[str, str] = {}
     once: frozenset[str] | None = None
-    for literal in found:
+    for literal in strings:
         if literal.holes or literal.close - literal.body > _BEFORE or _ENDS.match(text, literal.end) is None:
             continue
         before = assigned.search(text, max(0, literal.start - _BEFORE), literal.start)
@@ -50,8 +50,8 @@ def constants(text: str, language: str, code: str, found: Sequence[Literal]) -> 
         if _VALUE.fullmatch(value):
             once = _given_once(code) if once is None else once
             if name in once:
-                said[name] = value
-    return said
+                values[name] = value
+    return values
 
 
 _WORD = r"(?<![\w.])(\w++)"
@@ -83,19 +83,19 @@ def _given_once(code: str) -> frozenset[str]:
 
     All are looked for in one pass a pattern: one pass a name would take time by the square of the file.
     """
-    given = Counter(word or attribute for word, attribute in _GIVEN.findall(code))
+    assignments = Counter(word or attribute for word, attribute in _GIVEN.findall(code))
     bound = {word for pattern in _BOUND for word in pattern.findall(code)}
     for region, words in _REGIONS:
         for part in region.findall(code):
             bound.update(words.findall(part))
-    return frozenset(name for name, times in given.items() if times == 1 and name not in bound)
+    return frozenset(name for name, times in assignments.items() if times == 1 and name not in bound)
 
 
-def value_of(expression: str, known: Mapping[str, str]) -> str | None:
+def value_of(expression: str, texts: Mapping[str, str]) -> str | None:
     """What an expression says that is such a name, in an object or by itself."""
     expression = expression.strip()
     owner = _OWNER.match(expression)
-    return known.get(expression[owner.end() :] if owner is not None else expression)
+    return texts.get(expression[owner.end() :] if owner is not None else expression)
 
 
 _HOLE = re.compile(
@@ -105,13 +105,13 @@ _HOLE = re.compile(
 """What is put in, within a string and between two."""
 
 
-def filled(text: str, group: Sequence[Piece], known: Mapping[str, str]) -> list[Piece]:
+def filled(text: str, group: Sequence[Piece], texts: Mapping[str, str]) -> list[Piece]:
     """The pieces of a statement with what is known of its holes."""
     out = []
     for piece in group:
         if piece.hole:
             inside = _HOLE.fullmatch(text[piece.start : piece.end])
-            value = value_of(inside["name"] or inside["joined"] or "", known) if inside is not None else None
+            value = value_of(inside["name"] or inside["joined"] or "", texts) if inside is not None else None
             if value is not None:
                 piece = Piece(piece.start, piece.end, value, exact=False)
         out.append(piece)
@@ -126,18 +126,18 @@ _ARGUMENTS = re.compile(
 _FORMATTING = re.compile(r"(?:\b[sS]?printf|\bformat|\bFormat|\bformatted|format!|sql!)\(\s*$")
 
 
-def formatted(text: str, group: Sequence[Piece], start: int, end: int, known: Mapping[str, str]) -> list[Piece]:
+def formatted(text: str, group: Sequence[Piece], start: int, end: int, texts: Mapping[str, str]) -> list[Piece]:
     """The pieces of a string that is formatted with such names only, between ``start`` and ``end`` with its quotes."""
     arguments = _ARGUMENTS.match(text, end)
     if arguments is None or (
         arguments["call"] is not None and not _FORMATTING.search(text[max(0, start - 40) : start])
     ):
         return list(group)
-    given = next(each for each in arguments.groups() if each is not None)
-    parts = [part.strip() for part in given.split(",") if part.strip()]
-    named = dict(part.split("=", 1) for part in parts if "=" in part)
-    values = [value_of(part, known) for part in parts if "=" not in part]
-    by_key = {key.strip(): value_of(value, known) for key, value in named.items()}
+    argument_text = next(each for each in arguments.groups() if each is not None)
+    parts = [part.strip() for part in argument_text.split(",") if part.strip()]
+    by_name = dict(part.split("=", 1) for part in parts if "=" in part)
+    values = [value_of(part, texts) for part in parts if "=" not in part]
+    by_key = {key.strip(): value_of(value, texts) for key, value in by_name.items()}
     if None in values or None in by_key.values():
         return list(group)
     out: list[Piece] = []

@@ -126,14 +126,14 @@ def program(text: str, language: str, project: Project | None = None) -> View:
     from pubcheck.extract.test_cases import cases
 
     table = LANGUAGES[language]
-    found = list(literals(text, table))
-    migration, down = undone(text, language, found)
-    code = code_of(text, language, found, down)
-    written, used = _statements(text, table, found, down, code, constants(text, language, code, found))
-    unseen = [each.unseen for each in written if each.unseen >= 0] + _fragments(text, found, used, down)
+    strings = list(literals(text, table))
+    migration, down = undone(text, language, strings)
+    code = code_of(text, language, strings, down)
+    written, used = _statements(text, table, strings, down, code, constants(text, language, code, strings))
+    unseen = [each.unseen for each in written if each.unseen >= 0] + _fragments(text, strings, used, down)
     view = assembled(text, written, unseen, in_order=migration)
     if migration:
-        spans = doubtful(text, language, code, [found[number] for number in sorted(used)])
+        spans = doubtful(text, language, code, [strings[number] for number in sorted(used)])
         perhaps = [
             (each.start, min(each.end + 1, len(text)))
             for each in written
@@ -141,11 +141,11 @@ def program(text: str, language: str, project: Project | None = None) -> View:
         ]
         view = replace(view, perhaps=tuple(perhaps))
     elif written:
-        view = replace(view, cases=cases(text, language, found))
-    done = operations_of(text, language, project) if migration else None
-    if done is not None:
-        return replace(view, named=tuple(sorted(done.doubted)), calls=tuple(done.calls))
-    calls = [each for number, each in enumerate(found) if number not in used and not _inside(each.start, down)]
+        view = replace(view, cases=cases(text, language, strings))
+    operations = operations_of(text, language, project) if migration else None
+    if operations is not None:
+        return replace(view, named=tuple(sorted(operations.doubted)), calls=tuple(operations.calls))
+    calls = [each for number, each in enumerate(strings) if number not in used and not _inside(each.start, down)]
     return replace(view, named=names_in_calls(text, language, code, calls, view.text))
 
 
@@ -155,14 +155,14 @@ def assembled(text: str, written: Iterable[Written], unseen: Sequence[int], *, i
     filled: list[tuple[int, int]] = []
     edits: list[tuple[int, int, str]] = []
     about = -1
-    for each in sorted(written, key=lambda one: one.start):
+    for each in sorted(written, key=lambda item: item.start):
         sheet.put(each.start, each.rendered)
         sheet.end_statement(each.end)
         filled += each.filled
         edits += each.edits
         if each.about >= 0 and about < 0:
             about = each.about
-    sent = tuple((each.start, each.end) for each in sorted(written, key=lambda one: one.start) if each.sent)
+    sent = tuple((each.start, each.end) for each in sorted(written, key=lambda item: item.start) if each.sent)
     notes = []
     if about >= 0 and not in_order:
         notes.append(
@@ -176,14 +176,14 @@ def assembled(text: str, written: Iterable[Written], unseen: Sequence[int], *, i
             )
         )
     if unseen:
-        at = min(unseen)
+        first_unseen = min(unseen)
         more = f" (and {len(unseen) - 1} more in this file)" if len(unseen) > 1 else ""
         notes.append(
             Note(
                 "PUB009",
                 f"this speaks of a publication, but the statement is put together at run time{more}",
-                at,
-                at + 1,
+                first_unseen,
+                first_unseen + 1,
                 "what it changes is not followed",
             )
         )
@@ -199,39 +199,39 @@ def begins_statement(text: str, start: int, end: int) -> bool:
 def _statements(
     text: str,
     language: Language,
-    found: Sequence[Literal],
+    strings: Sequence[Literal],
     down: Sequence[tuple[int, int]],
     code: str,
-    known: Mapping[str, str],
+    texts: Mapping[str, str],
 ) -> tuple[list[Written], set[int]]:
     """What the strings that are SQL say, and the numbers of those strings. ``code`` is the text without strings,
-    ``known`` the texts of names."""
+    ``texts`` the texts of names."""
     from pubcheck.extract.concatenation import chain, growing_names
     from pubcheck.extract.constants import filled, formatted
 
     written: list[Written] = []
     used: set[int] = set()
     growing = growing_names(code)
-    run_names = frozenset(found["name"] for found in _RUNS_NAME.finditer(code))
-    at = 0
-    while at < len(found):
-        literal = found[at]
+    run_names = frozenset(match["name"] for match in _RUNS_NAME.finditer(code))
+    number = 0
+    while number < len(strings):
+        literal = strings[number]
         if _inside(literal.start, down):
-            at += 1
+            number += 1
             continue
         begin = _after_holes(text, literal)
         if not begins_statement(text, begin, literal.close):
-            at += 1
+            number += 1
             continue
-        group = chain(text, growing, found, at, begin, language)
-        used.update(range(at, group.last + 1))
-        last, said = found[group.last], group.pieces
-        if known:
-            said = formatted(text, filled(text, said, known), literal.start, last.end, known)
+        group = chain(text, growing, strings, number, begin, language)
+        used.update(range(number, group.last + 1))
+        last, parts = strings[group.last], group.pieces
+        if texts:
+            parts = formatted(text, filled(text, parts, texts), literal.start, last.end, texts)
         runs = not group.grows and _run(text, literal, last, run_names)
         if runs or not _is_shown(text, literal):
-            written.append(worked_out(text, said, group.end, runs=runs))
-        at = group.last + 1
+            written.append(worked_out(text, parts, group.end, runs=runs))
+        number = group.last + 1
     return written, used
 
 
@@ -274,11 +274,11 @@ def worked_out(text: str, group: Sequence[Piece], end: int, *, runs: bool = Fals
     if not group:
         return Written(end, end, "", [], [])
     parts = [filler(text[each.start : each.end]) if each.hole else each.said for each in group]
-    starts, at = [], 0
+    starts, length = [], 0
     for part in parts:
-        starts.append(at)
-        at += len(part)
-    said = "".join(parts)
+        starts.append(length)
+        length += len(part)
+    value = "".join(parts)
 
     def place(offset: int) -> int:
         number = bisect_right(starts, offset) - 1
@@ -289,7 +289,7 @@ def worked_out(text: str, group: Sequence[Piece], end: int, *, runs: bool = Fals
             return piece.start + within
         return piece.start if within == 0 else piece.end
 
-    lexed = _lexed(said)
+    lexed = _lexed(value)
     written = Written(group[0].start, end, "", [], [])
     for piece in group:
         if piece.hole:
@@ -327,55 +327,55 @@ class _Lexed(Struct):
     whole: bool
 
 
-def _lexed(said: str) -> _Lexed:
+def _lexed(sql: str) -> _Lexed:
     out: list[str] = []
     ends: list[int] = []
     placeholders: list[tuple[int, int]] = []
-    at = depth = 0
+    position = depth = 0
     whole = True
     while True:
-        found = _TOKEN.search(said, at)
-        if found is None:
+        match = _TOKEN.search(sql, position)
+        if match is None:
             break
-        out.append(said[at : found.start()])
-        kind, token, end = found.lastgroup, found[0], found.end()
+        out.append(sql[position : match.start()])
+        kind, token, end = match.lastgroup, match[0], match.end()
         if kind == "dollar":
-            closed = said.find(token, end)
+            closed = sql.find(token, end)
             if closed < 0:
                 whole = False
-                closed = len(said)
-            end = min(closed + len(token), len(said))
-            out.append(said[found.start() : end])
+                closed = len(sql)
+            end = min(closed + len(token), len(sql))
+            out.append(sql[match.start() : end])
         elif kind == "comment":
             if token == "/*":
-                end = _comment_end(said, found.start())
-            out.append(blank(said[found.start() : end]))
+                end = _comment_end(sql, match.start())
+            out.append(blank(sql[match.start() : end]))
         elif kind == "placeholder":
-            placeholders.append(found.span())
+            placeholders.append(match.span())
             out.append(filler(token))
         else:
             if kind in ("literal", "escaped", "name"):
                 quote = '"' if kind == "name" else "'"
                 if len(token) - (kind == "escaped") < 2 or not token.endswith(quote):
                     whole = False
-                placeholders += [one.span() for one in _IN_QUOTES.finditer(said, found.start(), end)]
+                placeholders += [placeholder.span() for placeholder in _IN_QUOTES.finditer(sql, match.start(), end)]
             elif kind == "paren":
                 depth = depth + 1 if token == "(" else max(0, depth - 1)
             elif depth == 0:
-                ends.append(found.start())
+                ends.append(match.start())
             out.append(token)
-        at = end
-    out.append(said[at:])
+        position = end
+    out.append(sql[position:])
     return _Lexed("".join(out), ends, placeholders, whole and depth == 0)
 
 
-def _comment_end(said: str, start: int) -> int:
+def _comment_end(sql: str, start: int) -> int:
     depth = 0
-    for mark in _COMMENT_MARK.finditer(said, start):
+    for mark in _COMMENT_MARK.finditer(sql, start):
         depth += 1 if mark[0] == "/*" else -1
         if depth == 0:
             return mark.end()
-    return len(said)
+    return len(sql)
 
 
 def _classified(
@@ -420,10 +420,10 @@ _SPOKEN = re.compile(r"(?ai:\b(?:create|alter|drop)\s+publication\b)")
 _CUT = re.compile(r"\s*(?ai:(?:create|alter|drop)\s+publication\s+)$")
 
 
-def _fragments(text: str, found: Sequence[Literal], used: set[int], down: Sequence[tuple[int, int]]) -> list[int]:
+def _fragments(text: str, strings: Sequence[Literal], used: set[int], down: Sequence[tuple[int, int]]) -> list[int]:
     """Strings that hold part of a statement about a publication, or a command that runs one."""
     places = []
-    for number, literal in enumerate(found):
+    for number, literal in enumerate(strings):
         if number in used or _inside(literal.start, down) or _is_shown(text, literal):
             continue
         spoken = _SPOKEN.search(text, literal.body, literal.close)

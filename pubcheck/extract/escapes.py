@@ -52,31 +52,31 @@ _NEVER = re.compile(r"(?!)")
 _Said = Callable[[re.Match[str]], str]
 
 
-def _c(found: re.Match[str]) -> str:
-    code = found["braced"] or found["four"] or found["eight"] or found["two"]
+def _c(match: re.Match[str]) -> str:
+    code = match["braced"] or match["four"] or match["eight"] or match["two"]
     if code is not None:
         number = int(code, 16)
         # Half of a pair of UTF-16 says nothing alone, and NUL ends a text.
         return chr(number) if 0 < number < 0x110000 and not 0xD800 <= number < 0xE000 else "?"
-    return _of(found, _SIMPLE)
+    return _of(match, _SIMPLE)
 
 
-def _of(found: re.Match[str], simple: Mapping[str, str]) -> str:
-    groups = found.groupdict()
+def _of(match: re.Match[str], simple: Mapping[str, str]) -> str:
+    groups = match.groupdict()
     if groups.get("dollars"):
         return "$" + str(groups["dollars"]).removeprefix("$").replace("\\", "")
-    one = groups.get("one")
-    return simple.get(one, one) if one else ""
+    escaped = groups.get("one")
+    return simple.get(escaped, escaped) if escaped else ""
 
 
-def _plain(found: re.Match[str]) -> str:
-    return _of(found, {})
+def _plain(match: re.Match[str]) -> str:
+    return _of(match, {})
 
 
-def _xml(found: re.Match[str]) -> str:
-    if found["name"]:
-        return {"lt": "<", "gt": ">", "amp": "&", "quot": '"', "apos": "'"}[found["name"]]
-    number = int(found["hex"], 16) if found["hex"] else int(found["number"])
+def _xml(match: re.Match[str]) -> str:
+    if match["name"]:
+        return {"lt": "<", "gt": ">", "amp": "&", "quot": '"', "apos": "'"}[match["name"]]
+    number = int(match["hex"], 16) if match["hex"] else int(match["number"])
     return chr(number) if 0 < number < 0x110000 and not 0xD800 <= number < 0xE000 else "?"
 
 
@@ -99,16 +99,16 @@ ESCAPES: Mapping[str, tuple[re.Pattern[str], _Said]] = {
 
 def pieces(text: str, start: int, end: int, escapes: str, holes: tuple[tuple[int, int], ...]) -> Iterator[Piece]:
     """Return the pieces between two offsets of a text, in order and without gaps; a hole has no value."""
-    pattern, said = ESCAPES[escapes]
-    at = start
+    pattern, decode = ESCAPES[escapes]
+    position = start
     for hole_start, hole_end in (*holes, (end, end)):
-        for found in pattern.finditer(text, at, hole_start):
-            if found.start() > at:
-                yield Piece(at, found.start(), text[at : found.start()])
-            yield Piece(found.start(), found.end(), said(found), exact=False)
-            at = found.end()
-        if hole_start > at:
-            yield Piece(at, hole_start, text[at:hole_start])
+        for match in pattern.finditer(text, position, hole_start):
+            if match.start() > position:
+                yield Piece(position, match.start(), text[position : match.start()])
+            yield Piece(match.start(), match.end(), decode(match), exact=False)
+            position = match.end()
+        if hole_start > position:
+            yield Piece(position, hole_start, text[position:hole_start])
         if hole_end > hole_start:
             yield Piece(hole_start, hole_end, "", exact=False, hole=True)
-        at = hole_end
+        position = hole_end

@@ -114,51 +114,51 @@ def migrates(text: str, language: str) -> bool:
     return any(all(re.search(part, text, re.MULTILINE) for part in mark) for mark in _CONVENTIONS[language].marks)
 
 
-def undone(text: str, language: str, found: Sequence[Literal]) -> tuple[bool, list[tuple[int, int]]]:
+def undone(text: str, language: str, strings: Sequence[Literal]) -> tuple[bool, list[tuple[int, int]]]:
     """Whether a program is a migration, and the ascending spans of what undoes it."""
     convention = _CONVENTIONS[language]
     if not migrates(text, language):
         return False, []
     spans: list[tuple[int, int]] = []
-    starts = [each.start for each in found]
+    starts = [each.start for each in strings]
     for header in re.finditer(convention.undoing, text, re.MULTILINE):
-        if (not spans or header.start() >= spans[-1][1]) and not within(header.start(), found, starts):
-            spans.append((header.start(), block_end(text, header.start(), header.end(), found, starts)))
-    for number, literal in enumerate(found):
+        if (not spans or header.start() >= spans[-1][1]) and not within(header.start(), strings, starts):
+            spans.append((header.start(), block_end(text, header.start(), header.end(), strings, starts)))
+    for number, literal in enumerate(strings):
         before = text[max(0, literal.start - 80) : literal.start]
         if convention.named and re.search(convention.named, before):
             spans.append((literal.start, literal.end))
-        elif convention.second and number and re.fullmatch(r"\s*,\s*", text[found[number - 1].end : literal.start]):
-            first = found[number - 1]
+        elif convention.second and number and re.fullmatch(r"\s*,\s*", text[strings[number - 1].end : literal.start]):
+            first = strings[number - 1]
             if re.search(convention.second, text[max(0, first.start - 80) : first.start]):
                 spans.append((literal.start, literal.end))
     if convention.listed:
-        spans += _undoing_lists(text, convention.listed, found)
+        spans += _undoing_lists(text, convention.listed, strings)
     return True, ascending(spans)
 
 
-def _undoing_lists(text: str, listed: str, found: Sequence[Literal]) -> Iterator[tuple[int, int]]:
+def _undoing_lists(text: str, listed: str, strings: Sequence[Literal]) -> Iterator[tuple[int, int]]:
     """The spans of lists of strings that undo a migration."""
-    starts = [each.start for each in found]
+    starts = [each.start for each in strings]
     for opened in re.finditer(listed, text):
-        if within(opened.start(), found, starts):
+        if within(opened.start(), strings, starts):
             continue
         second = opened[0][-1] not in "[(" or opened[0].rstrip().endswith(("RunSQL(", "step("))
         start = opened.end() if second else opened.end() - 1
-        end = _bracket_end(text, start, found, starts)
+        end = _bracket_end(text, start, strings, starts)
         if second:
             following = re.compile(r"\s*,\s*(?=[\[(])").match(text, end)
             if following is None:
                 continue
-            start, end = following.end(), _bracket_end(text, following.end(), found, starts)
+            start, end = following.end(), _bracket_end(text, following.end(), strings, starts)
         yield start, end
 
 
-def _bracket_end(text: str, start: int, found: Sequence[Literal], starts: Sequence[int]) -> int:
+def _bracket_end(text: str, start: int, strings: Sequence[Literal], starts: Sequence[int]) -> int:
     """Behind the bracket that closes the one at an offset."""
     depth = 0
     for bracket in re.compile(r"[\[\](){}]").finditer(text, start):
-        if within(bracket.start(), found, starts):
+        if within(bracket.start(), strings, starts):
             continue
         depth += 1 if bracket[0] in "[({" else -1
         if depth == 0:
@@ -207,8 +207,8 @@ def doubtful(text: str, language: str, code: str, statements: Sequence[Literal])
         if named.search(text[max(line, each.start - _BEFORE) : each.start]):
             return None
     if language in _NO_CONDITION:
-        code = re.sub(_NO_CONDITION[language], lambda found: blank(found[0]), code)
-    if not all(_WAYS.fullmatch(found[found.lastgroup or 0]) for found in _FUNCTION_NAME.finditer(code)):
+        code = re.sub(_NO_CONDITION[language], lambda match: blank(match[0]), code)
+    if not all(_WAYS.fullmatch(match[match.lastgroup or 0]) for match in _FUNCTION_NAME.finditer(code)):
         return None
     spans: list[tuple[int, int]] = []
     for condition in _CONDITION.finditer(code):
@@ -234,14 +234,14 @@ _BLOCK = re.compile(
 _LEAVES = re.compile(r"\b(?:return|raise|throw|exit|next|break|continue|panic|abort)\b")
 
 
-def code_of(text: str, language: str, found: Sequence[Literal], down: Sequence[tuple[int, int]]) -> str:
+def code_of(text: str, language: str, strings: Sequence[Literal], down: Sequence[tuple[int, int]]) -> str:
     """A program's text with blanks for strings, comments and what undoes the rest."""
     sheet = Canvas(text)
-    at = 0
-    for start, end in sorted([*down, *((each.start, each.end) for each in found)]):
-        sheet.keep(at, start)
-        at = max(at, end)
-    sheet.keep(at, len(text))
+    position = 0
+    for start, end in sorted([*down, *((each.start, each.end) for each in strings)]):
+        sheet.keep(position, start)
+        position = max(position, end)
+    sheet.keep(position, len(text))
     return re.sub(LANGUAGES[language].skipped, lambda comment: " " * len(comment[0]), sheet.text())
 
 
@@ -252,38 +252,42 @@ _INNER_CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
 
 
 def names_in_calls(
-    text: str, language: str, code: str, found: Sequence[Literal], sql: str
+    text: str, language: str, code: str, strings: Sequence[Literal], sql: str
 ) -> tuple[tuple[int, str], ...]:
     """The names that strings and symbols of a program hold, which its calls may make, change or drop; ``sql`` is what
     its statements say."""
-    said = ((each.start, _IDENTIFIER.fullmatch(text, each.body, each.close)) for each in found)
-    named = [(at, name[0]) for at, name in said if name is not None]
+    matches = ((each.start, _IDENTIFIER.fullmatch(text, each.body, each.close)) for each in strings)
+    named = [(start, name[0]) for start, name in matches if name is not None]
     if language in ("ruby", "elixir"):
         named += [(symbol.start(), symbol[1]) for symbol in _SYMBOL.finditer(code)]
     elif language == "rust":
-        named += [(one.start(), _INNER_CAPITAL.sub("_", one[1]).lower()) for one in _TABLE_OF_SEA_ORM.finditer(code)]
+        named += [
+            (match.start(), _INNER_CAPITAL.sub("_", match[1]).lower()) for match in _TABLE_OF_SEA_ORM.finditer(code)
+        ]
     elif language == "python" and "django" in text:
         # A model's table has the name of its application before its own.
         words = set(re.findall(r"\w+", sql))
-        named += [(at, word) for at, model in tuple(named) for word in words if word.endswith(f"_{model.lower()}")]
+        named += [
+            (start, word) for start, model in tuple(named) for word in words if word.endswith(f"_{model.lower()}")
+        ]
     return tuple(sorted(named))
 
 
-def within(at: int, found: Sequence[Literal], starts: Sequence[int]) -> bool:
+def within(offset: int, strings: Sequence[Literal], starts: Sequence[int]) -> bool:
     """Whether an offset lies in a string; ``starts`` are where the strings begin."""
-    number = bisect_right(starts, at) - 1
-    return number >= 0 and found[number].start < at + found[number].heredoc and at < found[number].end
+    number = bisect_right(starts, offset) - 1
+    return number >= 0 and strings[number].start < offset + strings[number].heredoc and offset < strings[number].end
 
 
 _LINE = re.compile(r"^([ \t]*)(\S)", re.MULTILINE)
 
 
-def block_end(text: str, start: int, end: int, found: Sequence[Literal], starts: Sequence[int]) -> int:
+def block_end(text: str, start: int, end: int, strings: Sequence[Literal], starts: Sequence[int]) -> int:
     """The end of the block whose first line begins at ``start``: the next line that is not further in, a closing
     bracket of the first line's arguments and the lines of strings apart."""
     header = _LINE.match(text, text.rfind("\n", 0, start + 1) + 1)
     indent = len(header[1].expandtabs(8)) if header is not None else 0
     for line in _LINE.finditer(text, text.find("\n", end) + 1 or len(text)):
-        if len(line[1].expandtabs(8)) <= indent and line[2] not in ")]{" and not within(line.start(2), found, starts):
+        if len(line[1].expandtabs(8)) <= indent and line[2] not in ")]{" and not within(line.start(2), strings, starts):
             return line.start(2)
     return len(text)

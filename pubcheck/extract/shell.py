@@ -95,10 +95,10 @@ class _Text(Struct, frozen=True):
 
 def shell(text: str) -> View:
     """A shell script's statements."""
-    found = sql_arguments(text, 0, len(text))
-    unseen = [each.written.unseen for each in found if each.written.unseen >= 0]
-    view = assembled(text, [each.written for each in found], unseen, in_order=True)
-    commands, unplaced = _commands(text, found)
+    arguments = sql_arguments(text, 0, len(text))
+    unseen = [each.written.unseen for each in arguments if each.written.unseen >= 0]
+    view = assembled(text, [each.written for each in arguments], unseen, in_order=True)
+    commands, unplaced = _commands(text, arguments)
     sheet = Canvas(text)
     at = 0
     for place, command in commands:
@@ -117,11 +117,11 @@ def makefile(text: str) -> View:
     return shell(_DOUBLED.sub(_of_the_shell, text))
 
 
-def _of_the_shell(found: re.Match[str]) -> str:
+def _of_the_shell(match: re.Match[str]) -> str:
     """What the shell is given for doubled dollar signs, as long as they are: its variables have longer names here."""
-    if found["pairs"]:
-        return found["pairs"][::2].rjust(len(found["pairs"]))
-    opening = found["next"]
+    if match["pairs"]:
+        return match["pairs"][::2].rjust(len(match["pairs"]))
+    opening = match["next"]
     return "${_" if opening == "{" else "$( " if opening == "(" else f"$_{opening}" if opening else " $"
 
 
@@ -140,7 +140,7 @@ class SqlArgument(Struct, frozen=True):
 def sql_arguments(text: str, start: int, end: int, *, within: str = "", quoted: bool = False) -> list[SqlArgument]:
     """What psql is given between two offsets of a text, which may stand ``within`` what another command is given, and
     in double quotes."""
-    found: list[SqlArgument] = []
+    arguments: list[SqlArgument] = []
     for each in _Scanner(text, start, end, quoted=quoted).texts():
         before = _command_before(text, each.start, start)
         command = text[before : each.body if each.here else each.start]
@@ -153,18 +153,18 @@ def sql_arguments(text: str, start: int, end: int, *, within: str = "", quoted: 
             continue
         if each.here:
             if of_psql or _STARTS.match(text, each.body, each.close):
-                found.append(SqlArgument(_here(text, each), before, each.body, here=True, within=within))
+                arguments.append(SqlArgument(_here(text, each), before, each.body, here=True, within=within))
                 continue
         elif begins_statement(text, each.body, each.close) or (of_psql and _ARGUMENT.search(command)):
             group = list(pieces(text, each.body, each.close, each.escapes, each.holes))
             written = worked_out(text, group, each.close, runs=of_psql and _ARGUMENT.search(command) is not None)
-            found.append(SqlArgument(written, before, each.start, here=False, within=within))
+            arguments.append(SqlArgument(written, before, each.start, here=False, within=within))
             continue
         if _PSQL.search(text, each.body, each.close) and MENTION.search(text, each.body, each.close):
             # A command in a command: `sh -c "psql -c '...'"`, or `ssh host <<EOF`.
             outer = f"{within} {text[before : each.start]} "
-            found += sql_arguments(text, each.body, each.close, within=outer, quoted=each.escapes == "shell")
-    return found
+            arguments += sql_arguments(text, each.body, each.close, within=outer, quoted=each.escapes == "shell")
+    return arguments
 
 
 def _command_before(text: str, at: int, start: int) -> int:
@@ -181,20 +181,20 @@ def _here(text: str, each: _Text) -> Written:
     group = list(pieces(text, each.body, each.close, each.escapes, each.holes))
     if all(piece.exact for piece in group):
         about = MENTION.search(text, each.body, each.close)
-        at = about.start() if about is not None else -1
-        return Written(each.body, each.close, text[each.body : each.close], [], [], at, sent=about is not None)
+        position = about.start() if about is not None else -1
+        return Written(each.body, each.close, text[each.body : each.close], [], [], position, sent=about is not None)
     return worked_out(text, group, each.close)
 
 
-def _commands(text: str, found: list[SqlArgument]) -> tuple[list[tuple[int, str]], list[tuple[int, int]]]:
+def _commands(text: str, arguments: list[SqlArgument]) -> tuple[list[tuple[int, str]], list[tuple[int, int]]]:
     """What psql's options say as commands of its own, with the places at which there is room for them; and the spans of
     what is for another database or server, where there is no room to say so."""
     commands: list[tuple[int, str]] = []
     unplaced: list[tuple[int, int]] = []
     places: dict[str, int] = {}
-    current = taken = 0
+    current = free_from = 0
     surroundings = _Surroundings(text)
-    for each in found:
+    for each in arguments:
         command = text[each.start : each.end]
         if not _PSQL.search(command):
             continue
@@ -202,14 +202,18 @@ def _commands(text: str, found: list[SqlArgument]) -> tuple[list[tuple[int, str]
         rest = "" if each.here else _REST.match(text, after, after + _LONGEST_COMMAND)[0]  # type: ignore[index]
         place = surroundings.place(f"{each.within}{command}x{rest}", each.start)
         number = places.setdefault(place, len(places))
-        said = [f"\\set {one['name']} {one['value']}" for one in _VARIABLE.finditer(command)] if each.here else []
+        psql_commands = (
+            [f"\\set {variable['name']} {variable['value']}" for variable in _VARIABLE.finditer(command)]
+            if each.here
+            else []
+        )
         if number != current:
-            said.insert(0, f"\\c {_short(place, number)}")
-        if not said:
-            taken = each.written.end + 1
+            psql_commands.insert(0, f"\\c {_short(place, number)}")
+        if not psql_commands:
+            free_from = each.written.end + 1
             continue
-        line = " \\\\ ".join(said) + ("" if each.here else " \\\\")
-        begin = max(each.start, taken)
+        line = " \\\\ ".join(psql_commands) + ("" if each.here else " \\\\")
+        begin = max(each.start, free_from)
         ends = _LINE_END.search(text, begin, each.end)
         room = each.end if ends is None else ends.start()
         if len(line) <= room - begin and (each.here or ends is None):
@@ -217,7 +221,7 @@ def _commands(text: str, found: list[SqlArgument]) -> tuple[list[tuple[int, str]
             current = number
         elif number != current:
             unplaced.append((each.written.start, each.written.end))
-        taken = each.written.end + 1
+        free_from = each.written.end + 1
     return commands, unplaced
 
 
@@ -230,22 +234,24 @@ class _Surroundings:
         self._times: dict[str, int] = {}
         self._libpq: dict[str, str] = {}
 
-    def place(self, command: str, at: int) -> str:
+    def place(self, command: str, offset: int) -> str:
         """The database and server that a command at an offset speaks to, as far as the script tells them apart: what
         its options, its first argument and libpq's variables say, and how often the variables in that were set."""
-        while self._next is not None and self._next.start() < at:
+        while self._next is not None and self._next.start() < offset:
             name, value, rest = self._next.groups()
             self._times[name] = self._times.get(name, 0) + 1
             if name in _LIBPQ and not rest:
                 self._libpq[name] = value
             self._next = next(self._coming, None)
-        said = _WHERE.findall(command)
+        settings = _WHERE.findall(command)
         argument = _DATABASE.search(command)
         if argument is not None:
-            said.append(argument[1])
-        known = self._libpq | {one[1]: one[2] for one in _ASSIGNMENT.finditer(command) if one[1] in _LIBPQ}
-        said += (f"{name}={known[name]}" for name in sorted(known))
-        place = "@".join(one.strip("\"'") for one in said)
+            settings.append(argument[1])
+        variables = self._libpq | {
+            assignment[1]: assignment[2] for assignment in _ASSIGNMENT.finditer(command) if assignment[1] in _LIBPQ
+        }
+        settings += (f"{name}={variables[name]}" for name in sorted(variables))
+        place = "@".join(setting.strip("\"'") for setting in settings)
         return "@".join([place, *(f"{self._times[name]}" for name in _USED.findall(place) if name in self._times)])
 
 
@@ -257,15 +263,15 @@ def _short(place: str, number: int) -> str:
 def _conditions(text: str) -> Iterator[tuple[int, int]]:
     """The spans of conditions, loops and functions, as far as lines show them."""
     depth = start = 0
-    for found in _BLOCK.finditer(text):
-        if found["opens"]:
+    for match in _BLOCK.finditer(text):
+        if match["opens"]:
             if depth == 0:
-                start = found.start()
+                start = match.start()
             depth += 1
         elif depth:
             depth -= 1
             if depth == 0:
-                yield start, found.end()
+                yield start, match.end()
     if depth:
         yield start, len(text)
 
@@ -282,25 +288,25 @@ class _Scanner:
         text, limit = self.text, self.limit
         pos, line_end, resume = self.start, -1, -1
         while True:
-            found = self.opening.search(text, pos, line_end if line_end >= 0 else limit)
-            if found is None:
+            match = self.opening.search(text, pos, line_end if line_end >= 0 else limit)
+            if match is None:
                 if line_end < 0:
                     return
                 pos, line_end = resume, -1
                 continue
-            kind, pos = found.lastgroup, found.end()
-            if found["here"] is not None:
+            kind, pos = match.lastgroup, match.end()
+            if match["here"] is not None:
                 eol = text.find("\n", pos, limit) if line_end < 0 else line_end
-                if eol >= 0 and not _arithmetic(text, found.start()):
-                    here = self._here(found, resume if line_end >= 0 else eol + 1)
-                    if here is not None:
-                        line_end, resume = eol, here.end
-                        yield here
+                if eol >= 0 and not _arithmetic(text, match.start()):
+                    heredoc = self._here(match, resume if line_end >= 0 else eol + 1)
+                    if heredoc is not None:
+                        line_end, resume = eol, heredoc.end
+                        yield heredoc
             elif kind not in ("escape", "comment"):
-                each = self._quoted(str(kind), found.start(), pos)
-                if each is not None:
-                    yield each
-                    pos = each.end
+                quoted = self._quoted(str(kind), match.start(), pos)
+                if quoted is not None:
+                    yield quoted
+                    pos = quoted.end
             if line_end >= 0 and pos > line_end:
                 pos, line_end = max(pos, resume), -1
 
@@ -327,30 +333,30 @@ class _Scanner:
         escapes = {"double": "shell", "inner": "inner shell", "ansi": "c", "single": "none"}[kind]
         return _Text(start, body, at, at + (2 if kind == "inner" else 1), escapes, tuple(holes))
 
-    def _here(self, found: re.Match[str], begin: int) -> _Text | None:
+    def _here(self, match: re.Match[str], begin: int) -> _Text | None:
         text = self.text
         if self.failures >= _MOST_FAILURES:
             return None
         # In a file within a file the closing line may be further in than the shell will see it.
-        closing = re.compile(rf"^[ \t]*{re.escape(found['tag'])}[ \t\r]*$", re.MULTILINE).search(
+        closing = re.compile(rf"^[ \t]*{re.escape(match['tag'])}[ \t\r]*$", re.MULTILINE).search(
             text, begin, self.limit
         )
         if closing is None:
             self.failures += 1
             return None
         close = closing.start()
-        if found["quote"] or found["backslash"]:
-            return _Text(found.start(), begin, close, closing.end(), "none", (), here=True)
+        if match["quote"] or match["backslash"]:
+            return _Text(match.start(), begin, close, closing.end(), "none", (), here=True)
         holes: list[tuple[int, int]] = []
-        at = begin
-        while (hole := _HERE_HOLE.search(text, at, close)) is not None:
-            at = hole.end()
+        position = begin
+        while (hole := _HERE_HOLE.search(text, position, close)) is not None:
+            position = hole.end()
             if not hole["escape"]:
                 end = self._hole_end(hole.start(), close)
                 if end > hole.start() + 1:
                     holes.append((hole.start(), end))
-                at = max(at, end)
-        return _Text(found.start(), begin, close, closing.end(), "here", tuple(holes), here=True)
+                position = max(position, end)
+        return _Text(match.start(), begin, close, closing.end(), "here", tuple(holes), here=True)
 
     def _hole_end(self, at: int, limit: int) -> int:
         """The end of what the shell puts in; one character on where it puts in nothing."""

@@ -117,20 +117,20 @@ def _rollback_parts(text: str) -> Iterator[tuple[int, int]]:
 def _changesets(text: str, ends: list[int]) -> Iterator[tuple[int, int, bool]]:
     """Of Liquibase's changesets those for other databases, and those (True) that run under conditions. ``ends`` gets
     the offsets from which on statements end with another delimiter."""
-    found = list(_CHANGESET.finditer(text))
-    for number, each in enumerate(found):
-        start, end = each.start(), found[number + 1].start() if number + 1 < len(found) else len(text)
-        given = each["given"]
-        dbms = _DBMS.search(given)
+    changesets = list(_CHANGESET.finditer(text))
+    for number, changeset in enumerate(changesets):
+        start, end = changeset.start(), changesets[number + 1].start() if number + 1 < len(changesets) else len(text)
+        attributes = changeset["given"]
+        dbms = _DBMS.search(attributes)
         if dbms is not None:
-            names = [one.strip().lower() for one in dbms[1].split(",")]
-            others = [one for one in names if one not in ("postgresql", "all", "")]
-            if ("!postgresql" in names) or (len(others) == len(names) and not any(one[:1] == "!" for one in names)):
+            names = [name.strip().lower() for name in dbms[1].split(",")]
+            others = [name for name in names if name not in ("postgresql", "all", "")]
+            if ("!postgresql" in names) or (len(others) == len(names) and not any(name[:1] == "!" for name in names)):
                 yield start, end, False
                 continue
-        if _CONDITION.search(given) or _PRECONDITION.search(text, start, end):
+        if _CONDITION.search(attributes) or _PRECONDITION.search(text, start, end):
             yield start, end, True
-        if _DELIMITER.search(given):
+        if _DELIMITER.search(attributes):
             ends.append(start)
 
 
@@ -148,43 +148,43 @@ def _paint(text: str, start: int, end: int, painted: _Painting) -> None:
     """Put names in the place of a template's values, and blanks in that of its control blocks."""
     waiting = [(start, end)]
     while waiting:
-        at, limit = waiting.pop()
+        position, limit = waiting.pop()
         while True:
-            found = _TOKEN.search(text, at, limit)
-            if found is None:
+            match = _TOKEN.search(text, position, limit)
+            if match is None:
                 break
-            at = found.end()
-            kind, token = found.lastgroup, found[0]
+            position = match.end()
+            kind, token = match.lastgroup, match[0]
             if kind in ("literal", "name"):
-                for one in _PLAUSIBLE.finditer(text, found.start(), at):
-                    painted.filled.append(one.span())
+                for placeholder in _PLAUSIBLE.finditer(text, match.start(), position):
+                    painted.filled.append(placeholder.span())
             elif kind == "opened":
-                closed = text.find("*/", at, limit)
-                at = limit if closed < 0 else closed + 2
+                closed = text.find("*/", position, limit)
+                position = limit if closed < 0 else closed + 2
             elif kind == "data":
-                closed = text.find("\n\\.", at - 1, limit)
-                at = limit if closed < 0 else closed + 3
+                closed = text.find("\n\\.", position - 1, limit)
+                position = limit if closed < 0 else closed + 3
             elif kind == "dollar":
-                closed = text.find(token, at, limit)
+                closed = text.find(token, position, limit)
                 if closed >= 0:
                     # A body of its own: what is open in it ends with it.
                     waiting.append((closed + len(token), limit))
                     limit = closed
             elif kind in ("remark", "control"):
-                painted.pieces.append((found.start(), padded(token, "")))
+                painted.pieces.append((match.start(), padded(token, "")))
                 if kind == "control":
-                    _block(found, painted)
+                    _block(match, painted)
             elif kind == "value":
-                painted.filled.append(found.span())
-                painted.pieces.append((found.start(), filler(token)))
+                painted.filled.append(match.span())
+                painted.pieces.append((match.start(), filler(token)))
 
 
-def _block(found: re.Match[str], painted: _Painting) -> None:
-    tag = found[0]
+def _block(match: re.Match[str], painted: _Painting) -> None:
+    tag = match[0]
     if _CLOSES.match(tag):
         if painted.open:
             start = painted.open.pop()
             if not painted.open:
-                painted.perhaps.append((start, found.end()))
+                painted.perhaps.append((start, match.end()))
     elif _OPENS.match(tag) or _OPENS_BLOCK.search(tag):
-        painted.open.append(found.start())
+        painted.open.append(match.start())

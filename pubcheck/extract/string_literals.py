@@ -234,26 +234,26 @@ class _Scanner:
         pos, line_end, resume = 0, -1, -1
         while True:
             # A here-document begins after the line that opens it, which may hold more.
-            found = self.opening.search(text, pos, line_end if line_end >= 0 else size)
-            if found is None:
+            match = self.opening.search(text, pos, line_end if line_end >= 0 else size)
+            if match is None:
                 if line_end < 0:
                     return
                 pos, line_end = resume, -1
                 continue
-            kind = found.lastgroup or ""
+            kind = match.lastgroup or ""
             if kind == "skipped":
-                pos = found.end()
+                pos = match.end()
             elif kind == "slash":
-                pos = self._slash(found.start())
+                pos = self._slash(match.start())
             else:
                 number = int(kind[4:])
                 form = self.language.forms[number]
                 if form.closes:
-                    literal, pos = self._closed(number, found)
+                    literal, pos = self._closed(number, match)
                 else:
-                    eol = text.find("\n", found.end()) if line_end < 0 else line_end
-                    literal = self._heredoc(number, found, resume if line_end >= 0 else eol + 1) if eol >= 0 else None
-                    pos = found.end()
+                    eol = text.find("\n", match.end()) if line_end < 0 else line_end
+                    literal = self._heredoc(number, match, resume if line_end >= 0 else eol + 1) if eol >= 0 else None
+                    pos = match.end()
                     if literal is not None:
                         line_end, resume = eol, literal.end
                 if literal is not None:
@@ -261,9 +261,9 @@ class _Scanner:
                 if line_end >= 0 and pos > line_end:
                     pos, line_end = max(pos, resume), -1
 
-    def _slash(self, at: int) -> int:
+    def _slash(self, start: int) -> int:
         text = self.text
-        before = at
+        before = start
         while before and text[before - 1] in " \t":
             before -= 1
         if (
@@ -271,22 +271,22 @@ class _Scanner:
             and text[before - 1] not in _BEFORE_REGEX
             and not _BEFORE_REGEX_WORD.search(text, max(0, before - 10), before)
         ):
-            return at + 1
-        body = _REGEX_BODY if at >= self.unclosed else _REGEX_BODY_WITHOUT_CLASS
-        found = body.match(text, at)
-        if found is not None and found[0].endswith("/") and len(found[0]) > 1:
-            return found.end()
-        if at >= self.unclosed:
-            eol = text.find("\n", at)
+            return start + 1
+        body = _REGEX_BODY if start >= self.unclosed else _REGEX_BODY_WITHOUT_CLASS
+        regex = body.match(text, start)
+        if regex is not None and regex[0].endswith("/") and len(regex[0]) > 1:
+            return regex.end()
+        if start >= self.unclosed:
+            eol = text.find("\n", start)
             eol = len(text) if eol < 0 else eol
-            if text.find("]", at, eol) < 0:
+            if text.find("]", start, eol) < 0:
                 self.unclosed = eol
-        return at + 1
+        return start + 1
 
-    def _closed(self, number: int, found: re.Match[str]) -> tuple[Literal | None, int]:
+    def _closed(self, number: int, opening: re.Match[str]) -> tuple[Literal | None, int]:
         """The literal that is opened there, None if it has no end, and where to go on."""
         text, form = self.text, self.language.forms[number]
-        start, pos = found.span()
+        start, pos = opening.span()
         if number in self.dead:
             return None, pos
         body, hole = self.bodies[number], _HOLES[form.holes]
@@ -342,11 +342,11 @@ class _Scanner:
         self.failures += 1
         return opened.end()
 
-    def _heredoc(self, number: int, found: re.Match[str], begin: int) -> Literal | None:
+    def _heredoc(self, number: int, opening: re.Match[str], begin: int) -> Literal | None:
         form = self.language.forms[number]
         if self.failures >= _MOST_FAILURES:
             return None
-        tag = found[f"tag{number}"]
+        tag = opening[f"tag{number}"]
         closing = re.compile(rf"^[ \t]*{re.escape(tag)}(?!\w)", re.MULTILINE).search(self.text, begin)
         if closing is None:
             self.failures += 1

@@ -26,12 +26,12 @@ _HEADERS = {
 }
 
 
-def cases(text: str, language: str, found: Sequence[Literal]) -> tuple[tuple[int, int], ...]:
+def cases(text: str, language: str, strings: Sequence[Literal]) -> tuple[tuple[int, int], ...]:
     """The ascending spans of the test cases of a program, those within others left out."""
     spans: list[tuple[int, int]] = []
-    starts = [each.start for each in found]
+    starts = [each.start for each in strings]
     for header in re.finditer(_HEADERS[language], text, re.MULTILINE):
         start = header.start()
-        if (not spans or start >= spans[-1][1]) and not within(start, found, starts):
-            spans.append((start, block_end(text, start, header.end() - 1, found, starts)))
+        if (not spans or start >= spans[-1][1]) and not within(start, strings, starts):
+            spans.append((start, block_end(text, start, header.end() - 1, strings, starts)))
     return tuple(spans)

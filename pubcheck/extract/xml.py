@@ -24,20 +24,20 @@ def xml(text: str) -> View:
     """A change log's statements. Which of its changes are run is known to Liquibase alone."""
     written = [worked_out(text, list(_pieces(text, *body)), body[1], runs=True) for body in _bodies(text)]
     view = assembled(text, written, [each.unseen for each in written if each.unseen >= 0], in_order=False)
-    return replace(view, named=tuple((found.start(1), found[1]) for found in _TABLE.finditer(text)))
+    return replace(view, named=tuple((match.start(1), match[1]) for match in _TABLE.finditer(text)))
 
 
 def _bodies(text: str) -> Iterator[tuple[int, int]]:
     """The spans of the texts of elements that hold statements."""
     at, endless = 0, set()
-    while (found := _OPENING.search(text, at)) is not None:
-        at = found.end()
-        closing = f"</{found['tag']}" if found["tag"] else "-->"
+    while (match := _OPENING.search(text, at)) is not None:
+        at = match.end()
+        closing = f"</{match['tag']}" if match["tag"] else "-->"
         end = text.find(closing, at) if closing not in endless else -1
         if end < 0:
             endless.add(closing)
             continue
-        if found["tag"] not in (None, "rollback"):
+        if match["tag"] not in (None, "rollback"):
             yield at, end
         at = end + len(closing)
 

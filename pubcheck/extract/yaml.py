@@ -102,12 +102,12 @@ def _flow(text: str, start: int, end: int) -> Iterator[Written]:
 
 
 def _plain(text: str, start: int, end: int) -> Iterator[Written]:
-    for found in _PLAIN.finditer(text, start, end):
-        begin, stop = found.span("sql")
+    for match in _PLAIN.finditer(text, start, end):
+        begin, stop = match.span("sql")
         if not begins_statement(text, begin, stop):
             continue
         # It goes on in lines that are further in than its key, or its dash.
-        indent = len(found["indent"]) + (len(found["items"]) if found["key"] else 0)
+        indent = len(match["indent"]) + (len(match["items"]) if match["key"] else 0)
         while stop < end:
             line = _LINE.match(text, stop + 1, end)
             if line is None or not line["first"] or len(line["indent"]) <= indent or line["first"] == "#":

@@ -106,9 +106,9 @@ def _href(code: str) -> str | None:
     return f"#{code}" if code in rulebook.RULES else None
 
 
-def _most_frequent(given: Repository) -> list[tuple[str, int]]:
+def _most_frequent(repository: Repository) -> list[tuple[str, int]]:
     """The five rules with the most findings."""
-    return sorted(given.rules.items(), key=lambda item: (-item[1], item[0]))[:5]
+    return sorted(repository.rules.items(), key=lambda item: (-item[1], item[0]))[:5]
 
 
 def _severities(audit: Audit) -> Iterator[tuple[str, int, str | None]]:
@@ -123,9 +123,9 @@ def _severities(audit: Audit) -> Iterator[tuple[str, int, str | None]]:
         yield severity, number, difference
 
 
-def _by_severity(found: Sequence[Rule]) -> Iterator[_Plot]:
+def _by_severity(all_rules: Sequence[Rule]) -> Iterator[_Plot]:
     for severity in reversed(SEVERITIES):
-        rules = [rule for rule in found if rule.severity == severity]
+        rules = [rule for rule in all_rules if rule.severity == severity]
         if rules:
             bars = [Bar(f"{each.code} {each.name}", (each.certain, each.assumed), _href(each.code)) for each in rules]
             title = f"{severity.capitalize()}s by rule"

@@ -83,8 +83,8 @@ def bars(title: str, parts: Sequence[Part], rows: Sequence[Bar], *, whole: int |
                 drawing.rectangle(axes, 0, place, whole, "line", "", 0.45)
             for part, count in zip(parts, row.counts, strict=True):
                 if count:
-                    told = f"{row.label}: {count:,} {part.name}"
-                    drawing.rectangle(axes, left, place, count, part.color, told, part.alpha, row.href)
+                    tooltip = f"{row.label}: {count:,} {part.name}"
+                    drawing.rectangle(axes, left, place, count, part.color, tooltip, part.alpha, row.href)
                 left += count
             total = f"{left:,}" if whole is None else f"{left:,}  ({_percent(left, whole)})"
             axes.text((left if whole is None else whole) + (whole or most) * 0.012, place, total, va="center")
@@ -100,8 +100,8 @@ def shares(title: str, parts: Sequence[Part], rows: Sequence[Bar]) -> str:
             total, left = sum(row.counts) or 1, 0.0
             for part, count in zip(parts, row.counts, strict=True):
                 if count:
-                    told = f"{row.label}: {count:,} {part.name}, {_percent(count, total)}"
-                    drawing.rectangle(drawing.axes, left, place, count / total, part.color, told, part.alpha)
+                    tooltip = f"{row.label}: {count:,} {part.name}, {_percent(count, total)}"
+                    drawing.rectangle(drawing.axes, left, place, count / total, part.color, tooltip, part.alpha)
                 left += count / total
             drawing.axes.text(1.012, place, f"{sum(row.counts):,}", va="center")
         drawing.axes.set_xlim(0, 1)
@@ -136,9 +136,9 @@ def matrix(title: str, columns: Sequence[tuple[str, str | None]], rows: Sequence
         for place, row in enumerate(rows):
             for number, (count, (label, href)) in enumerate(zip(row.counts, columns, strict=True)):
                 if count:
-                    told = f"{row.label}: {count:,} {label}"
+                    tooltip = f"{row.label}: {count:,} {label}"
                     alpha = 0.16 + 0.5 * log1p(count) / most
-                    drawing.rectangle(axes, number - 0.47, place, 0.94, "error", told, alpha, href)
+                    drawing.rectangle(axes, number - 0.47, place, 0.94, "error", tooltip, alpha, href)
                     axes.text(number, place, f"{count:,}", ha="center", va="center", fontsize=8.5)
         axes.set_xlim(-0.5, len(columns) - 0.5)
         axes.set_xticks(
@@ -207,7 +207,7 @@ class _Drawing:
         place: float,
         width: float,
         color: str,
-        told: str,
+        tooltip: str,
         alpha: float = 1.0,
         href: str | None = None,
     ) -> None:
@@ -215,7 +215,7 @@ class _Drawing:
         shape = Rectangle((left, place - 0.34), width, 0.68, facecolor=COLORS[color], linewidth=0, alpha=alpha)
         shape.set_clip_on(False)
         name = f"tell{len(self.told)}"
-        self.told[name] = escape(told)
+        self.told[name] = escape(tooltip)
         shape.set_gid(name)
         if href is not None:
             shape.set_url(href)
@@ -261,35 +261,35 @@ _COLOR = re.compile("|".join(COLORS.values()))
 _NAMES = {color: f"var(--{name})" for name, color in COLORS.items()}
 
 
-def _for_page(svg: bytes, title: str, told: Mapping[str, str]) -> str:
+def _for_page(svg: bytes, title: str, tooltips: Mapping[str, str]) -> str:
     """SVG as a part of a page: with a title, without what is the same for all or could clash with another's."""
     root = ElementTree.fromstring(svg)
     attributes = {"class": "plot", "viewBox": root.attrib["viewBox"], "role": "img", "aria-label": title}
-    made = ElementTree.Element("svg", attributes)
-    made.extend(_plain(child, told) for child in root if child.tag == f"{_SVG}g")
-    return ElementTree.tostring(made, encoding="unicode")
+    element = ElementTree.Element("svg", attributes)
+    element.extend(_plain(child, tooltips) for child in root if child.tag == f"{_SVG}g")
+    return ElementTree.tostring(element, encoding="unicode")
 
 
-def _plain(node: ElementTree.Element, told: Mapping[str, str]) -> ElementTree.Element:
-    made = ElementTree.Element(node.tag.removeprefix(_SVG))
-    made.text = node.text if node.text and node.text.strip() else None
+def _plain(node: ElementTree.Element, tooltips: Mapping[str, str]) -> ElementTree.Element:
+    element = ElementTree.Element(node.tag.removeprefix(_SVG))
+    element.text = node.text if node.text and node.text.strip() else None
     for name, value in node.attrib.items():
         if name == "style":
             style = re.sub(r" *font-family:[^;]*;", "", value)
-            made.set("style", _COLOR.sub(lambda found: _NAMES[found[0]], style))
+            element.set("style", _COLOR.sub(lambda match: _NAMES[match[0]], style))
         elif name == f"{_XLINK}href":
-            made.set("href", value)
+            element.set("href", value)
         elif name not in ("id", "clip-path", "target") and not value.startswith("rotate(-0 "):
-            made.set(name, value)
-    tip = told.get(node.attrib.get("id", ""))
+            element.set(name, value)
+    tip = tooltips.get(node.attrib.get("id", ""))
     if tip:
-        made.set("class", "bar")
-        ElementTree.SubElement(made, "title").text = tip
+        element.set("class", "bar")
+        ElementTree.SubElement(element, "title").text = tip
     for child in node:
         if child.tag == f"{_SVG}defs":
             continue
-        inside = _plain(child, told)
+        inside = _plain(child, tooltips)
         if tip and inside.tag == "a":  # for the pointer: the table next to it has the same links
             inside.attrib.update({"tabindex": "-1", "aria-label": tip})
-        made.append(inside)
-    return made
+        element.append(inside)
+    return element

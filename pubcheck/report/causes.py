@@ -11,25 +11,25 @@ _FAILS = " will fail: "
 
 def causes(findings: Iterable[Finding]) -> list[list[Finding]]:
     """Findings, an UPDATE and a DELETE together that one cause has refused; in the order of the first of each."""
-    found: list[list[Finding]] = []
+    groups: list[list[Finding]] = []
     waiting: dict[object, list[Finding]] = {}
     for finding in findings:
         entry = finding.entry
         if not is_cause(entry):
-            found.append([finding])
+            groups.append([finding])
             continue
         key = (
             *(finding.unit, entry.rule, entry.severity, entry.certainty, entry.postgres, entry.object),
             *(entry.publications, entry.path, entry.line, entry.column, entry.statement),
         )
-        other = waiting.get(key)
-        if other is not None and other[0].entry.operation != entry.operation:
-            other.append(finding)
+        partner = waiting.get(key)
+        if partner is not None and partner[0].entry.operation != entry.operation:
+            partner.append(finding)
             del waiting[key]
         else:
             waiting[key] = [finding]
-            found.append(waiting[key])
-    return found
+            groups.append(waiting[key])
+    return groups
 
 
 def is_cause(entry: Entry) -> bool:

@@ -20,7 +20,7 @@ def render(report: Report) -> Iterator[str]:
         yield f"  <file{attributes(name=path)}>\n"
         for entry in group:
             place = attributes(line=entry.line, column=entry.column, severity=_SEVERITIES[entry.severity])
-            said = attributes(message=described(entry), source=f"pubcheck.{entry.rule}")
-            yield f"    <error{place}{said}/>\n"
+            details = attributes(message=described(entry), source=f"pubcheck.{entry.rule}")
+            yield f"    <error{place}{details}/>\n"
         yield "  </file>\n"
     yield "</checkstyle>\n"

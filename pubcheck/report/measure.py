@@ -73,11 +73,11 @@ def json(measurement: Measurement) -> str:
 
 def schema() -> bytes:
     """The schema of ``json``, which ships as `measure.schema.json`."""
-    made = msgspec.json.schema(Measurement)
-    for each in made["$defs"].values():
-        if said := each.get("description"):
-            each["description"] = inspect.cleandoc(said)  # as Python does by itself from 3.13 on
-    return msgspec.json.format(msgspec.json.encode(made), indent=2) + b"\n"
+    document = msgspec.json.schema(Measurement)
+    for each in document["$defs"].values():
+        if description := each.get("description"):
+            each["description"] = inspect.cleandoc(description)  # as Python does by itself from 3.13 on
+    return msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n"
 
 
 def text(measurement: Measurement) -> Iterator[str]:
@@ -88,11 +88,11 @@ def text(measurement: Measurement) -> Iterator[str]:
         yield from _table(table)
 
 
-def _table(given: TableRows) -> Iterator[str]:
-    yield f"{escape(given.table)}: {count(given.rows, 'row')} in {escape(given.data)}"
-    if not given.publications:
+def _table(table: TableRows) -> Iterator[str]:
+    yield f"{escape(table.table)}: {count(table.rows, 'row')} in {escape(table.data)}"
+    if not table.publications:
         yield "  no publication sends any of them"
-    for each in given.publications:
+    for each in table.publications:
         assumed = "" if each.certainty == "certain" else "  (assumed)"
         yield f"  publication {escape(each.publication)}{assumed}"
         if each.filter is not None or each.reason is None:
@@ -100,24 +100,24 @@ def _table(given: TableRows) -> Iterator[str]:
         if each.reason is not None or each.copied is None:
             yield f"    not run     {escape(each.reason or '')}"
             continue
-        yield f"    copied      {_share(each.copied, given.rows)} by the initial copy"
+        yield f"    copied      {_share(each.copied, table.rows)} by the initial copy"
         if "insert" not in each.operations:
             yield "    inserted    none: it publishes no INSERT"
         if each.unknown:
-            yield f"    not sent    {_share(each.unknown, given.rows)} because the filter is NULL"
-    for nulls in given.nulls:
+            yield f"    not sent    {_share(each.unknown, table.rows)} because the filter is NULL"
+    for nulls in table.nulls:
         if nulls.rows:
-            yield f"  NULL          {_share(nulls.rows, given.rows)} in column {escape(nulls.column)}"
-    if given.sent_by_none is not None:
-        yield f"  gap           {_share(given.sent_by_none, given.rows)} are sent by no publication"
-    elif given.publications:
+            yield f"  NULL          {_share(nulls.rows, table.rows)} in column {escape(nulls.column)}"
+    if table.sent_by_none is not None:
+        yield f"  gap           {_share(table.sent_by_none, table.rows)} are sent by no publication"
+    elif table.publications:
         yield "  gap           not known: not every filter could be run"
-    if given.sent_by_several is not None and len(given.publications) > 1:
-        yield f"  overlap       {_share(given.sent_by_several, given.rows)} are sent by several publications"
-    for overlap in given.overlaps:
+    if table.sent_by_several is not None and len(table.publications) > 1:
+        yield f"  overlap       {_share(table.sent_by_several, table.rows)} are sent by several publications"
+    for overlap in table.overlaps:
         if overlap.rows:
             both = " and ".join(map(escape, overlap.publications))
-            yield f"  overlap       {_share(overlap.rows, given.rows)} are sent by {both}"
+            yield f"  overlap       {_share(overlap.rows, table.rows)} are sent by {both}"
 
 
 def _share(rows: int, whole: int) -> str:

@@ -23,11 +23,11 @@ class Count(Struct, frozen=True):
 
 def counts(report: Report) -> list[Count]:
     """A count for each rule that found something, the most frequent first."""
-    found: dict[str, Count] = {}
+    by_rule: dict[str, Count] = {}
     for finding in report.findings:
         entry = finding.entry
-        old = found.get(entry.rule) or Count(entry.rule, entry.name, entry.severity, 0, 0, 0)
-        found[entry.rule] = Count(
+        old = by_rule.get(entry.rule) or Count(entry.rule, entry.name, entry.severity, 0, 0, 0)
+        by_rule[entry.rule] = Count(
             entry.rule,
             entry.name,
             max(old.severity, entry.severity, key=SEVERITIES.index),
@@ -35,7 +35,7 @@ def counts(report: Report) -> list[Count]:
             old.assumed + (entry.certainty == "assumed"),
             old.fixable + any(fix.applicability != "display" for fix in entry.fixes),
         )
-    return sorted(found.values(), key=lambda count: (-count.count, count.rule))
+    return sorted(by_rule.values(), key=lambda count: (-count.count, count.rule))
 
 
 def render(report: Report) -> Iterator[str]:

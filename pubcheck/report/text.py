@@ -55,15 +55,15 @@ def render(report: Report, *, color: bool = False, quiet: bool = False) -> Itera
     palette = COLOR if color else PLAIN
     groups = _side_by_side(_groups(report.findings))
     alike = Counter(_kind(group) for group in groups)
-    told: Counter[tuple[str, str, str]] = Counter()
+    shown_counts: Counter[tuple[str, str, str]] = Counter()
     for group in groups:
         path, rule, severity = kind = _kind(group)
-        told[kind] += 1
+        shown_counts[kind] += 1
         many = severity == "note" and alike[kind] > MANY
-        if many and told[kind] > NAMED:
+        if many and shown_counts[kind] > NAMED:
             continue
         yield "\n".join([*_block(group, report.postgres, palette), "", ""])
-        if many and told[kind] == NAMED:
+        if many and shown_counts[kind] == NAMED:
             more = f"{alike[kind] - NAMED} more {rule} in {escape(path)}"
             yield f"{palette.note}note[{rule}]{palette.reset}: {more}; --format concise shows them all\n\n"
     if not quiet:
@@ -85,10 +85,10 @@ def summary(report: Report) -> str:
     counts = []
     severities: tuple[Severity, ...] = ("error", "warning", "note")
     for severity in severities:
-        found = [entry.certainty for entry in entries if entry.severity == severity]
-        if found:
-            assumed = f" ({found.count('assumed')} assumed)" if "assumed" in found else ""
-            counts.append(count(len(found), severity, "d") + assumed)
+        certainties = [entry.certainty for entry in entries if entry.severity == severity]
+        if certainties:
+            assumed = f" ({certainties.count('assumed')} assumed)" if "assumed" in certainties else ""
+            counts.append(count(len(certainties), severity, "d") + assumed)
     return f"Found {', '.join(counts)} in {among} ({majors})."
 
 
@@ -122,7 +122,7 @@ def _side_by_side(groups: list[list[Finding]]) -> list[list[Finding]]:
 # --- One block ----------------------------------------------------------------------------------------------------
 
 
-def _block(group: list[Finding], asked: tuple[int, ...], palette: Palette) -> Iterator[str]:
+def _block(group: list[Finding], majors: tuple[int, ...], palette: Palette) -> Iterator[str]:
     entry = group[0].entry
     bold, frame, reset = palette.bold, palette.frame, palette.reset
     assumed = " (assumed)" if entry.certainty == "assumed" else ""
@@ -135,7 +135,7 @@ def _block(group: list[Finding], asked: tuple[int, ...], palette: Palette) -> It
     gutter = " " * width
     yield f"{gutter}{frame}-->{reset} {escape(entry.path)}:{entry.line}:{entry.column}"
     yield from _excerpt(lines, entry.path, entry.severity, width, palette)
-    for key, text in _remarks(group, asked):
+    for key, text in _remarks(group, majors):
         first, *rest = text.split("\n")
         yield f"{gutter} {frame}={reset} {bold}{key}:{reset} {escape(first)}"
         for line in rest:
@@ -149,14 +149,14 @@ def _headline(group: list[Finding]) -> str:
     return message([first, *(entry for entry in same if entry.publications == first.publications)])
 
 
-def _remarks(group: list[Finding], asked: tuple[int, ...]) -> Iterator[tuple[str, str]]:
+def _remarks(group: list[Finding], majors: tuple[int, ...]) -> Iterator[tuple[str, str]]:
     """Return the lines below the excerpt: a key and a text of one or more lines."""
     entry = group[0].entry
     objects = list(dict.fromkeys(finding.entry.object for finding in group if finding.entry.object))
     if len(objects) > 1:
-        named = ", ".join(objects[:NAMED])
-        rest = len(objects) - NAMED
-        yield f"{len(objects)} tables", f"{named} and {rest} more" if rest > 0 else named
+        listed = ", ".join(objects[:NAMED])
+        unlisted = len(objects) - NAMED
+        yield f"{len(objects)} tables", f"{listed} and {unlisted} more" if unlisted > 0 else listed
     if entry.after_count:
         yield "after", _earlier(entry)
     for text in _answers(group):
@@ -168,7 +168,7 @@ def _remarks(group: list[Finding], asked: tuple[int, ...]) -> Iterator[tuple[str
         every = len(publications) <= NAMED or not is_cause(entry)
         more = "" if every else f" and {len(publications) - NAMED} more"
         yield "publications", ", ".join(publications if every else publications[:NAMED]) + more
-    if entry.postgres and entry.postgres != asked:
+    if entry.postgres and entry.postgres != majors:
         yield "postgres", ", ".join(map(str, entry.postgres))
     if entry.assumptions:
         yield "assumed", "; ".join(entry.assumptions)
@@ -200,11 +200,11 @@ def _answers(group: list[Finding]) -> list[str]:
     return list(dict.fromkeys(map(answer, first.values())))
 
 
-def answer(given: ServerAnswer) -> str:
+def answer(error: ServerAnswer) -> str:
     """An ERROR as psql shows it: message, detail and hint, a line each."""
-    lines = [f"ERROR {given.sqlstate}: {given.message}"]
-    lines += [f"DETAIL: {given.detail}"] if given.detail else []
-    lines += [f"HINT: {given.hint}"] if given.hint else []
+    lines = [f"ERROR {error.sqlstate}: {error.message}"]
+    lines += [f"DETAIL: {error.detail}"] if error.detail else []
+    lines += [f"HINT: {error.hint}"] if error.hint else []
     return "\n".join(lines)
 
 

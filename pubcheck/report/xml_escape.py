@@ -15,6 +15,6 @@ def allowed(text: str) -> str:
     return _FORBIDDEN.sub(lambda match: match[0].encode("unicode_escape", "surrogatepass").decode(), text)
 
 
-def attributes(**given: object) -> str:
+def attributes(**values: object) -> str:
     """Attributes of an element, each with a blank before it; a line end stays one."""
-    return "".join(f" {name}={quoteattr(allowed(str(value)))}" for name, value in given.items())
+    return "".join(f" {name}={quoteattr(allowed(str(value)))}" for name, value in values.items())

@@ -63,8 +63,8 @@ class Page(Struct, frozen=True):
 def parse_page(text: str, filename: str) -> Page:
     """Takes a page apart and checks it against the format; raises PageError. Its front matter is YAML."""
 
-    def fail(what: str) -> PageError:
-        return PageError(f"rules/{filename}: {what}")
+    def fail(problem: str) -> PageError:
+        return PageError(f"rules/{filename}: {problem}")
 
     head, body = _split(text, fail)
     rule = _declaration(head, fail)
@@ -80,8 +80,8 @@ def parse_page(text: str, filename: str) -> Page:
         raise fail(f"nothing is written under {empty[0]}")
     if "```sql" not in sections["Example"] and not (rule.spec or rule.sqlstate):
         return Page(rule, sections, (), ())  # about files, not about SQL
-    bad_text, found, good_text = sections["Example"].partition("### Good\n")
-    if not found or not bad_text.startswith("### Bad\n"):
+    bad_text, separator, good_text = sections["Example"].partition("### Good\n")
+    if not separator or not bad_text.startswith("### Bad\n"):
         raise fail("Example must hold `### Bad`, then `### Good`")
     good = tuple(sql for language, _, sql in _FENCE.findall(good_text) if language == "sql")
     bad = tuple(_bad_examples(rule, bad_text, fail))

@@ -80,8 +80,8 @@ ALL_UNCHANGED = RepositoryDiff(None, 1, 0, 0)
 def compared(listed: DataFrame, before: Before, keep: Callable[[DataFrame], DataFrame]) -> RepositoryDiff:
     """How the repositories that are listed stand to those of the run before; ``keep`` persists what is asked again."""
 
-    def tagged(rows: DataFrame, what: str, state: Column | str) -> DataFrame:
-        return rows.select("repository", F.lit(what).alias("of"), state)
+    def tagged(rows: DataFrame, label: str, state: Column | str) -> DataFrame:
+        return rows.select("repository", F.lit(label).alias("of"), state)
 
     # An aggregation of all three, for joins of as many would take as many passes.
     unsettled = before["quarantine"].where(~F.col("reason").isin(*SETTLED))
@@ -93,7 +93,7 @@ def compared(listed: DataFrame, before: Before, keep: Callable[[DataFrame], Data
             tagged(unsettled, "unsettled", F.lit("").alias("state")),
         ],
     )
-    seen = rows.groupBy("repository").agg(
+    repositories = rows.groupBy("repository").agg(
         F.max(F.when(F.col("of") == "now", F.col("state"))).alias("now"),
         F.max(F.when(F.col("of") == "before", F.col("state"))).alias("before"),
         F.max(F.col("of") == "now").alias("there"),
@@ -101,6 +101,6 @@ def compared(listed: DataFrame, before: Before, keep: Callable[[DataFrame], Data
     )
     unchanged = (F.col("now") == F.col("before")) & ~F.col("unsettled")
     standing = F.when(~F.col("there"), "gone").when(unchanged, "unchanged").otherwise("changed")
-    known = keep(seen.select("repository", standing.alias("standing")))
-    counts = {row[0]: row[1] for row in known.groupBy("standing").count().collect()}
-    return RepositoryDiff(known, counts.get("unchanged", 0), counts.get("changed", 0), counts.get("gone", 0))
+    differences = keep(repositories.select("repository", standing.alias("standing")))
+    counts = {row[0]: row[1] for row in differences.groupBy("standing").count().collect()}
+    return RepositoryDiff(differences, counts.get("unchanged", 0), counts.get("changed", 0), counts.get("gone", 0))

@@ -180,8 +180,8 @@ def ruleset(linter: Linter) -> str:
     only decides whether findings fail a run."""
     kind = type(linter)
     config = replace(linter.config, **{name: getattr(_DEFAULT, name) for name in _OF_THE_STATUS})
-    what = (__version__, list(RULES.values()), config, kind.__module__, kind.__qualname__)
-    return hashlib.sha256(msgspec.json.encode(what)).hexdigest()
+    inputs = (__version__, list(RULES.values()), config, kind.__module__, kind.__qualname__)
+    return hashlib.sha256(msgspec.json.encode(inputs)).hexdigest()
 
 
 _DEFAULT = Config()

@@ -235,10 +235,10 @@ def _limit_memory(size: int) -> None:
         import resource
 
         with open("/proc/self/statm") as status:
-            taken = int(status.read().split()[0]) * resource.getpagesize()
+            used = int(status.read().split()[0]) * resource.getpagesize()
         _, most = resource.getrlimit(resource.RLIMIT_AS)
-        wanted = taken + size
-        resource.setrlimit(resource.RLIMIT_AS, (wanted if most == resource.RLIM_INFINITY else min(wanted, most), most))
+        limit = used + size
+        resource.setrlimit(resource.RLIMIT_AS, (limit if most == resource.RLIM_INFINITY else min(limit, most), most))
     except (ImportError, OSError):  # not Linux: the deadline remains
         pass
 

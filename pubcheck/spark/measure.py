@@ -65,7 +65,7 @@ def measure(spark: SparkSession, data: Data, table: Measurable) -> TableRows:
         F.count_if(times > 1),
         F.array(*(F.count_if(each) for each in sent)),
         F.array(*(F.count_if(F.col(f"`pubcheck: sent {number}`").isNull()) for number in range(len(counted)))),
-        F.array(*(F.count_if(sent[one] & sent[other]) for one, other in pairs)),
+        F.array(*(F.count_if(sent[first] & sent[second]) for first, second in pairs)),
         F.array(*(F.count_if(F.col(quoted(name)).isNull()) for name in needed)),
         F.array(*(F.count_if(F.col(quoted(name)).isNotNull()) for name in doubtful)),
         F.array(*(F.min(quoted(name)) for name in doubtful)),
@@ -105,8 +105,8 @@ def measure(spark: SparkSession, data: Data, table: Measurable) -> TableRows:
         row[1] if every else None,
         row[2] if every else None,
         tuple(
-            Overlap((counted[one].publication, counted[other].publication), count)
-            for (one, other), count in zip(pairs, row[5], strict=True)
+            Overlap((counted[first].publication, counted[second].publication), count)
+            for (first, second), count in zip(pairs, row[5], strict=True)
         ),
     )
 
@@ -163,37 +163,37 @@ def typed(rows: DataFrame, needed: Mapping[str, SparkType], where: str) -> tuple
         if name not in fields:
             others = sorted(fields)
             raise BadData(f"{where}: there is no column {name}{suggestion(name, others) if others else ''}")
-        given = F.col(quoted(name))
+        value = F.col(quoted(name))
         if kind.name == "ANY":
-            columns.append(given.alias(name))
+            columns.append(value.alias(name))
             continue
-        made = _converted(given, fields[name], kind)
-        if made is None:
+        converted = _converted(value, fields[name], kind)
+        if converted is None:
             raise BadData(
                 f"{where}: column {name} is of type {fields[name].simpleString()}, where {kind.sql} is needed"
             )
-        columns.append(made.alias(name))
+        columns.append(converted.alias(name))
         if not isinstance(fields[name], T.StringType) or kind.name != "STRING":
             doubtful.append(_BAD + name)
-            columns.append(F.when(made.isNull(), given.cast("string")).alias(_BAD + name))
+            columns.append(F.when(converted.isNull(), value.cast("string")).alias(_BAD + name))
     return rows.select(*columns, F.lit(0).alias("pubcheck: row")), doubtful
 
 
-def _converted(given: Column, of: T.DataType, kind: SparkType) -> Column | None:
+def _converted(value: Column, of: T.DataType, kind: SparkType) -> Column | None:
     """A column as one of another type, NULL where a value is none of that; None where types have little in common."""
     if isinstance(of, T.StringType):
-        return _read_text(given, kind) if of.simpleString() == "string" else None
+        return _read_text(value, kind) if of.simpleString() == "string" else None
     if kind.name in ("SMALLINT", "INT", "BIGINT"):
         if isinstance(of, (T.ByteType, T.ShortType, T.IntegerType, T.LongType)):
-            return given.try_cast(kind.sql)
-        return given.try_cast(kind.sql) if isinstance(of, T.DecimalType) and of.scale == 0 else None
+            return value.try_cast(kind.sql)
+        return value.try_cast(kind.sql) if isinstance(of, T.DecimalType) and of.scale == 0 else None
     if kind.name == "DECIMAL":
         if not isinstance(of, (T.DecimalType, T.ByteType, T.ShortType, T.IntegerType, T.LongType)):
             return None
-        made = given.try_cast(kind.sql)
-        return F.when(made.try_cast(of) == given, made)  # a scale that is too small would round
+        converted = value.try_cast(kind.sql)
+        return F.when(converted.try_cast(of) == value, converted)  # a scale that is too small would round
     if kind.name == "DOUBLE" and isinstance(of, T.FloatType):
-        return given.cast("double")
+        return value.cast("double")
     same: Mapping[str, type[T.DataType]] = {
         "BOOLEAN": T.BooleanType,
         "FLOAT": T.FloatType,
@@ -202,7 +202,7 @@ def _converted(given: Column, of: T.DataType, kind: SparkType) -> Column | None:
         "TIMESTAMP_NTZ": T.TimestampNTZType,
         "TIMESTAMP": T.TimestampType,
     }
-    return given if kind.name in same and isinstance(of, same[kind.name]) else None
+    return value if kind.name in same and isinstance(of, same[kind.name]) else None
 
 
 _DAY, _TIME = r"\d{4}-\d\d-\d\d", r"\d\d:\d\d:\d\d(\.\d{1,6})?"
@@ -221,19 +221,19 @@ _FORMS: Mapping[str, str] = {
 _TRUE, _FALSE = ("t", "true", "yes", "y", "on", "1"), ("f", "false", "no", "n", "off", "0")
 
 
-def _read_text(given: Column, kind: SparkType) -> Column:
+def _read_text(value: Column, kind: SparkType) -> Column:
     """A text as a value, NULL where it is not surely one. What Spark itself takes for a number or a moment is more."""
     if kind.name == "STRING":
-        return given
+        return value
     if kind.name == "BOOLEAN":
-        word = F.lower(given)
+        word = F.lower(value)
         return F.when(word.isin(*_TRUE), F.lit(True)).when(word.isin(*_FALSE), F.lit(False))
     if kind.name == "DECIMAL":
         form = rf"[-+]?\d+(\.\d{{0,{kind.scale}}}0*)?"
     else:
         form = _FORMS[kind.name]
-    read: Callable[[Column], Column] = _READERS.get(kind.name, lambda text: text.try_cast(kind.sql))
-    return F.when(given.rlike(rf"\A(?:{form})\z"), read(given))
+    reader: Callable[[Column], Column] = _READERS.get(kind.name, lambda text: text.try_cast(kind.sql))
+    return F.when(value.rlike(rf"\A(?:{form})\z"), reader(value))
 
 
 _READERS: Mapping[str, Callable[[Column], Column]] = {

@@ -54,8 +54,8 @@ def published(followed: Followed, *, refusals_known: bool) -> list[Published]:
     """The rows of a unit; those that are alike in several majors are one."""
     majors: dict[Published, tuple[int, ...]] = {}
     for major, fold in zip(followed.result.postgres, followed.folds, strict=True):
-        found = [each for each in followed.found if major in each.postgres]
-        publications, identities = publications_of(fold, followed.statements, found, lambda *_: Samples())
+        diagnostics = [each for each in followed.found if major in each.postgres]
+        publications, identities = publications_of(fold, followed.statements, diagnostics, lambda *_: Samples())
         rows: list[Published] = []
         for publication in publications:
             base = _base(publication, major)
@@ -65,7 +65,7 @@ def published(followed: Followed, *, refusals_known: bool) -> list[Published]:
         for row in rows:
             alike = replace(row, postgres=())
             majors[alike] = (*majors.get(alike, ()), major)
-    return [replace(row, postgres=found) for row, found in majors.items()]
+    return [replace(row, postgres=numbers) for row, numbers in majors.items()]
 
 
 def _base(publication: Publication, major: int) -> Published:

@@ -57,8 +57,10 @@ def collect(store: Store, run: str) -> Audit:
     if before is not None:
         new, gone = _seen_once(units, store.read(UNITS, "units", before.run))
         rules = _changes(findings, store.read(FINDINGS, "findings", before.run))
-        other = before.input if before.input != this.input else None
-        change = Change(before.run, _time(before.finished), before.ruleset == this.ruleset, rules, new, gone, other)
+        other_input = before.input if before.input != this.input else None
+        change = Change(
+            before.run, _time(before.finished), before.ruleset == this.ruleset, rules, new, gone, other_input
+        )
     return Audit(
         run=run,
         pubcheck=this.pubcheck,
@@ -83,7 +85,7 @@ def collect(store: Store, run: str) -> Audit:
         slowest=_slowest(units),
         change=change,
         history=tuple(
-            Past(name, *(int(row[what]) for what in ("units", "errors", "warnings", "notes")))
+            Past(name, *(int(row[metric]) for metric in ("units", "errors", "warnings", "notes")))
             for name, row in reversed(history.items())
         ),
     )
@@ -94,21 +96,21 @@ def _time(micros: int) -> str:
     return f"{datetime.fromtimestamp(micros // 1_000_000, UTC):%Y-%m-%d %H:%M} UTC"
 
 
-def _ends(metrics: dict[str, float], what: str) -> Ends:
-    names = (what, *(f"{what}_{end}" for end in ("linted", "nothing_to_lint", "quarantined")))
+def _ends(metrics: dict[str, float], prefix: str) -> Ends:
+    names = (prefix, *(f"{prefix}_{end}" for end in ("linted", "nothing_to_lint", "quarantined")))
     return Ends(*(int(metrics[name]) for name in names))
 
 
 def _history(store: Store, runs: Sequence[str]) -> dict[str, dict[str, float]]:
     """The metrics of these runs, by run, in their order."""
-    found: dict[str, dict[str, float]] = {run: {} for run in runs}
+    metrics: dict[str, dict[str, float]] = {run: {} for run in runs}
     tables = [store.read(METRICS, "metrics", run).withColumn("run", F.lit(run)) for run in runs]
     rows = tables[0]
     for table in tables[1:]:
         rows = rows.unionByName(table)
     for row in rows.collect():
-        found[row.run][row.metric] = row.value
-    return found
+        metrics[row.run][row.metric] = row.value
+    return metrics
 
 
 def _rules(findings: DataFrame) -> tuple[Rule, ...]:
@@ -123,11 +125,11 @@ def _rules(findings: DataFrame) -> tuple[Rule, ...]:
         )
         .collect()
     )
-    found = [
-        Rule(code, name, phase, severity, certain, assumed, repositories, one.path, one.line, one.message)
-        for code, name, phase, severity, certain, assumed, repositories, one in rows
+    rules = [
+        Rule(code, name, phase, severity, certain, assumed, repositories, example.path, example.line, example.message)
+        for code, name, phase, severity, certain, assumed, repositories, example in rows
     ]
-    return tuple(sorted(found, key=lambda rule: (-SEVERITIES.index(rule.severity), -rule.count, rule.code)))
+    return tuple(sorted(rules, key=lambda rule: (-SEVERITIES.index(rule.severity), -rule.count, rule.code)))
 
 
 def _repositories(findings: DataFrame, units: DataFrame) -> tuple[tuple[Repository, ...], dict[str, int]]:
@@ -205,20 +207,20 @@ def _features(publications: DataFrame) -> Features:
 
 
 def _quarantined(quarantine: DataFrame) -> tuple[Quarantined, ...]:
-    what = F.coalesce("path", "unit", F.lit(""))
+    subject = F.coalesce("path", "unit", F.lit(""))
     rows = (
         quarantine.groupBy("reason")
         .agg(
             F.count_if(F.col("path").isNull() & F.col("unit").isNotNull()),
             F.count_if(F.col("path").isNotNull() | F.col("unit").isNull()),
             F.min(
-                F.struct(F.col("path").isNotNull(), what.alias("what"), F.coalesce("detail", F.lit("")).alias("why"))
+                F.struct(F.col("path").isNotNull(), subject.alias("what"), F.coalesce("detail", F.lit("")).alias("why"))
             ),
         )
         .collect()
     )
-    found = [Quarantined(reason, units, files, one.what, one.why) for reason, units, files, one in rows]
-    return tuple(sorted(found, key=lambda each: (-each.units, -each.files, each.reason)))
+    groups = [Quarantined(reason, units, files, example.what, example.why) for reason, units, files, example in rows]
+    return tuple(sorted(groups, key=lambda each: (-each.units, -each.files, each.reason)))
 
 
 def _slowest(units: DataFrame) -> tuple[Slow, ...]:
@@ -251,11 +253,11 @@ def _changes(now: DataFrame, before: DataFrame) -> tuple[RuleChange, ...]:
 
 def _seen_once(now: DataFrame, before: DataFrame) -> tuple[int, int]:
     """The repositories of this run that were not in the other, and those of the other that are gone."""
-    seen = (
+    repositories = (
         now.select("repository", F.lit(1).alias("now"), F.lit(0).alias("before"))
         .unionByName(before.select("repository", F.lit(0).alias("now"), F.lit(1).alias("before")))
         .groupBy("repository")
         .agg(F.max("now").alias("now"), F.max("before").alias("before"))
     )
-    row = seen.agg(F.count_if(F.expr("now > before")), F.count_if(F.expr("before > now"))).collect()[0]
+    row = repositories.agg(F.count_if(F.expr("now > before")), F.count_if(F.expr("before > now"))).collect()[0]
     return row[0], row[1]

@@ -349,9 +349,9 @@ _SPARK = {
 }
 
 
-def _spark(given: pa.DataType) -> str:
-    if pa.types.is_list(given):
-        return f"ARRAY<{_spark(given.value_type)}>"
-    if pa.types.is_struct(given):
-        return f"STRUCT<{', '.join(f'`{field.name}`: {_spark(field.type)}' for field in given)}>"
-    return _SPARK[given]
+def _spark(arrow_type: pa.DataType) -> str:
+    if pa.types.is_list(arrow_type):
+        return f"ARRAY<{_spark(arrow_type.value_type)}>"
+    if pa.types.is_struct(arrow_type):
+        return f"STRUCT<{', '.join(f'`{field.name}`: {_spark(field.type)}' for field in arrow_type)}>"
+    return _SPARK[arrow_type]

@@ -35,8 +35,8 @@ def session(
         return _started(builder.remote(remote), aside=remote.startswith("local") and LEVEL not in conf)
     if master is not None:
         builder = builder.master(master)
-    given = {"MASTER", "SPARK_REMOTE", "SPARK_CONNECT_MODE_ENABLED", "PYSPARK_GATEWAY_PORT"}
-    if given.isdisjoint(os.environ) and SparkSession.getActiveSession() is None:
+    environment = {"MASTER", "SPARK_REMOTE", "SPARK_CONNECT_MODE_ENABLED", "PYSPARK_GATEWAY_PORT"}
+    if environment.isdisjoint(os.environ) and SparkSession.getActiveSession() is None:
         # The workers are to be this Python, which has pubcheck, and not the first one of the path.
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         if master is None and "spark.master" not in conf:

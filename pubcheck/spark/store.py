@@ -86,15 +86,15 @@ class Store:
         """The runs that exist, a row each."""
         return self.spark.read.schema(ddl(RUNS)).parquet(literal(f"{self.where}/runs"))
 
-    def find(self, wanted: str, input: str | None = None) -> str:
+    def find(self, run_id: str, input: str | None = None) -> str:
         """The id of a run that exists, `latest` being the one of this input that finished last, or if none is of this
         input the last one of any. Raises NoRun."""
         try:
             alike = F.col("input").eqNullSafe(F.lit(input))
-            rows = self.runs() if wanted == "latest" else self.runs().where(F.col("run") == wanted)
-            found = rows.orderBy(alike.desc(), F.desc("finished"), F.desc("run")).select("run").head()
+            rows = self.runs() if run_id == "latest" else self.runs().where(F.col("run") == run_id)
+            row = rows.orderBy(alike.desc(), F.desc("finished"), F.desc("run")).select("run").head()
         except AnalysisException:  # there is no such folder
-            found = None
-        if found is None:
-            raise NoRun(f"there is no {'run' if wanted == 'latest' else f'run {wanted}'} in {self.where}")
-        return str(found[0])
+            row = None
+        if row is None:
+            raise NoRun(f"there is no {'run' if run_id == 'latest' else f'run {run_id}'} in {self.where}")
+        return str(row[0])

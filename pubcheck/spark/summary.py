@@ -108,9 +108,9 @@ ENDS = ("linted", "nothing_to_lint", "quarantined")
 """How a file or a unit may end."""
 
 
-def _hold(metrics: dict[str, float], name: str, other: float, what: str) -> None:
-    if metrics[name] != other:
-        counts = f"{metrics[name]:.0f} {name}, but {other:.0f} {what}"
+def _hold(metrics: dict[str, float], name: str, expected: float, description: str) -> None:
+    if metrics[name] != expected:
+        counts = f"{metrics[name]:.0f} {name}, but {expected:.0f} {description}"
         raise Lost(
             f"the audit lost something: {counts}. Where the cluster lost a worker meanwhile, or another audit wrote a"
             " run of the same id, it is to be run again; else this is a bug in pubcheck, please report it"

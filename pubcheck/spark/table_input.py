@@ -90,14 +90,14 @@ class TableInput:
             if "DATA_SOURCE_NOT_FOUND" in str(error):
                 raise BadInput(f"--format: Spark has no data source {self._format}") from None
             raise
-        known = {field.name.lower(): field.dataType for field in table.schema}
-        for what in ("repository", "path", "content"):
-            name = getattr(self._columns, what)
-            if name.lower() not in known:
-                option = "repo" if what == "repository" else what
+        types = {field.name.lower(): field.dataType for field in table.schema}
+        for role in ("repository", "path", "content"):
+            name = getattr(self._columns, role)
+            if name.lower() not in types:
+                option = "repo" if role == "repository" else role
                 there = f"it has {', '.join(columns[:_SHOWN])}" if columns else "it has none"
                 raise BadInput(f"{self.name} has no column {name}, {there}: say --{option}-column or --preset")
-        content = known[self._columns.content.lower()]
+        content = types[self._columns.content.lower()]
         if not isinstance(content, T.BinaryType | T.StringType):
             kind = content.simpleString()
             raise BadInput(f"{self.name}: column {self._columns.content} is {kind}, and contents are binary or string")
@@ -217,8 +217,12 @@ def may_matter(path: Column, content: Column) -> Column:
     """``selection.may_matter`` as an expression of Spark."""
     text = content.cast("string")
     mark, nul = F.substring(content, 1, 2), F.lit(b"\0")
-    one, other = F.substring(content, 1, 1) == nul, F.substring(content, 2, 1) == nul
-    utf16 = (mark == F.lit(UTF16_MARKS[0])) | (mark == F.lit(UTF16_MARKS[1])) | ((F.length(mark) > 1) & (one != other))
+    first_is_nul, second_is_nul = F.substring(content, 1, 1) == nul, F.substring(content, 2, 1) == nul
+    utf16 = (
+        (mark == F.lit(UTF16_MARKS[0]))
+        | (mark == F.lit(UTF16_MARKS[1]))
+        | ((F.length(mark) > 1) & (first_is_nul != second_is_nul))
+    )
     in_sql = reduce(Column.__or__, [F.lower(path).endswith(end) for end in SUFFIXES])
     named, published = text.rlike(NAMED) & text.rlike(DONE), text.rlike(WORD) & text.rlike(STATEMENT)
     return utf16 | text.rlike(IDENTITY) | F.when(in_sql, named).otherwise(published)

@@ -225,7 +225,7 @@ class _RepositoryInspector:
             known = self._traits[id(file)] = Traits() if file.traits is None else _decode_traits(file.traits)
         return known
 
-    def names(self, path: str, wanted: frozenset[str] | None = None) -> Names:
+    def names(self, path: str, needed: frozenset[str] | None = None) -> Names:
         file = self.files[path]
         if file.names is not None:
             return _decode_names(file.names)
@@ -237,11 +237,11 @@ class _RepositoryInspector:
                 content, _ = _read(file.location, self._largest)
             except (OSError, ValueError):
                 return _NOTHING
-        if wanted is not None and not mentions(content, wanted):
+        if needed is not None and not mentions(content, needed):
             return _NOTHING
-        known = names(content)
-        file.names = _encode(known)
-        return known
+        file_names = names(content)
+        file.names = _encode(file_names)
+        return file_names
 
 
 def _plans(
@@ -290,10 +290,10 @@ def _platform(unit: DiscoveredUnit, projects: Container[str]) -> str:
 def _unused(name: str, taken: set[str]) -> str:
     """The name, or one like it if another unit has it already."""
     unused, number = name, 1
-    while unused in taken:
+    while unused in used_names:
         number += 1
         unused = f"{name} ({number})"
-    taken.add(unused)
+    used_names.add(unused)
     return unused
 
 

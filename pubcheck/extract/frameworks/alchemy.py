@@ -81,24 +81,24 @@ class Column:
     def __init__(self, module: Module, node: ast.expr) -> None:
         if not isinstance(node, ast.Call) or last_name(node) != "Column":
             raise Unreadable
-        given = keywords(node)
-        rest = list(node.args)
-        named = given.get("name") or (rest.pop(0) if rest else None)
-        self.name = module.text(named)
-        self.place: Place | None = module.place(named) if named is not None else None
-        self.primary = module.truth(given.get("primary_key"), False)
-        self.unique = module.truth(given.get("unique"), False)
-        self.index = module.truth(given.get("index"), False)
-        nullable = given.get("nullable")
+        arguments = keywords(node)
+        positional = list(node.args)
+        name_node = arguments.get("name") or (positional.pop(0) if positional else None)
+        self.name = module.text(name_node)
+        self.place: Place | None = module.place(name_node) if name_node is not None else None
+        self.primary = module.truth(arguments.get("primary_key"), False)
+        self.unique = module.truth(arguments.get("unique"), False)
+        self.index = module.truth(arguments.get("index"), False)
+        nullable = arguments.get("nullable")
         self.nullable = not self.primary if nullable is None else module.truth(nullable, True)
-        automatic = given.get("autoincrement")
+        automatic = arguments.get("autoincrement")
         self.automatic = module.value(automatic) if automatic is not None else "auto"
         self.type: Type | None = None
-        typed = given.get("type_")
+        typed = arguments.get("type_")
         self.rest = ""
-        self.default = "server_default" in given
+        self.default = "server_default" in arguments
         self.references: list[ast.Call] = []
-        for each in rest if typed is None else [typed, *rest]:
+        for each in positional if typed is None else [typed, *positional]:
             kind = last_name(each)
             if kind == "ForeignKey" and isinstance(each, ast.Call):
                 self.references.append(each)
@@ -142,35 +142,35 @@ class Type:
 
     def _read(self, module: Module, node: ast.expr) -> str:
         name = last_name(node)
-        given = keywords(node) if isinstance(node, ast.Call) else {}
+        options = keywords(node) if isinstance(node, ast.Call) else {}
         arguments = node.args if isinstance(node, ast.Call) else []
         if name == "with_variant" and isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            other = "postgresql" in [module.value(each) for each in arguments[1:]]
-            return self._read(module, arguments[0] if other else node.func.value)
+            is_postgresql = "postgresql" in [module.value(each) for each in arguments[1:]]
+            return self._read(module, arguments[0] if is_postgresql else node.func.value)
         if name in ("Enum", "ENUM"):
-            return self._enum(module, given, arguments)
+            return self._enum(module, options, arguments)
         if name == "ARRAY":
-            return f"{self._read(module, given.get('item_type') or arguments[0])}[]"
+            return f"{self._read(module, options.get('item_type') or arguments[0])}[]"
         sql = _PLAIN.get(name, "")
         if sql in _SIZED:
-            sizes = [given.get("length") or given.get("precision"), given.get("scale")]
+            sizes = [options.get("length") or options.get("precision"), options.get("scale")]
             sql += _size(module, [each for each in (*arguments, *sizes) if each is not None])
         elif sql in _ZONED:
-            zone = given.get("timezone") or (arguments[0] if arguments else None)
+            zone = options.get("timezone") or (arguments[0] if arguments else None)
             sql += " with time zone" if module.truth(zone, False) else " without time zone"
         if not sql:
             raise Unreadable
         return sql
 
-    def _enum(self, module: Module, given: dict[str, ast.expr], arguments: list[ast.expr]) -> str:
+    def _enum(self, module: Module, options: dict[str, ast.expr], arguments: list[ast.expr]) -> str:
         labels = [module.text(each) for each in arguments]
-        if not module.truth(given.get("native_enum"), True):
+        if not module.truth(options.get("native_enum"), True):
             return "varchar"
-        name = module.text(given.get("name"))
+        name = module.text(options.get("name"))
         sql = quoted(name)
-        if "schema" in given and module.value(given["schema"]) is not None:
-            sql = f"{quoted(module.text(given['schema']))}.{sql}"
-        if module.truth(given.get("create_type"), True):
+        if "schema" in options and module.value(options["schema"]) is not None:
+            sql = f"{quoted(module.text(options['schema']))}.{sql}"
+        if module.truth(options.get("create_type"), True):
             self.enum = (sql, tuple(labels))
         else:
             self.unknown = name
@@ -193,8 +193,8 @@ def expression(module: Module, node: ast.expr) -> str:
 
 
 def _computed(module: Module, node: ast.Call) -> str:
-    given = keywords(node)
-    stored = given.get("persisted")
+    arguments = keywords(node)
+    stored = arguments.get("persisted")
     kind = module.value(stored) if stored is not None else None
     generated = f" GENERATED ALWAYS AS ({expression(module, node.args[0])})"
     return generated + (" STORED" if kind is not False else " VIRTUAL")
@@ -202,8 +202,8 @@ def _computed(module: Module, node: ast.Call) -> str:
 
 def add_constraint(module: Module, sql: Sql, node: ast.Call) -> str:
     """Adds a table constraint that is written as a call; its name, "" where PostgreSQL chooses one."""
-    kind, given = last_name(node), keywords(node)
-    name = identifier(module, given.get("name"))
+    kind, arguments = last_name(node), keywords(node)
+    name = identifier(module, arguments.get("name"))
     if name:
         sql.add("CONSTRAINT ").name(name).add(" ")
     if kind in ("PrimaryKeyConstraint", "UniqueConstraint"):
@@ -213,24 +213,24 @@ def add_constraint(module: Module, sql: Sql, node: ast.Call) -> str:
     elif kind == "ForeignKeyConstraint":
         columns, targets = (module.names(module.items(each)) for each in node.args[:2])
         sql.add("FOREIGN KEY ").names(columns)
-        add_reference(module, sql, [target for target, _ in targets], given)
+        add_reference(module, sql, [target for target, _ in targets], arguments)
     else:
         raise Unreadable
     return name
 
 
-def add_reference(module: Module, sql: Sql, targets: list[str], given: dict[str, ast.expr]) -> None:
+def add_reference(module: Module, sql: Sql, targets: list[str], options: dict[str, ast.expr]) -> None:
     """Adds what a foreign key refers to: ``targets`` as "table.column" or "schema.table.column"."""
     parts = [target.split(".") for target in targets]
     if not parts or any(not 1 < len(each) < 4 or each[:-1] != parts[0][:-1] for each in parts):
         raise Unreadable
     sql.add(f" REFERENCES {'.'.join(map(quoted, parts[0][:-1]))} ").names((each[-1], None) for each in parts)
-    add_actions(module, sql, given)
+    add_actions(module, sql, options)
 
 
-def add_actions(module: Module, sql: Sql, given: dict[str, ast.expr]) -> None:
+def add_actions(module: Module, sql: Sql, options: dict[str, ast.expr]) -> None:
     for key, words in (("onupdate", "ON UPDATE"), ("ondelete", "ON DELETE")):
-        action = module.value(given[key]) if key in given else None
+        action = module.value(options[key]) if key in options else None
         if action is not None:
             if not isinstance(action, str) or not action.replace(" ", "").isalpha():
                 raise Unreadable
@@ -240,7 +240,7 @@ def add_actions(module: Module, sql: Sql, given: dict[str, ast.expr]) -> None:
         ("not_valid", " NOT VALID"),
         ("postgresql_not_valid", " NOT VALID"),
     ):
-        if key in given and module.value(given[key]) is True:
+        if key in options and module.value(options[key]) is True:
             sql.add(words)
 
 

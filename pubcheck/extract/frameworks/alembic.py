@@ -166,12 +166,12 @@ def _bodies(node: ast.If | ast.For | ast.While | ast.Try | ast.Match) -> list[li
 
 def _outer_calls(node: ast.AST) -> list[ast.Call]:
     """The calls in a statement that are no part of another one."""
-    found: list[ast.Call] = []
+    calls: list[ast.Call] = []
     waiting: list[ast.AST] = [node]
     while waiting:
-        at = waiting.pop()
-        if isinstance(at, ast.Call):
-            found.append(at)
+        current = waiting.pop()
+        if isinstance(current, ast.Call):
+            calls.append(current)
         else:
-            waiting += reversed(list(ast.iter_child_nodes(at)))
-    return found
+            waiting += reversed(list(ast.iter_child_nodes(current)))
+    return calls

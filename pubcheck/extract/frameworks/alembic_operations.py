@@ -31,10 +31,10 @@ class Operation:
         """The arguments by their names; ``names`` are those of the positional ones, of which a batch has no table."""
         if self.batch is not None:
             names = tuple(name for name in names if name not in ("table_name", "source_table"))
-        given = keywords(self.call)
+        named = keywords(self.call)
         if len(self.call.args) > len(names):
             raise Unreadable
-        return {**dict(zip(names, self.call.args, strict=False)), **given}
+        return {**dict(zip(names, self.call.args, strict=False)), **named}
 
     def start(self, words: str) -> Sql:
         """A new statement that begins with some words, which have the place of the call."""
@@ -42,20 +42,20 @@ class Operation:
         self.statements.append(sql)
         return sql
 
-    def table(self, sql: Sql, given: dict[str, ast.expr], key: str = "table_name") -> str:
+    def table(self, sql: Sql, arguments: dict[str, ast.expr], key: str = "table_name") -> str:
         """Adds the name of the table that is changed; that name without its schema."""
         if self.batch is not None:
-            given = keywords(self.batch)
-            node = self.batch.args[0] if self.batch.args else given.get("table_name")
+            arguments = keywords(self.batch)
+            node = self.batch.args[0] if self.batch.args else arguments.get("table_name")
         else:
-            node = given.get(key)
+            node = arguments.get(key)
         name = self.module.text(node)
-        self.schema(sql, given)
+        self.schema(sql, arguments)
         sql.name(name, self.module.place(node) if node is not None else None)
         return name
 
-    def schema(self, sql: Sql, given: dict[str, ast.expr], key: str = "schema") -> None:
-        schema = identifier(self.module, given.get(key))
+    def schema(self, sql: Sql, arguments: dict[str, ast.expr], key: str = "schema") -> None:
+        schema = identifier(self.module, arguments.get(key))
         if schema:
             sql.name(schema).add(".")
 
@@ -63,8 +63,8 @@ class Operation:
         """The name of the table that an operation of which no more is known concerns; "" where that is not known."""
         try:
             if self.batch is not None:
-                given = keywords(self.batch)
-                return self.module.text(self.batch.args[0] if self.batch.args else given.get("table_name"))
+                arguments = keywords(self.batch)
+                return self.module.text(self.batch.args[0] if self.batch.args else arguments.get("table_name"))
             name = last_name(self.call)
             if name not in _TABLE_FIRST and name not in _TABLE_SECOND:
                 return ""
@@ -90,17 +90,17 @@ class Operation:
         if name:
             self.project.parts.add((table, name))
 
-    def unless_none(self, given: dict[str, ast.expr], key: str) -> ast.expr | None:
+    def unless_none(self, arguments: dict[str, ast.expr], key: str) -> ast.expr | None:
         """An argument, None where it is left out or None."""
-        node = given.get(key)
+        node = arguments.get(key)
         return None if isinstance(node, ast.Constant) and node.value is None else node
 
-    def index_of(self, column: Column, table: str, given: dict[str, ast.expr]) -> None:
+    def index_of(self, column: Column, table: str, arguments: dict[str, ast.expr]) -> None:
         """What ``index=True`` of a column makes."""
         if column.index:
             name = f"ix_{table}_{column.name}"
             sql = self.start("CREATE UNIQUE INDEX " if column.unique else "CREATE INDEX ").name(name).add(" ON ")
-            self.table(sql, given)
+            self.table(sql, arguments)
             sql.add(" ").names([(column.name, None)])
             self.known(table, name)
 
@@ -120,43 +120,47 @@ _TABLE_SECOND = frozenset(
 )
 
 
-def _create_table(at: Operation) -> None:
-    given = {each.arg: each.value for each in at.call.keywords if each.arg is not None}
-    if len(given) != len(at.call.keywords) or any(isinstance(each, ast.Starred) for each in at.call.args):
+def _create_table(operation: Operation) -> None:
+    arguments = {each.arg: each.value for each in operation.call.keywords if each.arg is not None}
+    if len(arguments) != len(operation.call.keywords) or any(
+        isinstance(each, ast.Starred) for each in operation.call.args
+    ):
         raise Unreadable
-    if not given.keys().isdisjoint(("postgresql_partition_by", "postgresql_inherits", "prefixes")):
+    if not arguments.keys().isdisjoint(("postgresql_partition_by", "postgresql_inherits", "prefixes")):
         raise Unreadable
-    given = {"table_name": at.call.args[0], **given} if at.call.args else given
-    guard = at.module.truth(given.get("if_not_exists"), False)
-    sql = at.start("CREATE TABLE IF NOT EXISTS " if guard else "CREATE TABLE ")
-    table = at.table(sql, given)
-    columns = {each: Column(at.module, each) for each in at.call.args[1:] if last_name(each) == "Column"}
-    key = _key(at.module, at.call.args[1:], columns.values())
+    arguments = {"table_name": operation.call.args[0], **arguments} if operation.call.args else arguments
+    guard = operation.module.truth(arguments.get("if_not_exists"), False)
+    sql = operation.start("CREATE TABLE IF NOT EXISTS " if guard else "CREATE TABLE ")
+    table = operation.table(sql, arguments)
+    columns = {each: Column(operation.module, each) for each in operation.call.args[1:] if last_name(each) == "Column"}
+    key = _key(operation.module, operation.call.args[1:], columns.values())
     sql.add(" (")
-    for number, each in enumerate(at.call.args[1:]):
+    for number, each in enumerate(operation.call.args[1:]):
         sql.add(", " if number else "")
         if each in columns:
             column = columns[each]
-            at.column(sql, column, key=key == [column.name])
+            operation.column(sql, column, key=key == [column.name])
             for reference in column.references:
-                add_reference(at.module, sql, [at.module.text(reference.args[0])], keywords(reference))
+                add_reference(operation.module, sql, [operation.module.text(reference.args[0])], keywords(reference))
             if column.unique and not column.index:
                 sql.add(" UNIQUE")
         elif isinstance(each, ast.Call):
-            at.known(table, add_constraint(at.module, sql, each) or _default_name(at.module, table, each))
+            operation.known(
+                table, add_constraint(operation.module, sql, each) or _default_name(operation.module, table, each)
+            )
         else:
             raise Unreadable
     for column in columns.values():
         # The names that PostgreSQL gives to constraints without one.
-        at.known(table, f"{table}_{column.name}_key" if column.unique and not column.index else "")
-        at.known(table, f"{table}_{column.name}_fkey" if column.references else "")
+        operation.known(table, f"{table}_{column.name}_key" if column.unique and not column.index else "")
+        operation.known(table, f"{table}_{column.name}_fkey" if column.references else "")
     primary = [(column.name, None) for column in columns.values() if column.primary]
-    at.known(table, f"{table}_pkey" if primary else "")
+    operation.known(table, f"{table}_pkey" if primary else "")
     if primary:
         sql.add(", PRIMARY KEY ").names(primary)
     sql.add(")")
     for column in columns.values():
-        at.index_of(column, table, given)
+        operation.index_of(column, table, arguments)
 
 
 def _default_name(tree: Module, table: str, node: ast.Call) -> str:
@@ -176,188 +180,200 @@ def _key(tree: Module, elements: Iterable[ast.expr], columns: Iterable[Column]) 
     return names
 
 
-def _drop_table(at: Operation) -> None:
-    given = at.arguments("table_name")
-    guard = at.module.truth(given.get("if_exists"), False)
-    at.table(at.start("DROP TABLE IF EXISTS " if guard else "DROP TABLE "), given)
+def _drop_table(operation: Operation) -> None:
+    arguments = operation.arguments("table_name")
+    guard = operation.module.truth(arguments.get("if_exists"), False)
+    operation.table(operation.start("DROP TABLE IF EXISTS " if guard else "DROP TABLE "), arguments)
 
 
-def _rename_table(at: Operation) -> None:
-    given = at.arguments("old_table_name", "new_table_name", "schema")
-    sql = at.start("ALTER TABLE ")
-    old = at.table(sql, given, "old_table_name")
-    new = at.module.text(given.get("new_table_name"))
-    sql.add(" RENAME TO ").name(new, at.module.place(given["new_table_name"]))
-    at.project.parts |= {(new, part) for table, part in at.project.parts if table == old}
+def _rename_table(operation: Operation) -> None:
+    arguments = operation.arguments("old_table_name", "new_table_name", "schema")
+    sql = operation.start("ALTER TABLE ")
+    old = operation.table(sql, arguments, "old_table_name")
+    new = operation.module.text(arguments.get("new_table_name"))
+    sql.add(" RENAME TO ").name(new, operation.module.place(arguments["new_table_name"]))
+    operation.project.parts |= {(new, part) for table, part in operation.project.parts if table == old}
 
 
-def _add_column(at: Operation) -> None:
-    given = at.arguments("table_name", "column")
-    column = Column(at.module, given["column"]) if "column" in given else None
+def _add_column(operation: Operation) -> None:
+    arguments = operation.arguments("table_name", "column")
+    column = Column(operation.module, arguments["column"]) if "column" in arguments else None
     if column is None:
         raise Unreadable
-    sql = at.start("ALTER TABLE ")
-    table = at.table(sql, given)
-    guard = at.module.truth(given.get("if_not_exists"), False)
+    sql = operation.start("ALTER TABLE ")
+    table = operation.table(sql, arguments)
+    guard = operation.module.truth(arguments.get("if_not_exists"), False)
     sql.add(" ADD COLUMN IF NOT EXISTS " if guard else " ADD COLUMN ")
-    at.column(sql, column)
-    if column.primary and at.module.truth(given.get("inline_primary_key"), False):
+    operation.column(sql, column)
+    if column.primary and operation.module.truth(arguments.get("inline_primary_key"), False):
         sql.add(" PRIMARY KEY")
     if column.unique and not column.index:
         sql.add(", ADD UNIQUE ").names([(column.name, None)])
     for reference in column.references:
-        target = at.module.text(reference.args[0])
+        target = operation.module.text(reference.args[0])
         actions = keywords(reference)
-        name = identifier(at.module, actions.get("name"))
+        name = identifier(operation.module, actions.get("name"))
         sql.add(", ADD ").add(f"CONSTRAINT {quoted(name)} " if name else "")
         sql.add("FOREIGN KEY ").names([(column.name, None)])
-        add_reference(at.module, sql, [target], actions)
-        at.known(table, name)
-    at.index_of(column, table, given)
+        add_reference(operation.module, sql, [target], actions)
+        operation.known(table, name)
+    operation.index_of(column, table, arguments)
 
 
-def _drop_column(at: Operation) -> None:
-    given = at.arguments("table_name", "column_name")
-    sql = at.start("ALTER TABLE ")
-    at.table(sql, given)
-    guard = at.module.truth(given.get("if_exists"), False)
-    column = given.get("column_name")
-    sql.add(" DROP COLUMN IF EXISTS " if guard else " DROP COLUMN ").name(at.module.text(column), _place(at, column))
+def _drop_column(operation: Operation) -> None:
+    arguments = operation.arguments("table_name", "column_name")
+    sql = operation.start("ALTER TABLE ")
+    operation.table(sql, arguments)
+    guard = operation.module.truth(arguments.get("if_exists"), False)
+    column = arguments.get("column_name")
+    sql.add(" DROP COLUMN IF EXISTS " if guard else " DROP COLUMN ").name(
+        operation.module.text(column), _place(operation, column)
+    )
 
 
-def _alter_column(at: Operation) -> None:
-    given = at.arguments("table_name", "column_name")
-    column = at.module.text(given.get("column_name"))
-    place = _place(at, given.get("column_name"))
+def _alter_column(operation: Operation) -> None:
+    arguments = operation.arguments("table_name", "column_name")
+    column = operation.module.text(arguments.get("column_name"))
+    place = _place(operation, arguments.get("column_name"))
 
     def alter(words: str) -> Sql:
-        sql = at.start("ALTER TABLE ")
-        at.table(sql, given)
+        sql = operation.start("ALTER TABLE ")
+        operation.table(sql, arguments)
         return sql.add(words).name(column, place)
 
-    typed = at.unless_none(given, "type_")
+    typed = operation.unless_none(arguments, "type_")
     if typed is not None:
-        changed = Type(at.module, typed)
+        changed = Type(operation.module, typed)
         if changed.unknown:
-            at.unknown_types.append(changed.unknown)
+            operation.unknown_types.append(changed.unknown)
         sql = alter(" ALTER COLUMN ").add(f" TYPE {changed.sql}")
-        if "postgresql_using" in given:
-            sql.add(f" USING {expression(at.module, given['postgresql_using'])}")
+        if "postgresql_using" in arguments:
+            sql.add(f" USING {expression(operation.module, arguments['postgresql_using'])}")
         if changed.enum is not None:
-            at.statements.insert(0, Sql(at.module.place(at.call)).add(create_enum(*changed.enum)))
-    nullable = at.unless_none(given, "nullable")
+            operation.statements.insert(0, Sql(operation.module.place(operation.call)).add(create_enum(*changed.enum)))
+    nullable = operation.unless_none(arguments, "nullable")
     if nullable is not None:
-        alter(" ALTER COLUMN ").add(" DROP NOT NULL" if at.module.truth(nullable, True) else " SET NOT NULL")
-    renamed = at.unless_none(given, "new_column_name")
+        alter(" ALTER COLUMN ").add(" DROP NOT NULL" if operation.module.truth(nullable, True) else " SET NOT NULL")
+    renamed = operation.unless_none(arguments, "new_column_name")
     if renamed is not None:
-        alter(" RENAME COLUMN ").add(" TO ").name(at.module.text(renamed), at.module.place(renamed))
+        alter(" RENAME COLUMN ").add(" TO ").name(operation.module.text(renamed), operation.module.place(renamed))
 
 
-def _place(at: Operation, node: ast.expr | None) -> Place | None:
-    return at.module.place(node) if node is not None else None
+def _place(operation: Operation, node: ast.expr | None) -> Place | None:
+    return operation.module.place(node) if node is not None else None
 
 
-def _create_index(at: Operation) -> None:
-    given = at.arguments("index_name", "table_name", "columns")
-    unique = at.module.truth(given.get("unique"), False)
-    name = identifier(at.module, given.get("index_name"))
+def _create_index(operation: Operation) -> None:
+    arguments = operation.arguments("index_name", "table_name", "columns")
+    unique = operation.module.truth(arguments.get("unique"), False)
+    name = identifier(operation.module, arguments.get("index_name"))
     words = "CREATE UNIQUE INDEX " if unique else "CREATE INDEX "
-    guard = "IF NOT EXISTS " if at.module.truth(given.get("if_not_exists"), False) else ""
-    sql = at.start(words + guard)
+    guard = "IF NOT EXISTS " if operation.module.truth(arguments.get("if_not_exists"), False) else ""
+    sql = operation.start(words + guard)
     if name:
-        sql.name(name, _place(at, given.get("index_name"))).add(" ")
+        sql.name(name, _place(operation, arguments.get("index_name"))).add(" ")
     elif guard:
         raise Unreadable
     sql.add("ON ")
-    table = at.table(sql, given)
-    method = at.unless_none(given, "postgresql_using")
-    sql.add(f" USING {quoted(at.module.text(method))}" if method is not None else "")
-    for number, each in enumerate(at.module.items(given.get("columns"))):
+    table = operation.table(sql, arguments)
+    method = operation.unless_none(arguments, "postgresql_using")
+    sql.add(f" USING {quoted(operation.module.text(method))}" if method is not None else "")
+    for number, each in enumerate(operation.module.items(arguments.get("columns"))):
         sql.add(", " if number else " (")
         if isinstance(each, ast.Call):
-            sql.add(f"({expression(at.module, each)})" if last_name(each) != "column" else expression(at.module, each))
+            sql.add(
+                f"({expression(operation.module, each)})"
+                if last_name(each) != "column"
+                else expression(operation.module, each)
+            )
         else:
-            sql.name(at.module.text(each), at.module.place(each))
+            sql.name(operation.module.text(each), operation.module.place(each))
     sql.add(")")
-    if "postgresql_include" in given:
-        sql.add(" INCLUDE ").names(at.module.names(at.module.items(given["postgresql_include"])))
-    if at.unless_none(given, "postgresql_nulls_not_distinct") is not None:
+    if "postgresql_include" in arguments:
+        sql.add(" INCLUDE ").names(operation.module.names(operation.module.items(arguments["postgresql_include"])))
+    if operation.unless_none(arguments, "postgresql_nulls_not_distinct") is not None:
         raise Unreadable
-    where = at.unless_none(given, "postgresql_where")
-    sql.add(f" WHERE {expression(at.module, where)}" if where is not None else "")
-    at.known(table, name)
+    where = operation.unless_none(arguments, "postgresql_where")
+    sql.add(f" WHERE {expression(operation.module, where)}" if where is not None else "")
+    operation.known(table, name)
 
 
-def _drop_index(at: Operation) -> None:
-    given = at.arguments("index_name", "table_name")
-    name = identifier(at.module, given.get("index_name"))
-    guard = at.module.truth(given.get("if_exists"), False)
-    if not guard and not any(part == name for _, part in at.project.parts):
+def _drop_index(operation: Operation) -> None:
+    arguments = operation.arguments("index_name", "table_name")
+    name = identifier(operation.module, arguments.get("index_name"))
+    guard = operation.module.truth(arguments.get("if_exists"), False)
+    if not guard and not any(part == name for _, part in operation.project.parts):
         raise Unreadable
-    sql = at.start("DROP INDEX IF EXISTS " if guard else "DROP INDEX ")
-    at.schema(sql, keywords(at.batch) if at.batch is not None else given)
-    sql.name(name, _place(at, given.get("index_name")))
+    sql = operation.start("DROP INDEX IF EXISTS " if guard else "DROP INDEX ")
+    operation.schema(sql, keywords(operation.batch) if operation.batch is not None else arguments)
+    sql.name(name, _place(operation, arguments.get("index_name")))
 
 
-def _constrain(at: Operation, words: str, key: str) -> tuple[Sql, dict[str, ast.expr]]:
+def _constrain(operation: Operation, words: str, key: str) -> tuple[Sql, dict[str, ast.expr]]:
     """The beginning of a statement that adds a constraint, as far as the word for its kind."""
     names = ("constraint_name", "source_table", "referent_table", "local_cols", "remote_cols")
-    given = at.arguments(*names) if words == "FOREIGN KEY" else at.arguments("constraint_name", "table_name", key)
-    name = identifier(at.module, given.get("constraint_name"))
-    sql = at.start("ALTER TABLE ")
-    table = at.table(sql, given, "source_table" if words == "FOREIGN KEY" else "table_name")
+    arguments = (
+        operation.arguments(*names)
+        if words == "FOREIGN KEY"
+        else operation.arguments("constraint_name", "table_name", key)
+    )
+    name = identifier(operation.module, arguments.get("constraint_name"))
+    sql = operation.start("ALTER TABLE ")
+    table = operation.table(sql, arguments, "source_table" if words == "FOREIGN KEY" else "table_name")
     sql.add(" ADD ")
     if name:
         sql.add("CONSTRAINT ").name(name).add(" ")
-    at.known(table, name)
-    return sql.add(words + " "), given
+    operation.known(table, name)
+    return sql.add(words + " "), arguments
 
 
-def _create_primary_key(at: Operation) -> None:
-    sql, given = _constrain(at, "PRIMARY KEY", "columns")
-    sql.names(at.module.names(at.module.items(given.get("columns"))))
+def _create_primary_key(operation: Operation) -> None:
+    sql, arguments = _constrain(operation, "PRIMARY KEY", "columns")
+    sql.names(operation.module.names(operation.module.items(arguments.get("columns"))))
 
 
-def _create_unique_constraint(at: Operation) -> None:
-    sql, given = _constrain(at, "UNIQUE", "columns")
-    if "postgresql_nulls_not_distinct" in given:
+def _create_unique_constraint(operation: Operation) -> None:
+    sql, arguments = _constrain(operation, "UNIQUE", "columns")
+    if "postgresql_nulls_not_distinct" in arguments:
         raise Unreadable
-    sql.names(at.module.names(at.module.items(given.get("columns"))))
-    _deferrable(at, sql, given)
+    sql.names(operation.module.names(operation.module.items(arguments.get("columns"))))
+    _deferrable(operation, sql, arguments)
 
 
-def _create_check_constraint(at: Operation) -> None:
-    sql, given = _constrain(at, "CHECK", "condition")
-    if "condition" not in given:
+def _create_check_constraint(operation: Operation) -> None:
+    sql, arguments = _constrain(operation, "CHECK", "condition")
+    if "condition" not in arguments:
         raise Unreadable
-    sql.add(f"({expression(at.module, given['condition'])})")
+    sql.add(f"({expression(operation.module, arguments['condition'])})")
 
 
-def _create_foreign_key(at: Operation) -> None:
-    sql, given = _constrain(at, "FOREIGN KEY", "")
-    local, remote = (at.module.names(at.module.items(given.get(key))) for key in ("local_cols", "remote_cols"))
-    sql.names(local).add(" REFERENCES ")
-    at.schema(sql, given, "referent_schema")
-    sql.name(at.module.text(given.get("referent_table")), _place(at, given.get("referent_table"))).add(" ").names(
-        remote
+def _create_foreign_key(operation: Operation) -> None:
+    sql, arguments = _constrain(operation, "FOREIGN KEY", "")
+    local, remote = (
+        operation.module.names(operation.module.items(arguments.get(key))) for key in ("local_cols", "remote_cols")
     )
-    add_actions(at.module, sql, given)
+    sql.names(local).add(" REFERENCES ")
+    operation.schema(sql, arguments, "referent_schema")
+    sql.name(
+        operation.module.text(arguments.get("referent_table")), _place(operation, arguments.get("referent_table"))
+    ).add(" ").names(remote)
+    add_actions(operation.module, sql, arguments)
 
 
-def _deferrable(at: Operation, sql: Sql, given: dict[str, ast.expr]) -> None:
-    add_actions(at.module, sql, {key: value for key, value in given.items() if key == "deferrable"})
+def _deferrable(operation: Operation, sql: Sql, arguments: dict[str, ast.expr]) -> None:
+    add_actions(operation.module, sql, {key: value for key, value in arguments.items() if key == "deferrable"})
 
 
-def _drop_constraint(at: Operation) -> None:
-    given = at.arguments("constraint_name", "table_name", "type_")
-    name = identifier(at.module, given.get("constraint_name"))
-    sql = at.start("ALTER TABLE ")
-    table = at.table(sql, given)
-    guard = at.module.truth(given.get("if_exists"), False)
-    if not guard and (table, name) not in at.project.parts:
+def _drop_constraint(operation: Operation) -> None:
+    arguments = operation.arguments("constraint_name", "table_name", "type_")
+    name = identifier(operation.module, arguments.get("constraint_name"))
+    sql = operation.start("ALTER TABLE ")
+    table = operation.table(sql, arguments)
+    guard = operation.module.truth(arguments.get("if_exists"), False)
+    if not guard and (table, name) not in operation.project.parts:
         raise Unreadable
     sql.add(" DROP CONSTRAINT IF EXISTS " if guard else " DROP CONSTRAINT ")
-    sql.name(name, _place(at, given.get("constraint_name")))
+    sql.name(name, _place(operation, arguments.get("constraint_name")))
 
 
 RENDERED: Mapping[str, Callable[[Operation], None]] = {

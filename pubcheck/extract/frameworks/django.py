@@ -65,16 +65,18 @@ def django(text: str, project: Project) -> Operations | None:
 
 def _operations(tree: Module) -> list[ast.expr]:
     """What is assigned, or added, to ``operations`` in the class ``Migration``."""
-    found: list[ast.expr] = []
+    operations: list[ast.expr] = []
     for node in tree.tree.body:
         for each in node.body if isinstance(node, ast.ClassDef) and node.name == "Migration" else ():
             targets = each.targets if isinstance(each, ast.Assign) else []
             if isinstance(each, ast.AnnAssign | ast.AugAssign):
                 targets = [each.target]
             value = each.value if isinstance(each, ast.Assign | ast.AnnAssign | ast.AugAssign) else None
-            if value is not None and any(isinstance(one, ast.Name) and one.id == "operations" for one in targets):
-                found.append(value)
-    return found
+            if value is not None and any(
+                isinstance(target, ast.Name) and target.id == "operations" for target in targets
+            ):
+                operations.append(value)
+    return operations
 
 
 class Reader(StatementWriter):
@@ -113,10 +115,10 @@ class Reader(StatementWriter):
 
     def _apart(self, call: ast.Call, name: str) -> None:
         """Operations for the database alone, and for the models alone."""
-        given = keywords(call)
+        arguments = keywords(call)
         positional = call.args if name == "SeparateDatabaseAndState" else []
-        database = given.get("database_operations") or (positional[0] if positional else None)
-        models = given.get("state_operations") or (positional[1] if len(positional) > 1 else None)
+        database = arguments.get("database_operations") or (positional[0] if positional else None)
+        models = arguments.get("state_operations") or (positional[1] if len(positional) > 1 else None)
         state, sends = self.state, self.sends
         if database is not None:
             self.state = copy.deepcopy(state)
@@ -137,15 +139,15 @@ class Reader(StatementWriter):
 
     def _unread(self, node: ast.expr, name: str) -> None:
         """An operation of which it is not known what it does: it may change the models that it names."""
-        given = node.keywords if isinstance(node, ast.Call) else []
-        words = {each.arg: each.value.value for each in given if isinstance(each.value, ast.Constant)}
+        arguments = node.keywords if isinstance(node, ast.Call) else []
+        words = {each.arg: each.value.value for each in arguments if isinstance(each.value, ast.Constant)}
         of_model = ("model_name",) if "model_name" in words else ("name", "old_name", "new_name")
-        named = [str(words[key]) for key in of_model if key in words]
-        if not named or ("model_name" not in words and name not in RENDERED):
+        model_names = [str(words[key]) for key in of_model if key in words]
+        if not model_names or ("model_name" not in words and name not in RENDERED):
             self.doubt("")
-        for each in named:
-            known = self.state.models.get((self.app, each.lower()))
-            self.doubt(known.table if known is not None else default_table(self.app, each))
+        for each in model_names:
+            model = self.state.models.get((self.app, each.lower()))
+            self.doubt(model.table if model is not None else default_table(self.app, each))
         if name == "CreateModel" and isinstance(node, ast.Call):
             with suppress(Unreadable):
                 if table := given_table(self, _arguments(name, node)):
@@ -172,7 +174,7 @@ _POSITIONAL: Mapping[str, tuple[str, ...]] = {
 def _arguments(name: str, call: ast.Call) -> dict[str, ast.expr]:
     """The arguments of an operation by their names."""
     names = _POSITIONAL.get(name, ())
-    given = keywords(call)
+    named = keywords(call)
     if len(call.args) > len(names):
         raise Unreadable
-    return {**dict(zip(names, call.args, strict=False)), **given}
+    return {**dict(zip(names, call.args, strict=False)), **named}

@@ -70,31 +70,31 @@ class Field:
     def __init__(self, tree: Module, name: str, node: ast.expr, app: str, place: Place | None) -> None:
         if not isinstance(node, ast.Call):
             raise Unreadable
-        kind, given = last_name(node), keywords(node)
+        kind, arguments = last_name(node), keywords(node)
         self.name, self.kind, self.place = name, kind, place
-        self.null = tree.truth(given.get("null"), kind == "NullBooleanField")
-        self.primary = tree.truth(given.get("primary_key"), False)
-        self.unique = tree.truth(given.get("unique"), kind.endswith("OneToOneField")) and not self.primary
+        self.null = tree.truth(arguments.get("null"), kind == "NullBooleanField")
+        self.primary = tree.truth(arguments.get("primary_key"), False)
+        self.unique = tree.truth(arguments.get("unique"), kind.endswith("OneToOneField")) and not self.primary
         self.identity = kind.endswith("AutoField") and kind in _TYPES
         self.positive = kind.startswith("Positive") and kind in _TYPES
         self.many = kind.endswith("ManyToManyField")
-        self.through = given.get("through") is not None
-        self.table = tree.text(given["db_table"]) if self.many and "db_table" in given else ""
-        self.target = self._target(tree, given["to"], app) if "to" in given else None
-        self.to_field = tree.text(given["to_field"]) if "to_field" in given else ""
-        self.constrained = tree.truth(given.get("db_constraint"), True)
+        self.through = arguments.get("through") is not None
+        self.table = tree.text(arguments["db_table"]) if self.many and "db_table" in arguments else ""
+        self.target = self._target(tree, arguments["to"], app) if "to" in arguments else None
+        self.to_field = tree.text(arguments["to_field"]) if "to_field" in arguments else ""
+        self.constrained = tree.truth(arguments.get("db_constraint"), True)
         self.unique_name = self.reference_name = ""
         self.joined: dict[str, str] = {}
         self.type, self.unknown = "", ""
         refers = kind.endswith(_REFERRING)
         self.parts = [tree.text(each) for each in node.args] if kind == "CompositePrimaryKey" else []
-        if "to" in given and not refers and not self.many and not self.through:
+        if "to" in arguments and not refers and not self.many and not self.through:
             raise Unreadable
         if kind == "GeneratedField":
             raise Unreadable
         if not refers and not self.many and not self.parts:
-            self.type, self.unknown = _type(tree, kind, node, given)
-        explicit = tree.value(given["db_column"]) if "db_column" in given else None
+            self.type, self.unknown = _type(tree, kind, node, arguments)
+        explicit = tree.value(arguments["db_column"]) if "db_column" in arguments else None
         self.explicit = explicit is not None
         self.column = "" if self.many or self.through or self.parts else str(explicit or self._column(name, refers))
         self.refers = refers
@@ -130,34 +130,34 @@ class Field:
         return " ".join(words)
 
 
-def _type(tree: Module, kind: str, node: ast.Call, given: dict[str, ast.expr]) -> tuple[str, str]:
+def _type(tree: Module, kind: str, node: ast.Call, arguments: dict[str, ast.expr]) -> tuple[str, str]:
     """The type of a field, and its name if it is not one of Django's."""
     if kind == "ArrayField":
-        base = given.get("base_field") or (node.args[0] if node.args else None)
+        base = arguments.get("base_field") or (node.args[0] if node.args else None)
         if not isinstance(base, ast.Call):
             raise Unreadable
         inner, unknown = _type(tree, last_name(base), base, keywords(base))
         return f"{inner}[]", unknown
-    known = _TYPES.get(kind)
-    if known is None:
+    sql_type = _TYPES.get(kind)
+    if sql_type is None:
         return quoted(kind), kind
-    sizes = [given[key] for key in ("max_length", "max_digits", "decimal_places") if key in given]
-    if known.startswith(("varchar", "numeric")) and sizes:
+    sizes = [arguments[key] for key in ("max_length", "max_digits", "decimal_places") if key in arguments]
+    if sql_type.startswith(("varchar", "numeric")) and sizes:
         try:
             values = [tree.value(size) for size in sizes]
         except Unreadable:
-            return known, ""
+            return sql_type, ""
         if all(isinstance(value, int) for value in values):
-            return f"{known.partition('(')[0]}({', '.join(map(str, values))})", ""
-    return known, ""
+            return f"{sql_type.partition('(')[0]}({', '.join(map(str, values))})", ""
+    return sql_type, ""
 
 
 def digest(length: int, *parts: str) -> str:
     """Django's abbreviation of names."""
-    found = hashlib.md5(usedforsecurity=False)
+    md5 = hashlib.md5(usedforsecurity=False)
     for part in parts:
-        found.update(part.encode())
-    return found.hexdigest()[:length]
+        md5.update(part.encode())
+    return md5.hexdigest()[:length]
 
 
 def shortened(name: str) -> str:

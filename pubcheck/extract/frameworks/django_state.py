@@ -61,10 +61,10 @@ class State:
         model = self.models.get(key) if key is not None else None
         if model is None:
             return ("", "", _CONTRIB[key][1]) if key in _CONTRIB else ("", "", "")
-        other = model.fields.get(field.to_field) if field.to_field else model.key
-        if other is None:
+        target = model.fields.get(field.to_field) if field.to_field else model.key
+        if target is None:
             return "", "", ""
-        return model.table if model.managed else "", other.column, self.type_of(other)
+        return model.table if model.managed else "", target.column, self.type_of(target)
 
     def type_of(self, field: Field, depth: int = 0) -> str:
         """The type of a column, through foreign keys; "" where it is not known."""
@@ -74,8 +74,8 @@ class State:
         model = self.models.get(key) if key is not None else None
         if model is None:
             return _CONTRIB[key][1] if key in _CONTRIB else ""
-        other = model.fields.get(field.to_field) if field.to_field else model.key
-        return self.type_of(other, depth + 1) if other is not None else ""
+        target = model.fields.get(field.to_field) if field.to_field else model.key
+        return self.type_of(target, depth + 1) if target is not None else ""
 
     def key_type(self, key: Key) -> str:
         """The type of a model's key; "" where it is not known."""

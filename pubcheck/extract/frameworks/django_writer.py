@@ -31,10 +31,10 @@ class StatementWriter:
             self.found.doubt_type(self.at[0], name)
 
     def model(self, name: str) -> Model:
-        found = self.state.models.get((self.app, name.lower()))
-        if found is None:
+        model = self.state.models.get((self.app, name.lower()))
+        if model is None:
             raise Unreadable
-        return found
+        return model
 
     def start(self, model: Model, words: str, place: Place | None = None) -> Sql:
         """A new statement, which begins with some words; it is sent if the model's table is Django's business. Of a

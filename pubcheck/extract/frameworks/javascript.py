@@ -31,30 +31,36 @@ class Link(Struct, frozen=True):
         return value(self.arguments[number])
 
 
-def tokens(text: str, code: str, found: Sequence[Literal]) -> list[Token]:
+def tokens(text: str, code: str, strings: Sequence[Literal]) -> list[Token]:
     """The tokens of a program. ``code`` is its text without strings, comments and what is not read."""
-    made = []
+    all_tokens = []
     for each in _TOKEN.finditer(code):
         kind = each.lastgroup or ""
-        made.append(Token(each[kind] if kind == "mark" else kind, each[kind], *each.span()))
-    for one in found:
-        said = "".join(part.said for part in pieces(text, one.body, one.close, one.escapes, one.holes))
-        made.append(Token("unknown" if one.holes else "name", said, one.start, one.end))
-    made.sort(key=lambda token: token.start)
-    return made
+        all_tokens.append(Token(each[kind] if kind == "mark" else kind, each[kind], *each.span()))
+    for literal in strings:
+        content = "".join(
+            part.said for part in pieces(text, literal.body, literal.close, literal.escapes, literal.holes)
+        )
+        all_tokens.append(Token("unknown" if literal.holes else "name", content, literal.start, literal.end))
+    all_tokens.sort(key=lambda token: token.start)
+    return all_tokens
 
 
-def chain(listed: Sequence[Token], at: int) -> tuple[list[Link], int]:
-    """The calls behind an expression that ends before ``at``, and where they end."""
-    found: list[Link] = []
-    while at + 2 < len(listed) and listed[at].kind in (".", "?.") and listed[at + 1].kind == "word":
-        if listed[at + 2].kind != "(":
+def chain(listed: Sequence[Token], position: int) -> tuple[list[Link], int]:
+    """The calls behind an expression that ends before ``position``, and where they end."""
+    links: list[Link] = []
+    while position + 2 < len(listed) and listed[position].kind in (".", "?.") and listed[position + 1].kind == "word":
+        if listed[position + 2].kind != "(":
             break
-        end = matching(listed, at + 2)
+        end = matching(listed, position + 2)
         last = listed[min(end, len(listed) - 1)].end
-        found.append(Link(listed[at + 1].value, (listed[at + 1].start, last), tuple(split(listed[at + 3 : end]))))
-        at = end + 1
-    return found, at
+        links.append(
+            Link(
+                listed[position + 1].value, (listed[position + 1].start, last), tuple(split(listed[position + 3 : end]))
+            )
+        )
+        position = end + 1
+    return links, position
 
 
 def value(part: Sequence[Token]) -> Value:

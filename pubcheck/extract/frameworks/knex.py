@@ -31,16 +31,16 @@ _NO_CALL = frozenset(["async", "await", "catch", "for", "function", "if", "requi
 
 def knex(text: str, project: Project) -> Operations | None:
     """What a migration does through the schema builder; None where it does nothing through it."""
-    found = list(literals(text, LANGUAGES["javascript"]))
-    _, down = undone(text, "javascript", found)
-    code = code_of(text, "javascript", found, down)
+    strings = list(literals(text, LANGUAGES["javascript"]))
+    _, down = undone(text, "javascript", strings)
+    code = code_of(text, "javascript", strings, down)
     if not re.search(r"\.\s*schema\b", code):
         return None
-    kept = [each for each in found if not any(start <= each.start < end for start, end in down)]
+    up_strings = [each for each in strings if not any(start <= each.start < end for start, end in down)]
     spans = doubtful(text, "javascript", code, ())
     reader = _Reader(project, spans)
     try:
-        reader.all(tokens(text, code, kept))
+        reader.all(tokens(text, code, up_strings))
     except RecursionError:
         return None
     return reader.found
@@ -127,20 +127,20 @@ class _Reader:
         if len(link.arguments) != 2:
             raise Unreadable
         name, body = callback(link.arguments[1])
-        found: list[list[Link]] = []
-        at = 0
-        while at < len(body):
-            token = body[at]
+        chains: list[list[Link]] = []
+        position = 0
+        while position < len(body):
+            token = body[position]
             if token.kind == "word" and token.value == name:
-                links, at = chain(body, at + 1)
+                links, position = chain(body, position + 1)
                 if not links:
                     raise Unreadable
-                found.append(links)
+                chains.append(links)
             elif token.kind in (";", ",") or token.value in ("return", "await"):
-                at += 1
+                position += 1
             else:
                 raise Unreadable
-        return found
+        return chains
 
     def _create(self, link: Link) -> None:
         table = link.value(0)
@@ -261,7 +261,7 @@ class _Reader:
             listed = ("createdAt", "updatedAt") if camel else ("created_at", "updated_at")
             names = [Value(link.place, each) for each in listed]
         elif link.name.startswith("dropColumn"):
-            names = [one for each in names for one in each.texts()]
+            names = [text for each in names for text in each.texts()]
         words = {"setNullable": " DROP NOT NULL", "dropNullable": " SET NOT NULL"}.get(link.name)
         if link.name == "renameColumn":
             sql = self.start("ALTER TABLE ", table, " RENAME COLUMN ").add(quoted(names[0].text()), names[0].place)

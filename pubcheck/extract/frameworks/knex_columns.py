@@ -144,8 +144,8 @@ def _modify(column: Column, link: Link) -> None:
     elif name == "unique":
         column.unique = constraint(link.value(0), "indexName")
     elif name == "references":
-        table, _, other = link.value(0).text().rpartition(".")
-        column.refers = [table, other, ""]
+        table, _, target_column = link.value(0).text().rpartition(".")
+        column.refers = [table, target_column, ""]
     elif name == "inTable" and column.refers:
         column.refers[0] = link.value(0).text()
     elif name in ("onDelete", "onUpdate") and column.refers:

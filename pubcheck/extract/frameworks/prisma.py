@@ -85,12 +85,12 @@ class _Field(Struct):
 
 def prisma(text: str) -> Operations | None:
     """The tables of a schema; None if it is not for PostgreSQL."""
-    plain = _ASIDE.sub(lambda found: found[1] or " " * len(found[0]), text)
+    plain = _ASIDE.sub(lambda aside: aside[1] or " " * len(aside[0]), text)
     # A block that does not end would be looked for from each of its lines.
     blocks = list(_BLOCK.finditer(plain, 0, plain.rfind("}") + 1))
     if not any(each["kind"] == "datasource" and _PROVIDER.search(each["body"]) for each in blocks):
         return None
-    found = Operations()
+    operations = Operations()
     models = [each["name"] for each in blocks if each["kind"] == "model"]
     enums = {each["name"]: _enum(each) for each in blocks if each["kind"] == "enum"}
     for each in blocks:
@@ -102,13 +102,13 @@ def prisma(text: str) -> Operations | None:
             }
             listed = ", ".join(literal(mapped.get(label, label)) for label in labels)
             sql = Sql(each.span()).add("CREATE TYPE ").name(enums[each["name"]], each.span("name"))
-            found.calls.append(sql.add(f" AS ENUM ({listed})").call())
+            operations.calls.append(sql.add(f" AS ENUM ({listed})").call())
     tables = {each["name"]: _Table(each, set(models), enums) for each in blocks if each["kind"] == "model"}
     for table in tables.values():
-        table.create(found)
+        table.create(operations)
     for table in tables.values() if not _WITHOUT_KEYS.search(plain) else ():
-        table.refer(found, tables)
-    return found
+        table.refer(operations, tables)
+    return operations
 
 
 def _sql_name(written: str) -> str:
@@ -127,9 +127,9 @@ class _Table:
         self.block = block
         body, offset = block["body"], block.start("body")
         self.attributes = [(each["name"], each["arguments"] or "") for each in _ATTRIBUTE.finditer(body)]
-        given = dict(self.attributes)
-        mapped = re.search(_STRING, given.get("map", ""))
-        schema = re.search(_STRING, given.get("schema", ""))
+        attributes = dict(self.attributes)
+        mapped = re.search(_STRING, attributes.get("map", ""))
+        schema = re.search(_STRING, attributes.get("schema", ""))
         self.name = _sql_name(mapped[0]) if mapped else block["name"]
         self.target = f"{quoted(_sql_name(schema[0]))}.{quoted(self.name)}" if schema else quoted(self.name)
         written = list(_FIELD.finditer(body))
@@ -137,45 +137,44 @@ class _Table:
         self.fields = [field for field in fields if field is not None]
         self.columns = {field.name: field.column for field in self.fields}
 
-    def create(self, found: Operations) -> None:
+    def create(self, operations: Operations) -> None:
         sql = Sql(self.block.span()).add("CREATE TABLE ").add(self.target, self.block.span("name")).add(" (")
         for number, field in enumerate(self.fields):
             sql.add(", " if number else "").add(quoted(field.column), field.place).add(field.definition)
-        given = dict(self.attributes).get("id", "")
-        keys = [field.column for field in self.fields if field.key] or self._listed(given)
+        id_arguments = dict(self.attributes).get("id", "")
+        keys = [field.column for field in self.fields if field.key] or self._listed(id_arguments)
         if keys:
-            name = _constraint(given, f"{self.name}_pkey")
+            name = _constraint(id_arguments, f"{self.name}_pkey")
             sql.add(f", CONSTRAINT {quoted(name)} PRIMARY KEY ({', '.join(map(quoted, keys))})")
-        found.calls.append(sql.add(")").call())
+        operations.calls.append(sql.add(")").call())
         unique = [(field.unique, [field.column]) for field in self.fields if field.unique is not None]
         unique += [(_constraint(each, ""), self._listed(each)) for name, each in self.attributes if name == "unique"]
         for name, listed in unique:
             name = name or f"{self.name}_{'_'.join(listed)}_key"
             if listed and len(name) <= _LONGEST:
                 words = f"CREATE UNIQUE INDEX {quoted(name)} ON {self.target} ({', '.join(map(quoted, listed))})"
-                found.calls.append(Sql(self.block.span()).add(words).call())
+                operations.calls.append(Sql(self.block.span()).add(words).call())
 
-    def refer(self, found: Operations, tables: Mapping[str, _Table]) -> None:
+    def refer(self, operations: Operations, tables: Mapping[str, _Table]) -> None:
         """Adds the foreign keys."""
         for field in _FIELD.finditer(self.block["body"]):
-            other = tables.get(field["type"])
+            target_table = tables.get(field["type"])
             relation = re.search(r"@relation\(([^\n]*)\)", field["rest"])
-            if other is None or relation is None:
+            if target_table is None or relation is None:
                 continue
             own, far = (re.search(rf"\b{key}\s*:\s*\[[^\]]*\]", relation[1]) for key in ("fields", "references"))
             columns = self._listed(own[0]) if own else []
-            others = other._listed(far[0]) if far else []
-            if not columns or len(columns) != len(others):
+            far_columns = target_table._listed(far[0]) if far else []
+            if not columns or len(columns) != len(far_columns):
                 continue
             action = re.search(r"\bonDelete\s*:\s*(\w+)", relation[1])
             word = action[1] if action else "SetNull" if field["mark"] == "?" else "Restrict"
             name = _constraint(relation[1], f"{self.name}_{'_'.join(columns)}_fkey")
             words = f"ALTER TABLE {self.target} ADD CONSTRAINT {quoted(name)} FOREIGN KEY"
-            words += (
-                f" ({', '.join(map(quoted, columns))}) REFERENCES {other.target} ({', '.join(map(quoted, others))})"
-            )
+            targets = ", ".join(map(quoted, far_columns))
+            words += f" ({', '.join(map(quoted, columns))}) REFERENCES {target_table.target} ({targets})"
             if word in _ACTIONS and len(name) <= _LONGEST:
-                found.calls.append(Sql(self.block.span()).add(f"{words} ON DELETE {_ACTIONS[word]}").call())
+                operations.calls.append(Sql(self.block.span()).add(f"{words} ON DELETE {_ACTIONS[word]}").call())
 
     def _listed(self, arguments: str) -> list[str]:
         """Return the columns of the fields that an attribute lists; none if one of them is not a column."""

@@ -20,7 +20,7 @@ class Module:
         self.tree = ast.parse(text)
         # Columns count bytes of UTF-8.
         self._utf8 = Utf8(text)
-        self._lines = [0, *(found.end() for found in re.finditer(rb"\r\n|\r|\n", self._utf8.data))]
+        self._lines = [0, *(match.end() for match in re.finditer(rb"\r\n|\r|\n", self._utf8.data))]
         self.functions = {node.name: node for node in self.tree.body if isinstance(node, ast.FunctionDef)}
         self.constants = _constants(self.tree)
 
@@ -96,12 +96,12 @@ def keywords(call: ast.Call) -> dict[str, ast.expr]:
 
 def _constants(tree: ast.Module) -> dict[str, ast.expr]:
     """The names that are assigned once, anywhere in the program, and that at its top."""
-    given: dict[str, list[ast.expr]] = {}
+    assigned: dict[str, list[ast.expr]] = {}
     for node in tree.body:
         if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
-            given.setdefault(node.targets[0].id, []).append(node.value)
+            assigned.setdefault(node.targets[0].id, []).append(node.value)
         elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value is not None:
-            given.setdefault(node.target.id, []).append(node.value)
+            assigned.setdefault(node.target.id, []).append(node.value)
     stored: dict[str, int] = {}
     for each in ast.walk(tree):
         if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Load):
@@ -110,6 +110,6 @@ def _constants(tree: ast.Module) -> dict[str, ast.expr]:
             stored[each.arg] = stored.get(each.arg, 0) + 1
     return {
         name: values[0]
-        for name, values in given.items()
+        for name, values in assigned.items()
         if stored.get(name) == 1 and isinstance(values[0], ast.Constant | ast.List | ast.Tuple)
     }

@@ -49,9 +49,9 @@ _INLINE = frozenset(
 def rails(text: str, project: Project) -> Operations | None:
     """What a migration, or a schema, does; None for what is neither."""
     try:
-        found = commands(text)
+        program = commands(text)
         reader = Reader(text, project)
-        for command in found:
+        for command in program:
             if command.opens == "class":
                 ways = {each.name: each for each in command.body if each.opens == "def"}
                 way = ways.get("up") or ways.get("change")

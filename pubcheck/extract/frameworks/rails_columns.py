@@ -113,12 +113,12 @@ def _type(kind: str, options: dict[str, Value]) -> tuple[str, str]:
 def columns_of_reference(name: Value, options: dict[str, Value]) -> list[Column]:
     """The columns that refer to another table's rows, whichever table that is."""
     kind = options["type"].text() if "type" in options else "bigint"
-    kept = {key: value for key, value in options.items() if key == "null"}
-    found = [column_of(kind, Value(name.place, f"{name.text()}_id"), kept)]
+    nullability = {key: value for key, value in options.items() if key == "null"}
+    columns = [column_of(kind, Value(name.place, f"{name.text()}_id"), nullability)]
     polymorphic = options["polymorphic"].known if "polymorphic" in options else False
     if polymorphic is not False:
-        found.insert(0, column_of("string", Value(name.place, f"{name.text()}_type"), kept))
-    return found
+        columns.insert(0, column_of("string", Value(name.place, f"{name.text()}_type"), nullability))
+    return columns
 
 
 def timestamps(command: Command) -> list[Column]:

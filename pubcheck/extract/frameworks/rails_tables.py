@@ -28,19 +28,19 @@ def _truth(command: Command, name: str, default: bool = False) -> bool:
     return bool(known)
 
 
-def _create_table(at: StatementWriter, command: Command) -> None:
+def _create_table(writer: StatementWriter, command: Command) -> None:
     table, options = command.arguments[0], command.options
     if not options.keys().isdisjoint(("as", "inherits")):
         raise Unreadable
-    columns, later = _block(at, command, table)
+    columns, later = _block(writer, command, table)
     force = options["force"].known if "force" in options else False
     if force:
-        at.start("DROP TABLE IF EXISTS ", table, " CASCADE")
+        writer.start("DROP TABLE IF EXISTS ", table, " CASCADE")
     words = "CREATE TEMPORARY TABLE " if _truth(command, "temporary") else "CREATE TABLE "
-    sql = at.start(words + ("IF NOT EXISTS " if _truth(command, "if_not_exists") else ""), table, " (")
+    sql = writer.start(words + ("IF NOT EXISTS " if _truth(command, "if_not_exists") else ""), table, " (")
     parts = [*_key(command), *columns]
     for number, column in enumerate(parts):
-        at.add(sql.add(", " if number else ""), column)
+        writer.add(sql.add(", " if number else ""), column)
     keys = options["primary_key"].known if "primary_key" in options else None
     if isinstance(keys, list):
         sql.add(", PRIMARY KEY ").names((each.text(), each.place) for each in keys)
@@ -65,7 +65,7 @@ def _key(command: Command) -> list[Column]:
     return [Column(name, None, f"{column.definition} PRIMARY KEY", column.unknown)]
 
 
-def _block(at: StatementWriter, command: Command, table: Value) -> tuple[list[Column], list[Callable[[], None]]]:
+def _block(writer: StatementWriter, command: Command, table: Value) -> tuple[list[Column], list[Callable[[], None]]]:
     """The columns of a block of a new table, and what makes its indexes."""
     columns: list[Column] = []
     later: list[Callable[[], None]] = []
@@ -77,9 +77,9 @@ def _block(at: StatementWriter, command: Command, table: Value) -> tuple[list[Co
         elif each.name in ("references", "belongs_to"):
             for name in each.arguments:
                 columns += columns_of_reference(name, each.options)
-                later += _index_of_reference(at, table, name, each.options)
+                later += _index_of_reference(writer, table, name, each.options)
         elif each.name == "index":
-            later.append(lambda each=each: _index(at, table, each.arguments[0], each))  # type: ignore[misc]
+            later.append(lambda each=each: _index(writer, table, each.arguments[0], each))  # type: ignore[misc]
         elif each.name in ("foreign_key", "check_constraint", "comment"):
             continue
         elif each.name == "column":
@@ -91,16 +91,16 @@ def _block(at: StatementWriter, command: Command, table: Value) -> tuple[list[Co
         else:
             columns += [column_of(each.name, name, each.options) for name in each.arguments]
             for name in each.arguments:
-                wanted = each.options["index"].known if "index" in each.options else None
-                if wanted:
-                    later.append(lambda name=name, each=each: _index_as(at, table, [name], each.options["index"]))  # type: ignore[misc]
+                indexed = each.options["index"].known if "index" in each.options else None
+                if indexed:
+                    later.append(lambda name=name, each=each: _index_as(writer, table, [name], each.options["index"]))  # type: ignore[misc]
             if not each.arguments:
                 raise Unreadable
     return columns, later
 
 
 def _index_of_reference(
-    at: StatementWriter, table: Value, name: Value, options: dict[str, Value]
+    writer: StatementWriter, table: Value, name: Value, options: dict[str, Value]
 ) -> list[Callable[[], None]]:
     """The index of a reference, where it makes something unique."""
     if "index" not in options or not isinstance(options["index"].known, dict):
@@ -108,18 +108,18 @@ def _index_of_reference(
     column = Value(name.place, f"{name.text()}_id")
     kind = Value(name.place, f"{name.text()}_type")
     polymorphic = "polymorphic" in options and options["polymorphic"].known is not False
-    return [lambda: _index_as(at, table, [kind, column] if polymorphic else [column], options["index"])]
+    return [lambda: _index_as(writer, table, [kind, column] if polymorphic else [column], options["index"])]
 
 
-def _index_as(at: StatementWriter, table: Value, columns: list[Value], option: Value) -> None:
+def _index_as(writer: StatementWriter, table: Value, columns: list[Value], option: Value) -> None:
     """An index as the option of a column says it: true, or the options of the index."""
     options = option.known if isinstance(option.known, dict) else {}
     if options or option.known is True:
         command = Command("index", option.place, arguments=[], options=options)
-        _index(at, table, Value(columns[0].place, columns), command)
+        _index(writer, table, Value(columns[0].place, columns), command)
 
 
-def _index(at: StatementWriter, table: Value, columns: Value, command: Command) -> None:
+def _index(writer: StatementWriter, table: Value, columns: Value, command: Command) -> None:
     options = command.options
     if not options.keys().isdisjoint(("nulls_not_distinct",)):
         raise Unreadable
@@ -130,7 +130,7 @@ def _index(at: StatementWriter, table: Value, columns: Value, command: Command) 
     unique = "UNIQUE " if _truth(command, "unique") else ""
     guard = "IF NOT EXISTS " if _truth(command, "if_not_exists") else ""
     method = f" USING {options['using'].text()}" if "using" in options else ""
-    sql = at.start(f"CREATE {unique}INDEX {guard}{quoted(name)} ON ", table, method)
+    sql = writer.start(f"CREATE {unique}INDEX {guard}{quoted(name)} ON ", table, method)
     if plain:
         sql.add(" ").names((each.text(), each.place) for each in listed)
     else:
@@ -139,78 +139,78 @@ def _index(at: StatementWriter, table: Value, columns: Value, command: Command) 
         sql.add(" INCLUDE ").names((each.text(), None) for each in options["include"].texts())
     if "where" in options:
         sql.add(f" WHERE {options['where'].text()}")
-    at.project.indexes.setdefault(table.text(), {})[name] = tuple(names)
+    writer.project.indexes.setdefault(table.text(), {})[name] = tuple(names)
 
 
-def _add_index(at: StatementWriter, command: Command) -> None:
-    _index(at, command.arguments[0], command.arguments[1], command)
+def _add_index(writer: StatementWriter, command: Command) -> None:
+    _index(writer, command.arguments[0], command.arguments[1], command)
 
 
-def _remove_index(at: StatementWriter, command: Command) -> None:
+def _remove_index(writer: StatementWriter, command: Command) -> None:
     table = command.arguments[0]
-    known = at.project.indexes.get(table.text(), {})
+    indexes = writer.project.indexes.get(table.text(), {})
     if "name" in command.options:
         name = command.options["name"].text()
     else:
         columns = command.options.get("column") or command.arguments[1]
-        wanted = tuple(each.text() for each in columns.texts())
-        name = next((name for name, names in known.items() if names == wanted), "")
-    if name not in known:
+        column_names = tuple(each.text() for each in columns.texts())
+        name = next((name for name, names in indexes.items() if names == column_names), "")
+    if name not in indexes:
         raise Unreadable
-    del known[name]
-    at.send(f"DROP INDEX {quoted(name)}")
+    del indexes[name]
+    writer.send(f"DROP INDEX {quoted(name)}")
 
 
-def _drop_table(at: StatementWriter, command: Command) -> None:
+def _drop_table(writer: StatementWriter, command: Command) -> None:
     guard = "IF EXISTS " if _truth(command, "if_exists") else ""
-    cascade = " CASCADE" if command.options.get("force", Value(at.at, None)).known == "cascade" else ""
+    cascade = " CASCADE" if command.options.get("force", Value(writer.at, None)).known == "cascade" else ""
     for table in command.arguments:
-        at.start(f"DROP TABLE {guard}", table, cascade)
+        writer.start(f"DROP TABLE {guard}", table, cascade)
 
 
-def _rename_table(at: StatementWriter, command: Command) -> None:
+def _rename_table(writer: StatementWriter, command: Command) -> None:
     old, new = command.arguments[:2]
-    at.start("ALTER TABLE ", old, " RENAME TO ").add(quoted(new.text()), new.place)
-    known = at.project.indexes.pop(old.text(), {})
-    at.project.indexes[new.text()] = renamed = {}
+    writer.start("ALTER TABLE ", old, " RENAME TO ").add(quoted(new.text()), new.place)
+    known = writer.project.indexes.pop(old.text(), {})
+    writer.project.indexes[new.text()] = renamed = {}
     for name, columns in known.items():
         changed = index_name(new.text(), list(columns)) if name == index_name(old.text(), list(columns)) else name
         renamed[changed] = columns
         if changed != name:
-            at.send(f"ALTER INDEX {quoted(name)} RENAME TO {quoted(changed)}")
+            writer.send(f"ALTER INDEX {quoted(name)} RENAME TO {quoted(changed)}")
 
 
-def _alter(at: StatementWriter, table: Value, columns: list[Column]) -> None:
+def _alter(writer: StatementWriter, table: Value, columns: list[Column]) -> None:
     for column in columns:
-        at.add(at.start("ALTER TABLE ", table, " ADD COLUMN "), column)
+        writer.add(writer.start("ALTER TABLE ", table, " ADD COLUMN "), column)
 
 
-def _add_column(at: StatementWriter, command: Command) -> None:
+def _add_column(writer: StatementWriter, command: Command) -> None:
     table, name, kind = command.arguments[:3]
     column = column_of(kind.text(), name, command.options)
     guard = "IF NOT EXISTS " if _truth(command, "if_not_exists") else ""
-    at.add(at.start("ALTER TABLE ", table, f" ADD COLUMN {guard}"), column)
+    writer.add(writer.start("ALTER TABLE ", table, f" ADD COLUMN {guard}"), column)
 
 
-def _add_columns(at: StatementWriter, command: Command) -> None:
+def _add_columns(writer: StatementWriter, command: Command) -> None:
     table, *names = command.arguments
     options = dict(command.options)
     kind = options.pop("type").text() if "type" in options else ""
-    _alter(at, table, [column_of(kind, name, options) for name in names])
+    _alter(writer, table, [column_of(kind, name, options) for name in names])
 
 
-def _remove_column(at: StatementWriter, command: Command) -> None:
+def _remove_column(writer: StatementWriter, command: Command) -> None:
     table, names = command.arguments[0], command.arguments[1:]
     guard = "IF EXISTS " if _truth(command, "if_exists") else ""
     for name in names[:1] if command.name == "remove_column" else names:
-        at.start("ALTER TABLE ", table, f" DROP COLUMN {guard}").add(quoted(name.text()), name.place)
+        writer.start("ALTER TABLE ", table, f" DROP COLUMN {guard}").add(quoted(name.text()), name.place)
 
 
-def _rename_column(at: StatementWriter, command: Command) -> None:
+def _rename_column(writer: StatementWriter, command: Command) -> None:
     table, old, new = command.arguments[:3]
-    sql = at.start("ALTER TABLE ", table, " RENAME COLUMN ").add(quoted(old.text()), old.place)
+    sql = writer.start("ALTER TABLE ", table, " RENAME COLUMN ").add(quoted(old.text()), old.place)
     sql.add(" TO ").add(quoted(new.text()), new.place)
-    known = at.project.indexes.get(table.text(), {})
+    known = writer.project.indexes.get(table.text(), {})
     for name, columns in list(known.items()):
         if old.text() in columns:
             after = tuple(new.text() if each == old.text() else each for each in columns)
@@ -218,51 +218,51 @@ def _rename_column(at: StatementWriter, command: Command) -> None:
             known[changed] = after
             if changed != name:
                 del known[name]
-                at.send(f"ALTER INDEX {quoted(name)} RENAME TO {quoted(changed)}")
+                writer.send(f"ALTER INDEX {quoted(name)} RENAME TO {quoted(changed)}")
 
 
-def _change_column(at: StatementWriter, command: Command) -> None:
+def _change_column(writer: StatementWriter, command: Command) -> None:
     table, name, kind = command.arguments[:3]
-    column = column_of(kind.text(), name, {**command.options, "null": Value(at.at, None)})
-    at.unknown_type(column.unknown)
-    sql = at.start("ALTER TABLE ", table, " ALTER COLUMN ").add(quoted(column.name), column.place)
+    column = column_of(kind.text(), name, {**command.options, "null": Value(writer.at, None)})
+    writer.unknown_type(column.unknown)
+    sql = writer.start("ALTER TABLE ", table, " ALTER COLUMN ").add(quoted(column.name), column.place)
     sql.add(f" TYPE{column.definition}")
     if "using" in command.options:
         sql.add(f" USING {command.options['using'].text()}")
     if "null" in command.options:
         words = "DROP NOT NULL" if _truth(command, "null") else "SET NOT NULL"
-        at.start("ALTER TABLE ", table, " ALTER COLUMN ").add(f"{quoted(column.name)} {words}", column.place)
+        writer.start("ALTER TABLE ", table, " ALTER COLUMN ").add(f"{quoted(column.name)} {words}", column.place)
 
 
-def _change_null(at: StatementWriter, command: Command) -> None:
+def _change_null(writer: StatementWriter, command: Command) -> None:
     table, name, null = command.arguments[:3]
     if not isinstance(null.known, bool):
         raise Unreadable
     words = "DROP NOT NULL" if null.known else "SET NOT NULL"
-    at.start("ALTER TABLE ", table, " ALTER COLUMN ").add(quoted(name.text()), name.place).add(f" {words}")
+    writer.start("ALTER TABLE ", table, " ALTER COLUMN ").add(quoted(name.text()), name.place).add(f" {words}")
 
 
-def _add_reference(at: StatementWriter, command: Command) -> None:
+def _add_reference(writer: StatementWriter, command: Command) -> None:
     table, name = command.arguments[:2]
-    _alter(at, table, columns_of_reference(name, command.options))
-    for each in _index_of_reference(at, table, name, command.options):
+    _alter(writer, table, columns_of_reference(name, command.options))
+    for each in _index_of_reference(writer, table, name, command.options):
         each()
 
 
-def _remove_reference(at: StatementWriter, command: Command) -> None:
+def _remove_reference(writer: StatementWriter, command: Command) -> None:
     table, name = command.arguments[:2]
     polymorphic = "polymorphic" in command.options and command.options["polymorphic"].known is not False
     for end in ("_type", "_id") if polymorphic else ("_id",):
-        at.start("ALTER TABLE ", table, " DROP COLUMN ").add(quoted(name.text() + end), name.place)
+        writer.start("ALTER TABLE ", table, " DROP COLUMN ").add(quoted(name.text() + end), name.place)
 
 
-def _add_timestamps(at: StatementWriter, command: Command) -> None:
-    _alter(at, command.arguments[0], timestamps(command))
+def _add_timestamps(writer: StatementWriter, command: Command) -> None:
+    _alter(writer, command.arguments[0], timestamps(command))
 
 
-def _remove_timestamps(at: StatementWriter, command: Command) -> None:
+def _remove_timestamps(writer: StatementWriter, command: Command) -> None:
     for name in ("created_at", "updated_at"):
-        at.start("ALTER TABLE ", command.arguments[0], f' DROP COLUMN "{name}"')
+        writer.start("ALTER TABLE ", command.arguments[0], f' DROP COLUMN "{name}"')
 
 
 _CHANGES = {
@@ -279,24 +279,24 @@ _CHANGES = {
 }
 
 
-def _change_table(at: StatementWriter, command: Command) -> None:
+def _change_table(writer: StatementWriter, command: Command) -> None:
     table = command.arguments[0]
     for each in command.body:
         if each.name in _CHANGES and each.receiver == command.variable and not (each.perhaps or each.opens or each.odd):
             changed = Command(_CHANGES[each.name], each.place, arguments=[table, *each.arguments], options=each.options)
-            RENDERED[changed.name](at, changed)
+            RENDERED[changed.name](writer, changed)
         elif each.name != "change_default":
             part = Command("", command.place, body=[each], variable=command.variable)
-            columns, later = _block(at, part, table)
-            _alter(at, table, columns)
-            for one in later:
-                one()
+            columns, later = _block(writer, part, table)
+            _alter(writer, table, columns)
+            for create_index in later:
+                create_index()
 
 
-def _create_enum(at: StatementWriter, command: Command) -> None:
+def _create_enum(writer: StatementWriter, command: Command) -> None:
     name, labels = command.arguments[:2]
-    at.send(create_enum(quoted(name.text()), (each.text() for each in labels.texts())))
-    at.project.parts.add(("", name.text()))
+    writer.send(create_enum(quoted(name.text()), (each.text() for each in labels.texts())))
+    writer.project.parts.add(("", name.text()))
 
 
 RENDERED: Mapping[str, Callable[[StatementWriter, Command], None]] = {

@@ -46,13 +46,13 @@ _DEEPEST = 60
 
 def commands(text: str) -> list[Command]:
     """The commands of a program."""
-    found = list(literals(text, LANGUAGES["ruby"]))
-    reader = _Reader(_tokens(text, found))
+    strings = list(literals(text, LANGUAGES["ruby"]))
+    reader = _Reader(_tokens(text, strings))
     return reader.commands(0)
 
 
-def _tokens(text: str, found: Sequence[Literal]) -> list[Token]:
-    code = code_of(text, "ruby", found, ())
+def _tokens(text: str, strings: Sequence[Literal]) -> list[Token]:
+    code = code_of(text, "ruby", strings, ())
     tokens = []
     for each in _TOKEN.finditer(code):
         kind = each.lastgroup or ""
@@ -61,13 +61,17 @@ def _tokens(text: str, found: Sequence[Literal]) -> list[Token]:
         )
         kind = {"symbol": "name", "mark": value}.get(kind, kind)
         tokens.append(Token(kind, value, *each.span()))
-    for one in found:
-        if one.heredoc:
+    for literal in strings:
+        if literal.heredoc:
             continue  # its mark in the line is not a string
-        said = "".join(part.said for part in pieces(text, one.body, one.close, one.escapes, one.holes))
+        content = "".join(
+            part.said for part in pieces(text, literal.body, literal.close, literal.escapes, literal.holes)
+        )
         # A symbol in quotes has a colon before them.
-        symbol = text[max(0, one.start - 2) : one.start].endswith(":") and text[max(0, one.start - 2)] != ":"
-        tokens.append(Token("unknown" if one.holes else "name", said, one.start - symbol, one.end))
+        symbol = (
+            text[max(0, literal.start - 2) : literal.start].endswith(":") and text[max(0, literal.start - 2)] != ":"
+        )
+        tokens.append(Token("unknown" if literal.holes else "name", content, literal.start - symbol, literal.end))
     tokens.sort(key=lambda token: (token.start, -token.end))
     quoted = {token.start for token in tokens if token.kind in ("name", "unknown")}
     return [token for token in tokens if token.kind != ":" or token.start not in quoted]
@@ -82,7 +86,7 @@ class _Reader:
 
     def commands(self, depth: int, closing: str = "end") -> list[Command]:
         """The commands up to what closes a block, or up to the end."""
-        found: list[Command] = []
+        strings: list[Command] = []
         if depth > _DEEPEST:
             raise RecursionError
         while self.at < len(self.tokens):
@@ -95,8 +99,8 @@ class _Reader:
             if token.value == closing and token.kind in ("word", "}"):
                 self.at += 1
                 break
-            found.append(self._command(depth))
-        return found
+            strings.append(self._command(depth))
+        return strings
 
     def _command(self, depth: int) -> Command:
         first = self.tokens[self.at]
@@ -140,29 +144,29 @@ class _Reader:
 
     def _header(self) -> list[Token]:
         """The tokens up to the end of a line that is complete, or to a block."""
-        found: list[Token] = []
+        header: list[Token] = []
         depth = 0
         while self.at < len(self.tokens):
             token = self.tokens[self.at]
             if token.kind == "line":
                 follower = self.tokens[self.at + 1] if self.at + 1 < len(self.tokens) else None
-                goes_on = found and (
-                    found[-1].value in (",", "=>", "|", "||", "&&", "\\", "=") and found[-1].kind != "name"
+                goes_on = header and (
+                    header[-1].value in (",", "=>", "|", "||", "&&", "\\", "=") and header[-1].kind != "name"
                 )
                 if depth == 0 and not goes_on and not (follower is not None and follower.kind in (".", "&.")):
-                    return found
+                    return header
             elif depth == 0 and token.kind == "word" and token.value in ("do", "end", "then"):
                 self.at += token.value == "then"
-                return found
+                return header
             elif depth == 0 and (
-                token.kind == "}" or (token.kind == "{" and found and found[-1].kind in _BEFORE_BLOCK)
+                token.kind == "}" or (token.kind == "{" and header and header[-1].kind in _BEFORE_BLOCK)
             ):
-                return found
+                return header
             else:
                 depth += token.nesting
-                found.append(token)
+                header.append(token)
             self.at += 1
-        return found
+        return header
 
 
 def call(header: list[Token]) -> Command:

@@ -38,10 +38,10 @@ class Value(Struct, frozen=True):
 
     def texts(self) -> list[Value]:
         """The strings of a list, or the one string."""
-        found = self.known if isinstance(self.known, list) else [self]
-        for each in found:
+        values = self.known if isinstance(self.known, list) else [self]
+        for each in values:
             each.text()
-        return found
+        return values
 
 
 def matching(tokens: Sequence[Token], at: int) -> int:
