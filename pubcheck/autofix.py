@@ -55,7 +55,7 @@ class Changes(Struct, frozen=True):
 
     linted: LintedUnit
     files: tuple[Rewritten, ...]
-    done: tuple[AppliedFixes, ...]
+    applied: tuple[AppliedFixes, ...]
 
 
 Lint = Callable[[DiscoveredUnit], LintedUnit]

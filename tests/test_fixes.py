@@ -77,7 +77,7 @@ def problems(given: Given, *, unsafe: bool) -> Iterator[str]:
     """What is wrong with the fixes of a statement."""
     changes = applied(given.sql, given.major, unsafe=unsafe)
     left = {each.entry.rule for each in changes.linted.findings if each.entry.certainty == "certain"}
-    done = {each.rule for each in changes.done}
+    done = {each.rule for each in changes.applied}
     if left & done:
         yield f"{given.name}: {', '.join(left & done)} is still found"
     if changes.files:
@@ -275,7 +275,7 @@ def test_context_is_never_changed() -> None:
 
 def test_a_rule_that_fixes_says_so_on_its_page(corpus: list[Case]) -> None:
     found = {
-        each.rule for given in of_corpus(corpus) if given.major == 18 for each in applied(given.sql, unsafe=True).done
+        each.rule for given in of_corpus(corpus) if given.major == 18 for each in applied(given.sql, unsafe=True).applied
     }
     assert {rule for rule in found if not RULES[rule].fix} == set()
 
@@ -290,7 +290,7 @@ def test_comments_silence_all_that_is_found_and_nothing_is_left_to_comment(corpu
     for case in corpus:
         plan = DiscoveredUnit("a", (File("a.sql", "a.sql", content=text_of(case)[0].encode()),), "file", "")
         changes = add_ignores(plan, lambda plan: lint_files(plan, linter, excerpts=False))
-        commented += sum(each.number for each in changes.done)
+        commented += sum(each.number for each in changes.applied)
         if changes.linted.findings:
             wrong.append(case.id)
         for changed in changes.files:

@@ -24,7 +24,7 @@ class Task(Struct, frozen=True):
 
     unit: DiscoveredUnit
     config: Config
-    wanted: Wanted
+    selection: Wanted
 
 
 class Explained(Struct, frozen=True):
@@ -50,7 +50,7 @@ def explain_unit(task: Task) -> Explained:
     try:
         # The explanation is the same whichever files are context; only the exit status depends on them.
         labels = [file.label for file in unit.files]
-        explanation = explained(replay, followed.statements, followed.found, labels, task.wanted, sampler(replay))
+        explanation = explained(replay, followed.statements, followed.found, labels, task.selection, sampler(replay))
     except Exception as error:
         return Explained(None, crash=failure_text([fault_of(error, unit.title)]))
     failing = _fails(explanation, (finding.entry for finding in linted.findings), task.config)

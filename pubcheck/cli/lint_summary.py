@@ -40,7 +40,7 @@ def closing_lines(run: LintRun) -> Iterator[str]:
 
 
 def _applied(run: LintRun) -> Iterator[str]:
-    applied = [each for outcome in run.outcomes for each in outcome.done if run.unwritten.isdisjoint(each.labels)]
+    applied = [each for outcome in run.outcomes for each in outcome.applied if run.unwritten.isdisjoint(each.labels)]
     findings = sum(each.number for each in applied)
     files = len({file.label for outcome in run.outcomes for file in outcome.rewritten} - run.unwritten)
     if findings:
@@ -67,7 +67,7 @@ def _with_fix(report: Report, applicability: str) -> int:
 
 def _recorded(run: LintRun, baseline: Baseline) -> Iterator[str]:
     config = run.config
-    known = {name for outcome in run.outcomes for name in outcome.known}
+    known = {name for outcome in run.outcomes for name in outcome.known_fingerprints}
     labels = [file.label for unit in run.units for file in unit.files if not file.context]
     reported = rulebook.selected(config.select, config.ignore, config.extend_select)
     stale = baseline.stale(known, labels, reported, run.report.postgres) if run.change is None else []

@@ -45,9 +45,9 @@ class Outcome(Struct, frozen=True):
     files: int
     statements: int
     crash: str | None = None
-    known: tuple[str, ...] = ()
+    known_fingerprints: tuple[str, ...] = ()
     rewritten: tuple[Rewritten, ...] = ()
-    done: tuple[AppliedFixes, ...] = ()
+    applied: tuple[AppliedFixes, ...] = ()
 
 
 def lint_unit(task: Task) -> Outcome:
@@ -81,7 +81,7 @@ def _changed(
         changes = add_ignores(task.unit, lint, included=included)
     else:
         changes = fix(task.unit, lint, unsafe=task.change == "unsafe-fix", included=included)
-    return changes.linted, changes.files, changes.done
+    return changes.linted, changes.files, changes.applied
 
 
 def reported_files(unit: DiscoveredUnit) -> int:

@@ -45,10 +45,10 @@ def constants(text: str, language: str, code: str, strings: Sequence[Literal]) -
         before = assigned.search(text, max(0, literal.start - _BEFORE), literal.start)
         if before is None:
             continue
-        value = "".join(each.said for each in pieces(text, literal.body, literal.close, literal.escapes, ()))
+        value = "".join(each.value for each in pieces(text, literal.body, literal.close, literal.escapes, ()))
         name = (before["name"] or before["attribute"]).lstrip("@$")
         if _VALUE.fullmatch(value):
-            once = _given_once(code) if once is None else once
+            once = _assigned_once(code) if once is None else once
             if name in once:
                 values[name] = value
     return values
@@ -78,7 +78,7 @@ _REGIONS = (
 """Parts of the code, and which words in them are bound: of `for`, of a block in Ruby, of an assignment to several."""
 
 
-def _given_once(code: str) -> frozenset[str]:
+def _assigned_once(code: str) -> frozenset[str]:
     """The names that are given a value once, and are nobody's argument, loop variable or field that is set.
 
     All are looked for in one pass a pattern: one pass a name would take time by the square of the file.
@@ -144,7 +144,7 @@ def formatted(text: str, group: Sequence[Piece], start: int, end: int, texts: Ma
     count = 0
     for piece in group:
         at = piece.start
-        for mark in _MARK.finditer(piece.said) if piece.exact else ():
+        for mark in _MARK.finditer(piece.value) if piece.exact else ():
             if mark[0] == "%%" or (arguments["format"] is None) == (mark[0][0] == "{"):
                 continue
             key = mark["key"] or mark["field"] or ""

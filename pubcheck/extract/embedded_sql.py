@@ -273,7 +273,7 @@ def worked_out(text: str, group: Sequence[Piece], end: int, *, runs: bool = Fals
     surely SQL, and whole."""
     if not group:
         return Written(end, end, "", [], [])
-    parts = [filler(text[each.start : each.end]) if each.hole else each.said for each in group]
+    parts = [filler(text[each.start : each.end]) if each.hole else each.value for each in group]
     starts, length = [], 0
     for part in parts:
         starts.append(length)

@@ -14,7 +14,7 @@ class Piece(Struct, frozen=True):
 
     start: int
     end: int
-    said: str
+    value: str
     exact: bool = True
     hole: bool = False
 

@@ -90,7 +90,7 @@ class _Text(Struct, frozen=True):
     end: int
     escapes: str
     holes: tuple[tuple[int, int], ...]
-    here: bool = False
+    is_heredoc: bool = False
 
 
 def shell(text: str) -> View:
@@ -132,7 +132,7 @@ class SqlArgument(Struct, frozen=True):
     written: Written
     start: int
     end: int
-    here: bool
+    is_heredoc: bool
     within: str = ""
     """The command that is given this one."""
 
@@ -143,22 +143,22 @@ def sql_arguments(text: str, start: int, end: int, *, within: str = "", quoted: 
     arguments: list[SqlArgument] = []
     for each in _Scanner(text, start, end, quoted=quoted).texts():
         before = _command_before(text, each.start, start)
-        command = text[before : each.body if each.here else each.start]
+        command = text[before : each.body if each.is_heredoc else each.start]
         of_psql = _PSQL.search(command) is not None
         if (
             _SHOWN.search(command)
-            and _ENDS.match(text, each.start if each.here else each.end)
+            and _ENDS.match(text, each.start if each.is_heredoc else each.end)
             and not _PIPED.search(text, each.end, end)
         ):
             continue
-        if each.here:
+        if each.is_heredoc:
             if of_psql or _STARTS.match(text, each.body, each.close):
-                arguments.append(SqlArgument(_here(text, each), before, each.body, here=True, within=within))
+                arguments.append(SqlArgument(_here(text, each), before, each.body, is_heredoc=True, within=within))
                 continue
         elif begins_statement(text, each.body, each.close) or (of_psql and _ARGUMENT.search(command)):
             group = list(pieces(text, each.body, each.close, each.escapes, each.holes))
             written = worked_out(text, group, each.close, runs=of_psql and _ARGUMENT.search(command) is not None)
-            arguments.append(SqlArgument(written, before, each.start, here=False, within=within))
+            arguments.append(SqlArgument(written, before, each.start, is_heredoc=False, within=within))
             continue
         if _PSQL.search(text, each.body, each.close) and MENTION.search(text, each.body, each.close):
             # A command in a command: `sh -c "psql -c '...'"`, or `ssh host <<EOF`.
@@ -199,12 +199,12 @@ def _commands(text: str, arguments: list[SqlArgument]) -> tuple[list[tuple[int, 
         if not _PSQL.search(command):
             continue
         after = min(each.written.end + 1, len(text))
-        rest = "" if each.here else _REST.match(text, after, after + _LONGEST_COMMAND)[0]  # type: ignore[index]
+        rest = "" if each.is_heredoc else _REST.match(text, after, after + _LONGEST_COMMAND)[0]  # type: ignore[index]
         place = surroundings.place(f"{each.within}{command}x{rest}", each.start)
         number = places.setdefault(place, len(places))
         psql_commands = (
             [f"\\set {variable['name']} {variable['value']}" for variable in _VARIABLE.finditer(command)]
-            if each.here
+            if each.is_heredoc
             else []
         )
         if number != current:
@@ -212,11 +212,11 @@ def _commands(text: str, arguments: list[SqlArgument]) -> tuple[list[tuple[int, 
         if not psql_commands:
             free_from = each.written.end + 1
             continue
-        line = " \\\\ ".join(psql_commands) + ("" if each.here else " \\\\")
+        line = " \\\\ ".join(psql_commands) + ("" if each.is_heredoc else " \\\\")
         begin = max(each.start, free_from)
         ends = _LINE_END.search(text, begin, each.end)
         room = each.end if ends is None else ends.start()
-        if len(line) <= room - begin and (each.here or ends is None):
+        if len(line) <= room - begin and (each.is_heredoc or ends is None):
             commands.append((begin, line))
             current = number
         elif number != current:
@@ -346,7 +346,7 @@ class _Scanner:
             return None
         close = closing.start()
         if match["quote"] or match["backslash"]:
-            return _Text(match.start(), begin, close, closing.end(), "none", (), here=True)
+            return _Text(match.start(), begin, close, closing.end(), "none", (), is_heredoc=True)
         holes: list[tuple[int, int]] = []
         position = begin
         while (hole := _HERE_HOLE.search(text, position, close)) is not None:
@@ -356,7 +356,7 @@ class _Scanner:
                 if end > hole.start() + 1:
                     holes.append((hole.start(), end))
                 position = max(position, end)
-        return _Text(match.start(), begin, close, closing.end(), "here", tuple(holes), here=True)
+        return _Text(match.start(), begin, close, closing.end(), "here", tuple(holes), is_heredoc=True)
 
     def _hole_end(self, at: int, limit: int) -> int:
         """The end of what the shell puts in; one character on where it puts in nothing."""

@@ -124,8 +124,8 @@ def _changesets(text: str, ends: list[int]) -> Iterator[tuple[int, int, bool]]:
         dbms = _DBMS.search(attributes)
         if dbms is not None:
             names = [name.strip().lower() for name in dbms[1].split(",")]
-            others = [name for name in names if name not in ("postgresql", "all", "")]
-            if ("!postgresql" in names) or (len(others) == len(names) and not any(name[:1] == "!" for name in names)):
+            foreign = [name for name in names if name not in ("postgresql", "all", "")]
+            if ("!postgresql" in names) or (len(foreign) == len(names) and not any(name[:1] == "!" for name in names)):
                 yield start, end, False
                 continue
         if _CONDITION.search(attributes) or _PRECONDITION.search(text, start, end):

@@ -44,16 +44,16 @@ def _bodies(text: str) -> Iterator[tuple[int, int]]:
 
 def _pieces(text: str, start: int, end: int) -> Iterator[Piece]:
     at = start
-    while (found := _DATA.search(text, at, end)) is not None:
-        yield from pieces(text, at, found.start(), "xml", ())
-        close = text.find(_ENDS[found[0]], found.end(), end)
+    while (mark := _DATA.search(text, at, end)) is not None:
+        yield from pieces(text, at, mark.start(), "xml", ())
+        close = text.find(_ENDS[mark[0]], mark.end(), end)
         close = end if close < 0 else close
         at = min(close + 3, end)
-        if found[0] == "<!--":
-            yield Piece(found.start(), at, " ", exact=False)
+        if mark[0] == "<!--":
+            yield Piece(mark.start(), at, " ", exact=False)
             continue
-        yield Piece(found.start(), found.end(), "", exact=False)
-        yield from pieces(text, found.end(), close, "none", ())
+        yield Piece(mark.start(), mark.end(), "", exact=False)
+        yield from pieces(text, mark.end(), close, "none", ())
         if at > close:
             yield Piece(close, at, "", exact=False)
     yield from pieces(text, at, end, "xml", ())

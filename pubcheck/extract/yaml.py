@@ -74,13 +74,13 @@ def _block(text: str, start: int, end: int) -> list[Written]:
 
 
 def _with_values(text: str, start: int, end: int) -> list[Piece]:
-    found = []
+    parts = []
     at = start
     for value in _VALUE.finditer(text, start, end):
         hole = _CONTROL.match(value[0]) is None
-        found += [Piece(at, value.start(), text[at : value.start()]), Piece(*value.span(), "", exact=False, hole=hole)]
+        parts += [Piece(at, value.start(), text[at : value.start()]), Piece(*value.span(), "", exact=False, hole=hole)]
         at = value.end()
-    return [*found, Piece(at, end, text[at:end])]
+    return [*parts, Piece(at, end, text[at:end])]
 
 
 def _flow(text: str, start: int, end: int) -> Iterator[Written]:

@@ -39,7 +39,7 @@ class _Branch(Struct):
     """Where in an \\if we are: whether this part runs, and whether one before it did; None where nobody can tell."""
 
     runs: bool | None
-    done: bool | None
+    taken: bool | None
 
 
 class Connection(Struct, frozen=True):
@@ -86,14 +86,14 @@ class Branches:
         else:
             branch = self._open[-1]
             holds = True if name == "else" else _truth(rest, variables)
-            if branch.done or holds is False:
+            if branch.taken or holds is False:
                 branch.runs = False
-            elif branch.done is None:
+            elif branch.taken is None:
                 branch.runs = None
             else:
                 branch.runs = holds
-            if not branch.done and holds is not False:
-                branch.done = holds
+            if not branch.taken and holds is not False:
+                branch.taken = holds
         return True
 
 

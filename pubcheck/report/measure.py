@@ -129,6 +129,6 @@ def _share(rows: int, whole: int) -> str:
 if __name__ == "__main__":
     import os
 
-    made = schema()
+    document = schema()
     with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "measure.schema.json"), "wb") as file:
-        file.write(made)
+        file.write(document)

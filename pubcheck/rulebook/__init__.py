@@ -124,10 +124,10 @@ def selected(select: Iterable[str] = (), ignore: Iterable[str] = (), extend: Ite
     select, ignore, extend = tuple(select), tuple(ignore), tuple(extend)
     chosen = set()
     for code, rule in RULES.items():
-        wanted = max((len(item) for item in select + extend if code.startswith(item)), default=-1)
-        refused = max((len(item) for item in ignore if code.startswith(item)), default=-1)
+        chosen_by = max((len(item) for item in select + extend if code.startswith(item)), default=-1)
+        refused_by = max((len(item) for item in ignore if code.startswith(item)), default=-1)
         if not select and rule.default:
-            wanted = max(wanted, 0)
-        if wanted > refused:
+            chosen_by = max(chosen_by, 0)
+        if chosen_by > refused_by:
             chosen.add(code)
     return frozenset(chosen)

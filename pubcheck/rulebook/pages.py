@@ -129,8 +129,8 @@ def _bad_examples(rule: Rule, text: str, fail: _Fail) -> Iterator[BadExample]:
             raise fail(f"a bad example needs a comment such as `--   ^^^^ {rule.code}` below each finding")
         answers: dict[int, ServerAnswer | None] = {}
         while blocks and blocks[0][0] == "text":
-            _, majors, said = blocks.pop(0)
-            answer = _parse_answer(said, fail)
+            _, majors, claimed = blocks.pop(0)
+            answer = _parse_answer(claimed, fail)
             if answer and rule.sqlstate and answer.sqlstate not in rule.sqlstate:
                 raise fail(f"the front matter does not declare the SQLSTATE {answer.sqlstate} that an example claims")
             for major in [int(word) for word in re.findall(r"\d+", majors)] or rule.postgres:
@@ -197,7 +197,7 @@ def read_pages(folder: str) -> list[Page]:
         if filename.endswith(".md"):
             with open(os.path.join(folder, filename), encoding="utf-8") as file:
                 pages.append(parse_page(file.read(), filename))
-    for what, owners in (
+    for field, owners in (
         ("code", [(page.rule.code, page) for page in pages]),
         ("name", [(page.rule.name, page) for page in pages]),
         (
@@ -210,9 +210,9 @@ def read_pages(folder: str) -> list[Page]:
             ],
         ),
     ):
-        seen: dict[str, str] = {}
+        owner_of: dict[str, str] = {}
         for key, owner in owners:
-            if key in seen:
-                raise PageError(f"rules/{owner.rule.filename}: {what} {key} is already that of {seen[key]}")
-            seen[key] = owner.rule.filename
+            if key in owner_of:
+                raise PageError(f"rules/{owner.rule.filename}: {field} {key} is already that of {owner_of[key]}")
+            owner_of[key] = owner.rule.filename
     return pages

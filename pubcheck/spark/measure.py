@@ -161,8 +161,8 @@ def typed(rows: DataFrame, needed: Mapping[str, SparkType], where: str) -> tuple
     doubtful: list[str] = []
     for name, kind in needed.items():
         if name not in fields:
-            others = sorted(fields)
-            raise BadData(f"{where}: there is no column {name}{suggestion(name, others) if others else ''}")
+            names = sorted(fields)
+            raise BadData(f"{where}: there is no column {name}{suggestion(name, names) if names else ''}")
         value = F.col(quoted(name))
         if kind.name == "ANY":
             columns.append(value.alias(name))

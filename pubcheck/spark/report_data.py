@@ -46,8 +46,8 @@ def collect(store: Store, run: str) -> Audit:
     )
     this = runs.where(F.col("run") == run).collect()[0]
     alike = (F.col("input") == this.input) | F.col("run").eqNullSafe(this.since)
-    others = runs.where((F.col("finished") < this.finished) & (F.col("run") != run) & alike)
-    earlier = others.orderBy(F.desc("finished"), F.desc("run")).limit(MOST_RUNS - 1).collect()
+    candidates = runs.where((F.col("finished") < this.finished) & (F.col("run") != run) & alike)
+    earlier = candidates.orderBy(F.desc("finished"), F.desc("run")).limit(MOST_RUNS - 1).collect()
     before = next((row for row in earlier if row.run == this.since), earlier[0] if earlier else None)
     findings, units = store.read(FINDINGS, "findings", run), store.read(UNITS, "units", run)
     history = _history(store, [row.run for row in (this, *earlier)])

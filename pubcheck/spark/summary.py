@@ -65,8 +65,8 @@ def summary(
     quarantine = {names[0]: (int(units), int(files)) for names, (units, files) in sorted(counted.get("quarantine", []))}
     _hold(metrics, "units_quarantined", sum(units for units, _ in quarantine.values()), "units in quarantine")
     # Files whose names are no UTF-8 may share a label, of which there is one row then.
-    held = sum(files for _, files in quarantine.values())
-    _hold(metrics, "files_quarantined", max(held, metrics["files_quarantined"]), "files in quarantine")
+    quarantined_files = sum(files for _, files in quarantine.values())
+    _hold(metrics, "files_quarantined", max(quarantined_files, metrics["files_quarantined"]), "files in quarantine")
     return Summary(run, metrics, quarantine, rules, notes)
 
 

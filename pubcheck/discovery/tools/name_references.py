@@ -66,11 +66,11 @@ def _of_folder(tree: Tree, folder: str) -> Iterator[UnitCandidate]:
             convention, reason = "references", "files that refer to each other's tables"
         else:
             convention, reason = "folder", "the other files of a folder"
-        others = _alternatives({name: names_by_file[name] for name in names})
-        rest = [name for name in names if name not in others]
-        group = tree.group(called, [(folder, name) for name in rest or names], convention, reason)
+        alternatives = _alternatives({name: names_by_file[name] for name in names})
+        shared = [name for name in names if name not in alternatives]
+        group = tree.group(called, [(folder, name) for name in shared or names], convention, reason)
         yield group
-        for name in others if rest else ():
+        for name in alternatives if shared else ():
             path = tree.path(folder, name)
             alone = tree.group(path, [(folder, name)], "references", "another script adds the same tables; after")
             members, after = (*group.members, path), group.members[:1]

@@ -71,7 +71,7 @@ def alembic(text: str, project: Project) -> Operations | None:
         reader.block(upgrade.body, conditional=False)
     except RecursionError:
         return None
-    return reader.found
+    return reader.operations
 
 
 class _Upgrade:
@@ -79,7 +79,7 @@ class _Upgrade:
 
     def __init__(self, tree: Module, project: Project) -> None:
         self.module, self.project = tree, project
-        self.found = Operations()
+        self.operations = Operations()
         self._batches: dict[str, ast.Call] = {}
         self._entered: list[str] = ["upgrade"]
         self._left = False
@@ -106,7 +106,7 @@ class _Upgrade:
     def _entering(self, item: ast.withitem) -> None:
         call = item.context_expr
         if isinstance(call, ast.Call) and last_name(call) == "batch_alter_table":
-            self.found.read.append(self.module.place(call))
+            self.operations.read.append(self.module.place(call))
             if isinstance(item.optional_vars, ast.Name):
                 self._batches[item.optional_vars.id] = call
 
@@ -121,23 +121,23 @@ class _Upgrade:
         elif isinstance(call.func, ast.Name) and name in self.module.functions:
             self._local(call, name, conditional=conditional)
         elif (owner is None and name not in _HARMLESS) or (owner is not None and name not in _HARMLESS_METHODS):
-            self.found.doubt(self.module.place(call)[0])
+            self.operations.doubt(self.module.place(call)[0])
 
     def _local(self, call: ast.Call, name: str, *, conditional: bool) -> None:
         """A function of the same file, which is read where it is called; one with arguments may do anything."""
         function = self.module.functions[name]
         if call.args or call.keywords or name in self._entered:
-            self.found.doubt(self.module.place(call)[0])
+            self.operations.doubt(self.module.place(call)[0])
             return
         self._entered.append(name)
-        start, at = self.module.place(call)[0], len(self.found.calls)
+        start, at = self.module.place(call)[0], len(self.operations.calls)
         left, self._left = self._left, False
         self.block(function.body, conditional=conditional)
         self._left = left
         # Its statements run where the method is called, so statements defined elsewhere are out of order.
-        if len(self.found.calls) > at and self.module.place(function)[0] > start:
-            del self.found.calls[at:]
-            self.found.doubt(start)
+        if len(self.operations.calls) > at and self.module.place(function)[0] > start:
+            del self.operations.calls[at:]
+            self.operations.doubt(start)
 
     def _operation(self, call: ast.Call, name: str, batch: ast.Call | None, *, conditional: bool) -> None:
         place = self.module.place(call)
@@ -148,12 +148,12 @@ class _Upgrade:
                 raise Unreadable
             render(operation)
         except (Unreadable, IndexError):
-            self.found.doubt(place[0], operation.table_if_known())
+            self.operations.doubt(place[0], operation.table_if_known())
         else:
-            self.found.calls += [each.call(conditional=conditional) for each in operation.statements]
+            self.operations.calls += [each.call(conditional=conditional) for each in operation.statements]
             for unknown in operation.unknown_types:
-                self.found.doubt_type(place[0], unknown)
-            self.found.read.append(place)
+                self.operations.doubt_type(place[0], unknown)
+            self.operations.read.append(place)
 
 
 def _bodies(node: ast.If | ast.For | ast.While | ast.Try | ast.Match) -> list[list[ast.stmt]]:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 
 from pubcheck.extract.frameworks.django_state import State, default_table
-from pubcheck.extract.frameworks.django_tables import RENDERED, given_table
+from pubcheck.extract.frameworks.django_tables import RENDERED, explicit_table
 from pubcheck.extract.frameworks.django_writer import StatementWriter
 from pubcheck.extract.frameworks.operations import Operations, Unreadable
 from pubcheck.extract.frameworks.project import Project
@@ -60,7 +60,7 @@ def django(text: str, project: Project) -> Operations | None:
             reader.doubt("")
     except RecursionError:
         return None
-    return reader.found
+    return reader.operations
 
 
 def _operations(tree: Module) -> list[ast.expr]:
@@ -107,7 +107,7 @@ class Reader(StatementWriter):
                 self._python(node)
             elif name in RENDERED:
                 RENDERED[name](self, node, _arguments(name, node))
-                self.found.calls += [sql.call() for sql in self.pending]
+                self.operations.calls += [sql.call() for sql in self.pending]
             elif name not in _HARMLESS:
                 raise Unreadable
         except (Unreadable, IndexError):
@@ -150,7 +150,7 @@ class Reader(StatementWriter):
             self.doubt(model.table if model is not None else default_table(self.app, each))
         if name == "CreateModel" and isinstance(node, ast.Call):
             with suppress(Unreadable):
-                if table := given_table(self, _arguments(name, node)):
+                if table := explicit_table(self, _arguments(name, node)):
                     self.doubt(table)
 
 

@@ -24,11 +24,11 @@ class StatementWriter:
     def doubt(self, table: str) -> None:
         """A table, or any, may be changed by the operation that is read."""
         if self.sends:
-            self.found.doubt(self.at[0], table.strip('"'))
+            self.operations.doubt(self.at[0], table.strip('"'))
 
     def unknown_type(self, name: str) -> None:
         if self.sends:
-            self.found.doubt_type(self.at[0], name)
+            self.operations.doubt_type(self.at[0], name)
 
     def model(self, name: str) -> Model:
         model = self.state.models.get((self.app, name.lower()))

@@ -39,7 +39,7 @@ def tokens(text: str, code: str, strings: Sequence[Literal]) -> list[Token]:
         all_tokens.append(Token(each[kind] if kind == "mark" else kind, each[kind], *each.span()))
     for literal in strings:
         content = "".join(
-            part.said for part in pieces(text, literal.body, literal.close, literal.escapes, literal.holes)
+            part.value for part in pieces(text, literal.body, literal.close, literal.escapes, literal.holes)
         )
         all_tokens.append(Token("unknown" if literal.holes else "name", content, literal.start, literal.end))
     all_tokens.sort(key=lambda token: token.start)

@@ -43,7 +43,7 @@ def knex(text: str, project: Project) -> Operations | None:
         reader.all(tokens(text, code, up_strings))
     except RecursionError:
         return None
-    return reader.found
+    return reader.operations
 
 
 class _Reader:
@@ -51,7 +51,7 @@ class _Reader:
 
     def __init__(self, project: Project, spans: tuple[tuple[int, int], ...] | None) -> None:
         self.project, self.spans = project, spans
-        self.found = Operations()
+        self.operations = Operations()
         self.at = (0, 0)
         self._schema = ""
         self._pending: list[Sql] = []
@@ -76,7 +76,7 @@ class _Reader:
             return
         handed = listed[at + 2].kind == "word" and listed[at + 2].value in ("knex", "trx", "db")
         if handed and (not at or listed[at - 1].value not in (".", "?.", "function")):
-            self.found.doubt(token.start)
+            self.operations.doubt(token.start)
 
     def _link(self, link: Link) -> None:
         self.at, self._pending = link.place, []
@@ -85,9 +85,9 @@ class _Reader:
             self._read(link)
         except (Unreadable, IndexError, ValueError):
             known = link.value(0).known
-            self.found.doubt(self.at[0], known if isinstance(known, str) else "")
+            self.operations.doubt(self.at[0], known if isinstance(known, str) else "")
         else:
-            self.found.calls += [sql.call(conditional=perhaps) for sql in self._pending]
+            self.operations.calls += [sql.call(conditional=perhaps) for sql in self._pending]
 
     def _read(self, link: Link) -> None:
         name = link.name
@@ -175,7 +175,7 @@ class _Reader:
 
     def _type(self, column: Column) -> None:
         if column.unknown:
-            self.found.doubt_type(self.at[0], column.unknown)
+            self.operations.doubt_type(self.at[0], column.unknown)
 
     def _know(self, table: Value, name: str) -> None:
         self.project.parts.add((table.text(), name))

@@ -58,10 +58,10 @@ def rails(text: str, project: Project) -> Operations | None:
                 if way is not None:
                     reader.helpers = frozenset(ways) - {"up", "down", "change"}
                     reader.block(way.body, conditional=False)
-                    return reader.found
+                    return reader.operations
             if command.opens == "do" and "ActiveRecord::Schema" in text[slice(*command.place)][:40]:
                 reader.block(command.body, conditional=False)
-                return reader.found
+                return reader.operations
     except RecursionError:
         return None
     return None
@@ -97,7 +97,7 @@ class Reader(StatementWriter):
             except (Unreadable, IndexError, ValueError):
                 self.doubt(_first(command))
             else:
-                self.found.calls += [sql.call(conditional=conditional) for sql in self.pending]
+                self.operations.calls += [sql.call(conditional=conditional) for sql in self.pending]
         elif command.opens in ("do", "{") or command.odd or command.receiver:
             if _WORDS.search(self.text, *command.place) is not None:
                 self.doubt("")

@@ -13,14 +13,14 @@ class StatementWriter:
 
     def __init__(self, project: Project) -> None:
         self.project = project
-        self.found = Operations()
+        self.operations = Operations()
         self.at = (0, 0)
         """The place of the command that is read."""
         self.pending: list[Sql] = []
         """Its statements."""
 
     def doubt(self, table: str) -> None:
-        self.found.doubt(self.at[0], table)
+        self.operations.doubt(self.at[0], table)
 
     def start(self, words: str, table: Value, after: str = "") -> Sql:
         """A new statement about a table."""
@@ -34,7 +34,7 @@ class StatementWriter:
 
     def unknown_type(self, name: str) -> None:
         if name and ("", name) not in self.project.parts:
-            self.found.doubt_type(self.at[0], name)
+            self.operations.doubt_type(self.at[0], name)
 
     def add(self, sql: Sql, column: Column) -> None:
         """Adds the definition of a column."""

@@ -65,7 +65,7 @@ def _tokens(text: str, strings: Sequence[Literal]) -> list[Token]:
         if literal.heredoc:
             continue  # its mark in the line is not a string
         content = "".join(
-            part.said for part in pieces(text, literal.body, literal.close, literal.escapes, literal.holes)
+            part.value for part in pieces(text, literal.body, literal.close, literal.escapes, literal.holes)
         )
         # A symbol in quotes has a colon before them.
         symbol = (

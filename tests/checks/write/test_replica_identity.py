@@ -148,7 +148,7 @@ def test_fixes_of_many_causes_converge() -> None:
     changes = fix(plan, lambda plan: lint_files(plan, linter, excerpts=False), unsafe=True)
     assert [one.entry.rule for one in changes.linted.findings if one.entry.phase == "write"] == []
     assert changes.files[0].after.decode().count("FOR TABLE t (d, id);") == 25
-    assert sum(done.number for done in changes.done) == 25
+    assert sum(done.number for done in changes.applied) == 25
 
 
 @pytest.mark.parametrize("table", [TABLE, ""])
