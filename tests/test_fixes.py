@@ -275,7 +275,7 @@ def test_context_is_never_changed() -> None:
 
 def test_a_rule_that_fixes_says_so_on_its_page(corpus: list[Case]) -> None:
     found = {
-        each.rule for given in of_corpus(corpus) if given.major == 18 for each in applied(given.sql, unsafe=True).applied
+        fix.rule for case in of_corpus(corpus) if case.major == 18 for fix in applied(case.sql, unsafe=True).applied
     }
     assert {rule for rule in found if not RULES[rule].fix} == set()
 

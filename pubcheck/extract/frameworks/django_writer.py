@@ -13,7 +13,7 @@ class StatementWriter:
 
     def __init__(self, module: Module, state: State, app: str, *, app_known: bool) -> None:
         self.module, self.state, self.app, self.app_known = module, state, app, app_known
-        self.found = Operations()
+        self.operations = Operations()
         self.sends = True
         """Whether operations change the database, and not the models alone."""
         self.at = (0, 0)
