@@ -273,8 +273,8 @@ def _plans(
     if in_table:
         projects = {match[1] for path in files if (match := _SUPABASE.match(path))}
         units = [replace(unit, platform=_platform(unit, projects)) for unit in units] if projects else units
-    taken: set[str] = set()
-    return [replace(unit, name=_unused(unit.name, taken)) for unit in units]
+    names: set[str] = set()
+    return [replace(unit, name=_unused(unit.name, names)) for unit in units]
 
 
 _SUPABASE = re.compile(r"((?:.*/)?supabase)/(?:config\.toml$|migrations/)", re.S)
@@ -287,7 +287,7 @@ def _platform(unit: DiscoveredUnit, projects: Container[str]) -> str:
     return "supabase" if any(project_above(folder, projects.__contains__) for folder in folders) else ""
 
 
-def _unused(name: str, taken: set[str]) -> str:
+def _unused(name: str, used_names: set[str]) -> str:
     """The name, or one like it if another unit has it already."""
     unused, number = name, 1
     while unused in used_names:
