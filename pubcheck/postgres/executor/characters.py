@@ -1,6 +1,6 @@
-"""Case and classes of characters, as far as every locale that a database may have agrees.
+"""Case and classes of characters, as far as all locales that a database may have agree.
 
-ASCII letters are taken for what they are everywhere but in Turkish and Azeri, whose i has another capital.
+ASCII letters behave alike everywhere except in Turkish and Azeri, whose i has another capital.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def upper(context: Context, collation: int, text: str) -> str:
 
 
 def title(context: Context, collation: int, text: str) -> str:
-    """initcap: a letter that follows no letter or digit is a capital."""
+    """initcap: a letter that does not follow a letter or digit becomes a capital."""
     if not text.isascii():
         raise Unknowable("which characters are letters under the database's collation")
     letters, inside = [], False
@@ -66,7 +66,8 @@ def title(context: Context, collation: int, text: str) -> str:
 
 
 def as_stored(expr: Expr) -> Callable[[str], str]:
-    """What gives an argument of type character its blanks back. Raises Unknowable where its length is not known."""
+    """Return a function that restores the blanks of an argument of type character. Raises Unknowable if its length is
+    unknown."""
     if expr.type != oids.BPCHAR:
         return lambda text: text
     if expr.typmod < 4:

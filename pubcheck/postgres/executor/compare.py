@@ -1,4 +1,4 @@
-"""How values of a type are ordered: what its default btree operator class answers (nbtcompare.c and each type's own).
+"""The order of a type's values: the result of its default btree operator class (nbtcompare.c and each type's own).
 
 An order is a function of two values, neither of them NULL, that answers below, with or above zero.
 """
@@ -57,7 +57,10 @@ _DIGITS = re.compile("[0-9]+")
 
 
 def text_order(context: Context, collation: int) -> Order:
-    """Texts under a collation. Without its rules only what every one agrees on is known: equality, and digits."""
+    """Order texts under a collation.
+
+    Without its rules only the common part of all collations is known: equality and digits.
+    """
     if by_code_point(context, collation):
         return plain_order
 

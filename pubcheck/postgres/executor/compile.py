@@ -1,7 +1,7 @@
 """Expression nodes become functions of a row, constants being folded as the planner folds them.
 
 Follows eval_const_expressions (optimizer/util/clauses.c), which decides what is evaluated at all, and ExecInterpExpr
-(executor/execExprInterp.c). What fails while constants are folded fails for every row.
+(executor/execExprInterp.c). An error while constants are folded fails for every row.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pubcheck.postgres.oids import INT4, OID, UNKNOWN
 from pubcheck.postgres.primnodes import EXPLICIT_CALL, IMPLICIT, Expr
 
 Row = Mapping[int, Any]
-"""Attribute number -> what ``literals.read`` gives, None for NULL; every column that the filter reads is in it."""
+"""Attribute number -> the result of ``literals.read``, None for NULL; it has every column that the filter reads."""
 Step = Callable[[Row], Any]
 
 
@@ -53,7 +53,7 @@ class Prepared:
 
     @property
     def failure(self) -> ServerError | Unknowable | None:
-        """What every row raises, whatever it holds: the filter fails while its constants are folded."""
+        """The error that every row raises, because the filter fails while its constants are folded."""
         return self._failure
 
     def __call__(self, row: Row) -> bool | None:
@@ -85,7 +85,7 @@ class Builder:
         self.context = context
         self.cache = context.cache
         self.tested: list[Step] = []
-        """What the CASEs that are open test, innermost last."""
+        """The tested expressions of the open CASEs, innermost last."""
 
     def build(self, expr: Expr) -> Step:
         builder = _BUILDERS.get(expr.node)
@@ -344,7 +344,7 @@ class Builder:
         return tested
 
     def _branches(self, args: list[Expr]) -> tuple[list[tuple[Step, Step]], Step]:
-        """What constant conditions leave of the WHENs, and what is given where none of them holds."""
+        """Return the WHENs that constant conditions leave, and the result if none of them holds."""
         branches: list[tuple[Step, Step]] = []
         for at in range(0, len(args) - 1, 2):
             condition = self.build(args[at])

@@ -52,7 +52,7 @@ def _change(p: Nested, row: Relation, kind: str, body: Node) -> None:
 
 
 def _with(p: Nested, clause: Node) -> None:
-    """Of what changes data nothing is known here: each such query is a statement of its own."""
+    """A WITH query that changes data is unknown here: each such query is a separate statement."""
     queries = [item for item in clause["ctes"] if "SelectStmt" in item["CommonTableExpr"]["ctequery"]]
     for item in clause["ctes"]:
         p.queries[item["CommonTableExpr"]["ctename"]] = None
@@ -66,7 +66,7 @@ def _condition(p: Nested, tree: Node | None, clause: str = "WHERE") -> None:
 
 
 def _folded(p: Nested, expr: Expr) -> None:
-    """Raises ServerError for what fails while its constants are folded."""
+    """Fold the constants of an expression. Raises ServerError if that fails."""
     assign_collations(p, expr)
     for node in nodes(expr):
         if node.node == "Var":

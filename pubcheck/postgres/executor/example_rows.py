@@ -1,7 +1,7 @@
 """Example rows of a filter: some that match, some that do not, found by trying values near its constants.
 
-Nothing is solved: values that the filter's own constants suggest are tried for every column, and of those that its
-parts answer alike one is kept. What is found was evaluated; what is not found may exist all the same.
+Nothing is solved: values near the filter's own constants are tried for every column, and one is kept of those for which
+its parts give the same answers. Every example was evaluated; an example that was not found may exist all the same.
 """
 
 from __future__ import annotations
@@ -184,7 +184,7 @@ def _examples(by_kind: dict[str, list[Any]], unknown: str | None, exhausted: boo
 
 
 def _nearest_first(lengths: list[int]) -> Iterator[tuple[int, ...]]:
-    """Which of its values each column has: all the first one, then those rows in which one differs, two..."""
+    """Yield the index of each column's value: first 0 for all columns, then rows in which one column differs, two..."""
     places = range(len(lengths))
     for differing in range(len(lengths) + 1):
         for changed in combinations(places, differing):

@@ -1,4 +1,4 @@
-"""Floating point (float.c): NaN is one value, greater than all others; what overflows or vanishes is an error."""
+"""Floating point (float.c): NaN is one value, greater than all others; overflow and underflow are errors."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ def _exponential(value: float) -> float:
 
 
 def _whole(function: Callable[[float], int]) -> Function:
-    """ceil and its like, which keep infinities, NaN and the sign of zero."""
+    """ceil, floor and similar functions, which keep infinities, NaN and the sign of zero."""
 
     def apply(value: float) -> float:
         return math.copysign(float(function(value)), value) if math.isfinite(value) else value

@@ -1,8 +1,8 @@
-"""Which function a pg_proc oid means: implementations are found by name and argument types, a module for each family.
+"""The functions of pg_proc oids: implementations are found by name and argument types, in a module for each family.
 
 A family's ``FUNCTIONS`` are functions of values that are not NULL (of any, where pg_proc says that the function is not
-strict), under the function's name, or its name and argument types where it has several. Its ``MAKERS`` are given the
-call and make such a function: for those that look at types or collations.
+strict), under the function's name, or its name and argument types where it has several. Its ``MAKERS`` return such a
+function for a call: for functions that depend on types or collations.
 """
 
 from __future__ import annotations
@@ -65,14 +65,14 @@ _FAMILIES = {
     }.items()
 }
 _AFTERWARDS = ("text", "binary", "hashing", "arrays")
-"""Where functions of any type may stand."""
+"""Families that may have functions of any type."""
 
 _INLINED = frozenset(("date_part(text,date)", "substring(text,text,text)"))
 """Functions in SQL that the planner puts the body of in their place: a part of it may fail though another is NULL."""
 
 
 def implementation(context: Context, call: Call) -> Implementation:
-    """What a function does. One that is not followed raises Unknowable when it is called with values."""
+    """Return the implementation of a function. One that is not implemented raises Unknowable when it is called."""
     proc = call.proc
     if proc.oid >= FIRST_NORMAL_OID:
         raise Unknowable(f"what the function {proc.name} gives")

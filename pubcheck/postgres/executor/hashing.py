@@ -83,7 +83,7 @@ def _long(value: int, seed: int = 0) -> tuple[int, int]:
 
 
 def _unsigned(value: int, seed: int = 0) -> tuple[int, int]:
-    """What has no sign is hashed as the signed number of the same bits."""
+    """An unsigned number is hashed as the signed number of the same bits."""
     return _long(value - (1 << 64) if value >> 63 else value, seed)
 
 

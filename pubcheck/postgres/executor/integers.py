@@ -1,4 +1,4 @@
-"""Integers, booleans and what is compared as they are (int.c, int8.c, bool.c, oid.c, cash.c, pg_lsn.c)."""
+"""Integers, booleans and types compared like them (int.c, int8.c, bool.c, oid.c, cash.c, pg_lsn.c)."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _arithmetic(size: str) -> dict[str, Function]:
         return checked(abs(left // gcd(left, right) * right))
 
     bits = _BITS[size]
-    # Shifts work on 32 bits and more, by the lowest bits of the distance; what int2 loses is cut off.
+    # Shifts work on 32 bits and more, by the lowest bits of the distance; int2 drops the bits that do not fit.
     distance = 63 if size == "8" else 31
     type_name = f"int{size}"
     return {

@@ -154,7 +154,7 @@ def _length(value: Any) -> int:
 
 
 def _concatenated(left: Any, right: Any) -> Any:
-    """jsonb_concat: objects are merged, all else is put behind each other."""
+    """jsonb_concat: objects are merged, all other values are concatenated."""
     if isinstance(left, dict) and isinstance(right, dict):
         return {**left, **right}
     return [*(left if isinstance(left, list) else [left]), *(right if isinstance(right, list) else [right])]
@@ -188,7 +188,7 @@ def _without_element(value: Any, at: int) -> Any:
 
 
 def _cast(kind: str, type_name: str, convert: Callable[[Any], Any]) -> Maker:
-    """jsonb_int4 and its like: only a scalar of the right kind; since 18 null is NULL."""
+    """jsonb_int4 and similar: only a scalar of the right kind; since 18 null is NULL."""
     words = {"object": "object", "array": "array", "string": "string", "boolean": "boolean", "number": "numeric"}
 
     def make(call: Call) -> Function:
@@ -216,7 +216,7 @@ def _skip(text: str, at: int) -> int:
 
 
 def _string(text: str, at: int) -> tuple[str, int]:
-    """The string whose opening quote is at a place, decoded, and where it ends."""
+    """Return the decoded string whose opening quote is at an offset, and its end."""
     from json import decoder
 
     scan: Callable[[str, int, bool], tuple[str, int]] = vars(decoder)["scanstring"]
@@ -232,7 +232,7 @@ _SCALAR = re.compile(r"[^\s,\]}]+")
 
 
 def _end(text: str, at: int) -> int:
-    """Where the value that begins at a place ends."""
+    """Return the end of the value that begins at an offset."""
     depth = 0
     while True:
         at = _skip(text, at)

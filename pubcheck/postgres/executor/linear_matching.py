@@ -1,7 +1,7 @@
-"""Matching texts in time that is known beforehand: a pattern of somebody else's must not run for ever.
+"""Matching of texts in bounded time: a user's pattern must not run for ever.
 
 LIKE goes from one % to the next and never back. A regular expression is followed for all places of the text at once
-(it is only asked whether anything matches, never what), so that no pattern backtracks.
+(the question is only whether anything matches), so that no pattern backtracks.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class _Piece:
         self._text = "".join(char or "" for char in characters)
 
     def find(self, text: str, start: int, end: int, budget: Budget) -> int:
-        """The first place between two others at which it matches, or -1."""
+        """Return the first offset in a range at which the piece matches, or -1."""
         if not self._any:
             budget.spend((end - start) >> 4)
             return text.find(self._text, start, end)
@@ -129,7 +129,7 @@ class Search:
         return bool(self._ends(self._part, set(range(len(text) + 1)), text, budget))
 
     def _ends(self, part: Part, starts: set[int], text: str, budget: Budget) -> set[int]:
-        """Where what matches may end that begins at one of these places."""
+        """Return the ends of the matches that begin at these offsets."""
         if not starts:
             return starts
         budget.spend(16 + 4 * len(starts))

@@ -38,7 +38,7 @@ def text(value: Decimal) -> str:
 
 
 def _at_scale(value: Decimal, places: int, rounding: str = ROUND_HALF_UP) -> Decimal:
-    """A finite value with so many digits behind the point; its display scale is never negative."""
+    """Return a finite value with that many digits after the decimal point; its display scale is never negative."""
     result = value.quantize(Decimal((0, (1,), -places)), rounding=rounding, context=WIDE)
     if places < 0:
         result = result.quantize(ONE, context=WIDE)
@@ -46,7 +46,7 @@ def _at_scale(value: Decimal, places: int, rounding: str = ROUND_HALF_UP) -> Dec
 
 
 def _checked(value: Decimal) -> Decimal:
-    """What make_result refuses or cuts."""
+    """Apply the limits of make_result."""
     if value.is_finite():
         if value and value.adjusted() >= _GREATEST_WEIGHT:
             raise failed("22003", "value overflows numeric format")
@@ -64,7 +64,8 @@ def subtract(left: Decimal, right: Decimal) -> Decimal:
 
 
 _DIGITS = 10_000
-"""Of a number that is multiplied, divided or raised to a power; larger ones take milliseconds, row for row."""
+"""The limit of a number that is multiplied, divided or raised to a power; larger ones take milliseconds for each row.
+"""
 
 
 def _sized(*values: Decimal) -> None:

@@ -86,9 +86,9 @@ _LONG_EXAMPLE = 10_000
 
 
 class _Regex:
-    """Reads an advanced regular expression, and makes texts that it matches.
+    """Reads an advanced regular expression, and builds texts that it matches.
 
-    ``ascii``: what it means rests on classes of other characters. Every part comes with a text.
+    ``ascii``: its meaning depends on classes of other characters. Every part comes with an example text.
     """
 
     def __init__(self, pattern: str) -> None:
@@ -106,7 +106,7 @@ class _Regex:
         return self.pattern[self.at + ahead : self.at + ahead + 1]
 
     def read(self) -> Part:
-        """Raises Unknowable for what is not followed, invalid patterns among it."""
+        """Parse the pattern. Raises Unknowable for unsupported and for invalid patterns."""
         if self.pattern.startswith(("***", "(?")) or len(self.pattern) > _LONGEST:
             raise self.unknown()
         part, self.examples = self.alternatives(0)
@@ -180,7 +180,7 @@ class _Regex:
         return re.escape(char), char
 
     def quantifier(self) -> tuple[int, int | None]:
-        """How often an atom is taken, at the least and at the most."""
+        """Return the smallest and the largest number of repetitions of an atom."""
         char = self.peek()
         bounds: tuple[int, int | None] | None = None
         if char and char in "*+?":

@@ -1,7 +1,7 @@
-"""Expressions as the planner leaves them: constants are folded, and what they decide against is gone
+"""Expressions as the planner leaves them: constants are folded, and branches that they exclude are removed
 (optimizer/util/clauses.c: eval_const_expressions).
 
-The server looks at an index's predicate in this form, and asks of this form whether an expression is immutable.
+The server reads an index's predicate in this form, and checks in this form whether an expression is immutable.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def planned(p: ParseState, expr: Expr) -> Expr:
 
 
 class _Planner(Builder):
-    """Rewrites a tree from its leaves up; ``build`` finds what is folded already."""
+    """Rewrites a tree from its leaves up; ``build`` returns nodes that are folded already."""
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)

@@ -1,4 +1,4 @@
-"""How ranges and multiranges are ordered (rangetypes.c: range_cmp, multirangetypes.c: multirange_cmp).
+"""The order of ranges and multiranges (rangetypes.c: range_cmp, multirangetypes.c: multirange_cmp).
 
 A bound is (value, whether it is a lower one, whether it belongs to the range); a value of None is infinite."""
 
@@ -76,7 +76,7 @@ def multirange_order(order: Order) -> Order:
 
 
 def normalised(order: Order, ranges: list[Range]) -> list[Range]:
-    """multirange_canonicalize: in order, those that touch made one."""
+    """multirange_canonicalize: sort the ranges, and merge those that touch."""
     bounds = bound_order(order)
     merged: list[Range] = []
     for current in sorted((current for current in ranges if not current.empty), key=cmp_to_key(range_order(order))):

@@ -1,4 +1,4 @@
-"""Ranges, and of multiranges what can be asked of them one range at a time (rangetypes.c, multirangetypes.c).
+"""Ranges, and the operations of multiranges that work on one range at a time (rangetypes.c, multirangetypes.c).
 
 A bound is (value, whether it is a lower one, whether it belongs to the range); a value of None is infinite.
 """
@@ -30,7 +30,7 @@ MAKERS: dict[str, Maker] = {}
 
 
 class _Operations:
-    """What operators say of two ranges of a type."""
+    """The operators of two ranges of a type."""
 
     def __init__(self, order: Order) -> None:
         self.order = order
@@ -131,7 +131,7 @@ def _ordered(test: Callable[[int, int], bool], several: bool = False) -> Maker:
 
 
 def _any_range(name: str, swapped: bool = False) -> Maker:
-    """A multirange contains or overlaps what one of its ranges does, once they are normalised."""
+    """Test whether any range of a multirange contains or overlaps a value, after they are normalised."""
 
     def make(call: Call) -> Function:
         operations = _operations(call)

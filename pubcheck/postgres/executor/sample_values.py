@@ -26,7 +26,7 @@ _MOST = 60
 
 
 class Hints:
-    """What a filter is made of: the columns it reads, and its constants as numbers, texts, moments and others."""
+    """The parts of a filter: the columns it reads, and its constants as numbers, texts, moments and others."""
 
     def __init__(self, expr: Expr) -> None:
         self.columns = {at.value for at in nodes(expr) if at.node == "Var" and at.value}
@@ -57,7 +57,7 @@ class Hints:
         if isinstance(value, bool):
             return
         if isinstance(value, list):
-            # An array; what its elements are shows in them.
+            # An array; its elements show their own type.
             for element in value:
                 if element is not None:
                     self._note(oids.TEXT if isinstance(element, str) else oids.NUMERIC, element)
@@ -80,7 +80,7 @@ class Hints:
 
 
 def texts_for(column: Column, hints: Hints, context: Context) -> list[str]:
-    """Texts to try. Raises Unknowable for a type of which none are known."""
+    """Return texts to try. Raises Unknowable for a type without any known values."""
     base, _ = context.cache.base_type(column.type)
     candidates: Iterable[str] = ()
     maker = _MAKERS.get(base)
@@ -166,7 +166,7 @@ def _decimal_numbers(hints: Hints, type_oid: int) -> Iterator[str]:
 
 
 _SIGNS = frozenset("%_^$[]()|+*\\?")
-"""Characters of patterns: a text that has one is tried itself only after what it might match."""
+"""Characters of patterns: a text that has one is tried itself only after the texts that it might match."""
 
 
 def _strings(hints: Hints, type_oid: int) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """Texts (varlena.c, varchar.c, oracle_compat.c, like.c, char.c, name.c, formatting.c).
 
-A value of type character has lost its trailing blanks, which mean nothing but where it is taken for a text as it is.
+A value of type character has lost its trailing blanks, which matter only where it is used as a text.
 Strings hold characters; where the server counts bytes they are those of UTF-8.
 """
 
@@ -117,7 +117,7 @@ def _right(text: str, count: int) -> str:
 
 
 def _fill(text: str, length: int, fill: str) -> str:
-    """What lpad and rpad add."""
+    """Return the characters that lpad and rpad add."""
     missing = max(length, 0) - len(text)
     if missing <= 0 or not fill:
         return ""
@@ -236,7 +236,7 @@ def _int_to_char(value: int) -> bytes:
 
 
 def _char_to_text(value: bytes) -> str:
-    """charout: what is not ASCII is written in octal."""
+    """charout: bytes beyond ASCII are written in octal."""
     if value == b"\0":
         return ""
     return chr(value[0]) if value[0] < 128 else f"\\{value[0]:03o}"

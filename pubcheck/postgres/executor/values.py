@@ -1,8 +1,9 @@
-"""Values as functions work with them, made of what the input functions of ``pubcheck.postgres.input`` give.
+"""The values that functions work with, converted from the results of the input functions of
+``pubcheck.postgres.input``.
 
 Most are the same: int, bool, float, str, bytes, Decimal (its exponent is the display scale), days and microseconds
-since 2000 or infinite floats, the tuples of inet and timetz. A range is a ``literals.ranges.Range``, whose bounds
-are values of these. Others are made here: a ``real`` is rounded to its precision, an interval keeps its three parts, an
+since 2000 or infinite floats, the tuples of inet and timetz. A range is a ``literals.ranges.Range``, whose bounds are
+values of these. Others are made here: a ``real`` is rounded to its precision, an interval keeps its three parts, an
 array its dimensions, and of jsonb the tree is kept. NULL is None.
 """
 
@@ -23,11 +24,11 @@ from pubcheck.postgres.input.ranges import Range
 
 
 class Context:
-    """What an evaluation rests on besides the row.
+    """The environment of an evaluation, besides the row.
 
-    ``inputs`` is what literals are read with: the major, the system caches, the settings. ``locale`` is the database's
-    collation and character classes ("C", "C.UTF-8", "en_US.UTF-8"...), None where it is not known: whatever rests on it
-    is Unknowable then. ``budget`` is for all rows together.
+    ``inputs`` is the context of reading literals: the major, the system caches, the settings. ``locale`` is the
+    database's collation and character classes ("C", "C.UTF-8", "en_US.UTF-8"...), None if it is unknown: results that
+    depend on it are Unknowable then. ``budget`` is for all rows together.
     """
 
     __slots__ = ("budget", "cache", "inputs", "locale", "major")
@@ -93,7 +94,7 @@ class _JsonNull:
 JSON_NULL = _JsonNull()
 
 WIDE = DecimalContext(prec=300_000, Emax=999_999_999, Emin=-999_999_999, traps=[])
-"""Arithmetic of numeric, which rounds nothing by itself; what has no value is NaN."""
+"""Arithmetic of numeric, which never rounds by itself; undefined results are NaN."""
 _UNITS = Decimal(1)
 
 
@@ -119,9 +120,9 @@ Adopt = Callable[[Any], Any]
 
 
 def adoption(context: Context, type_oid: int) -> Adopt | None:
-    """What makes a value out of an input function's answer; None where that is the value already.
+    """Return the conversion of an input function's result to a value; None if no conversion is needed.
 
-    Raises Unknowable for types whose values are not followed.
+    Raises Unknowable for types whose values are not supported.
     """
     cache = context.cache
     type_oid, _ = cache.base_type(type_oid)

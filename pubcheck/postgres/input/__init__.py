@@ -1,7 +1,7 @@
 """Input functions of PostgreSQL's types: the server reads constants while it analyses an expression.
 
-``read`` gives what the server's input function makes of a text, or raises what the server raises. What is not imported
-until a literal of its kind is met costs nothing.
+``read`` returns the value that the server's input function reads from a text, or raises the server's error. Modules are
+imported when the first literal of their kind is read.
 """
 
 from __future__ import annotations

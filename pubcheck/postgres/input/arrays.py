@@ -38,7 +38,7 @@ def read_array(context: InputContext, element: int, text: str, typmod: int = -1)
 
 
 class _Array:
-    """What both generations of array_in share. An element's own error comes when the scan meets the element."""
+    """The common part of both versions of array_in. An element's own error is raised when the scan reaches it."""
 
     excess = ""
     """Return the words of the error about too many dimensions."""
@@ -95,7 +95,7 @@ class _Array:
         raise NotImplementedError
 
     def length(self, lower: int, upper: int) -> int:
-        """Of the dimension between these bounds."""
+        """Return the length of the dimension between these bounds."""
         raise NotImplementedError
 
     def too_deep(self) -> ServerError:

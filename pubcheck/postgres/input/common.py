@@ -1,4 +1,4 @@
-"""What input functions share: limits of times, and the errors that they raise."""
+"""Common parts of input functions: limits of times, and errors."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ FIRST_DAY, END_DAY = -2451545, 2147483494 - 2451545
 FIRST_TIMESTAMP, END_TIMESTAMP = -211813488000000000, 9223371331200000000
 """The same of a timestamp, in microseconds since 2000 (IS_VALID_TIMESTAMP)."""
 SPACE = " \t\n\v\f\r"
-"""What isspace() takes for a space in the C locale; input functions look at bytes, so that no other space counts."""
+"""The spaces of isspace() in the C locale; input functions read bytes, so that other spaces do not count."""
 
 
 def refused(

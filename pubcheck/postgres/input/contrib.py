@@ -1,8 +1,8 @@
-"""Input of the types that contrib's extensions make: no filter may hold such a constant, but what the server says first
-of one that cannot be read is the input function's error.
+"""Input of the types of contrib's extensions: no filter may contain such a constant, but for an invalid one the server
+first reports the input function's error.
 
-hstore (contrib/hstore/hstore_io.c), ltree and lquery (contrib/ltree/ltree_io.c), keys of indexes, which nothing can be
-read into; of cube, seg, isn and query_int only what is plainly none of theirs.
+hstore (contrib/hstore/hstore_io.c), ltree and lquery (contrib/ltree/ltree_io.c), keys of indexes, which have no input;
+of cube, seg, isn and query_int only obviously invalid values.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _KEYS_15 = {
     "ltree_gist": ("0A000", "ltree_gist_in() not implemented"),
     **{f"gbtreekey{size}": ("0A000", "<datatype>key_in() not implemented") for size in (2, 4, 8, 16, 32, "_var")},
 }
-"""Types that index methods keep their keys in, with what 15 says."""
+"""Types of the keys of index methods, with the message of 15."""
 
 
 def read_contrib(context: InputContext, row: Type, text: str) -> str:
@@ -267,7 +267,7 @@ class _Lquery:
 
 
 def _grammar(sqlstate: str, message: str, shows: bool, *begins: str) -> Callable[[InputContext, str], None]:
-    """Types with a grammar of their own; ``begins``: what else than a number a text of theirs may begin with."""
+    """Types with a grammar of their own; ``begins``: how a text may begin, other than with a number."""
 
     def read(context: InputContext, text: str) -> None:
         body = text.strip(SPACE).lower()

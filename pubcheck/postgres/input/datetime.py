@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     Value = int | float | tuple[int, int]
     Reader = Callable[[str], tuple[Value, Moment]]
 
-# Sizes of the server's buffers; what does not fit is refused.
+# Sizes of the server's buffers; a text that does not fit is refused.
 _ROOM = 129
 _TIMESTAMP_ROOM = 153
 
@@ -133,9 +133,10 @@ def _plain_days(year_text: str, month_text: str, day_text: str) -> int | None:
 def _in_any_order(
     context: InputContext, text: str, type_name: str, room: int, value_of: Callable[[Moment], Value], time: bool = False
 ) -> Value:
-    """The value of a text under the session's DateStyle, or under all of them where the unit does not set it.
+    """Return the value of a text under the session's DateStyle, or under all styles if the unit does not set it.
 
-    Raises ServerError, and Unknowable where another order than the server's default would accept what that refuses.
+    Raises ServerError, and Unknowable if an order other than the server's default accepts a text that the default
+    refuses.
     """
     style = context.setting("datestyle") or ""
     # German dates begin with their day, unless an order is set next to it.

@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 
 
 class Moment:
-    """A date and time as it is gathered field by field; ``read`` is its one entry.
+    """A date and time, read field by field; ``read`` is the entry point.
 
     ``order`` is "MDY", "DMY" or "YMD"; ``ordered`` says afterwards whether it mattered. ``what`` is "date", or
     "epoch", "infinity", "-infinity". ``offset`` is in seconds east, and ``zoneless`` where the text names no zone.

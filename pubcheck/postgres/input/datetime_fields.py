@@ -1,4 +1,4 @@
-"""What date, time and interval input share: fields of a text, keywords, the ways to be refused.
+"""Common parts of date, time and interval input: fields of a text, keywords, errors.
 
 Follows utils/adt/datetime.c (ParseDateTime, datetktbl, deltatktbl, DateTimeParseError).
 """
@@ -124,7 +124,7 @@ _INTEGER = re.compile(r"[-+]?[0-9]+")
 
 
 def leading_integer(text: str, bits: int = 32, kind: str = FIELD_OVERFLOW) -> tuple[int, str]:
-    """The integer a text begins with, 0 if with none, and what follows (strtol). Raises Fault if it has more bits."""
+    """Return the integer at the start of a text, 0 if none, and the rest (strtol). Raises Fault on overflow."""
     match = _INTEGER.match(text)
     if match is None:
         return 0, text
@@ -138,7 +138,7 @@ _FRACTION = re.compile(r"\.[0-9]*\Z")
 
 
 def fraction(text: str) -> float:
-    """What ".", ".5" say. Raises Fault for anything after the digits (ParseFraction)."""
+    """Return the value of ".", ".5". Raises Fault for anything after the digits (ParseFraction)."""
     if not _FRACTION.match(text):
         raise Fault(BAD_FORMAT)
     return float(text) if len(text) > 1 else 0.0

@@ -1,4 +1,4 @@
-"""Which input function reads a type, and the context it reads in."""
+"""The input function of each type, and the context that it reads in."""
 
 from __future__ import annotations
 
@@ -113,11 +113,11 @@ _RECORD = 2249
 
 
 class InputContext:
-    """What the reading of a literal rests on besides its text.
+    """The context of reading a literal, besides its text.
 
     ``major`` is the server's. ``setting`` gives a run-time parameter, None where the unit does not set it. ``cache`` is
-    the SysCache, whose ``session`` reg* types look names up in. ``frozen`` collects what the value was fixed by when
-    it was read: "now", "zone" (TimeZone), "datestyle" (DateStyle).
+    the SysCache, whose ``session`` reg* types look names up in. ``frozen`` collects the causes that fixed the value
+    when it was read: "now", "zone" (TimeZone), "datestyle" (DateStyle).
     """
 
     __slots__ = ("cache", "frozen", "major", "setting")
@@ -134,7 +134,7 @@ class InputContext:
 
 
 def read(context: InputContext, type_oid: int, text: str, typmod: int = -1) -> Any:
-    """What the type's input function makes of a text; its form is this package's own.
+    """Return the value that the type's input function reads from a text, in this package's own form.
 
     Raises ServerError, without location, where the server does, and Unknowable.
     """

@@ -81,7 +81,7 @@ _OF_YEARS = {"year": (1, YEAR), "decade": (10, DECADE), "century": (100, CENTURY
 
 
 class Length(int):
-    """How long an interval is, in microseconds, as the server compares it; and its parts, which it reckons with."""
+    """The length of an interval in microseconds, as the server compares it, with its parts, which arithmetic uses."""
 
     months: int
     days: int
@@ -193,7 +193,7 @@ def read(context: InputContext, text: str, typmod: int) -> int | float:
 
 
 def restricted(context: InputContext, months: int, days: int, time: int, fields_of: int, typmod: int) -> Length:
-    """The interval with what its type does not keep cut off, in microseconds (AdjustIntervalForTypmod)."""
+    """Return the interval without the fields that its type does not keep, in microseconds (AdjustIntervalForTypmod)."""
     smallest = _TIMES.get(fields_of, ("", "seconds"))[1]
     if smallest in ("years", "months", "days"):
         time = 0
@@ -323,7 +323,7 @@ class _Reader:
         return fields_read
 
     def _set_clock(self, text: str, negative: bool = False) -> None:
-        """A clock time takes the place of what was there; a bare number before it counts days."""
+        """Set the clock time; a bare number before it counts days."""
         time = _within(time_of_day(*clock(text, self.minutes_to_seconds)), 64)
         if negative or self.all_negative:
             time = -time

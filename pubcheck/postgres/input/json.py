@@ -18,7 +18,7 @@ _EXPONENT = re.compile(r"[eE][+-]?[0-9]*")
 _PLAIN = re.compile(r'[^"\\\x00-\x1f]*')
 _HEX_4 = re.compile(r"[0-9a-fA-F]{4}")
 _DEEP = 500
-"""Nesting that no server refuses for lack of stack (check_stack_depth); how much more it takes is its own affair."""
+"""A nesting that no server refuses for lack of stack (check_stack_depth); the real limit differs between servers."""
 
 _END, _STRING, _SCALAR, _COMMA, _COLON = "end", "string", "scalar", ",", ":"
 
@@ -75,7 +75,7 @@ class _Json:
             self.at = word.end()
 
     def _number(self) -> None:
-        """json_lex_number; what is wrong is reported up to where letters and digits end."""
+        """json_lex_number; an invalid number is reported up to the end of its letters and digits."""
         text = self.text
         match = _NUMBER_START.match(text, self.at)
         assert match is not None
@@ -153,7 +153,7 @@ class _Json:
         return 0
 
     def scalar(self) -> None:
-        """parse_scalar; jsonb turns a number into a numeric once the token behind it is read."""
+        """parse_scalar; jsonb converts a number to a numeric after the next token is read."""
         if self.kind not in (_STRING, _SCALAR):
             raise self.unexpected("JSON value")
         number = self.kind == _SCALAR and self.text[self.start] in "-0123456789"

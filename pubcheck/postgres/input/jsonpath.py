@@ -1,6 +1,6 @@
 """Input of jsonpath (utils/adt/jsonpath_scan.l, jsonpath_gram.y, jsonpath.c).
 
-The errors name what the server's scanner read last, and the first token that no valid path could have there.
+The errors name the token that the server's scanner read last: the first one that no valid path could have there.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ _DEEP = 100
 
 class _Scanner:
     """Tokens on demand: ``kind`` (a keyword or operator itself, else #word, #text, #variable, #integer, #number or
-    #end), ``value``, and ``near``, what the server's scanner holds for the text of the token.
+    #end), ``value``, and ``near``, the text of the token in the server's scanner.
     """
 
     def __init__(self, text: str, major: int) -> None:
@@ -143,7 +143,10 @@ class _Scanner:
         self.at = end + 2
 
     def _word(self, start: str) -> None:
-        """An identifier or keyword. A blank behind it is read with it; of anything else nothing is left to show."""
+        """An identifier or keyword.
+
+        A blank after it is read with it; any other character clears the text shown in errors.
+        """
         text, pieces = self.text, [start]
         while True:
             if self.at == len(text):
@@ -258,7 +261,7 @@ def _decoded(codes: list[int]) -> str:
 
 
 class _Parser:
-    """The grammar by descent. Functions return whether what they read is a predicate; an expression is none."""
+    """The grammar by descent. Functions return whether they read a predicate rather than an expression."""
 
     def __init__(self, text: str, major: int) -> None:
         self.scanner = _Scanner(text, major)
@@ -266,7 +269,7 @@ class _Parser:
         self.context = InputContext(major, None)
         self.filters = self.subscripts = self.depth = 0
         self.misplaced: ServerError | None = None
-        """What flattenJsonPathParseItem refuses, first in the order of the text."""
+        """The first refusal of flattenJsonPathParseItem in the order of the text."""
 
     @property
     def kind(self) -> str:
@@ -515,7 +518,7 @@ _REGEX_TOKEN = re.compile(rf"(?P<atom>\^|\$|{_ATOM})|(?P<many>[*+?]\??)|(?P<open
 
 
 def refuse_regex(pattern: str) -> None:
-    """What is plainly wrong with a regular expression (regex/regcomp.c). Raises ServerError 2201B."""
+    """Refuse obviously invalid regular expressions (regex/regcomp.c). Raises ServerError 2201B."""
     if pattern.startswith("***"):
         return  # a director: what follows may be no expression at all
     at, depth, before = 0, 0, "open"

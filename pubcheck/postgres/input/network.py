@@ -75,7 +75,7 @@ def _address_6(text: str) -> tuple[bytes, int] | None:
             return None
         prefix = int(stated)
         if body.endswith(":") and not body.endswith("::"):
-            # A colon is only missed where the text ends behind it.
+            # A missing colon is an error only if the text ends there.
             body = body[:-1]
     head, gap, tail = body.partition("::")
     if gap and ("::" in tail or tail.startswith(":")):
@@ -103,7 +103,7 @@ def _groups(text: str, last: bool, prefixed: bool) -> bytes | None:
             values = [int(octet or 0) for octet in octets]
             if max(values) > 255 or not (octets[-1] or prefixed):
                 return None
-            # getv4 counts no octets: what is missing is zero.
+            # getv4 does not count octets: missing ones are zero.
             address += bytes(values).ljust(4, b"\0")
         elif _GROUP.fullmatch(part):
             address += int(part, 16).to_bytes(2, "big")
@@ -154,7 +154,7 @@ _MAC = [
 
 
 def read_macaddr(context: InputContext, text: str, typmod: int = -1) -> bytes:
-    """macaddr_in: what sscanf reads as one of seven patterns."""
+    """macaddr_in: a text that sscanf reads with one of seven patterns."""
     match = next((match for pattern in _MAC if (match := pattern.fullmatch(text))), None)
     if match is None:
         raise invalid("macaddr", text)

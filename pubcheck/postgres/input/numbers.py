@@ -1,4 +1,4 @@
-"""Input of numbers (utils/adt/numutils.c, numeric.c, float.c, oid.c, cash.c) and of what is read as a number."""
+"""Input of numbers (utils/adt/numutils.c, numeric.c, float.c, oid.c, cash.c) and of types read as numbers."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _unusual_integer(major: int, text: str, name: str, limit: int) -> tuple[int,
         raise invalid(name, text)
     base, value, greatest = _BASES[kind], 0, limit // _BASES[kind]
     for digit in match[kind].replace("_", ""):
-        # The server stops at the first digit that cannot fit, whatever comes behind it.
+        # The server stops at the first digit that does not fit, whatever follows.
         if value > greatest:
             raise out_of_range(name, text)
         value = value * base + int(digit, base)
@@ -91,7 +91,7 @@ _STRTOUL = lazy_compile(rf"{_S}(?P<sign>[+-]?)(?:0[xX](?P<hex>[0-9a-fA-F]+)|(?P<
 
 
 def _strtoul(text: str, decimal: bool) -> tuple[int, int] | None:
-    """strtoul with base 10 or 0: the number and where it ends; None where there is none. The sign is kept."""
+    """strtoul with base 10 or 0: return the number and its end, or None. The sign is kept."""
     match = (_LONG if decimal else _STRTOUL).match(text)
     if match is None:
         return None
@@ -196,7 +196,7 @@ def read_numeric(context: InputContext, text: str, typmod: int = -1) -> Decimal:
 
 
 def parse_numeric(major: int, text: str) -> Decimal:
-    """set_var_from_str and what make_result refuses."""
+    """set_var_from_str and the refusals of make_result."""
     body = text.strip(SPACE)
     special = _SPECIAL.fullmatch(body)
     if special:
@@ -269,7 +269,7 @@ _REAL_UNDERFLOW = 2.0**-150
 
 
 def _strtod(text: str, real: bool) -> tuple[float, int, bool] | None:
-    """The number that a text begins with, where it ends, and whether it is out of range (strtod, strtof of glibc)."""
+    """Return the number at the start of a text, its end, and whether it is out of range (strtod, strtof of glibc)."""
     match = _HEX_FLOAT.match(text)
     if match:
         try:
@@ -301,7 +301,8 @@ def _strtod(text: str, real: bool) -> tuple[float, int, bool] | None:
 
 
 def leading_float8(text: str, at: int, type_name: str, whole: str) -> tuple[float, int]:
-    """float8in_internal with an end pointer: a number within a longer text, and where it and blanks behind it end."""
+    """float8in_internal with an end pointer: return a number within a longer text, and the end of it and of the blanks
+    after it."""
     length = len(text)
     while at < length and text[at] in SPACE:
         at += 1

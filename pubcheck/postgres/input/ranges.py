@@ -70,7 +70,7 @@ def _order(context: InputContext, left: Any, right: Any, row: Type) -> int:
     """-1, 0 or 1, as the subtype's default btree operator class compares."""
     if isinstance(left, str) or isinstance(right, str):
         plain = f"{left}{right}".isascii() and f"{left}0{right}".isalnum() and f"{left}{right}a".islower()
-        # Lower-case letters and digits: every collation that is not made for it has them in this order.
+        # Lower-case letters and digits: all usual collations have them in this order.
         if plain or left == right or (row.bounds and context.cache.collation(row.bounds).name in _BYTEWISE):
             return int((left > right) - (left < right))
         raise Unknowable(f"how the collation of {row.name} orders the bounds")

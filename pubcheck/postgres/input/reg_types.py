@@ -1,6 +1,6 @@
 """Input of the reg* types: objects of the catalog by name (utils/adt/regproc.c). Values are oids.
 
-A name that is missing is refused only where everything that could have made it was seen.
+A missing name is refused only if no unknown statement can have created the object.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ def _type_node(major: int, text: str) -> dict[str, Any]:
 
 
 def _closed(text: str) -> int | None:
-    """Where a parenthesis closes that none has opened."""
+    """Return the offset of a closing parenthesis without an opening one."""
     depth = 0
     for _, token, offset in tokens(text.encode(errors="surrogatepass")):
         depth += (token == b"(") - (token == b")")
@@ -241,7 +241,7 @@ def _name_and_types(context: InputContext, text: str, none: bool) -> tuple[list[
 
 
 def _parts(text: str) -> Iterator[str]:
-    """Type names by commas outside of quotes and parentheses; what is wrong is said when its turn comes."""
+    """Split type names at commas outside of quotes and parentheses; an invalid name is reported in its turn."""
     if not text.strip(SPACE):
         return
     start, quoted, depth = 0, False, 0
@@ -352,7 +352,7 @@ def read_aclitem(context: InputContext, text: str, typmod: int = -1) -> tuple[in
 
 
 def _acl_name(text: str, at: int) -> tuple[str, int]:
-    """getid: a name, quoted or not or in part, and where the blanks behind it end."""
+    """getid: return a name, quoted or not or in part, and the end of the blanks after it."""
     at = _blanks(text, at)
     match = _ACL_NAME.match(text, at)
     assert match is not None
@@ -375,7 +375,7 @@ def _languages(context: InputContext) -> frozenset[str]:
 
 
 def _text_search(context: InputContext, text: str, kind: str, suffix: str) -> int | str:
-    """An object of a text search kind: its oid if the unit made it, its name if initdb did."""
+    """Return an object of a text search kind: its oid if the unit created it, its name if initdb did."""
     number = _number(context, text)
     if number is not None:
         return number

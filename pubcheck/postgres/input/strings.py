@@ -41,7 +41,7 @@ def _limited(text: str, limit: int, type_name: str) -> str:
 
 
 def read_varchar(context: InputContext, text: str, typmod: int = -1) -> str:
-    """varchar_input: what is too long may only be blanks."""
+    """varchar_input: only blanks may exceed the length."""
     return text if typmod < 4 or len(text) <= typmod - 4 else _limited(text, typmod - 4, "character varying")
 
 
@@ -108,7 +108,7 @@ def _bits(text: str) -> str:
 
 
 def _bit_length(text: str) -> int:
-    """What the length is taken for before the digits are looked at; in bytes, as strlen counts."""
+    """Return the length that is assumed before the digits are read; in bytes, like strlen."""
     length = len(text.encode(errors="surrogatepass"))
     if text[:1] in ("x", "X"):
         return (length - 1) * 4

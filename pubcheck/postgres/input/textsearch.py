@@ -193,7 +193,7 @@ def read_tsquery(context: InputContext, text: str, typmod: int = -1) -> str:
 
 
 def _phrase(words: _Words) -> bool:
-    """parse_phrase_operator: <-> or <n>, with something behind it."""
+    """parse_phrase_operator: <-> or <n>, followed by something."""
     match = _PHRASE.match(words.text, words.at)
     if match is None:
         return False

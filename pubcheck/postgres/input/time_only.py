@@ -1,4 +1,4 @@
-"""How the server reads a time of day, where words and numbers mean other things than in a date (DecodeTimeOnly)."""
+"""Input of a time of day, where words and numbers have other meanings than in a date (DecodeTimeOnly)."""
 
 from __future__ import annotations
 

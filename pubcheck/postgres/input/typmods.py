@@ -1,6 +1,6 @@
 """Type modifiers: varchar(3), numeric(5, 2), interval day to second (typenameTypeMod, parser/parse_type.c).
 
-A typmod means what its type's typmodin function made of it; -1 is none.
+A typmod is the result of its type's typmodin function; -1 means that there is none.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ class _Wrong(Exception):
 
 
 def typmod_of(cache: Any, type_oid: int, args: list[Node], location: int | None, written: str | None = None) -> int:
-    """The typmod of a type name with ``args`` in its parentheses; -1 if there are none.
+    """Return the typmod of a type name with ``args`` in its parentheses; -1 if there are none.
 
-    ``written`` is the name as the server says it (TypeNameToString), by default the type's own. Raises ServerError
-    42601, 22023, 22P02 and 22003 at ``location``, and Unknowable for a type whose typmodin function is not visible.
+    ``written`` is the name in the server's messages (TypeNameToString), by default the type's own. Raises ServerError
+    42601, 22023, 22P02 and 22003 at ``location``, and Unknowable for a type whose typmodin function is unknown.
     """
     if not args:
         return -1

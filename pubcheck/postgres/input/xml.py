@@ -1,7 +1,7 @@
 """Input of xml (utils/adt/xml.c): with xmloption content, as a server has it by default, or document.
 
 The server parses with libxml2, this with expat: both follow XML 1.0, so that they agree on what is well-formed; the
-server's DETAIL is libxml2's own and is not given. What the two are known to treat differently is left open.
+server's DETAIL is libxml2's own and is not given. Texts that the two are known to treat differently are unknown.
 """
 
 from __future__ import annotations

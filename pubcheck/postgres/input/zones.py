@@ -35,7 +35,7 @@ class Zone(NamedTuple):
     """A zone: ``offset`` where it is fixed, else None.
 
     ``name`` is that of the IANA, "" for a POSIX specification, of which ``standard`` and ``summer`` are the offsets.
-    ``abbreviation`` is what the zone was called by, in capitals, and may be that of another season than the moment's.
+    ``abbreviation`` is the zone's name in the text, in capitals, which may be that of another season than the moment's.
     """
 
     name: str
@@ -98,7 +98,9 @@ def _load(major: int) -> tuple[dict[str, str], dict[str, Abbreviation]]:
 
 
 def abbreviation(context: InputContext, word: str) -> Abbreviation | None:
-    """What a word in lower case abbreviates, None if nothing. Raises Unknowable where the session's zone may know it.
+    """Return the zone that a word in lower case abbreviates, or None.
+
+    Raises Unknowable if the session's zone may define it.
 
     Assumes that timezone_abbreviations is Default.
     """
@@ -126,7 +128,10 @@ _POSIX = (
 
 
 def find(context: InputContext, name: str) -> Zone | None:
-    """The zone of a name in lower case, None if there is none (pg_tzset). Raises Unknowable for some builds' files."""
+    """Return the zone of a name in lower case, or None (pg_tzset).
+
+    Raises Unknowable for files that only some builds have.
+    """
     zones = _load(context.major)[0]
     zone_name = zones.get(name)
     if zone_name is not None:
@@ -188,7 +193,7 @@ def displacement(text: str) -> int:
 
 
 def session_zone(context: InputContext) -> Zone | None:
-    """The session's zone as the unit sets TimeZone; None where it does not, or sets what this cannot read."""
+    """Return the session's zone as the unit sets TimeZone; None if it does not, or if the setting cannot be read."""
     text = context.setting("timezone")
     if not isinstance(text, str):
         return None
@@ -214,7 +219,7 @@ def offset_at(zone: Zone, local: tuple[int, int, int, int, int, int]) -> int:
     from datetime import datetime, timedelta
 
     year, month, day, hour, minute, second = local
-    # Rules repeat every 400 years; beyond what datetime can hold a year of the same shape answers.
+    # Rules repeat every 400 years; beyond the years of datetime an equivalent year is used.
     year = min(max(year, 1800), 2400) if not 1 < year < 9999 else year
     moment = datetime(year, month, min(day, 28) if month == 2 else day) + timedelta(
         hours=hour, minutes=minute, seconds=second
@@ -231,7 +236,7 @@ def offset_at(zone: Zone, local: tuple[int, int, int, int, int, int]) -> int:
             probed = moment + timedelta(days=days)
             if zone_rules.tzname(probed) == zone.abbreviation:
                 moment = probed
-    # A time that a change skipped is read by what held before it, one that a change repeated by what holds after it.
+    # A time skipped by a change gets the offset before it, a time repeated by a change the offset after it.
     offsets = [zone_rules.utcoffset(moment.replace(fold=fold)) for fold in (0, 1)]
     return min(int(offset.total_seconds()) for offset in offsets if offset is not None)
 
@@ -245,7 +250,7 @@ def _sunday(year: int, month: int, day: int) -> datetime:
 
 
 def rules(name: str) -> tzinfo | None:
-    """What this machine knows of a zone, None if nothing."""
+    """Return this machine's rules of a zone, or None."""
     from zoneinfo import ZoneInfo
 
     try:

@@ -1,7 +1,7 @@
 """Dates, times and intervals (date.c, timestamp.c, datetime.c): days and microseconds since 2000-01-01.
 
-Infinite dates and timestamps are infinite floats. What rests on the session's TimeZone is not immutable, and so in no
-filter, except for age() of timestamptz.
+Infinite dates and timestamps are infinite floats. Functions that depend on the session's TimeZone are not immutable, so
+that no filter contains them, except for age() of timestamptz.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What functions of dates, times and intervals have in common: their ranges, and the calendar."""
+"""The common parts of functions of dates, times and intervals: their ranges, and the calendar."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def towards_zero(value: int, unit: int) -> tuple[int, int]:
 
 
 def swapped(maker: Maker) -> Maker:
-    """The same function with its two arguments the other way round."""
+    """Return the same function with its two arguments swapped."""
 
     def make(call: Call) -> Function:
         function = maker(call)

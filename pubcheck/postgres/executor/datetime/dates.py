@@ -1,4 +1,4 @@
-"""Dates, timestamps and times: their order, what is added to them, OVERLAPS (utils/adt/date.c, timestamp.c)."""
+"""Dates, timestamps and times: their order, their arithmetic, OVERLAPS (utils/adt/date.c, timestamp.c)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from pubcheck.postgres.input.julian import POSTGRES_EPOCH, julian_day, month_len
 
 
 def _mixed(test: Callable[[Any, Any], bool]) -> tuple[Function, Function]:
-    """A date is the midnight it begins with, however far."""
+    """Return the midnight at which a date begins, without a limit."""
     return (lambda date, time: test(date * DAY_LENGTH, time)), (lambda time, date: test(time, date * DAY_LENGTH))
 
 
@@ -127,7 +127,7 @@ def _identity(moment: Moment) -> Moment:
 
 
 def _difference(call: Call) -> Function:
-    """timestamp_mi: days and what is left of the hours."""
+    """timestamp_mi: days and the remaining hours."""
 
     def subtract(left: Moment, right: Moment) -> Interval:
         if isinstance(left, float) or isinstance(right, float):

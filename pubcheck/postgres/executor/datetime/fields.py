@@ -126,7 +126,7 @@ def _date_field(field: str, year: int, month: int, day: int) -> int | None:
 
 
 def _time_field(field: str, time: int, as_float: bool) -> int | float | Decimal | None:
-    """Of a time of day or of an interval's time, whose parts have its sign."""
+    """Return a field of a time of day, or of an interval's time, whose parts have its sign."""
     sign = -1 if time < 0 else 1
     size = abs(time)
     if field == "hour":
@@ -149,7 +149,7 @@ _PLUS, _MINUS = Decimal("Infinity"), Decimal("-Infinity")
 def _endless(
     fields: _Fields, name: str, positive: bool, finite: frozenset[str], ever: frozenset[str]
 ) -> Decimal | None:
-    """A field of what is infinite: infinite if it always grows, NULL if it comes round."""
+    """Return a field of an infinite value: infinite if the field always grows, NULL if it is cyclic."""
     field = fields.named(name)
     if field in ever:
         return _PLUS if positive else _MINUS

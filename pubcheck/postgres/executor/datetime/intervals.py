@@ -72,7 +72,7 @@ def _to_microsecond(seconds: float) -> float:
 
 
 def _spread(months: float, days: float, time: float) -> Interval:
-    """interval_mul and interval_div: what months and days leave goes down to days and seconds."""
+    """interval_mul and interval_div: the fractions of months and days become days and seconds."""
     for part in (months, days):
         if part != part or not -(2.0**31) <= part < 2.0**31:
             raise interval_range()
