@@ -179,7 +179,7 @@ class BlockRunner:
         session = self.session
         if self.rehearsing:
             return
-        session.unfollowed(known)
+        session.note_unknown_effect(known)
         if _PUBLICATION.search(known) if known else self.fold.catalog.publications:
             self._report_unseen(inner)
 
@@ -224,7 +224,7 @@ class BlockRunner:
         kinds = (Relation, Publication, Type, Proc)
         if any(isinstance(former, kinds) and key not in heap for heap, key, former in changes):
             # What was taken away may still be there.
-            self.session.unfollowed(self.statement.text)
+            self.session.note_unknown_effect(self.statement.text)
         for heap, key, former in changes:
             row = heap.get(key)
             if not isinstance(row, Relation) or not isinstance(former, Relation):
@@ -363,7 +363,7 @@ class _InnerExecution(Execution):
 
     def check_body(self, name: str, mark: int, *, perhaps_refused: bool) -> None:
         if perhaps_refused:
-            self.replay.session.assume(self.replay.catalog.reasons.here(MAY_BE_REFUSED))
+            self.replay.session.assume(self.replay.catalog.reasons.current(MAY_BE_REFUSED))
         function = function_made(self.replay, mark) if name == "CreateFunctionStmt" else None
         failure = refused_body(self.replay, function) if function is not None else None
         if function is not None and failure is not None:

@@ -33,7 +33,7 @@ class Databases:
     def unfollowed(self, text: str | None) -> None:
         """What was run is not followed: missing names may exist; ``text`` is what is known of it, None for nothing."""
         for fold in self.folds:
-            fold.session.unfollowed(text)
+            fold.session.note_unknown_effect(text)
 
     def at(self, place: At, unknown: str) -> None:
         """A statement is at hand, or something else, of which something is ``unknown``: for what is said of doubts that

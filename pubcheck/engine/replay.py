@@ -62,7 +62,7 @@ class Execution:
 
     def reason(self) -> Reason:
         """Why the statement is assumed from its beginning."""
-        return self.replay.catalog.reasons.here(MAY_NOT_RUN)
+        return self.replay.catalog.reasons.current(MAY_NOT_RUN)
 
     def basis(self) -> Basis:
         """What the server's answer rests on before the statement begins."""
@@ -158,7 +158,7 @@ class Replay:
         if guard.failed:
             journal.undo(mark)
             session.forget_path()
-            session.unfollowed(statement.text)
+            session.note_unknown_effect(statement.text)
 
     def execute(self, run: Execution, name: str, node: Node) -> None:
         """Execute one statement as the server would: change the catalog, mark as assumed what is not certain, report,

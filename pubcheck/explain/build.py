@@ -31,8 +31,8 @@ from pubcheck.postgres.replication.published_changes import (
     OPERATIONS,
     Reason,
     Sent,
-    sent_by,
-    truncates_sent_by,
+    published_by,
+    truncates_published_by,
     unpublished_members,
 )
 from pubcheck.statement_index import Statements
@@ -106,8 +106,8 @@ class _Builder:
 
     def _sent_by(self, publication: int) -> list[Sent]:
         """What a publication sends, tables of which it sends nothing but TRUNCATE among it."""
-        sents = sent_by(self.catalog, publication)
-        return sents + truncates_sent_by(self.catalog, publication, sents)
+        sents = published_by(self.catalog, publication)
+        return sents + truncates_published_by(self.catalog, publication, sents)
 
     def _asked(self, sents: list[Sent]) -> list[Sent]:
         """Those of the tables that were asked for; a partitioned table stands for its leaves."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pubcheck.explain.document import CopyDifference, InitialCopy
 from pubcheck.explain.table_facts import Facts
 from pubcheck.postgres.catalog import rows
-from pubcheck.postgres.replication.initial_copy import Copied, copied
+from pubcheck.postgres.replication.initial_copy import CopiedTable, tables_to_copy
 from pubcheck.postgres.replication.published_changes import Sent, unpublishable
 from pubcheck.postgres.replication.subscription_set import Combined
 
@@ -17,7 +17,7 @@ class Copies:
 
     def __init__(self, facts: Facts) -> None:
         self.facts = facts
-        self._copies: dict[int, dict[int, Copied]] = {}
+        self._copies: dict[int, dict[int, CopiedTable]] = {}
         self._lost: dict[int, dict[str, list[str]]] = {}
 
     def of(self, publication: int, sent: Sent) -> InitialCopy | None:
@@ -30,7 +30,9 @@ class Copies:
             sql = None if sent.filter is None else self.facts.condition(sent).sql
             return InitialCopy(None, sql, None, tuple(differences))
         if publication not in self._copies:
-            self._copies[publication] = {each.relation: each for each in copied(self.facts.catalog, [publication])}
+            self._copies[publication] = {
+                each.relation: each for each in tables_to_copy(self.facts.catalog, [publication])
+            }
         found, taken = self._copies_of(sent.relation, sent.arrives_as, self._copies[publication])
         if taken is None:
             return None
@@ -38,7 +40,7 @@ class Copies:
             differences.append(CopyDifference("other rows", "the changes are sent by another filter"))
         return self._copied(found, taken, sent.relation, self.facts.columns_of(sent), differences)
 
-    def together(self, row: Combined, columns: Sequence[str], copies: Mapping[int, Copied]) -> InitialCopy | None:
+    def together(self, row: Combined, columns: Sequence[str], copies: Mapping[int, CopiedTable]) -> InitialCopy | None:
         """What a subscription to several publications copies of a table, of which it is sent these columns."""
         found, taken = self._copies_of(row.relation, row.arrives_as, copies)
         if row.conflict is not None or taken is None:
@@ -53,14 +55,19 @@ class Copies:
         return self._copied(found, taken, row.relation, columns, differences)
 
     def _copies_of(
-        self, relation: int, arrives_as: int, copies: Mapping[int, Copied]
-    ) -> tuple[list[Copied], Copied | None]:
+        self, relation: int, arrives_as: int, copies: Mapping[int, CopiedTable]
+    ) -> tuple[list[CopiedTable], CopiedTable | None]:
         """All copies that take the rows of a relation, and the one that counts."""
         found = [each for oid in self.facts.family(relation) if (each := copies.get(oid)) is not None]
         return found, next((each for each in found if each.relation == arrives_as), found[-1] if found else None)
 
     def _copied(
-        self, found: list[Copied], taken: Copied, relation: int, sent: Sequence[str], differences: list[CopyDifference]
+        self,
+        found: list[CopiedTable],
+        taken: CopiedTable,
+        relation: int,
+        sent: Sequence[str],
+        differences: list[CopyDifference],
     ) -> InitialCopy:
         """``found``: all copies that take the rows of ``relation``, ``taken`` the one that counts."""
         catalog = self.facts.catalog

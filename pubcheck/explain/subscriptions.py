@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pubcheck.explain.document import InitialCopy, PartOfFilter, Sending, Subscription, Together
 from pubcheck.explain.initial_copy import Copies
 from pubcheck.explain.table_facts import Facts, canonical_form
-from pubcheck.postgres.replication.initial_copy import copied
+from pubcheck.postgres.replication.initial_copy import tables_to_copy
 from pubcheck.postgres.replication.published_changes import OPERATIONS, Sent
 from pubcheck.postgres.replication.subscription_set import Combined, Filters, combine
 
@@ -24,7 +24,7 @@ class Subscriptions:
         oids = [known[name] for name in names if name in known]
         groups: dict[object, tuple[list[Combined], InitialCopy | None]] = {}
         tables = dict.fromkeys(sent.relation for oid in oids for sent in self._sent[oid])
-        copies = {each.relation: each for each in copied(self.facts.catalog, oids)}
+        copies = {each.relation: each for each in tables_to_copy(self.facts.catalog, oids)}
         for table in tables:
             combined = combine(self.facts.catalog, oids, table)
             if combined is not None:

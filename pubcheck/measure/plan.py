@@ -14,7 +14,7 @@ from pubcheck.postgres.analysis.row_filter import parse_state
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID
 from pubcheck.postgres.catalog.rows import Relation
 from pubcheck.postgres.executor import Context
-from pubcheck.postgres.replication.published_changes import Operation, Sent, sent_by
+from pubcheck.postgres.replication.published_changes import Operation, Sent, published_by
 from pubcheck.statement_index import Statements
 
 
@@ -57,7 +57,7 @@ def measurable(fold: Replay, statements: Statements, name: str) -> Measurable:
     relations = set(leaves)
     sendings = []
     for publication in sorted(catalog.publications.values(), key=lambda row: row.oid):
-        sents = [each for each in sent_by(catalog, publication.oid) if each.relation in relations]
+        sents = [each for each in published_by(catalog, publication.oid) if each.relation in relations]
         if sents:
             failed = Sending(publication.name, sents[0].operations, certain=False, reason="pubcheck failed at it")
             attempt = fold.faults.value

@@ -21,7 +21,7 @@ def apply_with_triggers(session: Session, name: str, node: Node) -> bool:
 
     perhaps = refuse_start(session, name, node)
     if perhaps:
-        session.assume(session.catalog.reasons.here(MAY_BE_REFUSED))
+        session.assume(session.catalog.reasons.current(MAY_BE_REFUSED))
     journal = session.catalog.journal
     mark = journal.mark()
     apply(session, name, node)

@@ -16,7 +16,7 @@ from msgspec import Struct
 from pglast.parser import ParseError
 
 from pubcheck.postgres.catalog import Catalog
-from pubcheck.postgres.replication.initial_copy import copied, listed, subscribe_conflicts
+from pubcheck.postgres.replication.initial_copy import publication_tables, subscribe_conflicts, tables_to_copy
 from pubcheck.postgres.session import Session
 from tests.differential.compare import without_roles
 from tests.differential.scripts import DATABASE, Script
@@ -107,7 +107,7 @@ def shown(catalog: Catalog, oid: int) -> str:
 
 def _compare_listed(conn: psycopg.Connection[Any], catalog: Catalog, publication: str, result: Agreement) -> None:
     theirs = {row[0]: (tuple(row[1] or ()), row[2]) for row in conn.execute(_LISTED, [publication]).fetchall()}
-    rows = listed(catalog, catalog.publication_names[publication])
+    rows = publication_tables(catalog, catalog.publication_names[publication])
     ours = {
         shown(catalog, row.relation): (
             tuple(catalog.relations[row.relation].columns[number - 1].name for number in row.columns),
@@ -131,7 +131,7 @@ def _compare_asked(conn: psycopg.Connection[Any], catalog: Catalog, chosen: list
     rows = conn.execute(_ASKED_FOR_15 if fifteen else _ASKED_FOR, [chosen]).fetchall()
     tables = [row[0] for row in rows]
     theirs = {table for table in tables if tables.count(table) > 1}
-    copies = {shown(catalog, one.relation): one for one in copied(catalog, oids)}
+    copies = {shown(catalog, one.relation): one for one in tables_to_copy(catalog, oids)}
     ours = {shown(catalog, one.relation) for one in subscribe_conflicts(catalog, oids)}
     result.asked += max(len(copies), 1)
     if set(tables) != set(copies):

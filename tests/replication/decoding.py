@@ -22,7 +22,15 @@ from pubcheck.postgres.parse import Node, parse
 from pubcheck.postgres.primnodes import Expr
 from pubcheck.postgres.replication.publication_lookup import is_publishable
 from pubcheck.postgres.replication.replica_identity import replica_identity
-from pubcheck.postgres.replication.row_changes import UNCHANGED, Change, Logged, Matches, Row, arriving, logged
+from pubcheck.postgres.replication.row_changes import (
+    UNCHANGED,
+    Change,
+    LoggedChange,
+    Matches,
+    Row,
+    logged_change,
+    published_change,
+)
 from pubcheck.postgres.replication.subscription_set import Combined, combine
 from pubcheck.postgres.session import Session
 from tests.postgres.ddl.support import play
@@ -288,8 +296,8 @@ class Publisher:
             for number, item in (old or {}).items()
             if (relation.oid, number) in self.external and isinstance(item, str) and len(item) > TOASTED
         }
-        change = logged(replica_identity(self.catalog, relation), operation, old, new, apart)
-        sent = arriving(self.catalog, got, change, self._matcher(got))
+        change = logged_change(replica_identity(self.catalog, relation), operation, old, new, apart)
+        sent = published_change(self.catalog, got, change, self._matcher(got))
         if sent is not None:
             self._announce(got)
             self.changes.append(self._line(got, sent, change))
@@ -350,7 +358,7 @@ class Publisher:
             f" key=({','.join(key)})"
         )
 
-    def _line(self, got: Combined, change: Change, original: Logged) -> str:
+    def _line(self, got: Combined, change: Change, original: LoggedChange) -> str:
         relation, target = self.catalog.relations[got.relation], self.catalog.relations[got.arrives_as]
         names = {number: relation.columns[number - 1].name for number in got.columns}
         assert set(names.values()) <= {column.name for column in target.live()}

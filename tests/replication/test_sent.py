@@ -5,8 +5,14 @@ from __future__ import annotations
 import pytest
 
 from pubcheck.postgres.catalog import Catalog
-from pubcheck.postgres.replication.initial_copy import copied, listed, subscribe_conflicts
-from pubcheck.postgres.replication.published_changes import Sent, sent, sent_by, unpublished_members, unused
+from pubcheck.postgres.replication.initial_copy import publication_tables, subscribe_conflicts, tables_to_copy
+from pubcheck.postgres.replication.published_changes import (
+    Sent,
+    published_by,
+    published_of,
+    unpublished_members,
+    unused_clauses,
+)
 from pubcheck.postgres.replication.subscription_set import Combined, combine
 from pubcheck.postgres.versions import MAJORS
 from tests.postgres.ddl.support import find, fold
@@ -58,9 +64,9 @@ def combined(catalog: Catalog, relation: str, *publications: str) -> Combined | 
 def test_changes_of_leaves_arrive_under_the_topmost_published_name(made: str, arriving: dict[str, str]) -> None:
     catalog = catalog_of(f"{TREE}; CREATE PUBLICATION p {made}")
     publication = catalog.publication_names["p"]
-    found = sent_by(catalog, publication)
+    found = published_by(catalog, publication)
     assert names(catalog, found) == arriving
-    assert [sent(catalog, publication, one.relation) for one in found] == found
+    assert [published_of(catalog, publication, one.relation) for one in found] == found
 
 
 def test_why_a_table_is_sent_and_through_which_relation() -> None:
@@ -68,10 +74,10 @@ def test_why_a_table_is_sent_and_through_which_relation() -> None:
         f"{TREE}; CREATE PUBLICATION p FOR TABLE mid, TABLES IN SCHEMA s; CREATE PUBLICATION q FOR TABLE pt"
     )
     leaf = oid(catalog, "s.leaf")
-    found = sent(catalog, catalog.publication_names["p"], leaf)
+    found = published_of(catalog, catalog.publication_names["p"], leaf)
     assert found is not None
     assert (found.how, found.through) == ("schema", leaf)
-    found = sent(catalog, catalog.publication_names["q"], leaf)
+    found = published_of(catalog, catalog.publication_names["q"], leaf)
     assert found is not None
     assert (found.how, found.through) == ("table", oid(catalog, "pt"))
 
@@ -88,8 +94,8 @@ def test_columns_of_a_partition_are_mapped_by_name_and_sent_in_the_order_of_the_
         """
     )
     p1 = oid(catalog, "p1")
-    through_root = sent(catalog, catalog.publication_names["p"], p1)
-    alone = sent(catalog, catalog.publication_names["q"], p1)
+    through_root = published_of(catalog, catalog.publication_names["p"], p1)
+    alone = published_of(catalog, catalog.publication_names["q"], p1)
     assert through_root is not None
     assert alone is not None
     assert through_root.columns == (5, 3)
@@ -109,7 +115,7 @@ def test_columns_of_a_partition_are_mapped_by_name_and_sent_in_the_order_of_the_
 def test_generated_columns(made: str, columns: tuple[int, ...]) -> None:
     table = "id int PRIMARY KEY, a int, g int GENERATED ALWAYS AS (a) STORED, v int GENERATED ALWAYS AS (a) VIRTUAL"
     catalog = catalog_of(f"CREATE TABLE t ({table}); CREATE PUBLICATION p {made}")
-    assert [one.columns for one in sent_by(catalog, catalog.publication_names["p"])] == [columns]
+    assert [one.columns for one in published_by(catalog, catalog.publication_names["p"])] == [columns]
 
 
 def test_what_is_accepted_and_never_sent() -> None:
@@ -133,7 +139,9 @@ def test_what_is_accepted_and_never_sent() -> None:
     others = {"tt": "temporary", "sq": "sequence", "mv": "materialized view"}
     assert reasons("q") == {"pt1": "unlogged", "pt2": "foreign", **others}
     # The view lists the partitions all the same.
-    shown = {catalog.relations[one.relation].name for one in listed(catalog, catalog.publication_names["p"])}
+    shown = {
+        catalog.relations[one.relation].name for one in publication_tables(catalog, catalog.publication_names["p"])
+    }
     assert shown == {"pt1", "pt2", "pt3"}
 
 
@@ -147,7 +155,7 @@ def test_filters_and_lists_that_never_count() -> None:
     )
 
     def found(publication: str) -> list[tuple[int, int]]:
-        return [(one.entry.relation, one.by) for one in unused(catalog, catalog.publication_names[publication])]
+        return [(one.entry.relation, one.by) for one in unused_clauses(catalog, catalog.publication_names[publication])]
 
     assert found("p") == [(oid(catalog, "s.leaf"), oid(catalog, "pt"))]
     assert found("q") == [(oid(catalog, "other"), 0)]
@@ -242,7 +250,7 @@ def test_a_list_of_all_columns_beside_none(
 def test_a_leaf_beside_its_root_is_copied_twice_by_15(major: int) -> None:
     made = f"{TREE}; CREATE PUBLICATION p FOR TABLE pt{ROOT}; CREATE PUBLICATION q FOR TABLE other"
     catalog = catalog_of(made, major)
-    found = copied(catalog, [catalog.publication_names[name] for name in ("p", "q")])
+    found = tables_to_copy(catalog, [catalog.publication_names[name] for name in ("p", "q")])
     within = {catalog.relations[one.relation].name: one.within for one in found}
     assert within == ({"pt": 0, "other": oid(catalog, "pt")} if major == 15 else {"pt": 0})
 
@@ -250,5 +258,5 @@ def test_a_leaf_beside_its_root_is_copied_twice_by_15(major: int) -> None:
 def test_what_rests_on_the_unseen_is_not_certain() -> None:
     session = fold("CREATE PUBLICATION p FOR TABLE t WHERE (a > 1), u; CREATE TABLE v (id int)", complete=False)
     assert find(session, "t") is not None
-    found = sent_by(session.catalog, session.catalog.publication_names["p"])
+    found = published_by(session.catalog, session.catalog.publication_names["p"])
     assert [one.certain for one in found] == [False, False]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pubcheck.postgres.replication.initial_copy import copied, subscribe_conflicts
+from pubcheck.postgres.replication.initial_copy import subscribe_conflicts, tables_to_copy
 from tests.postgres.ddl.support import fold
 from tests.replication.decoding import Publisher, value
 from tests.support.cases import Case, load
@@ -57,7 +57,7 @@ def test_the_copy_brings_the_rows_that_it_brought_to_the_subscriber(case: Case) 
 def copy(publisher: Publisher, subscriber: Publisher, publications: list[str]) -> None:
     """The initial copy."""
     catalog = publisher.catalog
-    for one in copied(catalog, [catalog.publication_names[name] for name in publications]):
+    for one in tables_to_copy(catalog, [catalog.publication_names[name] for name in publications]):
         source = catalog.relations[one.relation]
         target = table_of(subscriber, catalog.namespaces[source.namespace].name, source.name)
         for oid in catalog.descendants(source.oid) if source.kind == "p" else [source.oid]:

@@ -11,7 +11,7 @@ from pubcheck.checks.table_names import table_name
 from pubcheck.postgres.catalog.rows import Filter, Place, Publication, Relation
 from pubcheck.postgres.identifiers import identifier
 from pubcheck.postgres.primnodes import Expr
-from pubcheck.postgres.replication.publication_lookup import mapped, sent_columns
+from pubcheck.postgres.replication.publication_lookup import partition_columns, sent_columns
 from pubcheck.postgres.replication.replica_identity import ReplicaIdentity, replica_identity
 
 
@@ -116,7 +116,9 @@ def _refused_anyway(context: RuleContext, filtered: Filtered, number: int) -> bo
         return False
     for leaf in context.leaves(filtered.relation)[:1]:
         identity = replica_identity(context.catalog, leaf)
-        return not identity.full and not identity.columns.issuperset(mapped(filtered.relation, leaf, (number,)))
+        return not identity.full and not identity.columns.issuperset(
+            partition_columns(filtered.relation, leaf, (number,))
+        )
     return False
 
 
@@ -125,7 +127,7 @@ def _can_be_null(context: RuleContext, relation: Relation, number: int) -> bool:
     if not _nullable(context, relation, number):
         return False
     leaves = context.leaves(relation) if relation.kind == "p" else []
-    mapped_to = [(leaf, mapped(relation, leaf, (number,))) for leaf in leaves]
+    mapped_to = [(leaf, partition_columns(relation, leaf, (number,))) for leaf in leaves]
     return not leaves or any(not there or _nullable(context, leaf, there[0]) for leaf, there in mapped_to)
 
 
@@ -194,13 +196,13 @@ def _lost(context: RuleContext, filtered: Filtered, leaf: Relation) -> tuple[lis
     identity = replica_identity(catalog, leaf)
     if identity.full or not identity.exists or filtered.entry.filter is None or not leaf.seen:
         return None
-    read = mapped(relation, leaf, filtered.entry.filter.columns)
+    read = partition_columns(relation, leaf, filtered.entry.filter.columns)
     if not identity.columns.issuperset(read) or len(identity.columns) == 1:
         return None
     if all(leaf.columns[number - 1].identity == "a" for number in read):
         return None
     generated = filtered.publication.generated == "s"
-    sent = mapped(relation, leaf, sent_columns(relation, filtered.entry.columns, generated))
+    sent = partition_columns(relation, leaf, sent_columns(relation, filtered.entry.columns, generated))
     cache = context.session.syscache
     columns = [leaf.columns[number - 1] for number in sent if number not in identity.columns]
     names = [column.name for column in columns if can_be_toasted(cache, column)]

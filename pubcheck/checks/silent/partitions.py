@@ -20,7 +20,7 @@ from pubcheck.checks.silent.filters import published_roots
 from pubcheck.postgres.catalog.rows import Place, Publication, PublicationRel, Relation
 from pubcheck.postgres.ddl.publications.tables import same_filter
 from pubcheck.postgres.identifiers import identifier, qualified
-from pubcheck.postgres.replication.initial_copy import copied
+from pubcheck.postgres.replication.initial_copy import tables_to_copy
 from pubcheck.postgres.replication.publication_lookup import (
     Arrival,
     effective_entry,
@@ -142,7 +142,7 @@ def copied_twice(context: RuleContext) -> Iterator[RuleFinding]:
     for subscription, named in context.together:
         if catalog.major.number > 15 or len(named) < 2:
             continue
-        found = [row for row in copied(catalog, context.asked(subscription)) if row.within]
+        found = [row for row in tables_to_copy(catalog, context.asked(subscription)) if row.within]
         if not found:
             continue
         first = found[0]

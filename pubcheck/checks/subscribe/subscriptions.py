@@ -33,7 +33,7 @@ from pubcheck.postgres.replication.publication_lookup import (
     route,
     sent_columns,
 )
-from pubcheck.postgres.replication.published_changes import sent_by
+from pubcheck.postgres.replication.published_changes import published_by
 from pubcheck.postgres.replication.subscription_set import Conflict, combine
 
 
@@ -218,7 +218,7 @@ def _kind(context: RuleContext, conflict: Conflict) -> str:
 def _when_decoding(context: RuleContext, asked: list[int]) -> Iterator[Conflict]:
     seen: set[int] = set()
     for publication in asked:
-        for sent in sent_by(context.catalog, publication):
+        for sent in published_by(context.catalog, publication):
             if sent.relation not in seen:
                 seen.add(sent.relation)
                 combined = combine(context.catalog, asked, sent.relation)

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.catalog.rows import Place, Publication, PublicationRel, Relation
-from pubcheck.postgres.replication.publication_lookup import identity_check_entry, mapped
+from pubcheck.postgres.replication.publication_lookup import identity_check_entry, partition_columns
 from pubcheck.postgres.replication.replica_identity import ReplicaIdentity
 
 Write = Literal["update", "delete"]
@@ -55,7 +55,7 @@ def _filter_cause(
         return None
     source = catalog.relations[entry.relation]
     for number in entry.filter.columns:
-        if identity.columns.isdisjoint(mapped(source, relation, (number,))):
+        if identity.columns.isdisjoint(partition_columns(source, relation, (number,))):
             name = source.columns[number - 1].name
             place = next((place for column, place in entry.filter.places if column == number), None)
             return Cause(publication, FILTER, publication.seen and entry.filter.analysed, name, entry, place)
@@ -77,7 +77,7 @@ def _columns_cause(
         place = Place(first.source, first.statement, first.start, last.end)
     if identity.full:
         return Cause(publication, COLUMN_LIST, publication.seen, "", entry, place)
-    listed = mapped(catalog.relations[entry.relation], relation, entry.columns)
+    listed = partition_columns(catalog.relations[entry.relation], relation, entry.columns)
     for number in sorted(identity.columns):
         if number not in listed:
             return Cause(publication, COLUMN_LIST, publication.seen, relation.columns[number - 1].name, entry, place)

@@ -10,7 +10,7 @@ from msgspec import Struct
 from pubcheck.checks.table_names import table_name
 from pubcheck.postgres.catalog.rows import Publication, PublicationRel
 from pubcheck.postgres.identifiers import identifier
-from pubcheck.postgres.replication.publication_lookup import identity_check_entry, mapped, publications_of
+from pubcheck.postgres.replication.publication_lookup import identity_check_entry, partition_columns, publications_of
 from pubcheck.postgres.replication.replica_identity import replica_identity
 from pubcheck.postgres.session import Session
 
@@ -50,8 +50,8 @@ class PublishedTable:
         if entry is None:
             return Membership(publication, None)
         named = self.catalog.relations[entry.relation]
-        reads = mapped(named, self.row, entry.filter.columns if entry.filter is not None else ())
-        listed = None if entry.columns is None else frozenset(mapped(named, self.row, entry.columns))
+        reads = partition_columns(named, self.row, entry.filter.columns if entry.filter is not None else ())
+        listed = None if entry.columns is None else frozenset(partition_columns(named, self.row, entry.columns))
         return Membership(publication, entry, reads, listed)
 
     def sends(self, one: Membership, number: int) -> bool:

@@ -33,12 +33,12 @@ class Reasons:
         self.flags: dict[str, Reason] = {}
         """By the flags of a session (``visibility.Doubt``)."""
 
-    def here(self, text: str) -> Reason:
+    def current(self, text: str) -> Reason:
         """A reason that the current statement gives; ``text`` describes it where nothing better is known."""
         return Reason(self.text or text, self.at)
 
     def assume_row(self, oid: int, text: str) -> None:
-        self.rows.setdefault(oid, self.here(text))
+        self.rows.setdefault(oid, self.current(text))
 
 
 NOT_FOLLOWED = "the effect of this statement is unknown"

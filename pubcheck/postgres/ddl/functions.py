@@ -252,7 +252,7 @@ def run(session: Session, tree: Any) -> None:
             session.blind = True
             _doubt_named(session, call)
             if _speaks_of_publications(session, call):
-                session.unfollowed(None)
+                session.note_unknown_effect(None)
 
 
 def unfollowed_call(session: Session, row: Proc) -> None:

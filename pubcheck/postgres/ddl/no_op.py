@@ -25,4 +25,4 @@ def call(session: Session, node: Node) -> None:
 
 def do_block(session: Session, node: Node) -> None:
     """An anonymous code block is not looked into; what it makes is not visible."""
-    session.unfollowed(session.text.decode(errors="replace"))
+    session.note_unknown_effect(session.text.decode(errors="replace"))

@@ -9,7 +9,7 @@ from typing import Any
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.executor.compare import array_equal, array_order, equality_of, order_of
 from pubcheck.postgres.executor.function_lookup import Call, Function, Maker
-from pubcheck.postgres.executor.values import Array, Order, failed
+from pubcheck.postgres.executor.values import Array, Order, evaluation_error
 
 FUNCTIONS: dict[str, Function] = {}
 MAKERS: dict[str, Maker] = {}
@@ -91,11 +91,11 @@ def _position(call: Call) -> Function:
         if array is None:
             return None
         if len(array.lengths) > 1:
-            raise failed("0A000", "searching for elements in multidimensional arrays is not supported")
+            raise evaluation_error("0A000", "searching for elements in multidimensional arrays is not supported")
         if not array.elements:
             return None
         if len(call.expr.args) > 2 and start is None:
-            raise failed("22004", "initial position must not be null")
+            raise evaluation_error("22004", "initial position must not be null")
         lower = array.lowers[0]
         for at, element in enumerate(array.elements, lower):
             if len(call.expr.args) > 2 and start is not None and at < start:
@@ -116,7 +116,7 @@ def _removed(call: Call) -> Function:
         if array is None:
             return None
         if len(array.lengths) > 1:
-            raise failed("0A000", "removing elements from multidimensional arrays is not supported")
+            raise evaluation_error("0A000", "removing elements from multidimensional arrays is not supported")
 
         def same(element: Any) -> bool:
             return (element is None and unwanted is None) or (
@@ -133,7 +133,7 @@ def _appended(array: Array | None, element: Any) -> Array:
     if array is None or not array.elements:
         return Array([element])
     if len(array.lengths) != 1:
-        raise failed("22000", "argument must be empty or one-dimensional array")
+        raise evaluation_error("22000", "argument must be empty or one-dimensional array")
     return Array([*array.elements, element], None, array.lowers)
 
 
@@ -141,7 +141,7 @@ def _prepended(element: Any, array: Array | None) -> Array:
     if array is None or not array.elements:
         return Array([element])
     if len(array.lengths) != 1:
-        raise failed("22000", "argument must be empty or one-dimensional array")
+        raise evaluation_error("22000", "argument must be empty or one-dimensional array")
     return Array([element, *array.elements], None, array.lowers)
 
 

@@ -13,7 +13,7 @@ from pubcheck.postgres.executor.compare import bit_order
 from pubcheck.postgres.executor.function_lookup import Call, Function, Maker
 from pubcheck.postgres.executor.integers import COMPARISONS
 from pubcheck.postgres.executor.linear_matching import like
-from pubcheck.postgres.executor.values import failed
+from pubcheck.postgres.executor.values import evaluation_error
 
 FUNCTIONS: dict[str, Function] = {}
 MAKERS: dict[str, Maker] = {}
@@ -39,26 +39,26 @@ def _substring(value: Any, start: int, length: int | None = None) -> Any:
 
 def _byte(value: bytes, at: int) -> int:
     if not 0 <= at < len(value):
-        raise failed("2202E", f"index {at} out of valid range, 0..{len(value) - 1}")
+        raise evaluation_error("2202E", f"index {at} out of valid range, 0..{len(value) - 1}")
     return value[at]
 
 
 def _bit_of_bytes(value: bytes, at: int) -> int:
     if not 0 <= at < 8 * len(value):
-        raise failed("2202E", f"index {at} out of valid range, 0..{8 * len(value) - 1}")
+        raise evaluation_error("2202E", f"index {at} out of valid range, 0..{8 * len(value) - 1}")
     return value[at // 8] >> (at % 8) & 1
 
 
 def _bit(value: str, at: int) -> int:
     if not 0 <= at < len(value):
-        raise failed("2202E", f"bit index {at} out of valid range (0..{len(value) - 1})")
+        raise evaluation_error("2202E", f"bit index {at} out of valid range (0..{len(value) - 1})")
     return int(value[at])
 
 
 def _bitwise(operation: Callable[[bool, bool], bool], word: str) -> Function:
     def apply(left: str, right: str) -> str:
         if len(left) != len(right):
-            raise failed("22026", f"cannot {word} bit strings of different sizes")
+            raise evaluation_error("22026", f"cannot {word} bit strings of different sizes")
         return "".join("1" if operation(a == "1", b == "1") else "0" for a, b in zip(left, right, strict=True))
 
     return apply
@@ -94,7 +94,7 @@ def _to_bits(bits: int) -> Function:
 def _from_bits(bits: int, name: str) -> Function:
     def cast(value: str) -> int:
         if len(value) > bits:
-            raise failed("22003", f"{name} out of range")
+            raise evaluation_error("22003", f"{name} out of range")
         number = int(value or "0", 2)
         return number - (1 << bits) if len(value) == bits and value[0] == "1" else number
 
@@ -105,7 +105,7 @@ def _bit_length_coercion(value: str, length: int, explicit: bool) -> str:
     if not 0 < length <= _GREATEST_BITS or len(value) == length:
         return value
     if not explicit:
-        raise failed("22026", f"bit string length {len(value)} does not match type bit({length})")
+        raise evaluation_error("22026", f"bit string length {len(value)} does not match type bit({length})")
     room(length)
     return value[:length].ljust(length, "0")
 
@@ -114,7 +114,7 @@ def _varbit_length_coercion(value: str, length: int, explicit: bool) -> str:
     if length <= 0 or len(value) <= length:
         return value
     if not explicit:
-        raise failed("22001", f"bit string too long for type bit varying({length})")
+        raise evaluation_error("22001", f"bit string too long for type bit varying({length})")
     return value[:length]
 
 
@@ -129,7 +129,7 @@ def _encode(value: bytes, kind: str) -> str:
         return "\n".join(text[at : at + 76] for at in range(0, len(text), 76))
     if word == "escape":
         return "".join("\\\\" if byte == 92 else chr(byte) if 0 < byte < 128 else f"\\{byte:03o}" for byte in value)
-    raise failed("22023", f'unrecognized encoding: "{kind}"')
+    raise evaluation_error("22023", f'unrecognized encoding: "{kind}"')
 
 
 def _decode(text: str, kind: str) -> bytes:
@@ -137,9 +137,9 @@ def _decode(text: str, kind: str) -> bytes:
         compact = "".join(text.split(" ")).replace("\n", "").replace("\t", "").replace("\r", "")
         for char in compact:
             if char not in "0123456789abcdefABCDEF":
-                raise failed("22023", f'invalid hexadecimal digit: "{char}"')
+                raise evaluation_error("22023", f'invalid hexadecimal digit: "{char}"')
         if len(compact) % 2:
-            raise failed("22023", "invalid hexadecimal data: odd number of digits")
+            raise evaluation_error("22023", "invalid hexadecimal data: odd number of digits")
         return bytes.fromhex(compact)
     raise Unknowable(f"what decode() makes of {kind}")
 

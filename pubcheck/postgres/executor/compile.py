@@ -12,7 +12,7 @@ from typing import Any
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.executor.compare import order_of
 from pubcheck.postgres.executor.function_lookup import Call, Function, Implementation, implementation
-from pubcheck.postgres.executor.values import Array, Context, adoption, failed
+from pubcheck.postgres.executor.values import Array, Context, adoption, evaluation_error
 from pubcheck.postgres.oids import INT4, OID, UNKNOWN
 from pubcheck.postgres.primnodes import EXPLICIT_CALL, IMPLICIT, Expr
 
@@ -519,11 +519,11 @@ def _nested(parts: list[Array | None]) -> Array:
     arrays = [part for part in parts if part is not None and part.elements]
     if not arrays:
         return Array([])
-    mismatch = failed("2202E", "multidimensional arrays must have array expressions with matching dimensions")
+    mismatch = evaluation_error("2202E", "multidimensional arrays must have array expressions with matching dimensions")
     shape = arrays[0].lengths, arrays[0].lowers
     if len(arrays) < len(parts) or any((part.lengths, part.lowers) != shape for part in arrays):
         raise mismatch
     if len(arrays[0].lengths) >= 6:
-        raise failed("54000", "number of array dimensions (7) exceeds the maximum allowed (6)")
+        raise evaluation_error("54000", "number of array dimensions (7) exceeds the maximum allowed (6)")
     elements = [element for part in arrays for element in part.elements]
     return Array(elements, (len(arrays), *arrays[0].lengths), (1, *arrays[0].lowers))

@@ -10,7 +10,14 @@ from typing import Any
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.executor.compare import nan_larger, nan_order, nan_smaller
 from pubcheck.postgres.executor.function_lookup import Function, Maker
-from pubcheck.postgres.executor.values import WIDE, division_by_zero, failed, out_of_range, single, whole_scale
+from pubcheck.postgres.executor.values import (
+    WIDE,
+    division_by_zero,
+    evaluation_error,
+    out_of_range,
+    single,
+    whole_scale,
+)
 
 FUNCTIONS: dict[str, Function] = {}
 MAKERS: dict[str, Maker] = {}
@@ -27,11 +34,11 @@ NAN_COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
 
 
 def overflow() -> Exception:
-    return failed("22003", "value out of range: overflow")
+    return evaluation_error("22003", "value out of range: overflow")
 
 
 def underflow() -> Exception:
-    return failed("22003", "value out of range: underflow")
+    return evaluation_error("22003", "value out of range: underflow")
 
 
 def _arithmetic(rounded: Callable[[float], float]) -> dict[str, Function]:
@@ -111,7 +118,7 @@ def _to_numeric(digits: int) -> Function:
 
 def _square_root(value: float) -> float:
     if value < 0:
-        raise failed("2201F", "cannot take square root of a negative number")
+        raise evaluation_error("2201F", "cannot take square root of a negative number")
     return math.sqrt(value)
 
 
@@ -122,9 +129,9 @@ def _power(base: float, exponent: float) -> float:
     if exponent != exponent:
         return exponent if base != 1.0 else 1.0
     if base == 0.0 and exponent < 0:
-        raise failed("2201F", "zero raised to a negative power is undefined")
+        raise evaluation_error("2201F", "zero raised to a negative power is undefined")
     if base < 0 and math.isfinite(exponent) and exponent != math.floor(exponent):
-        raise failed("2201F", "a negative number raised to a non-integer power yields a complex result")
+        raise evaluation_error("2201F", "a negative number raised to a non-integer power yields a complex result")
     if math.isinf(base) or math.isinf(exponent):
         return math.pow(base, exponent)
     try:
@@ -139,9 +146,9 @@ def _power(base: float, exponent: float) -> float:
 def _logarithm(function: Callable[[float], float]) -> Function:
     def log(value: float) -> float:
         if value == 0.0:
-            raise failed("2201E", "cannot take logarithm of zero")
+            raise evaluation_error("2201E", "cannot take logarithm of zero")
         if value < 0:
-            raise failed("2201E", "cannot take logarithm of a negative number")
+            raise evaluation_error("2201E", "cannot take logarithm of a negative number")
         return function(value)
 
     return log

@@ -9,7 +9,7 @@ from typing import Any
 
 from pubcheck.postgres.executor.compare import plain_order
 from pubcheck.postgres.executor.function_lookup import Function, Maker
-from pubcheck.postgres.executor.values import division_by_zero, failed, out_of_range
+from pubcheck.postgres.executor.values import division_by_zero, evaluation_error, out_of_range
 
 _BITS = {"2": 16, "4": 32, "8": 64}
 _NAMES = {"2": "smallint", "4": "integer", "8": "bigint"}
@@ -117,7 +117,7 @@ def _integers() -> None:
 
 def _to_oid(value: int) -> int:
     if not 0 <= value < 1 << 32:
-        raise failed("22003", "OID out of range")
+        raise evaluation_error("22003", "OID out of range")
     return value
 
 

@@ -14,7 +14,7 @@ from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.executor import numeric
 from pubcheck.postgres.executor.compare import json_equal, json_order
 from pubcheck.postgres.executor.function_lookup import Call, Function, Maker
-from pubcheck.postgres.executor.values import JSON_NULL, Array, failed
+from pubcheck.postgres.executor.values import JSON_NULL, Array, evaluation_error
 
 FUNCTIONS: dict[str, Function] = {}
 MAKERS: dict[str, Maker] = {}
@@ -150,7 +150,7 @@ def _length(value: Any) -> int:
     if isinstance(value, list):
         return len(value)
     kind = "a non-array" if isinstance(value, dict) else "a scalar"
-    raise failed("22023", f"cannot get array length of {kind}")
+    raise evaluation_error("22023", f"cannot get array length of {kind}")
 
 
 def _concatenated(left: Any, right: Any) -> Any:
@@ -165,14 +165,14 @@ def _without(value: Any, key: str) -> Any:
         return {name: item for name, item in value.items() if name != key}
     if isinstance(value, list):
         return [item for item in value if not (isinstance(item, str) and item == key)]
-    raise failed("22023", "cannot delete from scalar")
+    raise evaluation_error("22023", "cannot delete from scalar")
 
 
 def _without_keys(value: Any, keys: Array) -> Any:
     if len(keys.lengths) > 1:
-        raise failed("2202E", "wrong number of array subscripts")
+        raise evaluation_error("2202E", "wrong number of array subscripts")
     if not isinstance(value, dict | list):
-        raise failed("22023", "cannot delete from scalar")
+        raise evaluation_error("22023", "cannot delete from scalar")
     for key in keys.elements:
         if key is not None:
             value = _without(value, key)
@@ -181,9 +181,9 @@ def _without_keys(value: Any, keys: Array) -> Any:
 
 def _without_element(value: Any, at: int) -> Any:
     if isinstance(value, dict):
-        raise failed("22023", "cannot delete from object using integer index")
+        raise evaluation_error("22023", "cannot delete from object using integer index")
     if not isinstance(value, list):
-        raise failed("22023", "cannot delete from scalar")
+        raise evaluation_error("22023", "cannot delete from scalar")
     return [element for index, element in enumerate(value) if index != (at if at >= 0 else at + len(value))]
 
 
@@ -198,7 +198,7 @@ def _cast(kind: str, type_name: str, convert: Callable[[Any], Any]) -> Maker:
                 return None
             if actual != kind:
                 word = words.get(actual, "null")
-                raise failed("22023", f"cannot cast jsonb {word} to type {type_name}")
+                raise evaluation_error("22023", f"cannot cast jsonb {word} to type {type_name}")
             return convert(value)
 
         return cast
@@ -222,7 +222,7 @@ def _string(text: str, at: int) -> tuple[str, int]:
     scan: Callable[[str, int, bool], tuple[str, int]] = vars(decoder)["scanstring"]
     decoded, end = scan(text, at + 1, True)
     if "\0" in decoded:
-        raise failed("22P05", "unsupported Unicode escape sequence", "\\u0000 cannot be converted to text.")
+        raise evaluation_error("22P05", "unsupported Unicode escape sequence", "\\u0000 cannot be converted to text.")
     if any("\ud800" <= char <= "\udfff" for char in decoded):
         raise Unknowable("a document with halves of surrogate pairs")
     return decoded, end
@@ -346,7 +346,7 @@ def _json_length(text: str) -> int:
     if items is not None:
         return len(items)
     kind = "a non-array" if _json_typeof(text) == "object" else "a scalar"
-    raise failed("22023", f"cannot get array length of {kind}")
+    raise evaluation_error("22023", f"cannot get array length of {kind}")
 
 
 def _quantified(every: bool) -> Function:

@@ -6,14 +6,14 @@ from collections.abc import Callable
 
 from pubcheck.postgres.executor.function_lookup import Function, Maker
 from pubcheck.postgres.executor.integers import COMPARISONS
-from pubcheck.postgres.executor.values import failed
+from pubcheck.postgres.executor.values import evaluation_error
 
 Address = tuple[int, bytes, int, bytes]
 FUNCTIONS: dict[str, Function] = {}
 MAKERS: dict[str, Maker] = {}
 
 
-def made(family: int, prefix: int, address: bytes) -> Address:
+def inet_value(family: int, prefix: int, address: bytes) -> Address:
     size = len(address) * 8
     mask = (1 << size) - (1 << (size - prefix))
     network = (int.from_bytes(address, "big") & mask).to_bytes(len(address), "big")
@@ -40,34 +40,34 @@ def _moved(value: Address, by: int) -> Address:
     size = len(value[3]) * 8
     number = int.from_bytes(value[3], "big") + by
     if not 0 <= number < 1 << size:
-        raise failed("22003", "result is out of range")
-    return made(value[0], value[2], number.to_bytes(size // 8, "big"))
+        raise evaluation_error("22003", "result is out of range")
+    return inet_value(value[0], value[2], number.to_bytes(size // 8, "big"))
 
 
 def _distance(left: Address, right: Address) -> int:
     if left[0] != right[0]:
-        raise failed("22023", "cannot subtract inet values of different sizes")
+        raise evaluation_error("22023", "cannot subtract inet values of different sizes")
     difference = int.from_bytes(left[3], "big") - int.from_bytes(right[3], "big")
     if left[0] == 6:
         # Its 128 bits wrap.
         difference = (difference + (1 << 127)) % (1 << 128) - (1 << 127)
     if not -(1 << 63) <= difference < 1 << 63:
-        raise failed("22003", "result is out of range")
+        raise evaluation_error("22003", "result is out of range")
     return difference
 
 
 def _bitwise(operation: Callable[[int, int], int], word: str) -> Function:
     def apply(left: Address, right: Address) -> Address:
         if left[0] != right[0]:
-            raise failed("22023", f"cannot {word} inet values of different sizes")
+            raise evaluation_error("22023", f"cannot {word} inet values of different sizes")
         number = operation(int.from_bytes(left[3], "big"), int.from_bytes(right[3], "big"))
-        return made(left[0], max(left[2], right[2]), number.to_bytes(len(left[3]), "big"))
+        return inet_value(left[0], max(left[2], right[2]), number.to_bytes(len(left[3]), "big"))
 
     return apply
 
 
 def _inverted(value: Address) -> Address:
-    return made(value[0], value[2], bytes(255 - byte for byte in value[3]))
+    return inet_value(value[0], value[2], bytes(255 - byte for byte in value[3]))
 
 
 def _host_bits(value: Address) -> int:
@@ -75,7 +75,7 @@ def _host_bits(value: Address) -> int:
 
 
 def _masked(value: Address, number: int, prefix: int) -> Address:
-    return made(value[0], prefix, number.to_bytes(len(value[3]), "big"))
+    return inet_value(value[0], prefix, number.to_bytes(len(value[3]), "big"))
 
 
 def _broadcast(value: Address) -> Address:
@@ -96,9 +96,9 @@ def _set_length(cidr: bool) -> Function:
         size = len(value[3]) * 8
         bits = size if bits == -1 else bits
         if not 0 <= bits <= size:
-            raise failed("22023", f"invalid mask length: {bits}")
-        address = made(value[0], bits, value[3])
-        return made(value[0], bits, address[1]) if cidr else address
+            raise evaluation_error("22023", f"invalid mask length: {bits}")
+        resized = inet_value(value[0], bits, value[3])
+        return inet_value(value[0], bits, resized[1]) if cidr else resized
 
     return apply
 
@@ -135,8 +135,8 @@ FUNCTIONS |= {
     "inetnot": _inverted,
     "family": lambda value: value[0],
     "masklen": lambda value: value[2],
-    "network": lambda value: made(value[0], value[2], value[1]),
-    "cidr(inet)": lambda value: made(value[0], value[2], value[1]),
+    "network": lambda value: inet_value(value[0], value[2], value[1]),
+    "cidr(inet)": lambda value: inet_value(value[0], value[2], value[1]),
     "broadcast": _broadcast,
     "netmask": _netmask,
     "hostmask": _hostmask,

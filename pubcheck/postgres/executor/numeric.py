@@ -10,7 +10,7 @@ from math import isqrt
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.executor.compare import nan_larger, nan_order, nan_smaller
 from pubcheck.postgres.executor.function_lookup import Function, Maker
-from pubcheck.postgres.executor.values import WIDE, division_by_zero, failed, out_of_range, single
+from pubcheck.postgres.executor.values import WIDE, division_by_zero, evaluation_error, out_of_range, single
 from pubcheck.postgres.input.numbers import fit
 
 FUNCTIONS: dict[str, Function] = {}
@@ -49,7 +49,7 @@ def _checked(value: Decimal) -> Decimal:
     """Apply the limits of make_result."""
     if value.is_finite():
         if value and value.adjusted() >= _GREATEST_WEIGHT:
-            raise failed("22003", "value overflows numeric format")
+            raise evaluation_error("22003", "value overflows numeric format")
         if scale(value) > _GREATEST_STORED_SCALE:
             return _at_scale(value, _GREATEST_STORED_SCALE)
     return value
@@ -77,7 +77,7 @@ def _sized(*values: Decimal) -> None:
 def _multiply(left: Decimal, right: Decimal) -> Decimal:
     if left.is_finite() and right.is_finite() and left and right:
         if left.adjusted() + right.adjusted() >= _GREATEST_WEIGHT:
-            raise failed("22003", "value overflows numeric format")
+            raise evaluation_error("22003", "value overflows numeric format")
         _sized(left, right)
     return _checked(WIDE.multiply(left, right))
 
@@ -169,7 +169,7 @@ def _square_root(value: Decimal) -> Decimal:
     if value.is_nan():
         return value
     if value < 0:
-        raise failed("2201F", "cannot take square root of a negative number")
+        raise evaluation_error("2201F", "cannot take square root of a negative number")
     if value.is_infinite():
         return value
     _sized(value)
@@ -187,11 +187,11 @@ def _power(base: Decimal, exponent: Decimal) -> Decimal:
     if not (base.is_finite() and exponent.is_finite()):
         raise Unknowable("a power of numeric that is not finite")
     if base == 0 and exponent < 0:
-        raise failed("2201F", "zero raised to a negative power is undefined")
+        raise evaluation_error("2201F", "zero raised to a negative power is undefined")
     whole = exponent.to_integral_value()
     if exponent != whole:
         if base < 0:
-            raise failed("2201F", "a negative number raised to a non-integer power yields a complex result")
+            raise evaluation_error("2201F", "a negative number raised to a non-integer power yields a complex result")
         raise Unknowable("a fractional power of a numeric")
     if exponent < 0 or exponent > 1000 or base != base.to_integral_value():
         raise Unknowable("a power of a numeric")
@@ -215,7 +215,7 @@ def _to_integer(name: str, bits: int) -> Function:
     def cast(value: Decimal) -> int:
         if not value.is_finite():
             kind = "NaN" if value.is_nan() else "infinity"
-            raise failed("0A000", f"cannot convert {kind} to {name}")
+            raise evaluation_error("0A000", f"cannot convert {kind} to {name}")
         whole = int(value.to_integral_value(rounding=ROUND_HALF_UP, context=WIDE))
         if not -limit <= whole < limit:
             raise out_of_range(name)
@@ -232,7 +232,7 @@ def to_float8(value: Decimal) -> float:
         return float(value)
     result = float(value)
     if result in (float("inf"), float("-inf")) or (result == 0.0 and value):
-        raise failed("22003", f'"{text(value)}" is out of range for type double precision')
+        raise evaluation_error("22003", f'"{text(value)}" is out of range for type double precision')
     return result
 
 
@@ -241,7 +241,7 @@ def to_float4(value: Decimal) -> float:
         return float(value)
     result = single(float(value))
     if result in (float("inf"), float("-inf")) or (result == 0.0 and value):
-        raise failed("22003", f'"{text(value)}" is out of range for type real')
+        raise evaluation_error("22003", f'"{text(value)}" is out of range for type real')
     return result
 
 

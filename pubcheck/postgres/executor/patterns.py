@@ -13,13 +13,13 @@ from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.executor.characters import as_stored, lower
 from pubcheck.postgres.executor.function_lookup import Call, Function, Maker
 from pubcheck.postgres.executor.linear_matching import Choice, Edge, One, Part, Repeated, Row, Search, like
-from pubcheck.postgres.executor.values import failed
+from pubcheck.postgres.executor.values import evaluation_error
 
 
 def escaped_pattern(pattern: str, escape: str) -> str:
     """like_escape: the pattern with a backslash for its escape character."""
     if len(escape) > 1:
-        raise failed("22025", "invalid escape string", hint="Escape string must be empty or one character.")
+        raise evaluation_error("22025", "invalid escape string", hint="Escape string must be empty or one character.")
     if escape == "\\":
         return pattern
     if not escape:
@@ -312,7 +312,7 @@ def _regexp_like(call: Call) -> Function:
 def similar_pattern(pattern: str, escape: str = "\\") -> str:
     """similar_escape_internal: SQL's pattern as a regular expression; those with separators are not followed."""
     if len(escape) > 1:
-        raise failed("22025", "invalid escape string", hint="Escape string must be empty or one character.")
+        raise evaluation_error("22025", "invalid escape string", hint="Escape string must be empty or one character.")
     parts, after, bracket, place = ["^(?:"], False, False, 0
     for char in pattern:
         if after:

@@ -22,7 +22,7 @@ from pubcheck.postgres.executor.range_order import (
     range_order,
     touch,
 )
-from pubcheck.postgres.executor.values import Order, failed
+from pubcheck.postgres.executor.values import Order, evaluation_error
 from pubcheck.postgres.input.ranges import Range, canonical
 
 FUNCTIONS: dict[str, Function] = {}
@@ -91,7 +91,7 @@ class _Operations:
 
     def union(self, left: Range, right: Range) -> Range:
         if not (left.empty or right.empty or self.overlaps(left, right) or self.adjacent(left, right)):
-            raise failed("22000", "result of range union would not be contiguous")
+            raise evaluation_error("22000", "result of range union would not be contiguous")
         return self.hull(left, right)
 
 
@@ -177,14 +177,16 @@ def _constructor(call: Call) -> Function:
 
     def construct(lower: Any, upper: Any, flags: str | None = "[)") -> Range:
         if three and flags is None:
-            raise failed("22000", "range constructor flags argument must not be null")
+            raise evaluation_error("22000", "range constructor flags argument must not be null")
         if flags not in _FLAGS:
-            raise failed("42601", "invalid range bound flags", hint='Valid values are "[]", "[)", "(]", and "()".')
+            raise evaluation_error(
+                "42601", "invalid range bound flags", hint='Valid values are "[]", "[)", "(]", and "()".'
+            )
         lower_in, upper_in = _FLAGS[flags]
         if lower is not None and upper is not None:
             sign = order(lower, upper)
             if sign > 0:
-                raise failed("22000", "range lower bound must be less than or equal to range upper bound")
+                raise evaluation_error("22000", "range lower bound must be less than or equal to range upper bound")
             if sign == 0 and not (lower_in and upper_in):
                 return Range(True)
         return canonical(row, lower, upper, lower_in, upper_in)

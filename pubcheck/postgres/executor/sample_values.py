@@ -295,15 +295,15 @@ def _bit_strings(hints: Hints, type_oid: int) -> Iterator[str]:
 
 
 def _addresses(hints: Hints, type_oid: int) -> Iterator[str]:
-    from pubcheck.postgres.executor.networks import host, made
+    from pubcheck.postgres.executor.networks import host, inet_value
 
     for oid in (869, 650):
         for value in hints.others.get(oid, ()):
             if type_oid == 869:
                 # An address within the network before the network itself.
                 inside = (int.from_bytes(value[1], "big") + 1).to_bytes(len(value[1]) + 1, "big")[-len(value[1]) :]
-                yield host(made(value[0], len(inside) * 8, inside))
-            yield f"{host(made(value[0], value[2], value[3]))}/{value[2]}"
+                yield host(inet_value(value[0], len(inside) * 8, inside))
+            yield f"{host(inet_value(value[0], value[2], value[3]))}/{value[2]}"
     yield from ("10.0.0.1", "192.168.1.1", "2001:db8::1", "10.0.0.0/8", "192.168.1.0/24")
 
 

@@ -17,7 +17,7 @@ from pubcheck.postgres.executor.characters import as_stored, lower, title, upper
 from pubcheck.postgres.executor.compare import C, text_order
 from pubcheck.postgres.executor.function_lookup import Call, Function, Maker
 from pubcheck.postgres.executor.patterns import LIKE_MAKERS
-from pubcheck.postgres.executor.values import Array, Context, failed
+from pubcheck.postgres.executor.values import Array, Context, evaluation_error
 
 FUNCTIONS: dict[str, Function] = {}
 MAKERS: dict[str, Maker] = {**LIKE_MAKERS}
@@ -102,7 +102,7 @@ def substring(value: Any, start: int, length: int | None = None) -> Any:
     if length is None:
         return value[max(start, 1) - 1 :]
     if length < 0:
-        raise failed("22011", "negative substring length not allowed")
+        raise evaluation_error("22011", "negative substring length not allowed")
     return value[max(start, 1) - 1 : max(start + length, 1) - 1]
 
 
@@ -135,7 +135,7 @@ def _rpad(text: str, length: int, fill: str = " ") -> str:
 
 def _split_part(text: str, separator: str, number: int) -> str:
     if number == 0:
-        raise failed("22023", "field position must not be zero")
+        raise evaluation_error("22023", "field position must not be zero")
     if not text:
         return ""
     parts = text.split(separator) if separator else [text]
@@ -159,22 +159,22 @@ def _repeat(text: str, count: int) -> str:
 
 def _chr(code: int) -> str:
     if code < 0:
-        raise failed("22023", "character number must be positive")
+        raise evaluation_error("22023", "character number must be positive")
     if code == 0:
-        raise failed("54000", "null character not permitted")
+        raise evaluation_error("54000", "null character not permitted")
     if code > 0x10FFFF:
-        raise failed("54000", f"requested character too large for encoding: {code}")
+        raise evaluation_error("54000", f"requested character too large for encoding: {code}")
     if 0xD800 <= code <= 0xDFFF:
-        raise failed("54000", f"requested character not valid for encoding: {code}")
+        raise evaluation_error("54000", f"requested character not valid for encoding: {code}")
     return chr(code)
 
 
 def _overlay(text: str, by: str, start: int, length: int | None = None) -> str:
     if start <= 0:
-        raise failed("22011", "negative substring length not allowed")
+        raise evaluation_error("22011", "negative substring length not allowed")
     after = start + (len(by) if length is None else length)
     if not -(1 << 31) <= after < 1 << 31:
-        raise failed("22003", "integer out of range")
+        raise evaluation_error("22003", "integer out of range")
     return text[: start - 1] + by + text[max(after, 1) - 1 :]
 
 
@@ -191,7 +191,7 @@ def _limited(type_name: str) -> Function:
         if limit < 0 or len(text) <= limit:
             return text
         if not explicit and text[limit:].strip(" "):
-            raise failed("22001", f"value too long for type {type_name}({limit})")
+            raise evaluation_error("22001", f"value too long for type {type_name}({limit})")
         return text[:limit]
 
     return coerce
@@ -231,7 +231,7 @@ def _char_to_int(value: bytes) -> int:
 
 def _int_to_char(value: int) -> bytes:
     if not -128 <= value <= 127:
-        raise failed("22003", '"char" out of range')
+        raise evaluation_error("22003", '"char" out of range')
     return bytes((value % 256,))
 
 

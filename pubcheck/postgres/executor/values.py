@@ -41,17 +41,17 @@ class Context:
         self.budget = budget or Budget()
 
 
-def failed(sqlstate: str, message: str, detail: str | None = None, hint: str | None = None) -> ServerError:
+def evaluation_error(sqlstate: str, message: str, detail: str | None = None, hint: str | None = None) -> ServerError:
     """An ERROR that is raised for a row, while changes are decoded."""
     return ServerError(sqlstate, message, key="row-error", detail=detail, hint=hint)
 
 
 def out_of_range(type_name: str, sqlstate: str = "22003") -> ServerError:
-    return failed(sqlstate, f"{type_name} out of range")
+    return evaluation_error(sqlstate, f"{type_name} out of range")
 
 
 def division_by_zero() -> ServerError:
-    return failed("22012", "division by zero")
+    return evaluation_error("22012", "division by zero")
 
 
 class Interval(NamedTuple):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from pubcheck.postgres.errors import ServerError
-from pubcheck.postgres.input.common import SPACE, refused
+from pubcheck.postgres.input.common import SPACE, input_error
 from pubcheck.postgres.input.composite import malformed, read_element
 from pubcheck.postgres.input.dispatch import InputContext
 
@@ -86,7 +86,7 @@ class _Array:
                 self.malformed('Missing "]" after array dimensions.')
             at += 1
             if upper < lower:
-                raise refused("2202E", "upper bound cannot be less than lower bound")
+                raise input_error("2202E", "upper bound cannot be less than lower bound")
             lowers.append(lower)
             lengths.append(self.length(lower, upper))
 
@@ -99,7 +99,7 @@ class _Array:
         raise NotImplementedError
 
     def too_deep(self) -> ServerError:
-        return refused(
+        return input_error(
             "54000", f"number of array dimensions{self.excess} exceeds the maximum allowed ({_GREATEST_DIMENSION})"
         )
 
@@ -141,14 +141,14 @@ class _Array17(_Array):
             return 0, at
         value = int(text[start:end][:400]) * (-1 if text[at] == "-" else 1)
         if not -(1 << 31) <= value < 1 << 31:
-            raise refused("54000", "array bound is out of integer range")
+            raise input_error("54000", "array bound is out of integer range")
         return value, end
 
     def length(self, lower: int, upper: int) -> int:
         if upper == (1 << 31) - 1:
-            raise refused("54000", f"array upper bound is too large: {upper}")
+            raise input_error("54000", f"array upper bound is too large: {upper}")
         if upper - lower + 1 >= 1 << 31:
-            raise refused("54000", f"array size exceeds the maximum allowed ({_GREATEST_ARRAY})")
+            raise input_error("54000", f"array size exceeds the maximum allowed ({_GREATEST_ARRAY})")
         return upper - lower + 1
 
     def braces(self, at: int, dimensions: list[int]) -> tuple[int, list[int]]:
@@ -441,7 +441,7 @@ class _Array15(_Array):
 
 def _check_size(lengths: list[int], lowers: list[int]) -> None:
     """ArrayGetNItems and ArrayCheckBounds (arrayutils.c)."""
-    too_big = refused("54000", f"array size exceeds the maximum allowed ({_GREATEST_ARRAY})")
+    too_big = input_error("54000", f"array size exceeds the maximum allowed ({_GREATEST_ARRAY})")
     size = 1
     for length in lengths:
         if length < 0:
@@ -455,4 +455,4 @@ def _check_size(lengths: list[int], lowers: list[int]) -> None:
         raise too_big
     for length, lower in zip(lengths, lowers, strict=True):
         if lower + length >= 1 << 31:
-            raise refused("54000", f"array lower bound is too large: {lower}")
+            raise input_error("54000", f"array lower bound is too large: {lower}")

@@ -14,7 +14,7 @@ SPACE = " \t\n\v\f\r"
 """The spaces of isspace() in the C locale; input functions read bytes, so that other spaces do not count."""
 
 
-def refused(
+def input_error(
     sqlstate: str,
     message: str,
     detail: str | None = None,
@@ -32,8 +32,8 @@ INVALID_SYNTAX = 'invalid input syntax for type {type}: "{text}"'
 
 def invalid(type_name: str, text: str) -> ServerError:
     """22P02, the error of most input functions."""
-    return refused("22P02", INVALID_SYNTAX, key="literal-syntax", type=type_name, text=text)
+    return input_error("22P02", INVALID_SYNTAX, key="literal-syntax", type=type_name, text=text)
 
 
 def out_of_range(type_name: str, text: str) -> ServerError:
-    return refused("22003", f'value "{text}" is out of range for type {type_name}')
+    return input_error("22003", f'value "{text}" is out of range for type {type_name}')

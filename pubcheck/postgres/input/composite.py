@@ -11,12 +11,14 @@ from typing import Any
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID, INFORMATION_SCHEMA
 from pubcheck.postgres.catalog.rows import Type
 from pubcheck.postgres.errors import ServerError, Unknowable
-from pubcheck.postgres.input.common import SPACE, refused
+from pubcheck.postgres.input.common import SPACE, input_error
 from pubcheck.postgres.input.dispatch import InputContext
 
 
 def malformed(kind: str, text: str, detail: str | None) -> ServerError:
-    return refused("22P02", 'malformed {kind} literal: "{text}"', detail, key="literal-malformed", kind=kind, text=text)
+    return input_error(
+        "22P02", 'malformed {kind} literal: "{text}"', detail, key="literal-malformed", kind=kind, text=text
+    )
 
 
 def read_element(context: InputContext, type_oid: int, text: str | None, typmod: int) -> Any:
@@ -64,13 +66,13 @@ def read_enum(context: InputContext, row: Type, text: str) -> int:
     if text in row.labels:
         if (row.oid, text) in context.cache.session.labels:
             named = context.cache.format_type(row.oid)
-            raise refused(
+            raise input_error(
                 "55P04",
                 f'unsafe use of new value "{text}" of enum type {named}',
                 hint="New enum values must be committed before they can be used.",
             )
         return row.labels.index(text)
-    raise refused("22P02", f'invalid input value for enum {context.cache.format_type(row.oid)}: "{text}"')
+    raise input_error("22P02", f'invalid input value for enum {context.cache.format_type(row.oid)}: "{text}"')
 
 
 def read_domain(context: InputContext, row: Type, text: str | None) -> Any:
@@ -78,7 +80,7 @@ def read_domain(context: InputContext, row: Type, text: str | None) -> Any:
     base, typmod = context.cache.base_type(row.oid)
     value = None if text is None else context.read(base, text, typmod)
     if value is None and _not_null(context, row):
-        raise refused("23502", f"domain {context.cache.format_type(row.oid)} does not allow null values")
+        raise input_error("23502", f"domain {context.cache.format_type(row.oid)} does not allow null values")
     if row.checked:
         _check(context, row, value)
     return value
@@ -99,7 +101,7 @@ def _check(context: InputContext, row: Type, value: Any) -> None:
     check = _INITDB_CHECKS.get(domains[-1].name) if domains[-1].namespace == INFORMATION_SCHEMA else None
     if check is not None and value is not None and not check[1](value):
         name = cache.format_type(row.oid)
-        raise refused("23514", f'value for domain {name} violates check constraint "{check[0]}"')
+        raise input_error("23514", f'value for domain {name} violates check constraint "{check[0]}"')
     if any(cache.catalog.has_check(domain.oid) for domain in domains[:-1]) or check is None:
         raise Unknowable(f"whether a value satisfies the CHECK constraints of domain {row.name}")
 

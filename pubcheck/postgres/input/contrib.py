@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from pubcheck.postgres.catalog.rows import Type
 from pubcheck.postgres.errors import ServerError, Unknowable
-from pubcheck.postgres.input.common import SPACE, refused
+from pubcheck.postgres.input.common import SPACE, input_error
 from pubcheck.postgres.input.dispatch import InputContext
 from pubcheck.postgres.tokens import in_bytes
 
@@ -30,9 +30,9 @@ def read_contrib(context: InputContext, row: Type, text: str) -> str:
     name = row.name
     if name in _KEYS_15:
         if context.major < 16:
-            raise refused(*_KEYS_15[name])
+            raise input_error(*_KEYS_15[name])
         shown = context.cache.format_type(row.oid) if name.startswith("gbtreekey") else name
-        raise refused("0A000", f"cannot accept a value of type {shown}")
+        raise input_error("0A000", f"cannot accept a value of type {shown}")
     reader = _READERS.get(name)
     if reader is None:
         raise Unknowable(f"the input function of type {name}")
@@ -55,14 +55,14 @@ class _Hstore:
 
     def end(self) -> ServerError:
         if self.old:
-            return refused("XX000", "Unexpected end of string")
-        return refused("42601", "syntax error in hstore: unexpected end of string")
+            return input_error("XX000", "Unexpected end of string")
+        return input_error("42601", "syntax error in hstore: unexpected end of string")
 
     def unexpected(self) -> ServerError:
         place = in_bytes(self.text, self.at)
         if self.old:
-            return refused("XX000", f'Syntax error near "{self.peek()}" at position {place}')
-        return refused("42601", f'syntax error in hstore, near "{self.peek()}" at position {place}')
+            return input_error("XX000", f'Syntax error near "{self.peek()}" at position {place}')
+        return input_error("42601", f'syntax error in hstore, near "{self.peek()}" at position {place}')
 
     def word(self, key: bool) -> bool:
         """Read a key or a value; False at the end of the text."""
@@ -128,11 +128,11 @@ def _is_label(context: InputContext, letter: str) -> bool:
 def _check_label(context: InputContext, name: str, label: str, place: int) -> None:
     """finish_nodeitem."""
     if not label:
-        raise refused("42601", f"{name} syntax error at character {place}", "Empty labels are not allowed.")
+        raise input_error("42601", f"{name} syntax error at character {place}", "Empty labels are not allowed.")
     most = 1000 if context.major >= 16 else 255
     if len(label) > most:
         detail = f"Label length is {len(label)}, must be at most {most}, at character {place}."
-        raise refused("42622", "label string is too long", detail)
+        raise input_error("42622", "label string is too long", detail)
 
 
 def _read_ltree(context: InputContext, text: str) -> None:
@@ -144,11 +144,11 @@ def _read_ltree(context: InputContext, text: str) -> None:
         elif _is_label(context, letter):
             label += letter
         else:
-            raise refused("42601", f"ltree syntax error at character {place}")
+            raise input_error("42601", f"ltree syntax error at character {place}")
     if label:
         _check_label(context, "ltree", label, len(text) + 1)
     elif text:
-        raise refused("42601", "ltree syntax error", "Unexpected end of input.")
+        raise input_error("42601", "ltree syntax error", "Unexpected end of input.")
 
 
 _MOST_LEVELS = 65535
@@ -164,11 +164,11 @@ class _Lquery:
     def read(self) -> None:
         for place, letter in enumerate(self.text, 1):
             if not getattr(self, f"at_{self.state}")(letter, place):
-                raise refused("42601", f"lquery syntax error at character {place}")
+                raise input_error("42601", f"lquery syntax error at character {place}")
         if self.state == "delimiter":
             self.finish(len(self.text) + 1)
         elif self.state not in ("open", "end"):
-            raise refused("42601", "lquery syntax error", "Unexpected end of input.")
+            raise input_error("42601", "lquery syntax error", "Unexpected end of input.")
 
     def finish(self, place: int) -> None:
         _check_label(self.context, "lquery", self.label, place)
@@ -237,7 +237,7 @@ class _Lquery:
                 raise self.beyond("High", high, place)
             if self.low > high:
                 why = f"Low limit ({self.low}) is greater than high limit ({high}), at character {place}."
-                raise refused("42601", "lquery syntax error", why)
+                raise input_error("42601", "lquery syntax error", why)
         else:
             return False
         return True
@@ -260,7 +260,7 @@ class _Lquery:
 
     def beyond(self, which: str, limit: int, place: int) -> ServerError:
         why = f"{which} limit ({limit}) exceeds the maximum allowed ({_MOST_LEVELS}), at character {place}."
-        return refused("54000", "lquery syntax error", why)
+        return input_error("54000", "lquery syntax error", why)
 
 
 # What is plainly none.
@@ -272,10 +272,10 @@ def _grammar(sqlstate: str, message: str, shows: bool, *begins: str) -> Callable
     def read(context: InputContext, text: str) -> None:
         body = text.strip(SPACE).lower()
         if not body:
-            raise refused(sqlstate, message, "syntax error at end of input" if shows else None)
+            raise input_error(sqlstate, message, "syntax error at end of input" if shows else None)
         if body[0].isascii() and body[0] not in "0123456789+-." and not body.startswith(begins):
             first = text.strip(SPACE)[0]
-            raise refused(sqlstate, message, f'syntax error at or near "{first}"' if shows else None)
+            raise input_error(sqlstate, message, f'syntax error at or near "{first}"' if shows else None)
         raise Unknowable("an input function of an extension")
 
     return read
@@ -288,7 +288,7 @@ def _isn(kind: str) -> Callable[[InputContext, str], None]:
     def read(context: InputContext, text: str) -> None:
         strange = any(letter not in "0123456789xXmM -!" for letter in text)
         if strange or sum(letter.isalnum() for letter in text) < _SHORTEST:
-            raise refused("22P02", f'invalid input syntax for {kind} number: "{text}"')
+            raise input_error("22P02", f'invalid input syntax for {kind} number: "{text}"')
         raise Unknowable("an input function of an extension")
 
     return read
@@ -296,7 +296,7 @@ def _isn(kind: str) -> Callable[[InputContext, str], None]:
 
 def _read_ltxtquery(context: InputContext, text: str) -> None:
     if not text.strip(SPACE):
-        raise refused("42601", "operand syntax error")
+        raise input_error("42601", "operand syntax error")
     raise Unknowable("an input function of an extension")
 
 

@@ -11,7 +11,7 @@ import math
 import re
 
 from pubcheck.postgres.errors import ServerError, Unknowable
-from pubcheck.postgres.input.common import DAY_LENGTH, END_DAY, END_TIMESTAMP, FIRST_DAY, FIRST_TIMESTAMP, refused
+from pubcheck.postgres.input.common import DAY_LENGTH, END_DAY, END_TIMESTAMP, FIRST_DAY, FIRST_TIMESTAMP, input_error
 from pubcheck.postgres.input.julian import POSTGRES_EPOCH, UNIX_EPOCH, julian_day, month_length, valid_julian
 
 TYPE_CHECKING = False
@@ -229,7 +229,7 @@ def _rounded(value: int | float, typmod: int, type_name: str) -> int | float:
     if not 0 <= typmod <= 6:
         if type_name == "time":
             return value
-        raise refused("22023", f"{type_name}({typmod}) precision must be between 0 and 6")
+        raise input_error("22023", f"{type_name}({typmod}) precision must be between 0 and 6")
     unit: int = 10 ** (6 - typmod)
     rounded = (abs(value) + unit // 2) // unit * unit
     return rounded if value >= 0 else -rounded

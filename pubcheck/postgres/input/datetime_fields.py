@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from pubcheck.postgres.input.common import INVALID_SYNTAX, refused
+from pubcheck.postgres.input.common import INVALID_SYNTAX, input_error
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,23 +35,23 @@ BAD_ZONE = "bad zone"
 def refusal(fault: Fault, text: str, type_name: str, major: int) -> ServerError:
     """The server's error for input of a type that was refused (DateTimeParseError)."""
     if fault.kind == BAD_ZONE:
-        return refused("22023", f'time zone "{fault.zone}" not recognized')
+        return input_error("22023", f'time zone "{fault.zone}" not recognized')
     if fault.kind == DISPLACEMENT_OVERFLOW:
-        return refused("22009", f'time zone displacement out of range: "{text}"')
+        return input_error("22009", f'time zone displacement out of range: "{text}"')
     if fault.kind in (FIELD_OVERFLOW, MONTH_DAY_OVERFLOW):
         if type_name == "interval":
-            return refused("22015", f'interval field value out of range: "{text}"')
+            return input_error("22015", f'interval field value out of range: "{text}"')
         setting = "DateStyle" if major >= 18 else "datestyle"
         hint = f'Perhaps you need a different "{setting}" setting.' if fault.kind == MONTH_DAY_OVERFLOW else None
         message = 'date/time field value out of range: "{text}"'
-        return refused("22008", message, hint=hint, key="literal-date-out-of-range", text=text)
-    return refused("22007", INVALID_SYNTAX, key="literal-syntax", type=type_name, text=text)
+        return input_error("22008", message, hint=hint, key="literal-date-out-of-range", text=text)
+    return input_error("22007", INVALID_SYNTAX, key="literal-syntax", type=type_name, text=text)
 
 
 def out_of_range(kind: str, text: str | None = None) -> ServerError:
     """22008 of a whole that is too far away: 'date', 'timestamp', 'interval'."""
     message = f"{kind} out of range" + ("" if text is None else f': "{text}"')
-    return refused("22008", message)
+    return input_error("22008", message)
 
 
 # Kinds of fields. A sign with digits may be a zone or a signed number, a sign with letters is a word like "-infinity".

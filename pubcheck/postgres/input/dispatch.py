@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pubcheck.postgres.catalog import EXTENSION, TYPE
 from pubcheck.postgres.errors import Unknowable
-from pubcheck.postgres.input.common import refused
+from pubcheck.postgres.input.common import input_error
 from pubcheck.postgres.lazy_dispatch import Deferred
 
 if TYPE_CHECKING:
@@ -146,12 +146,12 @@ def read(context: InputContext, type_oid: int, text: str, typmod: int = -1) -> A
 def _read_other(context: InputContext, type_oid: int, text: str, typmod: int) -> Any:
     if type_oid in _WITHOUT_INPUT:
         if type_oid == _GTSVECTOR and context.major < 16:
-            raise refused("0A000", "gtsvector_in not implemented")
-        raise refused("0A000", f"cannot accept a value of type {_WITHOUT_INPUT[type_oid]}")
+            raise input_error("0A000", "gtsvector_in not implemented")
+        raise input_error("0A000", f"cannot accept a value of type {_WITHOUT_INPUT[type_oid]}")
     if type_oid == _VOID:
         return None
     if type_oid == _RECORD:
-        raise refused("0A000", "input of anonymous composite types is not implemented")
+        raise input_error("0A000", "input of anonymous composite types is not implemented")
     cache = context.cache
     row = cache.type(type_oid)
     if row.kind in _OF_PARTS:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from pubcheck.postgres.errors import Unknowable
-from pubcheck.postgres.input.common import SPACE, invalid, refused
+from pubcheck.postgres.input.common import SPACE, input_error, invalid
 from pubcheck.postgres.input.dispatch import InputContext
 from pubcheck.postgres.input.numbers import leading_float8
 
@@ -165,12 +165,12 @@ def read_line(context: InputContext, text: str, typmod: int = -1) -> tuple[objec
         scan.blanks()
         scan.end()
         if abs(a) <= _EPSILON and abs(b) <= _EPSILON:
-            raise refused("22P02", "invalid line specification: A and B cannot both be zero")
+            raise input_error("22P02", "invalid line specification: A and B cannot both be zero")
         return a, b, c
     _, points = scan.path(True, 2)
     scan.end()
     if _same(*points):
-        raise refused("22P02", "invalid line specification: must be two distinct points")
+        raise input_error("22P02", "invalid line specification: must be two distinct points")
     if any(not abs(number) < 1e100 for point in points for number in point):
         raise Unknowable("whether the slope of a line can be computed")
     return points

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 
-from pubcheck.postgres.input.common import DAY_LENGTH, refused
+from pubcheck.postgres.input.common import DAY_LENGTH, input_error
 from pubcheck.postgres.input.datetime_fields import (
     ALL_SECONDS,
     BAD_FORMAT,
@@ -189,10 +189,10 @@ def read(context: InputContext, text: str, typmod: int) -> int | float:
         time = span.microseconds
         if (months > 0) == (span.days > 0) and time == ((1 << 63) - 1 if months > 0 else -(1 << 63)):
             raise out_of_range("interval")
-    return restricted(context, months, span.days, span.microseconds, fields_of, typmod)
+    return restrict_to_fields(context, months, span.days, span.microseconds, fields_of, typmod)
 
 
-def restricted(context: InputContext, months: int, days: int, time: int, fields_of: int, typmod: int) -> Length:
+def restrict_to_fields(context: InputContext, months: int, days: int, time: int, fields_of: int, typmod: int) -> Length:
     """Return the interval without the fields that its type does not keep, in microseconds (AdjustIntervalForTypmod)."""
     smallest = _TIMES.get(fields_of, ("", "seconds"))[1]
     if smallest in ("years", "months", "days"):
@@ -206,7 +206,7 @@ def restricted(context: InputContext, months: int, days: int, time: int, fields_
     precision = typmod & _FULL_PRECISION
     if typmod >= 0 and precision != _FULL_PRECISION:
         if precision > 6:
-            raise refused("22023", f"interval({precision}) precision must be between 0 and 6")
+            raise input_error("22023", f"interval({precision}) precision must be between 0 and 6")
         unit = 10 ** (6 - precision)
         rounded = abs(time) + unit // 2
         if context.major >= 17 and rounded >= 1 << 63:

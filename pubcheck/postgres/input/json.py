@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from pubcheck.postgres.errors import ServerError, Unknowable
-from pubcheck.postgres.input.common import refused
+from pubcheck.postgres.input.common import input_error
 from pubcheck.postgres.input.dispatch import InputContext
 from pubcheck.postgres.input.numbers import parse_numeric
 
@@ -34,7 +34,7 @@ class _Json:
         self.kind = _END
 
     def wrong(self, detail: str) -> ServerError:
-        return refused("22P02", "invalid input syntax for type json", detail)
+        return input_error("22P02", "invalid input syntax for type json", detail)
 
     def invalid_token(self, end: int) -> ServerError:
         return self.wrong(f'Token "{self.text[self.start : end]}" is invalid.')
@@ -149,7 +149,7 @@ class _Json:
         if high:
             raise self.wrong("Unicode low surrogate must follow a high surrogate.")
         if code == 0:
-            raise refused("22P05", "unsupported Unicode escape sequence", "\\u0000 cannot be converted to text.")
+            raise input_error("22P05", "unsupported Unicode escape sequence", "\\u0000 cannot be converted to text.")
         return 0
 
     def scalar(self) -> None:

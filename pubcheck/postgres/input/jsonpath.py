@@ -9,7 +9,7 @@ import re
 from typing import NoReturn
 
 from pubcheck.postgres.errors import ServerError, Unknowable
-from pubcheck.postgres.input.common import invalid, refused
+from pubcheck.postgres.input.common import input_error, invalid
 from pubcheck.postgres.input.dispatch import InputContext
 from pubcheck.postgres.input.numbers import parse_numeric, read_int4
 
@@ -87,7 +87,7 @@ class _Scanner:
     def error(self, message: str) -> ServerError:
         """jsonpath_yyerror."""
         where = f'or near "{self.near}" of' if self.near else "end of"
-        return refused("42601", f"{message} at {where} jsonpath input")
+        return input_error("42601", f"{message} at {where} jsonpath input")
 
     def advance(self) -> None:
         text = self.text
@@ -230,13 +230,13 @@ class _Scanner:
 def _decoded(codes: list[int]) -> str:
     """parseUnicode: surrogates come in pairs."""
     characters, high = [], 0
-    low_expected = refused(
+    low_expected = input_error(
         "22P02", "invalid input syntax for type jsonpath", "Unicode low surrogate must follow a high surrogate."
     )
     for code in codes:
         if 0xD800 <= code <= 0xDBFF:
             if high:
-                raise refused(
+                raise input_error(
                     "22P02",
                     "invalid input syntax for type jsonpath",
                     "Unicode high surrogate must not follow a high surrogate.",
@@ -251,9 +251,9 @@ def _decoded(codes: list[int]) -> str:
         elif high:
             raise low_expected
         if code == 0:
-            raise refused("22P05", "unsupported Unicode escape sequence", "\\u0000 cannot be converted to text.")
+            raise input_error("22P05", "unsupported Unicode escape sequence", "\\u0000 cannot be converted to text.")
         if code > 0x10FFFF:
-            raise refused("42601", "invalid Unicode code point")
+            raise input_error("42601", "invalid Unicode code point")
         characters.append(chr(code))
     if high:
         raise low_expected
@@ -408,7 +408,7 @@ class _Parser:
         self.advance()
 
     def misplace(self, message: str) -> None:
-        self.misplaced = self.misplaced or refused("42601", message)
+        self.misplaced = self.misplaced or input_error("42601", message)
 
     def accessor(self) -> None:
         if self.accept("?"):
@@ -483,7 +483,7 @@ class _Parser:
                 if not self.accept(","):
                     break
         if self.kind == ")" and count > 2:
-            raise refused(
+            raise input_error(
                 "42601",
                 "invalid input syntax for type jsonpath",
                 ".decimal() can only have an optional precision[,scale].",
@@ -500,7 +500,7 @@ def _check_regex(pattern: str, flags: str) -> None:
     """makeItemLikeRegex, jspConvertRegexFlags; of regular expressions only plain ones are known to compile."""
     for flag in flags:
         if flag not in "ismxq":
-            raise refused(
+            raise input_error(
                 "42601",
                 "invalid input syntax for type jsonpath",
                 f'Unrecognized flag character "{flag}" in LIKE_REGEX predicate.',
@@ -508,7 +508,7 @@ def _check_regex(pattern: str, flags: str) -> None:
     if "q" in flags:
         return
     if "x" in flags:
-        raise refused("0A000", 'XQuery "x" flag (expanded regular expressions) is not implemented')
+        raise input_error("0A000", 'XQuery "x" flag (expanded regular expressions) is not implemented')
     if len(pattern) > 500 or not _SIMPLE_REGEX.fullmatch(pattern):
         refuse_regex(pattern)
         raise Unknowable("whether a regular expression of LIKE_REGEX is valid")
@@ -545,7 +545,7 @@ def refuse_regex(pattern: str) -> None:
 
 
 def _bad_regex(why: str) -> ServerError:
-    return refused("2201B", f"invalid regular expression: {why}")
+    return input_error("2201B", f"invalid regular expression: {why}")
 
 
 def read_jsonpath(context: InputContext, text: str, typmod: int = -1) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from pubcheck.postgres.errors import Unknowable
-from pubcheck.postgres.input.common import SPACE, invalid, refused
+from pubcheck.postgres.input.common import SPACE, input_error, invalid
 from pubcheck.postgres.input.dispatch import InputContext
 
 _CIDR_4 = re.compile(r"([0-9]+(?:\.[0-9]+){0,3})(?:/([0-9]+))?")
@@ -123,7 +123,7 @@ def _network(text: str, cidr: bool) -> tuple[int, bytes, int, bytes]:
     number = int.from_bytes(address, "big")
     host = number & ((1 << (size * 8 - prefix)) - 1)
     if cidr and host:
-        raise refused("22P02", f'invalid cidr value: "{text}"', "Value has bits set to right of mask.")
+        raise input_error("22P02", f'invalid cidr value: "{text}"', "Value has bits set to right of mask.")
     return (6 if version_6 else 4), (number - host).to_bytes(size, "big"), prefix, address
 
 
@@ -160,7 +160,7 @@ def read_macaddr(context: InputContext, text: str, typmod: int = -1) -> bytes:
         raise invalid("macaddr", text)
     octets = [int(part.lower().replace("0x", "0"), 16) for part in match.groups()]
     if min(octets) < 0 or max(octets) > 255:
-        raise refused("22003", f'invalid octet value in "macaddr" value: "{text}"')
+        raise input_error("22003", f'invalid octet value in "macaddr" value: "{text}"')
     return bytes(octets)
 
 

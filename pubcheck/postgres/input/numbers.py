@@ -7,7 +7,7 @@ from decimal import ROUND_HALF_UP, Context, Decimal
 
 from pubcheck.lazy_regex import lazy_compile
 from pubcheck.postgres.errors import Unknowable
-from pubcheck.postgres.input.common import SPACE, invalid, out_of_range, refused
+from pubcheck.postgres.input.common import SPACE, input_error, invalid, out_of_range
 from pubcheck.postgres.input.dispatch import InputContext
 
 _S = "[ \t\n\v\f\r]*"
@@ -207,7 +207,7 @@ def parse_numeric(major: int, text: str) -> Decimal:
             base = 16 if integral[2] else 8 if integral[3] else 2
             whole = int((integral[2] or integral[3] or integral[4]).replace("_", ""), base)
             if whole.bit_length() > 400_000 and whole >= 10**_GREATEST_WEIGHT:
-                raise refused("22003", _OVERFLOW)
+                raise input_error("22003", _OVERFLOW)
             return Decimal(-whole if integral[1] == "-" else whole)
     mantissa = (_NUMERIC_16 if major >= 16 else _NUMERIC).match(body)
     if mantissa is None:
@@ -220,7 +220,7 @@ def parse_numeric(major: int, text: str) -> Decimal:
         stated = power[1].replace("_", "")
         exponent = _number(stated.strip(SPACE))
         if abs(exponent) > _GREATEST_EXPONENT or (major < 16 and abs(exponent) == _GREATEST_EXPONENT):
-            raise refused("22003", _OVERFLOW)
+            raise input_error("22003", _OVERFLOW)
         end = power.end()
     if end != len(body):
         raise invalid("numeric", text)
@@ -228,7 +228,7 @@ def parse_numeric(major: int, text: str) -> Decimal:
     value = Decimal(digits)
     scale = max(len(digits.partition(".")[2]) - exponent, 0)
     if scale > _GREATEST_SCALE or (value and value.adjusted() + exponent >= _GREATEST_WEIGHT):
-        raise refused("22003", _OVERFLOW)
+        raise input_error("22003", _OVERFLOW)
     return _WIDE.scaleb(value, exponent) if value else value
 
 
@@ -241,7 +241,7 @@ def fit(value: Decimal, typmod: int) -> Decimal:
         return value
     precision, scale = (typmod - 4) >> 16 & 0xFFFF, ((typmod - 4 & 0x7FF) ^ 1024) - 1024
     if value.is_infinite():
-        raise refused(
+        raise input_error(
             "22003",
             "numeric field overflow",
             f"A field with precision {precision}, scale {scale} cannot hold an infinite value.",
@@ -249,7 +249,7 @@ def fit(value: Decimal, typmod: int) -> Decimal:
     value = value.quantize(Decimal((0, (1,), -scale)), context=_WIDE)
     whole = precision - scale
     if value and value.adjusted() >= whole:
-        raise refused(
+        raise input_error(
             "22003",
             "numeric field overflow",
             f"A field with precision {precision}, scale {scale} must round to an absolute value less than "
@@ -311,7 +311,7 @@ def leading_float8(text: str, at: int, type_name: str, whole: str) -> tuple[floa
         raise invalid(type_name, whole)
     value, end, wrong = result
     if wrong:
-        raise refused("22003", f'"{text[at : at + end]}" is out of range for type double precision')
+        raise input_error("22003", f'"{text[at : at + end]}" is out of range for type double precision')
     at += end
     while at < length and text[at] in SPACE:
         at += 1
@@ -326,7 +326,7 @@ def _float(major: int, text: str, name: str, real: bool) -> float:
     value, end, wrong = result
     if wrong:
         named = text if real and major < 16 else body[:end]
-        raise refused("22003", f'"{named}" is out of range for type {name}')
+        raise input_error("22003", f'"{named}" is out of range for type {name}')
     if body[end:].strip(SPACE):
         raise invalid(name, text)
     return value

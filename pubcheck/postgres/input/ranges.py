@@ -6,7 +6,7 @@ from typing import Any
 
 from pubcheck.postgres.catalog.rows import Type
 from pubcheck.postgres.errors import Unknowable
-from pubcheck.postgres.input.common import END_DAY, SPACE, refused
+from pubcheck.postgres.input.common import END_DAY, SPACE, input_error
 from pubcheck.postgres.input.composite import bounded, malformed
 from pubcheck.postgres.input.dispatch import InputContext
 
@@ -57,7 +57,7 @@ def read_range(context: InputContext, row: Type, text: str, typmod: int = -1) ->
     if lower is not None and upper is not None:
         order = _order(context, lower, upper, row)
         if order > 0:
-            raise refused("22000", "range lower bound must be less than or equal to range upper bound")
+            raise input_error("22000", "range lower bound must be less than or equal to range upper bound")
         if order == 0 and (opening, closing) != ("[", "]"):
             return Range(True)
     return canonical(row, lower, upper, opening == "[", closing == "]")
@@ -94,7 +94,7 @@ def canonical(row: Type, lower: Any, upper: Any, lower_in: bool, upper_in: bool)
         if upper is not None and upper_in:
             upper += 1
         if limit in (lower, upper):
-            raise refused("22003", f"{name} out of range")
+            raise input_error("22003", f"{name} out of range")
         empty = lower is not None and lower == upper
         return Range(empty, lower, upper, True)
     if row.oid == _DATE_RANGE:
@@ -109,7 +109,7 @@ def _next_day(day: int | float | None, move: bool) -> int | float | None:
     if day is None or not move or isinstance(day, float):
         return day
     if day + 1 >= END_DAY:
-        raise refused("22008", "date out of range")
+        raise input_error("22008", "date out of range")
     return day + 1
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from pubcheck.postgres import older_grammars
 from pubcheck.postgres.catalog import PG_CATALOG, SUPERUSER
 from pubcheck.postgres.errors import ServerError, Unknowable
-from pubcheck.postgres.input.common import SPACE, refused
+from pubcheck.postgres.input.common import SPACE, input_error
 from pubcheck.postgres.input.dispatch import InputContext
 from pubcheck.postgres.input.numbers import read_oid
 from pubcheck.postgres.parse import SyntaxRefused, TooDeep, parse
@@ -43,7 +43,7 @@ def _names(text: str) -> list[str]:
         if text[at] != ".":
             break
         at = _blanks(text, at + 1)
-    raise refused("42602", "invalid name syntax")
+    raise input_error("42602", "invalid name syntax")
 
 
 def _fold(name: str) -> str:
@@ -57,12 +57,12 @@ def _blanks(text: str, at: int) -> int:
 
 
 def _as_literal(error: ServerError) -> ServerError:
-    return refused(error.sqlstate, error.message, error.detail, error.hint)
+    return input_error(error.sqlstate, error.message, error.detail, error.hint)
 
 
 def _missing(context: InputContext, sqlstate: str, message: str, reason: str) -> Exception:
     if context.cache.complete_names:
-        return refused(sqlstate, message)
+        return input_error(sqlstate, message)
     return Unknowable(reason)
 
 
@@ -70,13 +70,13 @@ def _check_schema(context: InputContext, names: list[str], relation: bool = Fals
     """LookupExplicitNamespace before 16; from then on a missing schema only means that nothing is in it."""
     if len(names) > 3:
         kind = "relation" if relation else "qualified"
-        raise refused("42601", f"improper {kind} name (too many dotted names): {'.'.join(names)}")
+        raise input_error("42601", f"improper {kind} name (too many dotted names): {'.'.join(names)}")
     catalog = context.cache.session.catalog
     if len(names) == 3 and names[0] != catalog.database:
         if not catalog.database_known:
             raise Unknowable("the database's name")
         full = f'"{".".join(names)}"' if relation else ".".join(names)
-        raise refused("0A000", f"cross-database references are not implemented: {full}")
+        raise input_error("0A000", f"cross-database references are not implemented: {full}")
     if len(names) > 1 and context.major < 16 and names[-2] not in catalog.namespace_names:
         raise _missing(context, "3F000", f'schema "{names[-2]}" does not exist', f'the schema "{names[-2]}"')
 
@@ -113,7 +113,7 @@ def _type_node(major: int, text: str) -> dict[str, Any]:
         parse(_TYPE_PREFIX + text[:closed])
     except SyntaxRefused as refusal:
         if refusal.message != "syntax error at end of input":
-            raise refused(refusal.sqlstate, refusal.message) from None
+            raise input_error(refusal.sqlstate, refusal.message) from None
     except ServerError as error:
         raise _as_literal(error) from None
     except TooDeep:
@@ -123,7 +123,7 @@ def _type_node(major: int, text: str) -> dict[str, Any]:
     except (SyntaxRefused, TooDeep):
         statement = None
     if statement is None or closed is not None:
-        raise refused("42601", "syntax error at " + ("end of input" if closed is None else 'or near ")"'))
+        raise input_error("42601", "syntax error at " + ("end of input" if closed is None else 'or near ")"'))
     node: dict[str, Any] = statement[1]["targetList"][0]["ResTarget"]["val"]["TypeCast"]["typeName"]
     return node
 
@@ -143,12 +143,12 @@ def _closed(text: str) -> int | None:
 def _type(context: InputContext, text: str) -> int:
     """parseTypeString."""
     if not text.strip(SPACE):
-        raise refused("42601", f'invalid type name "{text}"')
+        raise input_error("42601", f'invalid type name "{text}"')
     from pubcheck.postgres.input.typmods import typmod_of
 
     node = _type_node(context.major, text)
     if "setof" in node:
-        raise refused("42601", f'invalid type name "{text}"')
+        raise input_error("42601", f'invalid type name "{text}"')
     session = context.cache.session
     parts = [part["String"]["sval"] for part in node["names"]]
     _check_schema(context, parts)
@@ -205,7 +205,7 @@ def read_regproc(context: InputContext, text: str, typmod: int = -1) -> int:
     if not functions:
         raise _missing(context, "42883", f'function "{text}" does not exist', f'the function "{text}"')
     if len(functions) > 1:
-        raise refused("42725", f'more than one function named "{text}"')
+        raise input_error("42725", f'more than one function named "{text}"')
     return int(functions[0].oid)
 
 
@@ -217,7 +217,7 @@ def read_regoper(context: InputContext, text: str, typmod: int = -1) -> int:
     if not operators:
         raise _missing(context, "42883", f"operator does not exist: {text}", f"the operator {text}")
     if len(operators) > 1:
-        raise refused("42725", f"more than one operator named {text}")
+        raise input_error("42725", f"more than one operator named {text}")
     return int(operators[0].oid)
 
 
@@ -228,11 +228,11 @@ def _name_and_types(context: InputContext, text: str, none: bool) -> tuple[list[
     """parseNameAndArgTypes: the name and the oids of the types in parentheses; 0 for NONE."""
     match = _BEFORE_PARENTHESIS.match(text)
     if match is None:
-        raise refused("22P02", "expected a left parenthesis")
+        raise input_error("22P02", "expected a left parenthesis")
     names = _names(match[1])
     body = text[match.end() :].rstrip(SPACE)
     if not body.endswith(")"):
-        raise refused("22P02", "expected a right parenthesis")
+        raise input_error("22P02", "expected a right parenthesis")
     types: list[int] = []
     for part in _parts(body[:-1]):
         word = part.strip(SPACE)
@@ -250,9 +250,9 @@ def _parts(text: str) -> Iterator[str]:
             quoted = not quoted
         elif character == "," and (at == len(text) or (not quoted and depth == 0)):
             if quoted or depth:
-                raise refused("22P02", "improper type name")
+                raise input_error("22P02", "improper type name")
             if at == len(text) and start and not text[start:].strip(SPACE):
-                raise refused("22P02", "expected a type name")
+                raise input_error("22P02", "expected a type name")
             yield text[start:at]
             start = at + 1
         elif not quoted:
@@ -277,9 +277,9 @@ def read_regoperator(context: InputContext, text: str, typmod: int = -1) -> int:
     names, types = _name_and_types(context, text, none=True)
     if len(types) == 1:
         hint = "Use NONE to denote the missing argument of a unary operator."
-        raise refused("42P02", "missing argument", None, hint)
+        raise input_error("42P02", "missing argument", None, hint)
     if len(types) != 2:
-        raise refused("54023", "too many arguments", None, "Provide two argument types for operator.")
+        raise input_error("54023", "too many arguments", None, "Provide two argument types for operator.")
     for row in _operators(context, names):
         if (row.left, row.right) == tuple(types):
             return int(row.oid)
@@ -289,7 +289,7 @@ def read_regoperator(context: InputContext, text: str, typmod: int = -1) -> int:
 def _single_name(text: str) -> str:
     names = _names(text)
     if len(names) != 1:
-        raise refused("42602", "invalid name syntax")
+        raise input_error("42602", "invalid name syntax")
     return names[0]
 
 
@@ -327,27 +327,27 @@ def read_aclitem(context: InputContext, text: str, typmod: int = -1) -> tuple[in
     if text[at : at + 1] != "=":
         if name not in ("group", "user"):
             hint = 'ACL key word must be "group" or "user".'
-            raise refused("22P02", f'unrecognized key word: "{name}"', None, hint)
+            raise input_error("22P02", f'unrecognized key word: "{name}"', None, hint)
         name, at = _acl_name(text, at)
         if not name:
             hint = 'A name must follow the "group" or "user" key word.'
-            raise refused("22P02", "missing name", None, hint)
+            raise input_error("22P02", "missing name", None, hint)
         if text[at : at + 1] != "=":
-            raise refused("22P02", 'missing "=" sign')
+            raise input_error("22P02", 'missing "=" sign')
     start = at = at + 1
     letters = "arwdDxtXUCTcsA" + ("m" if context.major >= 17 else "")
     while (letter := text[at : at + 1]) == "*" or (letter.isascii() and letter.isalpha()):
         if letter not in letters and letter != "*":
-            raise refused("22P02", f'invalid mode character: must be one of "{letters}"')
+            raise input_error("22P02", f'invalid mode character: must be one of "{letters}"')
         at += 1
     rights, grantee, grantor = text[start:at], _role(context, name) if name else 0, SUPERUSER
     if text[at : at + 1] == "/":
         name, at = _acl_name(text, at + 1)
         if not name:
-            raise refused("22P02", 'a name must follow the "/" sign')
+            raise input_error("22P02", 'a name must follow the "/" sign')
         grantor = _role(context, name)
     if text[at:].strip(SPACE):
-        raise refused("22P02", "extra garbage at the end of the ACL specification")
+        raise input_error("22P02", "extra garbage at the end of the ACL specification")
     return grantee, rights, grantor
 
 
@@ -358,7 +358,7 @@ def _acl_name(text: str, at: int) -> tuple[str, int]:
     assert match is not None
     name = _ACL_QUOTED.sub(lambda quoted: quoted[1].replace('""', '"'), match[0])
     if len(name.encode(errors="surrogatepass")) > _NAME_BYTES:
-        raise refused("42622", "identifier too long", f"Identifier must be less than {_NAME_BYTES + 1} characters.")
+        raise input_error("42622", "identifier too long", f"Identifier must be less than {_NAME_BYTES + 1} characters.")
     return name, _blanks(text, match.end())
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 
 from pubcheck.lazy_regex import lazy_compile
-from pubcheck.postgres.input.common import SPACE, invalid, refused
+from pubcheck.postgres.input.common import SPACE, input_error, invalid
 from pubcheck.postgres.input.dispatch import InputContext
 
 _BOOLEANS = {
@@ -36,7 +36,7 @@ def read_text(context: InputContext, text: str, typmod: int = -1) -> str:
 
 def _limited(text: str, limit: int, type_name: str) -> str:
     if text[limit:].strip(" "):
-        raise refused("22001", f"value too long for type {type_name}({limit})")
+        raise input_error("22001", f"value too long for type {type_name}({limit})")
     return text[:limit]
 
 
@@ -83,10 +83,10 @@ def read_bytea(context: InputContext, text: str, typmod: int = -1) -> bytes:
         if text[at] in _HEX:
             at += 1
             if at == len(text):
-                raise refused("22023", "invalid hexadecimal data: odd number of digits")
-        raise refused("22023", f'invalid hexadecimal digit: "{text[at]}"')
+                raise input_error("22023", "invalid hexadecimal data: odd number of digits")
+        raise input_error("22023", f'invalid hexadecimal digit: "{text[at]}"')
     if not _ESCAPED.fullmatch(text):
-        raise refused("22P02", "invalid input syntax for type bytea")
+        raise input_error("22P02", "invalid input syntax for type bytea")
     return re.sub(
         rb"\\(\\|[0-7]{3})",
         lambda match: b"\\" if match[1] == b"\\" else bytes((int(match[1], 8),)),
@@ -103,7 +103,7 @@ def _bits(text: str) -> str:
     digits = text[1:] if hexadecimal or text[:1] in ("b", "B") else text
     wrong = (_NO_HEX if hexadecimal else _NO_BINARY).search(digits)
     if wrong:
-        raise refused("22P02", f'"{wrong[0]}" is not a valid {"hexadecimal" if hexadecimal else "binary"} digit')
+        raise input_error("22P02", f'"{wrong[0]}" is not a valid {"hexadecimal" if hexadecimal else "binary"} digit')
     return "".join(f"{int(digit, 16):04b}" for digit in digits) if hexadecimal else digits
 
 
@@ -117,13 +117,13 @@ def _bit_length(text: str) -> int:
 
 def read_bit(context: InputContext, text: str, typmod: int = -1) -> str:
     if typmod > 0 and _bit_length(text) != typmod:
-        raise refused("22026", f"bit string length {_bit_length(text)} does not match type bit({typmod})")
+        raise input_error("22026", f"bit string length {_bit_length(text)} does not match type bit({typmod})")
     return _bits(text)
 
 
 def read_varbit(context: InputContext, text: str, typmod: int = -1) -> str:
     if typmod > 0 and _bit_length(text) > typmod:
-        raise refused("22001", f"bit string too long for type bit varying({typmod})")
+        raise input_error("22001", f"bit string too long for type bit varying({typmod})")
     return _bits(text)
 
 

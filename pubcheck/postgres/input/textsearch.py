@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from pubcheck.postgres.errors import ServerError, Unknowable
-from pubcheck.postgres.input.common import SPACE, refused
+from pubcheck.postgres.input.common import SPACE, input_error
 from pubcheck.postgres.input.dispatch import InputContext
 
 _GREATEST_WORD = 2046
@@ -32,7 +32,7 @@ class _Words:
         self.at = 0
 
     def syntax_error(self) -> ServerError:
-        return refused("42601", f'syntax error in {"tsquery" if self.query else "tsvector"}: "{self.text}"')
+        return input_error("42601", f'syntax error in {"tsquery" if self.query else "tsvector"}: "{self.text}"')
 
     def next(self) -> str | None:
         """gettoken_tsvector: the next word, None at the end."""
@@ -63,7 +63,7 @@ class _Words:
 
     def _escaped(self) -> str:
         if self.at + 1 >= len(self.text):
-            raise refused("42601", f'there is no escaped character: "{self.text}"')
+            raise input_error("42601", f'there is no escaped character: "{self.text}"')
         self.at += 2
         return self.text[self.at - 1]
 
@@ -102,7 +102,7 @@ class _Words:
             position = min(int(digits[0][:400]), (1 << 63) - 1)
             position = (position + (1 << 31)) % (1 << 32) - (1 << 31)
             if min(position, _GREATEST_POSITION - 1) % _GREATEST_POSITION == 0:
-                raise refused("42601", f'wrong position info in tsvector: "{text}"')
+                raise input_error("42601", f'wrong position info in tsvector: "{text}"')
             self.at = digits.end()
             weight = False
             while True:
@@ -127,7 +127,7 @@ def read_tsvector(context: InputContext, text: str, typmod: int = -1) -> list[st
     while (word := words.next()) is not None:
         size = len(word.encode(errors="surrogatepass"))
         if size > _GREATEST_WORD:
-            raise refused("54000", f"word is too long ({size} bytes, max {_GREATEST_WORD} bytes)")
+            raise input_error("54000", f"word is too long ({size} bytes, max {_GREATEST_WORD} bytes)")
         result.append(word)
     return result
 
@@ -164,10 +164,10 @@ def read_tsquery(context: InputContext, text: str, typmod: int = -1) -> str:
                 if word is None:
                     if first:
                         return text
-                    raise refused("42601", f'no operand in tsquery: "{text}"')
+                    raise input_error("42601", f'no operand in tsquery: "{text}"')
                 first = operand = False
                 if len(word.encode(errors="surrogatepass")) > _GREATEST_WORD:
-                    raise refused("54000", f'word is too long in tsquery: "{text}"')
+                    raise input_error("54000", f'word is too long in tsquery: "{text}"')
                 if text[words.at : words.at + 1] == ":":
                     words.at += 1
                     while text[words.at : words.at + 1] and text[words.at] in "abcdABCD*":
@@ -198,7 +198,7 @@ def _phrase(words: _Words) -> bool:
     if match is None:
         return False
     if match[2] and int(match[2][:400]) > _GREATEST_POSITION:
-        raise refused(
+        raise input_error(
             "22023",
             f"distance in phrase operator must be an integer value between zero and {_GREATEST_POSITION} inclusive",
         )
@@ -215,5 +215,5 @@ def _push(stack: list[str], operator: str) -> None:
     while stack and not (priority > _PRIORITY[stack[-1]] or (operator == "!" and priority >= _PRIORITY[stack[-1]])):
         stack.pop()
     if len(stack) == _STACK:
-        raise refused("XX000", "tsquery stack too small")
+        raise input_error("XX000", "tsquery stack too small")
     stack.append(operator)

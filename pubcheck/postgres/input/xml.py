@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from pubcheck.postgres.errors import Unknowable
-from pubcheck.postgres.input.common import refused
+from pubcheck.postgres.input.common import input_error
 from pubcheck.postgres.input.dispatch import InputContext
 
 _BLANK = "[ \t\r\n]"
@@ -38,12 +38,12 @@ def read_xml(context: InputContext, text: str, typmod: int = -1) -> str:
             raise Unknowable("whether the server takes an XML declaration")
         body = text[declaration.end() :]
     elif kind == "content" and _NO_DECLARATION.match(text):
-        raise refused("2200N", "invalid XML content: invalid XML declaration", "Space required.")
+        raise input_error("2200N", "invalid XML content: invalid XML declaration", "Space required.")
     outside = _CDATA.sub("", body)
     if _DOUBTFUL.search(outside) or any(_DOUBTFUL_IN_TAG.search(tag) for tag in _TAG.findall(outside)):
         raise Unknowable("how libxml2 takes an XML text")
     if not _well_formed(body, kind == "document"):
-        raise refused(sqlstate, f"invalid XML {kind}")
+        raise input_error(sqlstate, f"invalid XML {kind}")
     return text
 
 

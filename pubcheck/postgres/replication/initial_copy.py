@@ -17,7 +17,7 @@ from pubcheck.postgres.replication.publication_lookup import effective_entry, is
 from pubcheck.postgres.replication.subscription_set import Conflict, Filters, compared_columns, lists_differ
 
 
-class Listed(Struct, frozen=True, gc=False):
+class PublicationTable(Struct, frozen=True, gc=False):
     """A row of pg_publication_tables. ``columns`` are attnames by number: 15 shows generated columns that it never
     sends where there is no list. ``filter`` is None where it does not count.
     """
@@ -29,7 +29,7 @@ class Listed(Struct, frozen=True, gc=False):
     entry: PublicationRel | None
 
 
-class Copied(Struct, frozen=True, gc=False):
+class CopiedTable(Struct, frozen=True, gc=False):
     """A table that the initial copy takes: an ordinary table alone (ONLY), or a partitioned one with all its rows,
     those of unlogged and foreign partitions too.
 
@@ -44,13 +44,13 @@ class Copied(Struct, frozen=True, gc=False):
     within: int
 
 
-def listed(catalog: Catalog, publication: int) -> list[Listed]:
+def publication_tables(catalog: Catalog, publication: int) -> list[PublicationTable]:
     """Return the rows of pg_publication_tables for a publication, in no particular order."""
     row = catalog.publications[publication]
     return [_listed(catalog, row, oid) for oid in _without_partitions(catalog, _tables(catalog, row), row.via_root)]
 
 
-def copied(catalog: Catalog, publications: Sequence[int]) -> list[Copied]:
+def tables_to_copy(catalog: Catalog, publications: Sequence[int]) -> list[CopiedTable]:
     """Return the tables that the initial copy of a subscription to these publications copies; linear in their tables.
 
     16 leaves out partitions whose ancestor is among the tables of any of the publications, as soon as one of them
@@ -58,7 +58,7 @@ def copied(catalog: Catalog, publications: Sequence[int]) -> list[Copied]:
     """
     own = _by_relation(catalog, publications)
     relations = set(_asked_for(catalog, own, publications))
-    tables: list[Copied] = []
+    tables: list[CopiedTable] = []
     for oid, rows in own.items():
         if oid not in relations:
             continue
@@ -73,7 +73,7 @@ def copied(catalog: Catalog, publications: Sequence[int]) -> list[Copied]:
         lists = None if rows[0].entry is None else rows[0].entry.columns
         within = next((above for above in catalog.ancestors(oid) if above in relations), 0) if relation.partition else 0
         tables.append(
-            Copied(
+            CopiedTable(
                 oid,
                 tuple(row.publication for row in rows),
                 sent_columns(relation, lists, first.generated == "s"),
@@ -110,15 +110,15 @@ def subscribe_conflicts(catalog: Catalog, publications: Sequence[int]) -> list[C
     return conflicts
 
 
-def _by_relation(catalog: Catalog, publications: Sequence[int]) -> dict[int, list[Listed]]:
-    by_relation: dict[int, list[Listed]] = {}
+def _by_relation(catalog: Catalog, publications: Sequence[int]) -> dict[int, list[PublicationTable]]:
+    by_relation: dict[int, list[PublicationTable]] = {}
     for publication in dict.fromkeys(publications):
-        for row in listed(catalog, publication):
+        for row in publication_tables(catalog, publication):
             by_relation.setdefault(row.relation, []).append(row)
     return by_relation
 
 
-def _asked_for(catalog: Catalog, own: dict[int, list[Listed]], publications: Sequence[int]) -> list[int]:
+def _asked_for(catalog: Catalog, own: dict[int, list[PublicationTable]], publications: Sequence[int]) -> list[int]:
     if catalog.major.number < 16:
         return list(own)
     via_root = any(catalog.publications[publication].via_root for publication in publications)
@@ -166,11 +166,11 @@ def _tables(catalog: Catalog, publication: Publication) -> dict[int, None]:
     return tables
 
 
-def _listed(catalog: Catalog, publication: Publication, oid: int) -> Listed:
+def _listed(catalog: Catalog, publication: Publication, oid: int) -> PublicationTable:
     relation = catalog.relations[oid]
     entry = effective_entry(catalog, publication, oid)
     condition = None
     if entry is not None and (publication.oid, relation.namespace) not in catalog.schema_members:
         condition = entry.filter
     columns = compared_columns(catalog, publication, relation)
-    return Listed(publication.oid, oid, columns, condition, entry)
+    return PublicationTable(publication.oid, oid, columns, condition, entry)

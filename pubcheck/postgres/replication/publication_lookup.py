@@ -84,14 +84,14 @@ def route(catalog: Catalog, publication: Publication, relation: Relation) -> Arr
         if publication.via_root and relation.partition and (ancestors := catalog.ancestors(oid)):
             return Arrival(ancestors[-1], len(ancestors), oid, "all tables")
         return Arrival(oid, 0, oid, "all tables")
-    own_name = named(catalog, publication.oid, relation)
+    own_name = how_named(catalog, publication.oid, relation)
     if not relation.partition:
         return None if own_name is None else Arrival(oid, 0, oid, own_name)
     if own_name is not None and not publication.via_root:
         return Arrival(oid, 0, oid, own_name)
     arrival = None if own_name is None else Arrival(oid, 0, oid, own_name)
     for level, ancestor in enumerate(catalog.ancestors(oid), 1):
-        how = named(catalog, publication.oid, catalog.relations[ancestor])
+        how = how_named(catalog, publication.oid, catalog.relations[ancestor])
         if how is not None:
             if not publication.via_root:
                 return Arrival(oid, 0, ancestor, how)
@@ -99,7 +99,7 @@ def route(catalog: Catalog, publication: Publication, relation: Relation) -> Arr
     return arrival
 
 
-def named(catalog: Catalog, publication: int, relation: Relation) -> How | None:
+def how_named(catalog: Catalog, publication: int, relation: Relation) -> How | None:
     """Whether a publication names a relation itself or its schema; the schema goes first, as it voids filters."""
     if (publication, relation.namespace) in catalog.schema_members:
         return "schema"
@@ -134,7 +134,7 @@ def sent_columns(relation: Relation, listed: tuple[int, ...] | None, generated: 
     )
 
 
-def mapped(target: Relation, relation: Relation, columns: tuple[int, ...]) -> tuple[int, ...]:
+def partition_columns(target: Relation, relation: Relation, columns: tuple[int, ...]) -> tuple[int, ...]:
     """Map columns of an ancestor to those of its partition, by name; unknown columns are left out."""
     if target.oid == relation.oid:
         return columns

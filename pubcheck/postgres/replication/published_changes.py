@@ -13,7 +13,7 @@ from pubcheck.postgres.replication.publication_lookup import (
     How,
     effective_entry,
     is_publishable,
-    mapped,
+    partition_columns,
     route,
     sent_columns,
 )
@@ -57,7 +57,7 @@ def published_operations(publication: Publication) -> tuple[Operation, ...]:
     return tuple(operation for operation in OPERATIONS if getattr(publication, operation))
 
 
-def sent_by(catalog: Catalog, publication: int) -> list[Sent]:
+def published_by(catalog: Catalog, publication: int) -> list[Sent]:
     """Return the tables whose rows a publication publishes, one entry for each.
 
     FOR ALL TABLES in the catalog's order, otherwise in that of the members. Takes time linear in their number.
@@ -74,10 +74,10 @@ def sent_by(catalog: Catalog, publication: int) -> list[Sent]:
     return sents
 
 
-def truncates_sent_by(catalog: Catalog, publication: int, sents: Iterable[Sent]) -> list[Sent]:
+def truncates_published_by(catalog: Catalog, publication: int, sents: Iterable[Sent]) -> list[Sent]:
     """Return the partitioned tables of which a publication publishes TRUNCATE and no rows (pgoutput_truncate).
 
-    ``sents`` is the result of ``sent_by``: a table under whose name no rows are published has no partition, or no
+    ``sents`` is the result of ``published_by``: a table under whose name no rows are published has no partition, or no
     published one.
     """
     row = catalog.publications[publication]
@@ -90,7 +90,7 @@ def truncates_sent_by(catalog: Catalog, publication: int, sents: Iterable[Sent])
     return [sent for sent in candidates if sent is not None and sent.truncate_sent]
 
 
-def sent(catalog: Catalog, publication: int, relation: int) -> Sent | None:
+def published_of(catalog: Catalog, publication: int, relation: int) -> Sent | None:
     """Return the changes that a publication publishes of one ordinary table or leaf; None for nothing."""
     row, table = catalog.publications[publication], catalog.relations[relation]
     if table.kind != "r" or not is_publishable(table):
@@ -111,7 +111,7 @@ def _sent(
         listed = entry.columns
         if (publication.oid, target.namespace) not in catalog.schema_members:
             condition = entry.filter
-    columns = mapped(target, relation, sent_columns(target, listed, publication.generated == "s"))
+    columns = partition_columns(target, relation, sent_columns(target, listed, publication.generated == "s"))
     certain = publication.seen and relation.seen
     if relation.partition and certain:
         certain = all(catalog.relations[oid].seen for oid in catalog.ancestors(relation.oid))
@@ -187,7 +187,7 @@ def _starts(catalog: Catalog, publication: int) -> Iterator[int]:
         yield from catalog.relations_in.get(catalog.publication_namespaces[schema].namespace)
 
 
-class Unused(Struct, frozen=True, gc=False):
+class UnusedClause(Struct, frozen=True, gc=False):
     """A membership whose filter or column list never counts in its publication.
 
     ``by`` is the ancestor under which the table's changes are sent, or 0 where its schema is published as well, which
@@ -198,10 +198,10 @@ class Unused(Struct, frozen=True, gc=False):
     by: int
 
 
-def unused(catalog: Catalog, publication: int) -> list[Unused]:
+def unused_clauses(catalog: Catalog, publication: int) -> list[UnusedClause]:
     """The filters and column lists of a publication's members that the server accepts and never looks at."""
     row = catalog.publications[publication]
-    result: list[Unused] = []
+    result: list[UnusedClause] = []
     for member in catalog.members_of.get(publication):
         entry = catalog.publication_rels[member]
         if entry.filter is None and entry.columns is None:
@@ -209,7 +209,7 @@ def unused(catalog: Catalog, publication: int) -> list[Unused]:
         relation = catalog.relations[entry.relation]
         arrives = route(catalog, row, relation)
         if arrives is not None and arrives.level > 0:
-            result.append(Unused(entry, arrives.arrives_as))
+            result.append(UnusedClause(entry, arrives.arrives_as))
         elif entry.filter is not None and (publication, relation.namespace) in catalog.schema_members:
-            result.append(Unused(entry, 0))
+            result.append(UnusedClause(entry, 0))
     return result

@@ -32,7 +32,7 @@ class _Unchanged:
 UNCHANGED: Final = _Unchanged()
 
 
-class Logged(Struct, frozen=True):
+class LoggedChange(Struct, frozen=True):
     """A change as the publisher's log has it. ``old`` has NULL outside the identity's key, unless that is FULL."""
 
     operation: RowOperation
@@ -51,7 +51,7 @@ class Change(Struct, frozen=True):
     new: Row | None
 
 
-def transformed(old: bool | None, new: bool | None) -> RowOperation | None:
+def update_operation(old: bool | None, new: bool | None) -> RowOperation | None:
     """Return the operation that an UPDATE is published as for these filter results of the old and the new row
     (pgoutput_row_filter).
 
@@ -62,13 +62,13 @@ def transformed(old: bool | None, new: bool | None) -> RowOperation | None:
     return "insert" if new else None
 
 
-def logged(
+def logged_change(
     identity: ReplicaIdentity,
     operation: RowOperation,
     old: Row | None,
     new: Row | None,
     stored_apart: Collection[int] = (),
-) -> Logged:
+) -> LoggedChange:
     """Return the part of a change that is logged (heapam.c: ExtractReplicaIdentity).
 
     An UPDATE logs the old row only if a column of the identity changed or is ``stored_apart`` (out of line, TOAST),
@@ -89,10 +89,12 @@ def logged(
             number: UNCHANGED if number in stored_apart and value == old[number] else value
             for number, value in new.items()
         }
-    return Logged(operation, old_row, written)
+    return LoggedChange(operation, old_row, written)
 
 
-def arriving(catalog: Catalog, published: Combined | Sent, change: Logged, matches: Matches) -> Change | None:
+def published_change(
+    catalog: Catalog, published: Combined | Sent, change: LoggedChange, matches: Matches
+) -> Change | None:
     """Return the change that is published for a logged change; None for nothing (pgoutput_change, pgoutput_row_filter).
 
     ``matches`` gets rows by the column numbers of the relation that the changes are published as.
@@ -121,7 +123,7 @@ def arriving(catalog: Catalog, published: Combined | Sent, change: Logged, match
                 number: old[number] if value is UNCHANGED and old[number] is not None else value
                 for number, value in new.items()
             }
-            became = transformed(passes(old), passes(whole))
+            became = update_operation(passes(old), passes(whole))
             if became is None:
                 return None
             operation = became

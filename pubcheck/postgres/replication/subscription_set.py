@@ -13,7 +13,7 @@ from pubcheck.postgres.catalog.rows import Filter, Publication, Relation
 from pubcheck.postgres.replication.publication_lookup import (
     effective_entry,
     is_publishable,
-    mapped,
+    partition_columns,
     publications_of,
     route,
     sent_columns,
@@ -147,7 +147,7 @@ def _combined(catalog: Catalog, publications: list[Publication], table: Relation
         operations["update"],
         operations["delete"],
         truncate,
-        mapped(target, table, columns),
+        partition_columns(target, table, columns),
         conflict,
         tuple(widening),
         certain,

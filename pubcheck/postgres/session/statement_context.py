@@ -39,7 +39,7 @@ class Uncertainty:
     def __set__(self, session: Visibility, value: bool) -> None:
         if value and not getattr(session, self.kept, False):
             reasons = session.catalog.reasons
-            reasons.flags[self.name] = reasons.here(NOT_FOLLOWED)
+            reasons.flags[self.name] = reasons.current(NOT_FOLLOWED)
         setattr(session, self.kept, value)
 
 
@@ -126,7 +126,7 @@ class Visibility(Rights):
         if not self.catalog.database_known:
             self.assume(f'the database is called "{self.catalog.database}"')
 
-    def unfollowed(self, text: str | None) -> None:
+    def note_unknown_effect(self, text: str | None) -> None:
         """Note that something with an unknown effect runs; ``text`` is its known part, None if nothing is known."""
         self.blind = True
         self.healed = self.healed or text is None or HEALING.search(text) is not None

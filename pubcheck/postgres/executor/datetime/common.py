@@ -9,7 +9,7 @@ from pubcheck.postgres.executor.values import (
     MINUS_INFINITE_INTERVAL,
     Context,
     Interval,
-    failed,
+    evaluation_error,
 )
 from pubcheck.postgres.input.common import DAY_LENGTH, END_TIMESTAMP, FIRST_TIMESTAMP
 from pubcheck.postgres.input.julian import POSTGRES_EPOCH, calendar
@@ -25,11 +25,11 @@ def infinite(value: Moment) -> bool:
 
 
 def timestamp_range() -> ServerError:
-    return failed("22008", "timestamp out of range")
+    return evaluation_error("22008", "timestamp out of range")
 
 
 def interval_range() -> ServerError:
-    return failed("22008", "interval out of range")
+    return evaluation_error("22008", "interval out of range")
 
 
 def checked(value: int) -> int:
@@ -50,7 +50,7 @@ def midnight(date: Moment) -> Moment:
         return date
     moment = date * DAY_LENGTH
     if not FIRST_TIMESTAMP <= moment < END_TIMESTAMP:
-        raise failed("22008", "date out of range for timestamp")
+        raise evaluation_error("22008", "date out of range for timestamp")
     return moment
 
 

@@ -27,7 +27,7 @@ from pubcheck.postgres.executor.values import (
     MINUS_INFINITE_INTERVAL,
     Context,
     Interval,
-    failed,
+    evaluation_error,
 )
 from pubcheck.postgres.input.common import DAY_LENGTH, END_DAY, END_TIMESTAMP, FIRST_DAY, FIRST_TIMESTAMP
 from pubcheck.postgres.input.julian import POSTGRES_EPOCH, julian_day, month_length, valid_julian
@@ -46,16 +46,16 @@ def _date_plus(date: Moment, days: int) -> Moment:
         return date
     day = date + days
     if not FIRST_DAY <= day < END_DAY:
-        raise failed("22008", "date out of range")
+        raise evaluation_error("22008", "date out of range")
     return day
 
 
 def _date_minus_date(left: Moment, right: Moment) -> Moment:
     if infinite(left) or infinite(right):
-        raise failed("22008", "cannot subtract infinite dates")
+        raise evaluation_error("22008", "cannot subtract infinite dates")
     days = left - right
     if not -(1 << 31) <= days < 1 << 31:
-        raise failed("22003", "integer out of range")
+        raise evaluation_error("22003", "integer out of range")
     return days
 
 
@@ -77,7 +77,7 @@ def _date_at_timetz(date: Moment, time: tuple[int, int]) -> Moment:
         return date
     moment = date * DAY_LENGTH + time[0]
     if not (FIRST_TIMESTAMP <= moment < END_TIMESTAMP and date * DAY_LENGTH < END_TIMESTAMP):
-        raise failed("22008", "date out of range for timestamp")
+        raise evaluation_error("22008", "date out of range for timestamp")
     return moment
 
 
@@ -132,7 +132,7 @@ def _difference(call: Call) -> Function:
     def subtract(left: Moment, right: Moment) -> Interval:
         if isinstance(left, float) or isinstance(right, float):
             if call.context.major < 17:
-                raise failed("22008", "cannot subtract infinite timestamps")
+                raise evaluation_error("22008", "cannot subtract infinite timestamps")
             if left == right:
                 raise interval_range()
             positive = left > right
@@ -154,7 +154,7 @@ def _scaled(value: Moment, precision: int) -> Moment:
     if isinstance(value, float) or precision in (-1, 6):
         return value
     if not 0 <= precision < 6:
-        raise failed("22023", f"timestamp({precision}) precision must be between 0 and 6")
+        raise evaluation_error("22023", f"timestamp({precision}) precision must be between 0 and 6")
     unit: int = 10 ** (6 - precision)
     magnitude = (abs(value) + unit // 2) // unit * unit
     return magnitude if value >= 0 else -magnitude
@@ -167,7 +167,7 @@ def _time_plus(sign: int) -> Maker:
     def make(call: Call) -> Function:
         def add(time: int, interval: Interval) -> int:
             if is_infinite(call.context, interval):
-                raise failed("22008", f"cannot {'add' if sign > 0 else 'subtract'} infinite interval to time")
+                raise evaluation_error("22008", f"cannot {'add' if sign > 0 else 'subtract'} infinite interval to time")
             return (time + sign * interval.microseconds) % DAY_LENGTH
 
         return add
@@ -179,7 +179,7 @@ def _timetz_plus(sign: int) -> Maker:
     def make(call: Call) -> Function:
         def add(time: tuple[int, int], interval: Interval) -> tuple[int, int]:
             if is_infinite(call.context, interval):
-                raise failed("22008", f"cannot {'add' if sign > 0 else 'subtract'} infinite interval to time")
+                raise evaluation_error("22008", f"cannot {'add' if sign > 0 else 'subtract'} infinite interval to time")
             local = (time[0] - time[1] * SECOND + sign * interval.microseconds) % DAY_LENGTH
             return local + time[1] * SECOND, time[1]
 
@@ -193,11 +193,11 @@ def _timetz_plus(sign: int) -> Maker:
 
 def _make_date(year: int, month: int, day: int) -> int:
     shown = year + 1 if -(1 << 31) < year < 0 else year
-    problem = failed("22008", f"date field value out of range: {shown}-{month:02d}-{day:02d}")
+    problem = evaluation_error("22008", f"date field value out of range: {shown}-{month:02d}-{day:02d}")
     if year in (0, -(1 << 31)) or not 1 <= month <= 12 or not 1 <= day <= month_length(shown, month):
         raise problem
     if not valid_julian(shown, month):
-        raise failed("22008", f"date out of range: {year}-{month:02d}-{day:02d}")
+        raise evaluation_error("22008", f"date out of range: {year}-{month:02d}-{day:02d}")
     return julian_day(shown, month, day) - POSTGRES_EPOCH
 
 

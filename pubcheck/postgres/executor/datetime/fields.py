@@ -22,7 +22,7 @@ from pubcheck.postgres.executor.datetime.common import (
     towards_zero,
 )
 from pubcheck.postgres.executor.function_lookup import Call, Function, Maker
-from pubcheck.postgres.executor.values import Context, Interval, failed
+from pubcheck.postgres.executor.values import Context, Interval, evaluation_error
 from pubcheck.postgres.input.common import DAY_LENGTH
 from pubcheck.postgres.input.datetime_fields import KEYWORDS, UNITS, WORD_LENGTH
 from pubcheck.postgres.input.julian import POSTGRES_EPOCH, UNIX_EPOCH, calendar, julian_day, valid_julian
@@ -47,10 +47,10 @@ class _Fields:
             return str(value)
         if kind == "reserved":
             raise self.unsupported(word)
-        raise failed("22023", f'unit "{word}" not recognized for type {self.type_name}')
+        raise evaluation_error("22023", f'unit "{word}" not recognized for type {self.type_name}')
 
     def unsupported(self, name: str, detail: str | None = None) -> ServerError:
-        return failed("0A000", f'unit "{name.lower()}" not supported for type {self.type_name}', detail)
+        return evaluation_error("0A000", f'unit "{name.lower()}" not supported for type {self.type_name}', detail)
 
 
 TIMESTAMP = _Fields("timestamp without time zone")

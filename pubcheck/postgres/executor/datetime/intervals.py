@@ -112,12 +112,12 @@ def _divided(call: Call) -> Function:
 
 def _restricted(call: Call) -> Function:
     """interval(interval, int4), as casts call it: the fields and the precision of a type."""
-    from pubcheck.postgres.input.intervals import restricted
+    from pubcheck.postgres.input.intervals import restrict_to_fields
 
     def restrict(interval: Interval, typmod: int) -> Interval:
         if is_infinite(call.context, interval):
             return interval
-        result = restricted(call.context.inputs, *interval, typmod >> 16 & 0x7FFF, typmod)
+        result = restrict_to_fields(call.context.inputs, *interval, typmod >> 16 & 0x7FFF, typmod)
         return Interval(result.months, result.days, result.microseconds)
 
     return restrict

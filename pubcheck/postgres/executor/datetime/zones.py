@@ -9,7 +9,7 @@ from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.executor.datetime.common import HOUR, MINUTE, SECOND, Moment, checked, parts, towards_zero
 from pubcheck.postgres.executor.datetime.fields import OF_TIME, TIMESTAMPTZ, truncated
 from pubcheck.postgres.executor.function_lookup import Call, Function, Maker
-from pubcheck.postgres.executor.values import Context, Interval, failed
+from pubcheck.postgres.executor.values import Context, Interval, evaluation_error
 
 _NO_LETTER = ("+", "-", *"0123456789")
 
@@ -33,7 +33,7 @@ class _Zone:
             # A specification of POSIX may do without an abbreviation.
             self.zone = zones.named(context.inputs, f"x{word}" if word[:1] in _NO_LETTER else word)
         except Fault:
-            raise failed("22023", f'time zone "{name}" not recognized') from None
+            raise evaluation_error("22023", f'time zone "{name}" not recognized') from None
         if self.zone.offset is None and (not self.zone.name or zones.rules(self.zone.name) is None):
             raise Unknowable(f'the rules of the time zone "{name}"')
 
