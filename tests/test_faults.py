@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pubcheck.checks import context
+from pubcheck.checks import registry
 from pubcheck.checks.context import RuleContext, RuleFinding
 from pubcheck.checks.write import filter_runtime_errors
 from pubcheck.cli.app import run as command
@@ -99,29 +99,29 @@ def undisturbed() -> list[Diagnostic]:
     return found
 
 
-@pytest.mark.parametrize("name", context.CHECKS)
+@pytest.mark.parametrize("name", registry.CHECKS)
 def test_a_rule_of_the_final_state_costs_itself_alone(
     name: str, undisturbed: list[Diagnostic], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(context.CHECKS, name, fail)
+    monkeypatch.setitem(registry.CHECKS, name, fail)
     internal, found = split(lint(SHOP, MORE))
     assert [each.message for each in internal]
     assert "Broken: made to fail" in internal[0].message
     assert whole(found) == whole([each for each in undisturbed if each.rule != name])
 
 
-@pytest.mark.parametrize("name", context.CHECKS)
+@pytest.mark.parametrize("name", registry.CHECKS)
 def test_a_rule_that_fails_at_the_end_keeps_what_it_found(
     name: str, undisturbed: list[Diagnostic], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    check, errors = context.CHECKS[name], (Broken("once"), MemoryError(), RecursionError("deep"))
+    check, errors = registry.CHECKS[name], (Broken("once"), MemoryError(), RecursionError("deep"))
     error = errors[len(name) % len(errors)]
 
     def failing(ground: RuleContext) -> Iterator[RuleFinding]:
         yield from check(ground)
         raise error
 
-    monkeypatch.setitem(context.CHECKS, name, failing)
+    monkeypatch.setitem(registry.CHECKS, name, failing)
     internal, found = split(lint(SHOP, MORE))
     assert len(internal) == 1
     assert whole(found) == whole(undisturbed)
@@ -152,7 +152,7 @@ AROUND_A_STATEMENT: list[tuple[str, str]] = [
     # What fails, and the only rules of which findings may then be missing or less certain ("": their help and fixes).
     ("pubcheck.engine.reporter.StatementReporter._statement_fixes", ""),
     ("pubcheck.engine.reporter.StatementReporter._filter_explanation", "words"),
-    ("pubcheck.engine.reporter.explain", "words"),
+    ("pubcheck.checks.messages.refusals.explain", "words"),
     ("pubcheck.engine.reporter.StatementReporter._report_unseen", "PUB106 PUB107 PUB112"),
     ("pubcheck.engine.reporter.StatementReporter._of_filter", "PUB214 PUB215"),
     ("pubcheck.engine.reporter.StatementReporter._created_later", "words"),
@@ -211,7 +211,7 @@ CRASHING = "CREATE TABLE t (id int PRIMARY KEY, a int);\nCREATE PUBLICATION p FO
 def test_the_run_ends_with_2_and_the_finding_cannot_be_taken_away(
     arguments: tuple[str, ...], tmp_path: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setitem(context.CHECKS, "PUB603", fail)
+    monkeypatch.setitem(registry.CHECKS, "PUB603", fail)
     path = tmp_path / "shop.sql"
     path.write_text("-- pubcheck: ignore-file[PUB000]\n" + CRASHING)
     assert command(["lint", "--format", "json", *arguments, "--extend-select", "PUB603", str(path)]) == 2

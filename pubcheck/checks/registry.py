@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pubcheck.checks.context import CHECKS, Check, RuleContext, RuleFinding
+from pubcheck.checks.context import CHECKS as CHECKS
+from pubcheck.checks.context import Check, RuleContext, RuleFinding
 from pubcheck.checks.history import (
     cascades,
     dropped_identity_index,

@@ -9,14 +9,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from pubcheck.checks.grounds import Grounds
-from pubcheck.checks.messages.refusals import (
-    explain,
-    explain_unseen,
-    frozen_words,
-    missing_name,
-    rule_of,
-    unjudged_words,
-)
 from pubcheck.checks.write.write_refusal_history import Change
 from pubcheck.diagnostics import (
     Applicability,
@@ -97,12 +89,15 @@ class StatementReporter:
 
     def refuse(self, statement: StatementText, error: ServerError, basis: Basis) -> None:
         """The server refuses the statement; ``basis`` is what that rests on."""
-        rule = rule_of(error)
+        # Loaded only where there is something to report.
+        from pubcheck.checks.messages import refusals
+
+        rule = refusals.rule_of(error)
         certainty: Certainty = "certain" if basis.certain else "assumed"
         told = self._faults.value(statement, None, self._filter_explanation, error)
         answer = self.answer(statement, error, basis)
         if told is None:
-            message, help_text = self._faults.value(statement, (error.message, None), explain, error)
+            message, help_text = self._faults.value(statement, (error.message, None), refusals.explain, error)
             if error.sqlstate == _DUPLICATE:
                 # Loaded only where something is said twice.
                 from pubcheck.checks.history.duplicates import earlier_definition
@@ -192,6 +187,9 @@ class StatementReporter:
         *what: str,
     ) -> None:
         """A remark about an accepted filter; once for a place, however many children have the filter too."""
+        # Loaded only where there is something to report.
+        from pubcheck.checks.messages import refusals
+
         if (code, place) in said:
             return
         said.add((code, place))
@@ -202,9 +200,9 @@ class StatementReporter:
         span = statement.span(place.start, place.end)
         if code == "PUB214":
             literal = span.source.text[span.start : span.end]
-            severity, message, help_text = frozen_words(literal, what)
+            severity, message, help_text = refusals.frozen_words(literal, what)
         else:
-            severity, (message, help_text) = rule.severity, unjudged_words(what[0])
+            severity, (message, help_text) = rule.severity, refusals.unjudged_words(what[0])
         self.diagnostics.append(
             rule.diagnostic(
                 "assumed" if unknown else "certain",
@@ -226,9 +224,12 @@ class StatementReporter:
             self._report_unseen(statement, errors, basis)
 
     def _report_unseen(self, statement: StatementText, errors: list[ServerError], basis: Basis) -> None:
+        # Loaded only where there is something to report.
+        from pubcheck.checks.messages import refusals
+
         first = errors[0]
-        rule = rule_of(first)
-        message, help_text = explain_unseen(errors)
+        rule = refusals.rule_of(first)
+        message, help_text = refusals.explain_unseen(errors)
         related = tuple(
             statement.span(error.culprit, message=error.message) for error in errors[1:] if error.culprit is not None
         )
@@ -248,7 +249,10 @@ class StatementReporter:
 
     def _record_missing(self, message: str, errors: Sequence[ServerError]) -> None:
         """Take note of the names that are missing according to the next finding."""
-        missing = {error.missing: missing_name(error) for error in errors if error.missing}
+        # Loaded only where there is something to report.
+        from pubcheck.checks.messages import refusals
+
+        missing = {error.missing: refusals.missing_name(error) for error in errors if error.missing}
         if missing:
             in_public = any(error.missing_schema == "public" for error in errors)
             self.missing.append(_NotCreated(len(self.diagnostics), message, missing, in_public))

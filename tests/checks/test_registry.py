@@ -9,8 +9,8 @@ import pytest
 
 import pubcheck
 from pubcheck.checks import registry
-from pubcheck.checks.context import CHECKS
 from pubcheck.checks.messages import BY_KEY, MESSAGES
+from pubcheck.checks.registry import CHECKS
 from pubcheck.checks.remedies.statement_fixes import STATEMENT_FIXES
 from pubcheck.rulebook import RULES
 
