@@ -14,7 +14,9 @@ import sys
 __version__ = "0.1.0"
 
 if sys.version_info < (3, 11, 5):  # what pip installs does not come so far
-    raise ImportError("pubcheck needs Python 3.11.5 or later: patterns of this one match wrongly (gh-106052)")
+    raise ImportError(
+        "pubcheck needs Python 3.11.5 or later: earlier versions have a regular-expression bug (gh-106052)"
+    )
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
 if TYPE_CHECKING:

@@ -94,7 +94,9 @@ def read(path: str) -> Baseline:
         with open(path, "rb") as file:
             content = file.read()
     except OSError as error:
-        raise ConfigError(f"baseline {path}: cannot be read: {error.strerror}; make it with --write-baseline") from None
+        raise ConfigError(
+            f"baseline {path}: cannot be read: {error.strerror}; create it with --write-baseline"
+        ) from None
     try:
         document = msgspec.json.decode(content, type=_Document)
     except msgspec.MsgspecError as error:

@@ -119,7 +119,7 @@ def _read(path: str, *, table: bool) -> Config | None:
         if not isinstance(options, dict):
             raise ConfigError(f"{path}: tool.pubcheck must be a table")
     elif "pubcheck" in options.get("tool", ()):
-        raise ConfigError(f"{path}: tool.pubcheck: in a file of this name the options stand outside of any table")
+        raise ConfigError(f"{path}: tool.pubcheck: in a file of this name the options must be outside any table")
     config = from_options(options, where=f"{path}: {'tool.pubcheck.' if table else ''}")
     return msgspec.structs.replace(config, root=os.path.dirname(os.path.abspath(path)))
 
@@ -178,8 +178,8 @@ def read_majors(value: object) -> tuple[int, ...]:
         if int(text) not in MAJORS:
             have = ", ".join(map(str, MAJORS))
             raise ConfigError(
-                f"PostgreSQL {text} is not supported: its grammar and what its servers answer have not been recorded;"
-                f" there are {have}"
+                f"PostgreSQL {text} is not supported: pubcheck has no grammar and no recorded answers for it;"
+                f" supported versions are {have}"
             )
         majors.add(int(text))
     if not majors:

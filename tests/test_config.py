@@ -99,7 +99,7 @@ def test_a_file_given_by_name_may_be_a_pyproject(tmp_path: Path) -> None:
         ("docs-url = 'rules/'", "docs-url: must be an address such as https://example.com/rules/{code}, not 'rules/'"),
         ("docs-url = 'https://a/{id}'", "docs-url: must be an address such as"),
         ("nonsense = 1", "nonsense: there is no such option; there are postgres, complete, "),
-        ("[tool.pubcheck]\ncomplete = true", "tool.pubcheck: in a file of this name the options stand outside of any"),
+        ("[tool.pubcheck]\ncomplete = true", "tool.pubcheck: in a file of this name the options must be outside any"),
         ("[[unit]]\nfile = 'a.sql'", "pubcheck.toml: unit 1: file: there is no such option; did you mean files?"),
         (
             "[[unit]]\nname = 'a'\nfiles = 'a'\n[[unit]]\nname = 'x'",
@@ -172,7 +172,7 @@ def test_a_wrong_value_is_explained(options: dict[str, object], complaint: str) 
 
 
 def test_an_unsupported_major_is_answered_with_those_that_are() -> None:
-    assert refused({"postgres": "18,19"}).endswith("there are 15, 16, 17, 18")
+    assert refused({"postgres": "18,19"}).endswith("supported versions are 15, 16, 17, 18")
 
 
 def test_later_options_stand_over_earlier_ones() -> None:

@@ -175,7 +175,7 @@ def command(
     if report is not None and os.path.isdir(report):
         raise click.FileError(report, "it is a folder")
     if not output.removeprefix("file://"):
-        raise ConfigError("--output: say into which folder")
+        raise ConfigError("--output: missing folder")
     try:
         output.encode()
     except UnicodeEncodeError:
@@ -335,6 +335,6 @@ def _compared(change: Change | None) -> list[str]:
     if change is None:
         return []
     new, gone, same = (sum(getattr(rule, field) for rule in change.rules) for field in ("new", "gone", "same"))
-    suffix = "" if change.alike else ", which another pubcheck or configuration made"
-    suffix += "" if change.input is None else f", which was of another input, {change.input}"
+    suffix = "" if change.alike else ", which used another pubcheck version or configuration"
+    suffix += "" if change.input is None else f", which had another input, {change.input}"
     return [f"{new:,} new, {gone:,} gone and {same:,} the same as in run {change.run}{suffix}"]

@@ -58,13 +58,15 @@ Exit status: 0 if `lint` would find nothing that fails the run; 1 if it would;
     metavar="MAJOR",
     help="PostgreSQL version to check.  [default: the configuration's last, what a pg_dump header says, or 18]",
 )
-@click.option("--publication", "publications", multiple=True, metavar="NAME", help="This publication; repeatable.")
+@click.option(
+    "--publication", "publications", multiple=True, metavar="NAME", help="Explain only this publication. Repeatable."
+)
 @click.option(
     "--table",
     "tables",
     multiple=True,
     metavar="NAME",
-    help="This table, with its schema or without; a partitioned one means its partitions. Repeatable.",
+    help="Explain only this table, with or without schema. A partitioned table includes its partitions. Repeatable.",
 )
 @click.option(
     "--subscription",
@@ -72,7 +74,7 @@ Exit status: 0 if `lint` would find nothing that fails the run; 1 if it would;
     "subscriptions",
     multiple=True,
     metavar="NAME,NAME",
-    help="What one subscription to these publications gets; repeatable.  [default: those that the input makes]",
+    help="Explain one subscription to these publications. Repeatable.  [default: those that the input creates]",
 )
 @click.option(
     "--format",

@@ -36,7 +36,7 @@ Examples:
   pubcheck files supabase/migrations/20240101000000_orders.sql
 
 \b
-Exit status: 0, also where nothing would be read; 2 bad arguments or
+Exit status: 0, even if nothing would be read; 2 bad arguments or
 configuration.""",
 )
 @click.argument("paths", nargs=-1, metavar="[PATH]...")

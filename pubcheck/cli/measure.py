@@ -162,7 +162,7 @@ def command(
     for entry in missing[:_TOLD]:
         click.echo(f"pubcheck: left out: {entry.path}:{entry.line}: {entry.message} [{entry.rule}]", err=True)
     if len(missing) > _TOLD:
-        click.echo(f"pubcheck: left out: {len(missing) - _TOLD} more; `pubcheck lint` tells them", err=True)
+        click.echo(f"pubcheck: left out: {len(missing) - _TOLD} more; `pubcheck lint` shows them", err=True)
     crash = failure_text((*linted.faults, *followed.folds[-1].faults.faults))
     return complain(crash) if crash else FOUND if missing else 0
 

@@ -75,7 +75,7 @@ def reason(error: str) -> str:
     """The line of an error of Spark that says what was wrong: the last of a Python traceback, else the last cause that
     Java names, else what Java raised, else the first."""
     lines = [line.strip() for line in error.splitlines() if line.strip() and not line.startswith("\tat ")]
-    first, traceback = lines[0] if lines else "it does not say why", "Traceback (most recent call last):"
+    first, traceback = lines[0] if lines else "no reason given", "Traceback (most recent call last):"
     if traceback in lines:
         return lines[-1]
     causes = [line.partition(": ")[2] for line in lines if line.startswith((": ", "Caused by: "))]

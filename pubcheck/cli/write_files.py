@@ -15,7 +15,7 @@ def write(rewritten: Iterable[Rewritten]) -> Iterator[tuple[str, str]]:
         try:
             with open(file.path, "r+b") as stream:  # a read-only file is not replaced
                 if stream.read() != file.before:
-                    yield file.label, "was changed while it was linted and is left as it is"
+                    yield file.label, "was changed while it was linted, so it was not written"
                     continue
             replace_file(file.path, [file.after])
         except OSError as error:

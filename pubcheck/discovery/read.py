@@ -43,7 +43,7 @@ def read_unit(files: Sequence[File], majors: tuple[int, ...]) -> Reading:
             continue
         if decoded.text is None:
             message = f"this is not text: {decoded.problem}"
-            help = "pubcheck reads SQL as text: `pg_restore --file=schema.sql` turns an archive of pg_dump into it"
+            help = "convert a pg_dump archive to SQL with `pg_restore --file=schema.sql`"
             diagnostics.append(remark("PUB002", message, Span(Source(file.label, ""), 0, 0), majors, help))
             continue
         view = interpreter_of(decoded.text) if decoded.text.startswith("#!") else None

@@ -197,7 +197,7 @@ class _UnitCollector:
         if history is None:
             label = label_of(path)
             file = File(path, label, view=view_of(path))
-            self.add(DiscoveredUnit(label, (file,), "file", "given by name", named=True))
+            self.add(DiscoveredUnit(label, (file,), "file", "named on the command line", named=True))
             return
         if _identity(File(path, "")) not in self._reported:
             self._report(history, {os.path.abspath(path): File(path, label_of(path), view=view_of(path))})

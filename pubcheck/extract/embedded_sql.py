@@ -168,11 +168,11 @@ def assembled(text: str, written: Iterable[Written], unseen: Sequence[int], *, i
         notes.append(
             Note(
                 "PUB010",
-                "the statements about publications in this file are in the strings of a program: when they run, "
-                "and in which order, is not known",
+                "this program's strings hold statements about publications; it is unknown when they run, "
+                "and in which order",
                 about,
                 about + 1,
-                "what rests on what ran before is assumed",
+                "findings that depend on earlier statements are assumed",
             )
         )
     if unseen:
@@ -181,10 +181,10 @@ def assembled(text: str, written: Iterable[Written], unseen: Sequence[int], *, i
         notes.append(
             Note(
                 "PUB009",
-                f"this speaks of a publication, but the statement is put together at run time{more}",
+                f"this mentions a publication, but the statement is built at run time{more}",
                 first_unseen,
                 first_unseen + 1,
-                "what it changes is not followed",
+                "its changes are not analysed",
             )
         )
     perhaps = () if in_order or not any(each.rendered.strip() for each in written) else ((0, len(text)),)

@@ -60,7 +60,7 @@ class _Painting(Struct):
 def script(text: str) -> View:
     """A file of SQL: its way back is blank, so are a template's control blocks, and names represent its values."""
     if text.startswith(LFS):
-        message = "this is a pointer of Git LFS: the content of the file is not here"
+        message = "this is a Git LFS pointer; the file's content is missing"
         note = Note("PUB013", message, 0, len(LFS), "run `git lfs pull` first")
         return View(blank(text), notes=(note,))
     if _DUMP.match(text):

@@ -135,7 +135,7 @@ class Splitter(StatementLexer):
         it keeps the index and remains refused. Otherwise None, and nothing changes.
         """
         if statement is not self._last:
-            raise ValueError("only the statement handed out last can be recovered from")
+            raise ValueError("only the last statement can be recovered")
         resume = self._last_resume
         if RESTART.search(self._text, statement.start, resume) is None:
             return None

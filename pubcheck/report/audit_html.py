@@ -28,10 +28,10 @@ _ROWS, _COLUMNS = 15, 12
 REASONS = {
     "unreadable": "the file could not be opened or read",
     "not-text": "the file contains bytes that no SQL file contains, or its encoding is unknown",
-    "too-large": "over --max-file-size, or the unit over --max-unit-size",
+    "too-large": "larger than --max-file-size, or the unit larger than --max-unit-size",
     "duplicate": "the path occurs twice in its repository; the first one counts",
     "not-postgresql": "most of its statements are for another database system",
-    "time-out": "not done within --unit-timeout",
+    "time-out": "not finished within --unit-timeout",
     "memory": "needed more than --unit-memory",
     "crashed": "the process that linted it died",
     "internal-error": "a bug in pubcheck, please report it; the trace is in the table quarantine",
@@ -161,7 +161,7 @@ def _repositories(audit: Audit) -> Iterator[_Plot]:
     if not audit.worst:
         return
     spread = plots.bars(
-        "Repositories by how many errors and warnings they have",
+        "Repositories by number of errors and warnings",
         (Part("repositories", "blue"),),
         [Bar(name, (count,)) for name, count in audit.spread.items()],
         whole=audit.repositories,
@@ -181,7 +181,7 @@ def _publications(features: Features) -> dict[str, object]:
     most_used = sorted(features.used.items(), key=lambda item: (-item[1].publications, item[0]))
     bars = [Bar(name, (share.publications,)) for name, share in most_used if share.publications]
     publications = (Part("publications", "blue"),)
-    used = plots.bars("Publications by what they use", publications, bars, whole=features.publications)
+    used = plots.bars("Publications by feature", publications, bars, whole=features.publications)
     operations = [
         Bar(operation.upper(), tuple(counts.get(part.name, 0) for part in _VERDICTS))
         for operation, counts in features.verdicts.items()
@@ -189,9 +189,9 @@ def _publications(features: Features) -> dict[str, object]:
     verdicts = plots.shares("What happens to each operation on a published table, in percent", _VERDICTS, operations)
     return {
         "most_used": most_used,
-        "used": _plot(used, heading="What they use"),
+        "used": _plot(used, heading="Features"),
         "operations": operations,
-        "verdicts": _plot(verdicts, _VERDICTS, "What the publisher does"),
+        "verdicts": _plot(verdicts, _VERDICTS, "Outcome on the publisher"),
     }
 
 

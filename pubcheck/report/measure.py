@@ -91,7 +91,7 @@ def text(measurement: Measurement) -> Iterator[str]:
 def _table(table: TableRows) -> Iterator[str]:
     yield f"{escape(table.table)}: {count(table.rows, 'row')} in {escape(table.data)}"
     if not table.publications:
-        yield "  no publication sends any of them"
+        yield "  no publication publishes any of them"
     for each in table.publications:
         assumed = "" if each.certainty == "certain" else "  (assumed)"
         yield f"  publication {escape(each.publication)}{assumed}"

@@ -38,7 +38,9 @@ def prepared(
     row = store.runs().where(F.col("run") == since).select("ruleset", "input", "state").collect()[0]
     notes = []
     if row[0] != rules:
-        notes.append(f"Nothing was carried over from run {since}: another pubcheck, rules or configuration made it.")
+        notes.append(
+            f"Nothing was carried over from run {since}: it used another pubcheck version, rules or configuration."
+        )
     if row[1] != name:
         notes.append(f"Run {since} is of another input, {row[1]}.")
     if row[0] != rules:

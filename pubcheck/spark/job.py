@@ -70,7 +70,7 @@ def audit(
     itself; Lost, and what Spark raises, with which the run does not exist."""
     run = options.run
     if run == options.since:
-        raise NoRun(f"{run} is the run that is to be written, which cannot be read meanwhile")
+        raise NoRun(f"{run} is the run to be written; it cannot be read at the same time")
     started = datetime.now(UTC)
     rules = ruleset(linter)
     job = Job(_pickled(linter), options.limits, Largest(options.largest_file, options.largest_unit), rules, source.top)

@@ -219,7 +219,7 @@ def _not_postgresql(diagnostics: Iterable[Diagnostic], statements: int) -> Quara
     return Quarantined("not-postgresql", f"{len(refused)} of {statements} statements are not PostgreSQL")
 
 
-TOO_LITTLE_MEMORY = "the unit needs more memory than it may take (--unit-memory)"
+TOO_LITTLE_MEMORY = "the unit needs more memory than --unit-memory allows"
 
 
 def _failure(faults: Sequence[Fault]) -> Quarantined:

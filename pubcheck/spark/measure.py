@@ -74,7 +74,7 @@ def measure(spark: SparkSession, data: Data, table: Measurable) -> TableRows:
         if bad:
             column = name.removeprefix(_BAD)
             raise BadData(
-                f"column {column} of {data.where}: {bad:,} values are not of the type that {table.name} has it of,"
+                f"column {column} of {data.where}: {bad:,} values are not valid for its type in {table.name},"
                 f" such as {example[:60]!r} (in Spark {needed[column].sql})"
             )
     every = len(counted) == len(table.sendings) > 0

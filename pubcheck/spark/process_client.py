@@ -51,7 +51,7 @@ class ChildProcess:
         patience = self.limits.patience(request)
         if not self._answered.poll(patience * 1000):
             self.close()
-            return _failed("time-out", f"not done after {patience:g} seconds (--unit-timeout)")
+            return _failed("time-out", f"not finished after {patience:g} seconds (--unit-timeout)")
         try:
             answer = _decode(self._replies.recv_bytes())
         except (EOFError, OSError):
@@ -97,7 +97,7 @@ class ChildProcess:
             pass
         output = self._last_words()
         self.close()
-        raise RuntimeError(f"the process that lints does not start: {output or 'it says nothing'}")
+        raise RuntimeError(f"the process that lints does not start: {output or 'it printed nothing'}")
 
     def _died(self) -> Answer[list[Any]]:
         process = self._process

@@ -53,7 +53,7 @@ DIAGNOSTIC = (
     Column("column", _INT, "1-based, in code points"),
     Column("end_line", _INT, "1-based"),
     Column("end_column", _INT, "exclusive"),
-    Column("related", pa.list_(pa.struct([*_PLACE, ("message", _TEXT)])), "other places that it speaks of"),
+    Column("related", pa.list_(pa.struct([*_PLACE, ("message", _TEXT)])), "other places that it refers to"),
     Column(
         "statement",
         pa.struct([("index", _INT), ("line", _INT), ("embedded", pa.list_(_INT))]),
@@ -61,7 +61,11 @@ DIAGNOSTIC = (
     ),
     Column("object", _TEXT, "the relation that the server names"),
     Column("publication", _TEXT, "the publication at fault"),
-    Column("publications", pa.list_(_TEXT), "all culprits; of a refused write, which has a row for each cause, one"),
+    Column(
+        "publications",
+        pa.list_(_TEXT),
+        "all publications at fault; only one for a refused write, which has a row for each cause",
+    ),
     Column("operation", _TEXT, "insert, update, delete or truncate"),
     Column(
         "server",
@@ -80,20 +84,20 @@ DIAGNOSTIC = (
                 ]
             )
         ),
-        "ways to mend it",
+        "fixes",
     ),
     Column("url", _TEXT, "the page of the rule"),
     Column(
         "after",
         pa.list_(pa.struct([("publication", _TEXT), ("rule", _TEXT)])),
-        "of a refused write: the first causes that the server meets before this one, in its order",
+        "for a refused write: the first causes that the server reports before this one, in its order",
     ),
-    Column("after_count", _INT, "how many there are of these; 0 for the answer that the server gives today"),
+    Column("after_count", _INT, "the number of these causes; 0 for the answer that the server gives now"),
     Column("assumptions", pa.list_(_TEXT), "what an assumed finding rests on, the first few"),
     Column(
         "fingerprint",
         _TEXT,
-        "the same for the same finding of another run: lines may have moved, all else that identifies it has not",
+        "identifies the finding across runs, even if its line changes",
     ),
 )
 """A finding: the fields of the JSON document (`pubcheck/report/schema.json`), and its fingerprint."""
@@ -109,23 +113,23 @@ PUBLISHED = (
     Column(
         "verdict",
         _TEXT,
-        "sent; filtered (rows that match); refused (on the publisher); not-sent; empty (a publication that sends"
-        " nothing); null for an update or delete where the rules that would tell were not selected",
+        "sent; filtered (rows that match); refused (on the publisher); not-sent; empty (a publication that publishes"
+        " nothing); null for an update or delete if the rules that decide it were not selected",
     ),
     Column("certainty", _TEXT, "certain or assumed"),
     Column("how", _TEXT, "named as a table, by its schema, or with all tables"),
     Column("named", _TEXT, "the ancestor that the publication names"),
-    Column("arrives_as", _TEXT, "the table whose name changes bear, null for its own"),
+    Column("arrives_as", _TEXT, "the table under whose name changes are published, null for its own"),
     Column("filter", _TEXT, "the row filter, as written"),
     Column("canonical_filter", _TEXT, "the same in sqlglot's canonical form"),
     Column("filter_columns", pa.list_(_TEXT), "columns that it reads"),
-    Column("columns", pa.list_(_TEXT), "columns that are sent, null for all"),
-    Column("left_out", pa.list_(_TEXT), "columns that are not sent"),
+    Column("columns", pa.list_(_TEXT), "columns that are published, null for all"),
+    Column("left_out", pa.list_(_TEXT), "columns that are not published"),
     Column("identity", _TEXT, "kind of replica identity"),
     Column("identity_columns", pa.list_(_TEXT), "its columns"),
     Column("rule", _TEXT, "rule of a refusal"),
     Column("sqlstate", _TEXT, "the server's, of a refusal"),
-    Column("message", _TEXT, "the server's, of a refusal for the first such table; or why a table is not sent"),
+    Column("message", _TEXT, "the server's message for the first refused table; or why a table is not published"),
     Column("path", _TEXT, "file of the publication"),
     Column("line", _INT, "and the line"),
     Column("names", _TEXT, "what the publication names: tables, schemas, tables and schemas, all tables, or empty"),
@@ -246,7 +250,7 @@ SCANNED = (
     Column("digest", _TEXT, "SHA-256 of the content; for a file that was not read, its size or the error"),
     Column("problem", _TEXT, "why it cannot be read"),
     Column("size", _LONG, "bytes"),
-    Column("may_publish", _FLAG, "whether anything may be said of it"),
+    Column("may_publish", _FLAG, "whether anything may be reported about it"),
     Column("fate", _TEXT, "unreadable, too-large, or what became of the process that looked at it"),
     Column("detail", _TEXT, "for people"),
     Column("trace", _TEXT, "of the process that looked at it"),

@@ -112,6 +112,6 @@ def _hold(metrics: dict[str, float], name: str, expected: float, description: st
     if metrics[name] != expected:
         counts = f"{metrics[name]:.0f} {name}, but {expected:.0f} {description}"
         raise Lost(
-            f"the audit lost something: {counts}. Where the cluster lost a worker meanwhile, or another audit wrote a"
-            " run of the same id, it is to be run again; else this is a bug in pubcheck, please report it"
+            f"the audit's counts do not add up: {counts}. If the cluster lost a worker, or another audit wrote a run"
+            " with the same ID, run it again; otherwise this is a bug in pubcheck, please report it"
         )

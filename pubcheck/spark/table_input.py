@@ -96,17 +96,17 @@ class TableInput:
             if name.lower() not in types:
                 option = "repo" if role == "repository" else role
                 there = f"it has {', '.join(columns[:_SHOWN])}" if columns else "it has none"
-                raise BadInput(f"{self.name} has no column {name}, {there}: say --{option}-column or --preset")
+                raise BadInput(f"{self.name} has no column {name}, {there}: use --{option}-column or --preset")
         content = types[self._columns.content.lower()]
         if not isinstance(content, T.BinaryType | T.StringType):
             kind = content.simpleString()
-            raise BadInput(f"{self.name}: column {self._columns.content} is {kind}, and contents are binary or string")
+            raise BadInput(f"{self.name}: column {self._columns.content} is {kind}, but must be binary or string")
         return table
 
     def look(self, spark: SparkSession, store: Store, run: str, settings: str, largest: int) -> None:
         self._rows = self._read(spark)
         if not self.count():
-            raise EmptyInput(f"no input: of {self.passed_over()} rows of {self.name} none is a file to read")
+            raise EmptyInput(f"no input: none of the {self.passed_over()} rows of {self.name} is a file to read")
         content = F.col("content")
         size = F.coalesce(F.octet_length(content).cast("bigint"), F.lit(0).cast("bigint"))
         fate = F.when(F.col("path").isNull() | F.col("content").isNull(), "unreadable").when(

@@ -119,7 +119,7 @@ def test_a_diff_of_standard_input(pubcheck: Call) -> None:
         (("--fix", "--add-ignore"), "run one after the other"),
         (("--fix", "--write-baseline", "b.json"), "--write-baseline cannot be combined with"),
         (("--statistics", "--format", "sarif"), "--statistics needs --format text or json"),
-        (("--baseline", "none.json"), "baseline none.json: cannot be read: No such file or directory; make it with"),
+        (("--baseline", "none.json"), "baseline none.json: cannot be read: No such file or directory; create it with"),
     ],
 )
 def test_options_that_do_not_go_together_exit_2(pubcheck: Call, options: tuple[str, ...], reason: str) -> None:
@@ -141,7 +141,7 @@ def test_a_file_that_changed_meanwhile_is_left_as_it_is(pubcheck: Call, monkeypa
     Path("a.sql").write_text(FIXABLE)
     called = pubcheck("lint", "--fix", "a.sql")
     assert called.status == 2
-    assert "a.sql: was changed while it was linted and is left as it is" in called.err
+    assert "a.sql: was changed while it was linted, so it was not written" in called.err
     assert Path("a.sql").read_text() == "-- mine\n"
 
 

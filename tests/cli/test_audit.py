@@ -28,7 +28,7 @@ from tests.cli.conftest import Call
         ),
         ((".", "--output", "out", "--run", "a" * 101), "is not a valid ID: use at most 100 letters"),
         ((".", "--output", __file__), f"{__file__} is a file, not a folder"),
-        ((".", "--output", ""), "--output: say into which folder"),
+        ((".", "--output", ""), "--output: missing folder"),
         ((".", "--output", "\udce9"), "--output: '\\udce9' is not valid UTF-8"),
         ((".", "--output", "out", "--report", "."), "Could not open file '.': it is a folder"),
         ((".", "--output", "out", "--postgres", "19"), "PostgreSQL 19 is not supported"),
@@ -75,7 +75,7 @@ def test_of_an_error_of_spark_the_line_that_says_something_is_told() -> None:
     )
     assert reason(java) == "[C] Malformed record: 1,a"
     assert reason(java.partition("Caused by")[0]) == "[A] while reading"
-    assert reason("") == "it does not say why"
+    assert reason("") == "no reason given"
 
 
 def test_the_summary_adds_up_and_names_the_rules() -> None:

@@ -75,7 +75,7 @@ def test_the_same_as_json(pubcheck: Call) -> None:
         {
             "name": "none.sql",
             "convention": "file",
-            "reason": "given by name",
+            "reason": "named on the command line",
             "postgres": [],
             "files": [{"path": "none.sql", "view": "sql", "context": False, "problem": "No such file or directory"}],
         },
@@ -141,22 +141,22 @@ def test_what_is_undone_is_passed_over_when_given_by_name(pubcheck: Call) -> Non
     called = pubcheck("lint", "migrations/U1__a.sql")
     assert (called.status, called.out.splitlines()[-1]) == (
         0,
-        "migrations/U1__a.sql skipped: Flyway runs it only to undo.",
+        "migrations/U1__a.sql skipped: it is a Flyway undo migration.",
     )
     called = pubcheck("lint", "--format", "json", "migrations/U1__a.sql")
     assert (called.status, json.loads(called.out)["files"]) == (0, 0)
-    assert "skipped: Flyway" in called.err
+    assert "skipped: it is a Flyway undo migration" in called.err
     called = pubcheck("explain", "migrations/U1__a.sql")
     assert (called.status, called.err) == (
         2,
-        "pubcheck: no input: migrations/U1__a.sql skipped: Flyway runs it only to undo\n",
+        "pubcheck: no input: migrations/U1__a.sql skipped: it is a Flyway undo migration\n",
     )
 
 
 def test_a_history_of_ways_back_alone_holds_nothing(pubcheck: Call) -> None:
     history(_U1__a="DROP PUBLICATION p;", _U2__b="DROP TABLE t;")
     assert pubcheck("lint", "migrations").err == (
-        "pubcheck: no input: migrations/U1__a.sql and 1 more skipped: Flyway runs it only to undo\n"
+        "pubcheck: no input: migrations/U1__a.sql and 1 more skipped: it is a Flyway undo migration\n"
     )
 
 

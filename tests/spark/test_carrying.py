@@ -47,7 +47,9 @@ def test_unchanged_units_are_carried_over_and_not_linted(audits: Audits, plant: 
 
     summary = audits.run(corpus, "r4", since="r3", linter=FaultyLinter(Config(postgres=(15,))))
     assert summary.metrics["units_carried"] == 0, "another configuration"
-    assert summary.notes == ("Nothing was carried over from run r3: another pubcheck, rules or configuration made it.",)
+    assert summary.notes == (
+        "Nothing was carried over from run r3: it used another pubcheck version, rules or configuration.",
+    )
 
     summary = audits.run(corpus, "r5", since="r3", linter=FaultyLinter(Config(fail_on="error", fail_on_assumed=True)))
     assert (summary.metrics["units_carried"], summary.notes) == (4, ()), "no finding depends on it"

@@ -171,10 +171,10 @@ def test_json_is_valid_under_the_schema_that_ships() -> None:
 BAD = {
     "there is no column Odd`name; there are id, region, total": "id,region,total\n1,a,2\n",
     "there is no column region; did you mean Region?": "id,Region,total,Odd`name\n1,a,2,t\n",
-    "orders.csv: 2 values are not of the type that app.orders has it of, such as '1.234'": (
+    "orders.csv: 2 values are not valid for its type in app.orders, such as '1.234'": (
         "id,region,total,Odd`name\n1,a,1.234,t\n2,a,1.2300,t\n3,a,100000000.00,t\n"
     ),
-    "orders.csv: 1 values are not of the type": "id,region,total,Odd`name\n1,a,1,maybe\n",
+    "orders.csv: 1 values are not valid for its type": "id,region,total,Odd`name\n1,a,1,maybe\n",
 }
 
 

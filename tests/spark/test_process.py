@@ -63,7 +63,7 @@ def failure_of(process: ChildProcess, *texts: str | bytes) -> Quarantined:
         ("segfault", "crashed", "the process that linted it died of SIGSEGV"),
         ("killed", "crashed", "the process that linted it died of SIGKILL"),
         ("exit", "crashed", "the process that linted it ended with status 3"),
-        ("memory", "memory", "the unit needs more memory than it may take (--unit-memory)"),
+        ("memory", "memory", "the unit needs more memory than --unit-memory allows"),
         ("error", "internal-error", "LookupError: planted"),
     ],
 )
@@ -77,7 +77,7 @@ def test_a_fault_is_a_failure_of_its_unit_alone(process: ChildProcess, fault: st
 @pytest.mark.parametrize("fault", ["loop", "loop-in-c"])
 def test_what_never_ends_is_ended(hasty: ChildProcess, fault: str) -> None:
     failure = failure_of(hasty, f"-- fault: {fault}\n")
-    assert (failure.reason, failure.detail) == ("time-out", "not done after 1 seconds (--unit-timeout)")
+    assert (failure.reason, failure.detail) == ("time-out", "not finished after 1 seconds (--unit-timeout)")
     assert hasty.pid is None
 
 

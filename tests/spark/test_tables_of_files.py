@@ -101,7 +101,7 @@ def test_a_table_without_a_file_is_no_run(
     spark: SparkSession, audits: Audits, rows: list[tuple[str, str, str]]
 ) -> None:
     spark.createDataFrame(rows, "repository STRING, path STRING, content STRING").createOrReplaceTempView("empty")
-    with pytest.raises(EmptyInput, match=f"no input: of {len(rows)} rows of empty none is a file to read"):
+    with pytest.raises(EmptyInput, match=f"no input: none of the {len(rows)} rows of empty is a file to read"):
         audits.run(TableInput("empty", "table", TableColumns("repository", "path", "content")))
 
 
@@ -109,7 +109,7 @@ def test_contents_that_are_no_text_are_said_by_their_type(spark: SparkSession, a
     spark.createDataFrame([("a", "a.sql", 5)], "repository STRING, path STRING, `a``b` INT").createOrReplaceTempView(
         "n"
     )
-    with pytest.raises(BadInput, match="n: column a`b is int, and contents are binary or string"):
+    with pytest.raises(BadInput, match="n: column a`b is int, but must be binary or string"):
         audits.run(TableInput("n", "table", TableColumns("repository", "path", "a`b")))
 
 

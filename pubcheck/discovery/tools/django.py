@@ -26,9 +26,7 @@ def plans(tree: Tree) -> Iterator[UnitCandidate]:
             migrations.remove((folder, name))
         folders = {folder for folder, _ in migrations}
         name = shown(folders.pop() if len(folders) == 1 else project)
-        yield tree.group(
-            name, _ordered(tree, migrations), KIND, "Django's migrations, each after those that it depends on"
-        )
+        yield tree.group(name, _ordered(tree, migrations), KIND, "Django's migrations in dependency order")
 
 
 def label_of_app(folder: str, look: FileInspector) -> str | None:

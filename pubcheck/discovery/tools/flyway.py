@@ -71,7 +71,7 @@ def _group(tree: Tree, name: str, folders: list[str]) -> Iterator[UnitCandidate]
             if match is None and callback is None:
                 continue
             if match is not None and match[1] == "U":
-                tree.drop(folder, [file], "Flyway runs it only to undo")
+                tree.drop(folder, [file], "it is a Flyway undo migration")
             elif not concerned and file in tree.programs.get(folder, ()):
                 tree.drop(folder, [file], "no file of its history concerns publications")
             elif match is not None and match[2]:

@@ -17,4 +17,4 @@ def plans(tree: Tree) -> Iterator[UnitCandidate]:
         names = sorted([*tree.sql.get(folder, ()), *scripts])
         if folder in tree.sql or any(tree.look.traits(tree.path(folder, name)).may_publish for name in scripts):
             files = [(folder, name) for name in names]
-            yield tree.group(shown(folder), files, "initdb", "the order in which the image runs them")
+            yield tree.group(shown(folder), files, "initdb", "in the order in which the image runs them")

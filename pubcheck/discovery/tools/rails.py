@@ -21,7 +21,7 @@ def plans(tree: Tree) -> Iterator[UnitCandidate]:
         versions = tree.look.traits(tree.path(folder, base)).order
         later = [(migrate, name) for name in sorted(names, key=natural) if _comes_after(name, versions, base)]
         if later and tree.concerned([(folder, base), *later]):
-            reason = f"{base}, then the migrations that it does not hold"
+            reason = f"{base}, then the migrations that it does not contain"
             yield tree.group(tree.path(folder, base), [(folder, base), *later], "migrations", reason)
 
 
