@@ -85,16 +85,16 @@ _WIDENINGS: Mapping[tuple[str, int], frozenset[int]] = {
 """Casts that never fail: name and type of the function, and the types that it takes."""
 
 _WHY: Sequence[tuple[str, str]] = (
-    (r"(text|name|bpchar)(ic)?regex(eq|ne)|regexp_.*", "regular expressions are of another flavour in Spark"),
+    (r"(text|name|bpchar)(ic)?regex(eq|ne)|regexp_.*", "Spark has a different regular expression syntax"),
     (r"(text|name|bpchar)ic(like|nlike)|lower|upper|initcap", "upper and lower case depend on the locale"),
     (r"int\d+(pl|mi|mul|um|abs)|abs", "arithmetic of integers fails with an error when it overflows"),
     (r"int\d+(div|mod)|div|mod", "a division fails with an error when the divisor is zero"),
-    (r"numeric_.*|round|trunc|ceil|floor|exp|ln|power|sqrt", "arithmetic of numeric has other digits in Spark"),
+    (r"numeric_.*|round|trunc|ceil|floor|exp|ln|power|sqrt", "arithmetic of numeric gives different digits in Spark"),
     (r"float\d+.*", "arithmetic of floating point numbers fails with an error when it overflows"),
     (r"name.*", "text of type name is cut at 63 bytes"),
-    (r"bpchar.*", "character(n) is compared without the blanks at its end"),
+    (r"bpchar.*", "character(n) is compared without trailing blanks"),
     (r"(date|timestamp|timestamptz)_.*", "a date is compared with a moment, which depends on their ranges or the zone"),
-    (r"json.*", "documents are compared and read otherwise in Spark"),
+    (r"json.*", "JSON documents are compared and read differently in Spark"),
     (r"array.*|.*range.*|btarray.*", "arrays and ranges have other operators in Spark"),
 )
 
@@ -149,7 +149,7 @@ class _Builder:
         if expr.type == oids.NUMERIC:
             kind = self._decimal(name, expr.typmod)
         elif expr.type == oids.BPCHAR:
-            raise NotExact(f"{name} is of type character(n), which is compared without the blanks at its end")
+            raise NotExact(f"{name} is of type character(n), which is compared without trailing blanks")
         elif kind is None:
             raise NotExact(f"{name} is of type {self._type(expr.type)}, which Spark does not have as the server does")
         self._read(name, kind)

@@ -97,7 +97,7 @@ FILTERS = (
 NOT_RUN = {
     "n > 1": "n is numeric without a precision, which holds more than a decimal of Spark",
     "m > 'NaN'": "NaN is not a Spark decimal",
-    "m * 2 > 1": "arithmetic of numeric has other digits in Spark (numeric_mul)",
+    "m * 2 > 1": "arithmetic of numeric gives different digits in Spark (numeric_mul)",
     "m = 1e-36": "the comparison needs more digits than a decimal of Spark has",
     "a + 1 > 2": "arithmetic of integers fails with an error when it overflows (int4pl)",
     "abs(a) = 1": "arithmetic of integers fails with an error when it overflows (abs)",
@@ -112,13 +112,13 @@ NOT_RUN = {
     "lower(t) = 'a'": "upper and lower case depend on the locale (lower)",
     "t LIKE 'a\\%'": "the pattern of LIKE holds a backslash",
     "t LIKE u": "the pattern of LIKE is not a constant",
-    "t ~ 'a'": "regular expressions are of another flavour in Spark (textregexeq)",
-    "c = 'a'": "character(n) is compared without the blanks at its end (bpchareq)",
+    "t ~ 'a'": "Spark has a different regular expression syntax (textregexeq)",
+    "c = 'a'": "character(n) is compared without trailing blanks (bpchareq)",
     "d > 'infinity'": "it holds a date that Spark cannot write",
     "d = timestamp '2024-01-01'": "a date is compared with a moment, which depends on their ranges or the zone"
     " (date_eq_timestamp)",
     "nm = 'a'": "text of type name is cut at 63 bytes (nameeq)",
-    "jb ->> 'a' = 'b'": "documents are compared and read otherwise in Spark (jsonb_object_field_text)",
+    "jb ->> 'a' = 'b'": "JSON documents are compared and read differently in Spark (jsonb_object_field_text)",
     "1 = ANY (ia)": "the array is not a list of values",
     "hashtext(t) % 2 = 0": "hashtext() is not known to mean the same in Spark",
 }

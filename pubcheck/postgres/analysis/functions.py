@@ -95,7 +95,7 @@ def _not_one(
         message = "function {signature} is not unique"
         return p.error("42725", message, location, "function-ambiguous", hint=hint, signature=str(signature))
     exists, hint = bool(p.cache.procs(names)), _missing_hint(call)
-    return p.missing(NO_FUNCTION, "no-function", str(signature), location, types, known=exists, hint=hint)
+    return p.missing(NO_FUNCTION, "no-function", str(signature), location, types, exists=exists, hint=hint)
 
 
 NO_FUNCTION = "function {signature} does not exist"

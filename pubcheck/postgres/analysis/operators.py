@@ -85,7 +85,7 @@ def _choose(
             _signature(p, names, left, right),
             location,
             types,
-            known=bool(offered),
+            exists=bool(offered),
             hint=f"No operator matches the given name and argument type{plural}. "
             f"You might need to add {article}explicit type cast{plural}.",
         )

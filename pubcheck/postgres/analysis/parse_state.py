@@ -70,14 +70,14 @@ class ParseState:
         )
 
     def missing(
-        self, message: str, key: str, signature: str, location: int, types: Sequence[int], *, known: bool, hint: str
+        self, message: str, key: str, signature: str, location: int, types: Sequence[int], *, exists: bool, hint: str
     ) -> ServerError:
         """Return the refusal (42883) of an operator or function that does not exist for these types.
 
-        It is assumed where something that is not visible may have made one: but of a name that the server's own have,
-        for its own types, that is not expected.
+        The refusal is assumed if an unknown statement may have created one. For built-in types and a name that
+        ``exists`` on the server this is not expected.
         """
-        own = known and all(oid < FIRST_NORMAL_OID for oid in types)
+        own = exists and all(oid < FIRST_NORMAL_OID for oid in types)
         if not self.cache.complete_names and (not own or self.session.blind or self.session.extensions):
             self.session.assume("no function or operator for these types is created elsewhere")
         return self.error("42883", message, location, key, hint=hint, signature=signature)

@@ -84,10 +84,9 @@ class _Binding:
         """The types that have a say in the common type of the compatible family."""
         self.common_range = self.common_multirange = 0
         self.unknowns = False
-        wanted = set(declared) | {result}
         self.simple = any(oid in SIMPLE_FAMILY for oid in declared)
         self.compatible = any(oid in COMPATIBLE_FAMILY for oid in declared)
-        self.wanted = wanted
+        self.pseudo_types = set(declared) | {result}
         self._collect()
 
     def _error(
@@ -186,7 +185,7 @@ class _Binding:
             if self.range and self.range != of:
                 raise self._inconsistent("anymultirange", "anyrange", self.multirange, self.range)
             self.range = of
-        elif self.range and ANYMULTIRANGE in self.wanted and not self.lenient:
+        elif self.range and ANYMULTIRANGE in self.pseudo_types and not self.lenient:
             self.multirange = cache.type(self.range).multirange
         if self.range:
             subtype = range_subtype(cache, self.range)
@@ -208,9 +207,9 @@ class _Binding:
                     raise self._error('cannot determine element type of "anyarray" argument')
                 return
             raise self._error("could not determine polymorphic type because input has type unknown")
-        if ANYNONARRAY in self.wanted and self._is_array(self.element):
+        if ANYNONARRAY in self.pseudo_types and self._is_array(self.element):
             raise self._error(f"type matched to anynonarray is an array type: {self._name(self.element)}")
-        if ANYENUM in self.wanted and cache.type(self.element).kind != "e":
+        if ANYENUM in self.pseudo_types and cache.type(self.element).kind != "e":
             raise self._error(f"type matched to anyenum is not an enum type: {self._name(self.element)}")
 
     def element_needed(self) -> bool:
@@ -241,8 +240,8 @@ class _Binding:
             if not self.common_range:
                 self.common_range = of
                 self.common.append(range_subtype(cache, of))
-                self.wanted.add(ANYCOMPATIBLERANGE)
-        elif self.common_range and ANYCOMPATIBLEMULTIRANGE in self.wanted and not self.lenient:
+                self.pseudo_types.add(ANYCOMPATIBLERANGE)
+        elif self.common_range and ANYCOMPATIBLEMULTIRANGE in self.pseudo_types and not self.lenient:
             self.common_multirange = cache.type(self.common_range).multirange
         if not self.common:
             return
@@ -252,7 +251,7 @@ class _Binding:
             (ANYCOMPATIBLERANGE, self.common_range),
             (ANYCOMPATIBLEMULTIRANGE, self.common_multirange),
         ):
-            if declared in self.wanted and not self.lenient:
+            if declared in self.pseudo_types and not self.lenient:
                 if not bound:
                     raise self._unknown(declared)
                 if subtype != self.common_type:
@@ -262,7 +261,7 @@ class _Binding:
                     )
         if subtype and subtype != self.common_type:
             raise self._error("")
-        if ANYCOMPATIBLENONARRAY in self.wanted and self._is_array(self.common_type):
+        if ANYCOMPATIBLENONARRAY in self.pseudo_types and self._is_array(self.common_type):
             raise self._error(f"type matched to anycompatiblenonarray is an array type: {self._name(self.common_type)}")
 
     def _common_type(self) -> int:
@@ -284,7 +283,7 @@ class _Binding:
         if self.compatible and not self.common_type:
             # Nothing but unknown literals: they are text, but of no range.
             for declared in (ANYCOMPATIBLERANGE, ANYCOMPATIBLEMULTIRANGE):
-                if declared in self.wanted:
+                if declared in self.pseudo_types:
                     raise self._unknown(declared)
             self.common_type = TEXT
         targets = [

@@ -1,5 +1,5 @@
-"""Input of the types of contrib's extensions: no filter may contain such a constant, but for an invalid one the server
-first reports the input function's error.
+"""Input of the types of contrib's extensions: no filter may contain such a constant. If it is invalid, the server
+reports the input function's error first.
 
 hstore (contrib/hstore/hstore_io.c), ltree and lquery (contrib/ltree/ltree_io.c), keys of indexes, which have no input;
 of cube, seg, isn and query_int only obviously invalid values.

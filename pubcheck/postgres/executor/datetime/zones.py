@@ -103,7 +103,7 @@ def _shifted(sign: int) -> Function:
 
     def shift(interval: Interval, moment: Moment) -> Moment:
         if interval.months or interval.days:
-            raise Unknowable("the text of an interval that is no time zone")
+            raise Unknowable("the text of an interval that is not a time zone")
         if isinstance(moment, float):
             return moment
         seconds = towards_zero(interval.microseconds, SECOND)[0]
