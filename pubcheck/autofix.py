@@ -68,7 +68,7 @@ def everything(findings: Sequence[Finding]) -> Iterable[bool]:
 
 
 def fix(unit: DiscoveredUnit, lint: Lint, *, unsafe: bool, included: Wanted = everything) -> Changes:
-    """Applies the safe fixes of a unit's findings, and the unsafe ones too where ``unsafe`` says so."""
+    """Apply the safe fixes of a unit's findings, and the unsafe ones too where ``unsafe`` says so."""
     allowed: frozenset[Applicability] = frozenset(("safe", "unsafe") if unsafe else ("safe",))
 
     def edits(linted: LintedUnit) -> Iterator[tuple[str, tuple[Edit, ...]]]:
@@ -96,7 +96,7 @@ def fix(unit: DiscoveredUnit, lint: Lint, *, unsafe: bool, included: Wanted = ev
 
 
 def add_ignores(unit: DiscoveredUnit, lint: Lint, *, included: Wanted = everything) -> Changes:
-    """Puts a comment on every statement that has findings, and one at the end of a file for those of the file."""
+    """Put a comment on every statement that has findings, and one at the end of a file for those of the file."""
 
     def edits(linted: LintedUnit) -> Iterator[tuple[str, tuple[Edit, ...]]]:
         diagnostics = [each for each, yes in zip(linted.diagnostics, included(linted.findings), strict=True) if yes]
@@ -247,7 +247,7 @@ class Editing:
             insort(self._inserted, edit.span.start)
 
     def content(self) -> bytes:
-        """The bytes with all edits."""
+        """Return the bytes with all edits."""
         text, at = self.source.shown, 0
         pieces: list[str] = []
         for edit in sorted(self.edits, key=lambda edit: (edit.span.start, edit.span.end)):

@@ -42,20 +42,20 @@ class Baseline(Struct, frozen=True):
     known: dict[str, Known]
 
     def split(self, findings: Sequence[Finding]) -> tuple[tuple[Finding, ...], tuple[str, ...]]:
-        """A unit's findings that are new, and the fingerprints of those that are known."""
+        """Return a unit's findings that are new, and the fingerprints of those that are known."""
         names = list(fingerprints(_placed(findings, self.path)))
         new = tuple(finding for finding, name in zip(findings, names, strict=True) if name not in self.known)
         return new, tuple(name for name in names if name in self.known)
 
     def unknown(self, findings: Sequence[Finding]) -> list[bool]:
-        """Of each of a unit's findings whether it is new."""
+        """Return for each of a unit's findings whether it is new."""
         return [name not in self.known for name in fingerprints(_placed(findings, self.path))]
 
     def stale(
         self, fingerprints: Collection[str], labels: Iterable[str], rules: Collection[str], majors: Collection[int]
     ) -> list[Known]:
-        """The entries that a run over the files of these labels, rules and majors should have found again and did not,
-        and those of files that are gone."""
+        """Return the entries that a run over the files of these labels, rules and majors should have found again and
+        did not, and those of files that are gone."""
         folder = os.path.dirname(os.path.abspath(self.path))
         linted_paths = {_relative(label, self.path) for label in labels}
         return [
@@ -69,7 +69,7 @@ class Baseline(Struct, frozen=True):
 
 
 def _relative(label: str, baseline: str) -> str:
-    """A file's path from the baseline's folder; what has no path (standard input) keeps its name."""
+    """Return a file's path from the baseline's folder; what has no path (standard input) keeps its name."""
     folder = os.path.dirname(os.path.abspath(baseline))
     try:
         return os.path.relpath(label, folder).replace(os.sep, "/") if not label.startswith("<") else label
@@ -89,7 +89,7 @@ def _placed(findings: Iterable[Finding], baseline: str) -> list[Entry]:
 
 
 def read(path: str) -> Baseline:
-    """The baseline in a file. Raises ConfigError."""
+    """Return the baseline in a file. Raises ConfigError."""
     try:
         with open(path, "rb") as file:
             content = file.read()
@@ -107,7 +107,7 @@ def read(path: str) -> Baseline:
 
 
 def text(units: Iterable[Sequence[Finding]], path: str) -> tuple[str, int]:
-    """The text of the baseline that knows all findings of these units, one a line, and how many it knows."""
+    """Return the text of the baseline that knows all findings of these units, one a line, and how many it knows."""
     entries: dict[str, Known] = {}
     for findings in units:
         placed = _placed(findings, path)

@@ -74,7 +74,8 @@ class ConfigError(ValueError):
 
 
 def load(start: str = ".", path: str | None = None) -> Config:
-    """The options in ``path``, else in the nearest configuration at or above the folder ``start``, else the defaults.
+    """Return the options in ``path``, else in the nearest configuration at or above the folder ``start``, else the
+    defaults.
 
     A configuration is a `pubcheck.toml`, or a `pyproject.toml` with a table `[tool.pubcheck]`. Raises ConfigError.
     """
@@ -97,7 +98,7 @@ def load(start: str = ".", path: str | None = None) -> Config:
 
 
 def _read(path: str, *, table: bool) -> Config | None:
-    """The options of one file; None for a pyproject.toml that says nothing of pubcheck."""
+    """Return the options of one file; None for a pyproject.toml that says nothing of pubcheck."""
     try:
         with open(path, "rb") as file:
             content = file.read()
@@ -153,7 +154,7 @@ def _read_value(reader: Callable[[object], object], value: object, key: str) -> 
 
 
 def suggestion(name: str, choices: Iterable[str]) -> str:
-    """What to say after an unknown word: the nearest known one, else all of them."""
+    """Return the hint after an unknown word: the nearest known word, else all of them."""
     from difflib import SequenceMatcher, get_close_matches
 
     words = list(choices)
@@ -229,7 +230,7 @@ _SIZE = re.compile(r"\s*(\d+)\s*([KMGT]?)(?:i?B)?\s*", re.IGNORECASE)
 
 
 def read_size(value: object) -> int:
-    """A number of bytes, such as 512K or "32M". Raises ConfigError."""
+    """Return a number of bytes, such as 512K or "32M". Raises ConfigError."""
     match = _SIZE.fullmatch(str(value)) if not isinstance(value, bool) else None
     if match is None:
         raise ConfigError(f"{value!r} is not a size; write bytes, or such as 512K, 32M, 2G")
@@ -258,7 +259,7 @@ def _patterns(of: str) -> Callable[[object], tuple[str, ...]]:
 
 
 def _ignore_pattern(pattern: str) -> str:
-    """A pattern of .gitignore as it is. Raises ConfigError for one that is not valid."""
+    """Return a pattern of .gitignore as it is. Raises ConfigError for one that is not valid."""
     if pattern.strip("!/ ") and not any(sign in pattern for sign in "[\\"):
         return pattern
     # Loaded only for patterns that may be invalid.

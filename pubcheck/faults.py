@@ -42,7 +42,7 @@ class Fault(Struct, frozen=True):
 
 
 def fault_of(error: BaseException, where: str = "") -> Fault:
-    """An error as a fault."""
+    """Return an error as a fault."""
     from traceback import format_exception
 
     first = str(error).splitlines()[0] if str(error) else "no message"
@@ -53,7 +53,7 @@ def fault_of(error: BaseException, where: str = "") -> Fault:
 def internal_error(
     error: Exception, cost: str, span: Span, majors: tuple[int, ...], statement: StatementRef | None = None
 ) -> Diagnostic:
-    """The finding about an internal error. ``cost``: what could not be done."""
+    """Return the finding about an internal error. ``cost``: what could not be done."""
     return RULES[INTERNAL_ERROR].diagnostic(
         "certain",
         majors,
@@ -87,11 +87,11 @@ class Faults:
         self._known: set[tuple[object, ...]] = set()
 
     def guard(self, where: Where, *passing: type[Exception]) -> Guard:
-        """What is done in its `with` block may fail; ``passing`` are exceptions that are somebody else's."""
+        """Turn exceptions of its `with` block into faults, except those in ``passing``."""
         return Guard(self, where, passing)
 
     def value(self, where: Where, default: T, work: Callable[P, T], *args: P.args, **named: P.kwargs) -> T:
-        """What ``work`` returns, or ``default`` where it fails."""
+        """Return the result of ``work``, or ``default`` if it fails."""
         with self.guard(where):
             return work(*args, **named)
         return default
@@ -143,7 +143,7 @@ class Guard:
 
 
 def _origin(error: Exception) -> str:
-    """The line that raised it, with its module's path from the package's folder."""
+    """Return the line that raised it, with its module's path from the package's folder."""
     at = error.__traceback__
     while at is not None and at.tb_next is not None:
         at = at.tb_next

@@ -153,7 +153,7 @@ class Resolver:
         return [self._finding(diagnostic) for diagnostic in diagnostics]
 
     def line(self, span: Span) -> int:
-        """The line on which a span begins."""
+        """Return the line on which a span begins."""
         return self._place(span)[0]
 
     def _finding(self, diagnostic: Diagnostic) -> Finding:
@@ -254,7 +254,8 @@ class Resolver:
 
 
 def url_of(docs_url: str, code: str, name: str) -> str | None:
-    """The address of a rule's page: ``docs_url`` with `{code}` and `{name}` replaced, or with the code after it."""
+    """Return the address of a rule's page: ``docs_url`` with `{code}` and `{name}` replaced, or with the code after
+    it."""
     if not docs_url:
         return None
     if "{" not in docs_url:
@@ -263,15 +264,15 @@ def url_of(docs_url: str, code: str, name: str) -> str | None:
 
 
 def _indent(text: str, begin: int, end: int) -> int:
-    """The offset of a line's first character that is not blank."""
+    """Return the offset of a line's first character that is not blank."""
     while begin < end and text[begin] in " \t":
         begin += 1
     return begin
 
 
 def _cut(text: str, begin: int, end: int, start: int, stop: int) -> tuple[str, int, int]:
-    """The line ``begin``..``end`` of a text, cut to ``LONGEST_LINE`` characters that hold the beginning of its mark
-    ``start``..``stop``, and the mark in it. Never copies a line that may be megabytes long."""
+    """Return the line ``begin``..``end`` of a text, cut to ``LONGEST_LINE`` characters that hold the beginning of its
+    mark ``start``..``stop``, and the mark in it. Never copies a line that may be megabytes long."""
     if end - begin <= LONGEST_LINE:
         return text[begin:end], start - begin, stop - begin
     stop = min(stop, start + LONGEST_LINE * 2 // 3)
@@ -282,7 +283,7 @@ def _cut(text: str, begin: int, end: int, start: int, stop: int) -> tuple[str, i
 
 
 def report(findings: Iterable[Finding], postgres: Iterable[int], files: int, statements: int) -> Report:
-    """A report of findings in any order."""
+    """Return a report of findings in any order."""
     ordered = sorted(findings, key=lambda finding: finding.order)
     return Report(tuple(_once_a_file(ordered)), tuple(sorted(set(postgres))), files, statements)
 

@@ -15,8 +15,8 @@ _IDENTITY = ("rule", "object", "publications", "operation", "message")
 
 
 def fingerprints(findings: Iterable[Mapping[str, Any] | Entry], scope: str = "", top: str = "") -> Iterator[str]:
-    """A fingerprint of 32 hexadecimal digits for each finding, in their order: what it is, where, and which one of
-    several alike. The findings are entries, or the same fields as the audit's rows have them, of one unit at least;
+    """Return a fingerprint of 32 hexadecimal digits for each finding, in their order: what it is, where, and which one
+    of several alike. The findings are entries, or the same fields as the audit's rows have them, of one unit at least;
     ``scope`` tells apart what is alike otherwise, such as a repository; ``top`` is what paths may begin with that is
     not to count.
     """

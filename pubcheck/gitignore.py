@@ -77,7 +77,7 @@ def problem_of(pattern: str) -> str | None:
 
 
 def _letters(pattern: str) -> tuple[str, ...]:
-    """The pieces of a pattern that are letters, each of which is in whatever it matches."""
+    """Return the pieces of a pattern that are letters, each of which is in whatever it matches."""
     return tuple(piece for piece in _CUT.split(pattern.rstrip()) if piece)
 
 
@@ -164,8 +164,8 @@ def _down(base: str, path: str) -> Iterator[tuple[str, bool]]:
 
 
 def top_of(path: str, known: dict[str, str | None] | None = None) -> str | None:
-    """The folder at or above an absolute path that git watches over. ``known`` are answers for folders, to which that
-    for the one above is added: of many side by side only the first one asks further up."""
+    """Return the folder at or above an absolute path that git watches over. ``known`` are answers for folders, to which
+    that for the one above is added: of many side by side only the first one asks further up."""
     if known is not None and not os.path.exists(os.path.join(path, ".git")):
         above = os.path.dirname(path)
         if above not in known:

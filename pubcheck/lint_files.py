@@ -78,8 +78,8 @@ def lint_files(unit: DiscoveredUnit, linter: Linter, *, excerpts: bool = False, 
 
 
 def _majors_of(unit: DiscoveredUnit, config: Config) -> tuple[int, ...]:
-    """The majors that the configuration names for the unit, else the one in Supabase's own configuration; those of a
-    dump's header the linter finds itself."""
+    """Return the majors that the configuration names for the unit, else the one in Supabase's own configuration; those
+    of a dump's header the linter finds itself."""
     named = unit.convention == "configuration" or (unit.convention == "supabase" and not config.postgres)
     return unit.postgres if named else ()
 

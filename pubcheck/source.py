@@ -74,7 +74,7 @@ class Source(Struct, frozen=True, eq=False):
 
     @property
     def shown(self) -> str:
-        """What the file says."""
+        """Return the file's own text."""
         return self.text if self.original is None else self.original
 
 
@@ -94,8 +94,8 @@ _UTF16_BOMS = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
 
 
 def decode(data: bytes) -> Decoded:
-    """The text of a file's bytes: UTF-8, else Windows-1252 or, if it is text at all, ISO 8859-1, which has a character
-    for every byte; UTF-16 where a byte order mark says so, or every other byte of ASCII text is a NUL.
+    """Return the text of a file's bytes: UTF-8, else Windows-1252 or, if it is text at all, ISO 8859-1, which has a
+    character for every byte; UTF-16 where a byte order mark says so, or every other byte of ASCII text is a NUL.
 
     A byte order mark is not part of the text, so offsets count without it. A NUL is a problem, for PostgreSQL's
     protocol ends a query at it. Offsets in a problem count bytes from 0, the mark included.
@@ -134,7 +134,7 @@ def decode(data: bytes) -> Decoded:
 
 
 def in_utf8(data: bytes) -> bytes:
-    """A file's bytes, those of UTF-16 as they would be in UTF-8; any others as they are."""
+    """Return a file's bytes, those of UTF-16 as they would be in UTF-8; any others as they are."""
     if data[:2] not in _UTF16_BOMS and b"\0" not in data[:2]:
         return data
     text = decode(data).text
@@ -175,7 +175,7 @@ class Utf8:
         return len(self.data[start:end].translate(None, self._CONTINUATION))
 
     def offset(self, byte: int) -> int:
-        """The code points before a byte offset."""
+        """Return the code points before a byte offset."""
         if self._before is None:
             return byte
         byte = min(byte, len(self.data))
@@ -211,7 +211,7 @@ class LineIndex:
             self._before.append(ended)
 
     def locate(self, offset: int) -> tuple[int, int]:
-        """The 1-based (line, column) of an offset; O(log lines)."""
+        """Return the 1-based (line, column) of an offset; O(log lines)."""
         before, text = self._before, self._text
         block = min(offset // self._BLOCK, len(before) - 1)
         start = block * self._BLOCK
@@ -224,7 +224,7 @@ class LineIndex:
         return line, offset - ended
 
     def start(self, line: int) -> int:
-        """The offset of a 1-based line's first character."""
+        """Return the offset of a 1-based line's first character."""
         if line == 1:
             return 0
         block = bisect_left(self._before, line - 1) - 1

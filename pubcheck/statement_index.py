@@ -57,11 +57,11 @@ class StatementText(Struct, frozen=True, gc=False):
         return StatementRef(self.source, self.index, self.start, self.embedded)
 
     def offset(self, byte: int, *, end: bool = False) -> int:
-        """A byte offset in the statement as an offset in its source; ``end``: as that of what ends there."""
+        """Return a byte offset in the statement as an offset in its source; ``end``: as that of what ends there."""
         return self.place(utf8(self.text).offset(byte), end=end)
 
     def place(self, at: int, *, end: bool = False) -> int:
-        """An offset in ``text`` as an offset in the source."""
+        """Return an offset in ``text`` as an offset in the source."""
         if not self.edits:
             return self.start + at
         firsts, shifts = _PLACES.of(self.edits)
@@ -74,11 +74,11 @@ class StatementText(Struct, frozen=True, gc=False):
         return self.start + at + shifts[number + 1]
 
     def position(self, byte: int | None) -> int | None:
-        """A byte offset as the server's 1-based character position."""
+        """Return a byte offset as the server's 1-based character position."""
         return None if byte is None else utf8(self.text).offset(byte) + 1
 
     def span(self, start: int, end: int = 0, message: str = "") -> Span:
-        """The token or name at a byte offset, or what lies between two."""
+        """Return the token or name at a byte offset, or what lies between two."""
         text = utf8(self.text).data
         start = min(start, len(text))
         if end <= start:
@@ -120,7 +120,7 @@ class Statements:
         self._edited[source, statement.index] = statement
 
     def embed(self, source: int, statement: StatementText) -> int:
-        """The number by which a statement inside another one of the source is to be asked for."""
+        """Return the number by which a statement inside another one of the source is to be asked for."""
         key = (source, statement.index, statement.embedded, statement.start, statement.text)
         number = self._numbers.get(key)
         if number is None:
@@ -129,15 +129,15 @@ class Statements:
         return number
 
     def bounds(self, source: int) -> tuple[Sequence[int], Sequence[int]]:
-        """The offsets in a source at which its statements begin, and those at which they end."""
+        """Return the offsets in a source at which its statements begin, and those at which they end."""
         return self._starts[source], self._ends[source]
 
     def at(self, place: Place) -> StatementText:
-        """The statement in which something was said."""
+        """Return the statement in which something was said."""
         return self[place.source, place.statement]
 
     def span(self, place: Place, message: str = "") -> Span:
-        """Where something was said, with what is to be said of it."""
+        """Return the span of a message, with the message."""
         return self.at(place).span(place.start, place.end, message)
 
     def __getitem__(self, key: tuple[int, int]) -> StatementText:

@@ -68,7 +68,7 @@ def cli() -> None:
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
-    """Runs a command line, that of the process without ``arguments``, and returns the exit status."""
+    """Run a command line, by default that of the process, and return the exit status."""
     try:
         status = cli.main(args=arguments, prog_name="pubcheck", standalone_mode=False)
         sys.stdout.flush()
@@ -104,7 +104,7 @@ def _in_folder() -> bool:
 
 
 def complain(message: str) -> int:
-    """Writes the reason of a failure to stderr, where that takes it; returns its exit status."""
+    """Write the reason of a failure to stderr, if it is open, and return the exit status."""
     with suppress(OSError):
         click.echo(f"pubcheck: {message}", err=True)
     return WRONG
@@ -160,12 +160,12 @@ def _is_utf8(encoding: str | None) -> bool:
 
 
 def _emit_utf8(text: str) -> None:
-    """Writes to standard output, past its encoding."""
+    """Write to standard output, past its encoding."""
     sys.stdout.flush()
     sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
 
 
 def emit(text: str) -> None:
-    """Writes to standard output; a character that its encoding does not have is written as an escape."""
+    """Write to standard output; a character that its encoding does not have is written as an escape."""
     encoding = sys.stdout.encoding or "utf-8"
     sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))

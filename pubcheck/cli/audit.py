@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 def _size(value: str) -> int:
-    """A number of bytes, such as 512K or 32M."""
+    """Return a number of bytes, such as 512K or 32M."""
     try:
         return read_size(value)
     except ConfigError as error:
@@ -276,7 +276,7 @@ def _input(
 
 
 def _new_id() -> str:
-    """The time, and what no other run has that starts in the same second."""
+    """Return the time, and what no other run has that starts in the same second."""
     from datetime import UTC, datetime
     from secrets import token_hex
 
@@ -290,7 +290,7 @@ def _page_in(output: str, run: str) -> str | None:
 
 
 def summarised(summary: Summary, output: str, page: str | None = None, document: Audit | None = None) -> list[str]:
-    """The lines of a run's summary on the terminal."""
+    """Return the lines of a run's summary on the terminal."""
     from pubcheck.rulebook import RULES
     from pubcheck.source import escape
 

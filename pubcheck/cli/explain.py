@@ -176,8 +176,8 @@ def command(
 def explain(
     units: Sequence[DiscoveredUnit], config: Config, selection: Wanted, workers: Workers
 ) -> tuple[Explanation, list[str], bool]:
-    """The document; what to tell of errors of pubcheck's own, the units of which are left out; and whether what it
-    tells fails the run."""
+    """Return the document; what to tell of errors of pubcheck's own, the units of which are left out; and whether what
+    it tells fails the run."""
     from pubcheck.cli.explain_unit import Task, died, explain_unit
     from pubcheck.explain.document import SCHEMA_VERSION, Explanation
     from pubcheck.postgres.versions import DEFAULT_MAJOR
@@ -193,7 +193,7 @@ def explain(
 
 
 def _check(explanation: Explanation, selection: Wanted) -> None:
-    """Raises UsageError for a publication or a table that was asked for and that is nowhere."""
+    """Raise UsageError for a publication or a table that was asked for and that is nowhere."""
     if not explanation.units:
         return
     publication_names = sorted({name for unit in explanation.units for name in unit.all_publications})

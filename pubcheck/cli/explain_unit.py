@@ -59,7 +59,7 @@ def explain_unit(task: Task) -> Explained:
 
 
 def died(task: Task) -> Explained:
-    """The result of a task whose process died."""
+    """Return the result of a task whose process died."""
     crash = f"internal error in {task.unit.title}: the process that explained it died, perhaps for lack of memory"
     return Explained(None, crash=crash)
 

@@ -88,8 +88,8 @@ force_exclude_option = click.option(
 
 
 def configuration(options: Mapping[str, object], path: str | None, variables: Mapping[str, str] = {}) -> Config:
-    """The configuration in the file ``path``, or the nearest one, with the options of the command line that are given
-    (neither None nor empty) in its place. Rules of `extend-select` and variables of psql are added. Raises
+    """Return the configuration in the file ``path``, or the nearest one, with the options of the command line that are
+    given (neither None nor empty) in its place. Rules of `extend-select` and variables of psql are added. Raises
     ConfigError."""
     base = load(path=path)
     chosen = {key: value for key, value in options.items() if value not in (None, ())}
@@ -111,8 +111,8 @@ def read_units(
     majors: bool = False,
     workers: Workers | None = None,
 ) -> list[DiscoveredUnit]:
-    """The units to read. ``majors``: the command line names the majors, so those of units in the configuration are
-    ignored. Raises NoInput if there is no unit."""
+    """Return the units to read. ``majors``: the command line names the majors, so those of units in the configuration
+    are ignored. Raises NoInput if there is no unit."""
     discovery = discover(
         paths,
         config,
@@ -155,8 +155,8 @@ def discover(
     workers: Workers | None = None,
     quiet: bool = False,
 ) -> Discovery:
-    """The units to read as ``read_units`` has them, and the files that are skipped. Without paths, the units that the
-    configuration names."""
+    """Return the units to read as ``read_units`` has them, and the files that are skipped. Without paths, the units
+    that the configuration names."""
     if not paths and config.units:
         paths = (os.path.relpath(config.root or "."),)
     if not paths:
@@ -179,9 +179,9 @@ def discover(
 
 
 def _standard_input() -> bytes:
-    """The content of standard input. Raises NoInput if it is empty or closed, because the command before the pipe
-    probably failed, and a check of nothing must not succeed. Blank lines count as empty (`echo "$SQL" |`), comments do
-    not: somebody wrote them. A file given by name may be empty: that it exists was checked."""
+    """Return the content of standard input. Raises NoInput if it is empty or closed, because the command before the
+    pipe probably failed, and a check of nothing must not succeed. Blank lines count as empty (`echo "$SQL" |`),
+    comments do not: somebody wrote them. A file given by name may be empty: that it exists was checked."""
     try:
         content = sys.stdin.buffer.read()
     except OSError as error:
@@ -273,6 +273,6 @@ class _SharedDisk(_WatchedDisk):
 
 
 def _looked_at(paths: Sequence[str]) -> bytes:
-    """The traits of files, and the contents of some that may be read."""
+    """Return the traits of files, and the contents of some that may be read."""
     disk = CachedFileInspector(room=_SENT)
     return msgspec.msgpack.encode([(disk.traits(path), disk.kept.get(path)) for path in paths])

@@ -226,14 +226,14 @@ def command(
 
 
 def _written(rewritten: Iterable[Rewritten]) -> dict[str, str]:
-    """Writes the changed files; those that could not be written, with the reason."""
+    """Write the changed files; those that could not be written, with the reason."""
     from pubcheck.cli import write_files
 
     return dict(write_files.write(rewritten))
 
 
 def _record_findings(outcomes: Sequence[Outcome], path: str, quiet: bool) -> int:
-    """Writes the baseline, unless a unit crashed, whose findings are not known; the exit status."""
+    """Write the baseline, unless a unit crashed, whose findings are not known; the exit status."""
     crashes = [outcome.crash for outcome in outcomes if outcome.crash]
     if not crashes:
         number = _write_baseline(path, outcomes)
@@ -259,7 +259,8 @@ def _complain_of(problems: Iterable[str]) -> int:
 
 
 def _reports(format_: str | None, outputs: tuple[Output, ...]) -> tuple[str, tuple[Output, ...]]:
-    """The format for standard output, and the reports for files. Raises UsageError for two on standard output."""
+    """Return the format for standard output, and the reports for files. Raises UsageError for two on standard
+    output."""
     shown = [output.format for output in outputs if output.path == STDOUT]
     shown += [format_] if format_ is not None else []
     if len(shown) > 1:
@@ -293,7 +294,7 @@ def _baseline(option: str | None, config: Config) -> Baseline | None:
 
 
 def _write_baseline(path: str, outcomes: Iterable[Outcome]) -> int:
-    """Writes a baseline that knows all findings; how many."""
+    """Write a baseline that knows all findings; how many."""
     from pubcheck import baseline
 
     text, number = baseline.text([outcome.findings for outcome in outcomes], path)
@@ -307,7 +308,7 @@ def _write_baseline(path: str, outcomes: Iterable[Outcome]) -> int:
 def _shown(
     findings: Report, format_: str, statistics: bool, rewritten: list[Rewritten] | None, color: bool, quiet: bool
 ) -> Iterator[str]:
-    """The text for standard output."""
+    """Return the text for standard output."""
     if rewritten is not None:
         from pubcheck.cli import write_files
 
@@ -321,7 +322,7 @@ def _shown(
 
 
 def _watched(outcomes: Iterator[Outcome], length: int, quiet: bool) -> Iterator[Outcome]:
-    """The outcomes, with a progress bar on a terminal when there is more than one to wait for."""
+    """Return the outcomes, with a progress bar on a terminal when there is more than one to wait for."""
     if quiet or length < 2 or not sys.stderr.isatty():
         yield from outcomes
         return

@@ -59,7 +59,8 @@ def _fixable(run: LintRun) -> Iterator[str]:
 
 
 def _with_fix(report: Report, applicability: str) -> int:
-    """The number of findings whose best fix is of that applicability; UPDATE and DELETE of one cause count once."""
+    """Return the number of findings whose best fix is of that applicability; UPDATE and DELETE of one cause count
+    once."""
     firsts = [each[0].entry for each in causes(report.findings)]
     fixes = [{fix.applicability for fix in entry.fixes if fix.edits} for entry in firsts]
     return sum(applicability in each and (applicability == "safe" or "safe" not in each) for each in fixes)

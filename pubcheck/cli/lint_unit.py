@@ -51,7 +51,7 @@ class Outcome(Struct, frozen=True):
 
 
 def lint_unit(task: Task) -> Outcome:
-    """Reads and lints a unit."""
+    """Read and lint a unit."""
     from pubcheck.engine.linter import Linter
     from pubcheck.faults import failure_text
     from pubcheck.lint_files import lint_files
@@ -85,17 +85,17 @@ def _changed(
 
 
 def reported_files(unit: DiscoveredUnit) -> int:
-    """How many files of a unit are reported about."""
+    """Return the number of a unit's files that are reported."""
     return sum(not file.context for file in unit.files)
 
 
 def ready() -> None:
-    """Loads what ``lint_unit`` needs: most of it is loaded when it is first met, so this lints a little."""
+    """Load what ``lint_unit`` needs: most of it is loaded when it is first met, so this lints a little."""
     sql = b"CREATE TABLE t (id int PRIMARY KEY); CREATE PUBLICATION p FOR TABLE t WHERE (id > 0);"
     lint_unit(Task(DiscoveredUnit("", (File("", "", content=sql),), "stdin", ""), Config(), excerpts=False))
 
 
 def died(task: Task) -> Outcome:
-    """The outcome of a task whose process died."""
+    """Return the outcome of a task whose process died."""
     crash = f"internal error in {task.unit.title}: the process that linted it died, perhaps for lack of memory"
     return Outcome((), task.config.postgres, reported_files(task.unit), 0, crash)

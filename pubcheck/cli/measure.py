@@ -197,8 +197,8 @@ def _counted(
 
 
 def _missing(reading: Reading, followed: Followed) -> Sequence[Entry]:
-    """The findings that make the final state incomplete: statements about publications that are certainly refused, and
-    files that cannot be read."""
+    """Return the findings that make the final state incomplete: statements about publications that are certainly
+    refused, and files that cannot be read."""
     refused = [each for each in followed.result.diagnostics if each.phase == "ddl" and each.server is not None]
     findings = Resolver(excerpts=False).findings([*reading.diagnostics, *refused])
     entries = [finding.entry for finding in sorted(findings, key=lambda finding: finding.order)]

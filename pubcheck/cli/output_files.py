@@ -27,7 +27,7 @@ class OutputType(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # ge
     name = "output"
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Output:
-        """An Output; fails for a format that there is not, and for a folder that there is not."""
+        """Return an Output; fails for a format that there is not, and for a folder that there is not."""
         if isinstance(value, Output):
             return value
         name, colon, path = str(value).partition(":")
@@ -46,7 +46,7 @@ class OutputType(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # ge
 
 
 def put(path: str, pieces: Iterable[str]) -> None:
-    """Writes a text to a file, in UTF-8. Raises OSError; an existing file is then as it was before."""
+    """Write a text to a file, in UTF-8. Raises OSError; an existing file is then as it was before."""
     contents = (piece.encode("utf-8", "backslashreplace") for piece in pieces)
     if os.path.exists(path) and (not os.path.isfile(path) or path.startswith("/dev/")):  # a pipe, or /dev/stdout
         with open(path, "wb") as stream:
@@ -56,7 +56,7 @@ def put(path: str, pieces: Iterable[str]) -> None:
 
 
 def replace_file(path: str, contents: Iterable[bytes]) -> None:
-    """Writes a file, whole or not at all. An existing one keeps its mode and, where that is allowed, its owner. Raises
+    """Write a file, whole or not at all. An existing one keeps its mode and, where that is allowed, its owner. Raises
     OSError, and what ``contents`` raises."""
     path = os.path.realpath(path)  # a symbolic link stays one
     temporary = f"{path}.{os.getpid()}.tmp"

@@ -43,7 +43,7 @@ class Workers:
             process.wait()
 
     def start(self, number: int = _EARLY) -> None:
-        """Starts processes, at most so many and at most as many as there are jobs, before there is a task for them:
+        """Start processes, at most so many and at most as many as there are jobs, before there is a task for them:
         what a start takes passes while something else is done."""
         if self.jobs > 1:
             with _interrupts_later():  # one that is interrupted while it starts would tell of it at length
@@ -102,7 +102,7 @@ class Workers:
         self._busy[process.pipe] = process
 
     def _answering(self) -> list[_Process]:
-        """The processes that have an answer, or have died; waits for one."""
+        """Return the processes that have an answer, or have died; waits for one."""
         from multiprocessing.connection import wait
 
         return [self._busy[pipe] for pipe in wait(list(self._busy))]  # type: ignore[index]
@@ -166,7 +166,7 @@ def _once(work: Callable[[], object]) -> None:
 
 
 def cores() -> int:
-    """How many cores this process may use."""
+    """Return the number of cores that this process may use."""
     import os
 
     usable = getattr(os, "sched_getaffinity", None)

@@ -55,7 +55,7 @@ class _Page(Markdown):
 
 
 def render(markdown: str) -> str:
-    """The page with the colours of a terminal, as wide as that is, up to a width that can be read."""
+    """Return the page with the colours of a terminal, as wide as that is, up to a width that can be read."""
     console = Console(file=StringIO(), force_terminal=True, theme=_THEME, emoji=False)
     width = min(console.width, _MOST_COLUMNS)
     with console.capture() as capture:

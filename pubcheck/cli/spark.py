@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def pair(option: str) -> tuple[str, str]:
-    """KEY=VALUE, taken apart."""
+    """Return the key and the value of KEY=VALUE."""
     key, equals, text = option.partition("=")
     if not key or not equals:
         raise click.BadParameter(f"{option!r} must be KEY=VALUE")
@@ -33,7 +33,7 @@ conf_option = click.option("--conf", type=pair, multiple=True, metavar="K=V", he
 
 
 def check_installed(feature: str) -> None:
-    """Raises UsageError where there is no PySpark."""
+    """Raise UsageError if PySpark is not installed."""
     try:
         import pyspark  # noqa: F401
     except ImportError:
@@ -41,7 +41,7 @@ def check_installed(feature: str) -> None:
 
 
 def progress_of(spark: SparkSession, *, quiet: bool) -> AbstractContextManager[Callable[[str], None]]:
-    """Shows the steps of a job on a terminal, and nothing elsewhere."""
+    """Show the steps of a job on a terminal, and nothing elsewhere."""
     if quiet or not sys.stderr.isatty():
         return nullcontext(lambda step: None)
     from rich.console import Console
@@ -52,7 +52,7 @@ def progress_of(spark: SparkSession, *, quiet: bool) -> AbstractContextManager[C
 
 
 def failures() -> tuple[type[Exception], ...]:
-    """What Spark raises, and what is raised when its Java dies."""
+    """Return the exceptions that Spark raises, also when its Java dies."""
     from pyspark.errors import PySparkException
 
     try:
@@ -72,8 +72,8 @@ def failed(error: Exception) -> int:
 
 
 def reason(error: str) -> str:
-    """The line of an error of Spark that says what was wrong: the last of a Python traceback, else the last cause that
-    Java names, else what Java raised, else the first."""
+    """Return the line of an error of Spark that says what was wrong: the last of a Python traceback, else the last
+    cause that Java names, else what Java raised, else the first."""
     lines = [line.strip() for line in error.splitlines() if line.strip() and not line.startswith("\tat ")]
     first, traceback = lines[0] if lines else "no reason given", "Traceback (most recent call last):"
     if traceback in lines:

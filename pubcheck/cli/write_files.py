@@ -10,7 +10,7 @@ from pubcheck.source import decode
 
 
 def write(rewritten: Iterable[Rewritten]) -> Iterator[tuple[str, str]]:
-    """Writes files, each whole or not at all; yields the labels of those that could not be written, and why not."""
+    """Write files, each whole or not at all; yield the labels of files that could not be written, with the reason."""
     for file in rewritten:
         try:
             with open(file.path, "r+b") as stream:  # a read-only file is not replaced
@@ -23,7 +23,7 @@ def write(rewritten: Iterable[Rewritten]) -> Iterator[tuple[str, str]]:
 
 
 def diff(rewritten: Iterable[Rewritten]) -> Iterator[str]:
-    """What would change, as a unified diff, a file at a time."""
+    """Yield the changes as a unified diff, one file at a time."""
     from difflib import unified_diff
 
     for file in rewritten:
@@ -35,6 +35,6 @@ def diff(rewritten: Iterable[Rewritten]) -> Iterator[str]:
 
 
 def _lines(text: str) -> list[str]:
-    """The lines with their ends, as a patch counts them: only LF ends one."""
+    """Return the lines with their ends, as a patch counts them: only LF ends one."""
     *lines, last = text.split("\n")
     return [f"{line}\n" for line in lines] + ([last] if last else [])

@@ -94,7 +94,7 @@ HEAD = 4096
 
 
 def traits(path: str, content: bytes) -> Traits:
-    """The facts of a file. Of ``path`` only the end counts."""
+    """Return the facts of a file. Of ``path`` only the end counts."""
     name = path.replace("\\", "/").rpartition("/")[2]
     if name in LISTS:
         return Traits(order=listed_order(name, content))

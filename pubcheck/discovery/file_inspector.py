@@ -31,10 +31,10 @@ class CachedFileInspector:
         self._opened = read
 
     def listed(self, number: int) -> None:
-        """A folder with so many entries was listed."""
+        """Note that a folder with ``number`` entries was listed."""
 
     def expect(self, paths: Sequence[str]) -> None:
-        """Files of which it is likely that ``traits`` will be asked."""
+        """Prepare for questions about the ``traits`` of these files."""
 
     def know(self, paths: Sequence[str], inspected: Sequence[tuple[Traits, bytes | None]]) -> None:
         """Take over the traits, and the contents where they are sent, that somebody else found of files."""
@@ -44,7 +44,7 @@ class CachedFileInspector:
                 self._keep(path, content)
 
     def know_content(self, path: str, content: bytes) -> None:
-        """Content that replaces the one on the disk."""
+        """Use this content instead of the file on disk."""
         self.kept[path] = content
         self._traits[path] = traits(path, content)
 
@@ -58,7 +58,7 @@ class CachedFileInspector:
         return file_traits
 
     def kind(self, path: str) -> str | None:
-        """The kind alone, which the beginning of a file shows."""
+        """Return the kind alone, which the beginning of a file shows."""
         file_traits = self._traits.get(path)
         if file_traits is not None:
             return file_traits.kind

@@ -145,7 +145,8 @@ _HERE = lazy_compile(r"(?:\./+)+(?=[^/])")
 
 
 def language_of(name: str) -> str | None:
-    """The view of a file that is read only where it holds a publication, by its name or path; None for any other."""
+    """Return the view of a file that is read only where it holds a publication, by its name or path; None for any
+    other."""
     if name.endswith(SUFFIXES):
         return None
     stem, dot, suffix = name.rpartition(".")
@@ -165,18 +166,18 @@ def may_be_script(name: str) -> bool:
 
 
 def interpreter_of(head: str) -> str | None:
-    """The view of a script, by its first line; None for what is none."""
+    """Return the view of a script, by its first line; None for what is none."""
     shebang = _SHEBANG.match(head)
     return _INTERPRETERS.get(shebang[1]) if shebang is not None else None
 
 
 def view_of(name: str) -> str:
-    """The view of a file by its name: "sql" unless its suffix is that of another language."""
+    """Return the view of a file by its name: "sql" unless its suffix is that of another language."""
     return language_of(name) or "sql"
 
 
 def label_of(path: str) -> str:
-    """How a path is reported: as the user gave it without "./", joined with "/", readable whatever bytes it holds."""
+    """Return a path as it is reported: as the user gave it without "./", joined with "/", in readable characters."""
     text = path if path.isascii() else path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     text = text.replace(os.sep, "/") if os.sep != "/" else text
     return _HERE.sub("", text, count=1) if text.startswith("./") else text

@@ -24,7 +24,7 @@ _KEYS = lazy_compile(
 
 
 def changelog_entries(content: bytes) -> tuple[str, ...]:
-    """The files that a change log runs, and with a slash at the end the folders, in its order."""
+    """Return the files that a change log runs, and with a slash at the end the folders, in its order."""
     if b"databaseChangeLog" not in content:
         return ()
     text = content.decode(errors="replace")
@@ -49,7 +49,7 @@ _DEFINED = lazy_compile(rb"ActiveRecord::Schema(?:\[[\d.]+\])?\.define\(version:
 
 
 def schema_versions(name: str, content: bytes) -> tuple[str, ...]:
-    """The versions of the migrations that a schema holds; of `schema.rb` the last one alone."""
+    """Return the versions of the migrations that a schema holds; of `schema.rb` the last one alone."""
     if name == STRUCTURE:
         return tuple(each.decode() for each in _LISTED.findall(content))
     match = _DEFINED.search(content)
@@ -63,8 +63,8 @@ _PAIR = lazy_compile(rb"\(\s*[\"'](\w+)[\"']\s*,\s*[\"'](\w+)[\"']\s*,?\s*\)")
 
 
 def django_revision(path: str, content: bytes) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """A migration's own name and those that it comes after, and those that it replaces; of another migration than its
-    own the name begins with the label of the application."""
+    """Return a migration's own name and those that it comes after, and those that it replaces; of another migration
+    than its own the name begins with the label of the application."""
     own = path.replace("\\", "/").rpartition("/")[2].removesuffix(".py")
     return (own, *_pairs(_DEPENDENCIES, content)), tuple(_pairs(_REPLACES, content))
 
@@ -74,8 +74,8 @@ APPS = "apps.py"
 
 
 def django_labels(content: bytes) -> tuple[str, ...]:
-    """The label that `apps.py` gives an application; "" where it may compute it, or inherits it from another file, and
-    nothing where it leaves the folder's name."""
+    """Return the label that `apps.py` gives an application; "" where it may compute it, or inherits it from another
+    file, and nothing where it leaves the folder's name."""
     if b"Config" not in content:
         return ()
     import ast  # only projects of Django pay for it
@@ -103,7 +103,7 @@ def django_labels(content: bytes) -> tuple[str, ...]:
 
 
 def _assigned(node: ast.ClassDef) -> dict[str, ast.expr]:
-    """The values that the body of a class assigns, by their names."""
+    """Return the values that the body of a class assigns, by their names."""
     import ast
 
     return {
@@ -140,7 +140,7 @@ def listed_order(name: str, content: bytes) -> tuple[str, ...]:
 
 
 def _supabase_major(text: str) -> tuple[str, ...]:
-    """The major of the server that Supabase runs."""
+    """Return the major of the server that Supabase runs."""
     import tomllib
 
     try:
@@ -168,7 +168,7 @@ _REVISIONS = lazy_compile(
 
 
 def alembic_revision(content: bytes) -> tuple[str, ...]:
-    """An Alembic migration's own identifier, and those that it comes after."""
+    """Return an Alembic migration's own identifier, and those that it comes after."""
     assigned = {
         match[1]: tuple(name.decode(errors="replace") for name in re.findall(rb"['\"]([^'\"]*)['\"]", match[2]))
         for match in _REVISIONS.finditer(content)

@@ -63,7 +63,7 @@ _LETTERS = re.compile(rb"[\w$\x80-\xff]")
 
 
 def names(content: bytes) -> Names:
-    """The names that a file's SQL makes and needs; none of a file that is very large."""
+    """Return the names that a file's SQL makes and needs; none of a file that is very large."""
     if len(content) > _MOST:
         return Names()
     text = _ASIDE.sub(b" ", in_utf8(content))
@@ -145,7 +145,7 @@ def _after_words(needed: frozenset[str]) -> re.Pattern[bytes]:
 
 
 def _members(lower: bytes, text: bytes) -> set[str]:
-    """The tables that a publication's list names, given what follows the publication's name, twice."""
+    """Return the tables that a publication's list names, given what follows the publication's name, twice."""
     start = _LIST.search(lower)
     if start is None:
         return set()
@@ -171,7 +171,8 @@ _PARTS = re.compile(r'"[^"]*"|[^".\s]+')
 
 
 def plain(name: bytes) -> str:
-    """A name as written, as PostgreSQL has it; without `public`, which is where unqualified names lead by default."""
+    """Return a name as written, as PostgreSQL has it; without `public`, which is where unqualified names lead by
+    default."""
     parts = [
         part.strip('"') if part.startswith('"') else part.lower()
         for part in _PARTS.findall(name.decode(errors="replace"))

@@ -34,7 +34,7 @@ class Repository(Struct, frozen=True):
 
 
 def find_repositories(where: str, config: Config = Config()) -> Iterator[Repository]:
-    """The repositories of a corpus that hold a file to read, one at a time, so that a corpus may be of any size.
+    """Return the repositories of a corpus that hold a file to read, one at a time, so that a corpus may be of any size.
 
     ``where`` is a pattern (`corpus/*/*`), each match of which, unless it lies in another one, is a repository, named
     by the path below the part before the first wildcard; or a folder, in which each folder is a repository and its
@@ -61,7 +61,7 @@ def find_repositories(where: str, config: Config = Config()) -> Iterator[Reposit
 
 
 def _called(path: str) -> str:
-    """The name of a repository: as a label, but another one for each path, whatever bytes it holds."""
+    """Return the name of a repository: as a label, but another one for each path, whatever bytes it holds."""
     text = path.replace(os.sep, "/") if os.sep != "/" else path
     return text.encode("utf-8", "surrogateescape").replace(b"\\", b"\\\\").decode("utf-8", "backslashreplace")
 

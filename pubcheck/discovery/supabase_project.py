@@ -8,8 +8,8 @@ from functools import cache
 
 
 def project_above(folder: str, is_project: Callable[[str], bool], top: str = "") -> str | None:
-    """The folder `supabase` of the nearest project that a folder is in or below, up to the folder ``top``. Paths are
-    joined by "/"."""
+    """Return the folder `supabase` of the nearest project that a folder is in or below, up to the folder ``top``. Paths
+    are joined by "/"."""
     at = folder
     while True:
         above, _, name = at.rpartition("/")
@@ -22,7 +22,7 @@ def project_above(folder: str, is_project: Callable[[str], bool], top: str = "")
 
 
 def project_on_disk(folder: str, top: str) -> str | None:
-    """The nearest project above a folder of this machine, as ``project_above`` has it."""
+    """Return the nearest project above a folder of this machine, as ``project_above`` has it."""
     return project_above(folder.replace(os.sep, "/"), _is_project, top.replace(os.sep, "/"))
 
 

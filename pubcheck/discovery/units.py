@@ -46,7 +46,7 @@ def find_units(
     stdin: bytes | None = None,
     stdin_label: str = UNNAMED,
 ) -> list[DiscoveredUnit]:
-    """The units that ``paths`` mean, in the order given, each file once: where it is reached first.
+    """Return the units that ``paths`` mean, in the order given, each file once: where it is reached first.
 
     ``together`` makes them one unit. ``schema`` are files and folders that come first in every unit, as context.
     ``stdin`` is the content of the path `-`; its label, unless it is ``UNNAMED``, is the path of the file that it
@@ -105,7 +105,7 @@ def _why_not(path: str, config: Config) -> str | None:
 
 
 def _after(before: Sequence[File], unit: DiscoveredUnit) -> DiscoveredUnit:
-    """A unit with files before it that are only followed."""
+    """Return a unit with files before it that are only followed."""
     own = {_identity(file) for file in unit.files}
     context = tuple(replace(file, context=True) for file in before if _identity(file) not in own)
     return replace(unit, files=context + unit.files)
@@ -203,7 +203,7 @@ class _UnitCollector:
             self._report(history, {os.path.abspath(path): File(path, label_of(path), view=view_of(path))})
 
     def with_contents(self, units: Iterable[DiscoveredUnit]) -> Iterator[DiscoveredUnit]:
-        """Plans with what of their files was read while they were found."""
+        """Yield the units with the contents that were read while the units were found."""
         try:
             working_folder = os.getcwd()
         except OSError:  # it was deleted
@@ -252,7 +252,7 @@ class _UnitCollector:
         return self._history(path) is not None
 
     def _history(self, path: str) -> DiscoveredUnit | None:
-        """The unit, of the configuration or by a tool's convention, in which a file given by name is linted."""
+        """Return the unit, of the configuration or by a tool's convention, in which a file given by name is linted."""
         absolute = os.path.abspath(path)
         if self._alone or not (absolute == self._buffer or os.path.isfile(path)):
             return None
@@ -285,7 +285,7 @@ class _UnitCollector:
         return self._inspector.kind(path)
 
     def _units(self) -> list[DiscoveredUnit]:
-        """The units that the configuration names."""
+        """Return the units that the configuration names."""
         if self._configured is None:
             self._configured = []
             if self._config.units:
@@ -295,8 +295,8 @@ class _UnitCollector:
         return self._configured
 
     def _without_configured(self, top: str, files: list[tuple[str, File]]) -> list[tuple[str, File]]:
-        """The files below a folder that are in no unit of the configuration; those units that have some there are
-        added."""
+        """Return the files below a folder that are in no unit of the configuration; those units that have some there
+        are added."""
         met = dict(files)
         configured: set[str] = set()
         beginning = join(os.path.abspath(top), "")
@@ -313,8 +313,8 @@ class _UnitCollector:
 
 
 def without_repeated(unit: DiscoveredUnit, reported: set[Identity]) -> DiscoveredUnit | None:
-    """The unit without the files that are ``reported`` already, to which its own are added; a tool's unit keeps them as
-    context. None if no other file is left."""
+    """Return the unit without the files that are ``reported`` already, to which its own are added; a tool's unit keeps
+    them as context. None if no other file is left."""
     files, fresh = [], False
     for file in unit.files:
         identity = _identity(file)
@@ -334,7 +334,7 @@ def in_order(units: list[DiscoveredUnit]) -> list[DiscoveredUnit]:
 
 
 def by_top(files: list[tuple[str, File]], tops: Sequence[str]) -> list[list[tuple[str, File]]]:
-    """The files of each repository of its own among those below a folder, those of none of them first."""
+    """Return the files of each repository of its own among those below a folder, those of none of them first."""
     if not tops:
         return [files]
     parts: dict[str, list[tuple[str, File]]] = {"": [], **{top: [] for top in sorted(tops)}}
@@ -359,7 +359,7 @@ def _as_given(path: str, relative: bool) -> File:
 def group_into_units(
     files: Sequence[tuple[str, File]], look: FileInspector, included: frozenset[str] = frozenset()
 ) -> tuple[list[DiscoveredUnit], list[tuple[str, str]]]:
-    """The units of the files of a tree, and the labels of files that are in none, with the reason.
+    """Return the units of the files of a tree, and the labels of files that are in none, with the reason.
 
     Each file comes with the path by which conventions and ``look`` know it: absolute, or from the top of its
     repository. Templates are read where they hold a publication, or are among the ``included``.
@@ -389,7 +389,7 @@ def group_into_units(
 
 
 def _of_apps(files: Mapping[str, File], look: FileInspector) -> Iterator[tuple[str, File]]:
-    """The migrations of Django's applications whose `apps.py` decides about their labels."""
+    """Return the migrations of Django's applications whose `apps.py` decides about their labels."""
     folders = [path.rpartition("/")[0] for path in files if path == APPS or path.endswith(f"/{APPS}")]
     if not folders:
         return
@@ -403,7 +403,7 @@ def _of_apps(files: Mapping[str, File], look: FileInspector) -> Iterator[tuple[s
 
 
 def _name(name: str, paths: Sequence[str], files: Sequence[File]) -> str:
-    """A unit's name, which is the path of a folder or a file, in the words of the labels."""
+    """Return a unit's name, which is the path of a folder or a file, in the words of the labels."""
     for path, file in zip(paths, files, strict=True):
         if path == name:
             return file.label

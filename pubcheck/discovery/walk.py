@@ -36,9 +36,9 @@ def walk(
     tops: dict[str, str | None] | None = None,
     listed: Callable[[int], object] = lambda _number: None,
 ) -> WalkResult:
-    """The files below a folder that are SQL by their names, may hold SQL, or are the lists of tools; not going ``into``
-    the folders in it, its own ones. Takes time in proportion to what is there; ``tops`` as in ``gitignore.top_of``.
-    ``listed`` is called with the number of entries of each folder.
+    """Return the files below a folder that are SQL by their names, may hold SQL, or are the lists of tools; not going
+    ``into`` the folders in it, its own ones. Takes time in proportion to what is there; ``tops`` as in
+    ``gitignore.top_of``. ``listed`` is called with the number of entries of each folder.
 
     Skipped are folders whose names begin with a dot, links to folders (so that loops end), pipes and devices, what
     git ignores, and what the configuration excludes; with ``include`` other files are met as well.
@@ -90,7 +90,7 @@ def walk(
 
 
 def folders_of(folder: str, config: Config) -> list[str]:
-    """The names of the folders in a folder that are walked; none of one that cannot be listed."""
+    """Return the names of the folders in a folder that are walked; none of one that cannot be listed."""
     ignoring = above(os.path.abspath(folder), config.exclude, config.root, gitignore=config.respect_gitignore)
     try:
         with os.scandir(folder) as entries:

@@ -84,7 +84,7 @@ VIEWS: Mapping[str, Callable[[str], View]] = {
 def source(
     label: str, text: str, kind: str = "sql", project: Project | None = None, *, sometime: bool = False
 ) -> Source:
-    """A file's text as the source that the engine is given. ``kind`` is a key of ``VIEWS``; others are SQL.
+    """Return a file's text as the source that the engine is given. ``kind`` is a key of ``VIEWS``; others are SQL.
     ``project``: what is known of the migrations before it in its unit; ``sometime``: when it runs is not known."""
     make = partial(_program, kind, project=project) if kind in _LANGUAGES else VIEWS.get(kind, _sql)
     if "\r" in text and "\n" not in text:

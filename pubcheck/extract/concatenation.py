@@ -55,7 +55,8 @@ class Chain(Struct):
 def chain(
     text: str, growing: frozenset[str], strings: Sequence[Literal], number: int, begin: int, language: Language
 ) -> Chain:
-    """The text that begins in a string of that number at an offset. ``growing`` are the names of ``growing_names``."""
+    """Return the text that begins in a string of that number at an offset. ``growing`` are the names of
+    ``growing_names``."""
     literal = strings[number]
     holes = tuple(hole for hole in literal.holes if hole[0] >= begin)
     group = list(pieces(text, begin, literal.close, literal.escapes, holes))
@@ -114,8 +115,8 @@ def _member(language: Language) -> re.Pattern[str]:
 
 
 def _operand(text: str, strings: Sequence[Literal], number: int, start: int, language: Language) -> int:
-    """The end of the expression that begins at an offset, after the string of that number; the offset where none does,
-    or none that is short."""
+    """Return the end of the expression that begins at an offset, after the string of that number; the offset where none
+    does, or none that is short."""
     starts = [each.start for each in strings[number + 1 : number + 1 + _LONGEST] if each.start <= start + _LONGEST]
     own = strings[number + 1 : number + 1 + len(starts)]
     if starts and starts[0] == start:
@@ -157,7 +158,7 @@ def _bracketed(text: str, starts: Sequence[int], strings: Sequence[Literal], sta
 
 
 def growing_names(code: str) -> frozenset[str]:
-    """The names of a program to whose texts more is added."""
+    """Return the names of a program to whose texts more is added."""
     return frozenset(match["name"] for match in _ADDED.finditer(code))
 
 

@@ -79,7 +79,7 @@ _REGIONS = (
 
 
 def _assigned_once(code: str) -> frozenset[str]:
-    """The names that are given a value once, and are nobody's argument, loop variable or field that is set.
+    """Return the names that are given a value once, and are nobody's argument, loop variable or field that is set.
 
     All are looked for in one pass a pattern: one pass a name would take time by the square of the file.
     """
@@ -106,7 +106,7 @@ _HOLE = re.compile(
 
 
 def filled(text: str, group: Sequence[Piece], texts: Mapping[str, str]) -> list[Piece]:
-    """The pieces of a statement with what is known of its holes."""
+    """Return the pieces of a statement with what is known of its holes."""
     out = []
     for piece in group:
         if piece.hole:
@@ -127,7 +127,8 @@ _FORMATTING = re.compile(r"(?:\b[sS]?printf|\bformat|\bFormat|\bformatted|format
 
 
 def formatted(text: str, group: Sequence[Piece], start: int, end: int, texts: Mapping[str, str]) -> list[Piece]:
-    """The pieces of a string that is formatted with such names only, between ``start`` and ``end`` with its quotes."""
+    """Return the pieces of a string that is formatted with such names only, between ``start`` and ``end`` with its
+    quotes."""
     arguments = _ARGUMENTS.match(text, end)
     if arguments is None or (
         arguments["call"] is not None and not _FORMATTING.search(text[max(0, start - 40) : start])

@@ -118,8 +118,8 @@ class Written(Struct):
 
 
 def program(text: str, language: str, project: Project | None = None) -> View:
-    """A program's statements. ``language`` is a key of ``literals.LANGUAGES``; ``project``: what the migrations before
-    it did."""
+    """Return a program's statements. ``language`` is a key of ``literals.LANGUAGES``; ``project``: what the migrations
+    before it did."""
     # Loaded only for programs that are read: those that speak of publications, and the migrations around them.
     from pubcheck.extract.constants import constants
     from pubcheck.extract.program_migrations import code_of, doubtful, names_in_calls, undone
@@ -150,7 +150,7 @@ def program(text: str, language: str, project: Project | None = None) -> View:
 
 
 def assembled(text: str, written: Iterable[Written], unseen: Sequence[int], *, in_order: bool) -> View:
-    """The view of what was found in a program. ``in_order``: it runs from the first statement to the last."""
+    """Return the view of what was found in a program. ``in_order``: it runs from the first statement to the last."""
     sheet = Canvas(text)
     filled: list[tuple[int, int]] = []
     edits: list[tuple[int, int, str]] = []
@@ -386,8 +386,8 @@ def _classified(
     *,
     runs: bool,
 ) -> str:
-    """The text without what only begins like a statement about a publication or a subscription, and without the rest
-    of what has no end, unless it is known that nothing follows at run time."""
+    """Return the text without what only begins like a statement about a publication or a subscription, and without the
+    rest of what has no end, unless it is known that nothing follows at run time."""
     sql = lexed.sql
     ended = runs or sql.rstrip().endswith(";")
     out: list[str] = []

@@ -8,7 +8,7 @@ from pubcheck.lexing.filler import blank
 
 
 def joined(spans: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
-    """Spans in order, those that overlap as one."""
+    """Return spans in order, overlapping ones merged."""
     merged: list[tuple[int, int]] = []
     for start, end in sorted(spans):
         if merged and start < merged[-1][1]:
@@ -43,7 +43,7 @@ class Canvas:
             self._pieces.append((at, ";"))
 
     def text(self) -> str:
-        """The sheet. Of pieces that overlap the earlier one is left whole."""
+        """Return the sheet. Of pieces that overlap the earlier one is left whole."""
         out: list[str] = []
         at = 0
         for start, piece in sorted(self._pieces, key=lambda each: each[0]):
@@ -59,7 +59,7 @@ class Canvas:
 
 
 def ascending(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Spans in order, none within another one."""
+    """Return spans in order, without those within another one."""
     apart: list[tuple[int, int]] = []
     for span in sorted(spans):
         if not apart or span[0] >= apart[-1][1]:

@@ -31,12 +31,12 @@ _FUNCTION = r"(?:async\s+)?(?:function\b|\(|\w+\s*=>)"
 
 
 def _entries(name: str) -> str:
-    """A function of that name in an object or a class."""
+    """Return a function of that name in an object or a class."""
     return rf"^[ \t]*(?:public\s+)?(?:(?:async\s+)?{name}\s*\(|{name}\s*:\s*{_FUNCTION})"
 
 
 def _exports(name: str) -> str:
-    """A function of that name, exported by itself."""
+    """Return a function of that name, exported by itself."""
     return (
         rf"^[ \t]*(?:(?:module\.)?exports\.{name}\s*=\s*(?:{_FUNCTION}|false\b)"
         rf"|export\s+const\s+{name}\b[^=\n]*=\s*(?:{_FUNCTION}|false\b)|export\s+(?:async\s+)?function\s+{name}\b)"
@@ -138,7 +138,7 @@ def undone(text: str, language: str, strings: Sequence[Literal]) -> tuple[bool, 
 
 
 def _undoing_lists(text: str, listed: str, strings: Sequence[Literal]) -> Iterator[tuple[int, int]]:
-    """The spans of lists of strings that undo a migration."""
+    """Return the spans of lists of strings that undo a migration."""
     starts = [each.start for each in strings]
     for opened in re.finditer(listed, text):
         if within(opened.start(), strings, starts):
@@ -198,8 +198,8 @@ _BEFORE = 200
 
 
 def doubtful(text: str, language: str, code: str, statements: Sequence[Literal]) -> tuple[tuple[int, int], ...] | None:
-    """The spans of a migration of which it is not known whether they run; None where that may be so of any part, or
-    where not all of it runs once, from the first line to the last. ``code`` is its text without strings;
+    """Return the spans of a migration of which it is not known whether they run; None where that may be so of any part,
+    or where not all of it runs once, from the first line to the last. ``code`` is its text without strings;
     ``statements`` are the strings with SQL."""
     named = re.compile(_NAMED_STRING.get(language, _NAMED_STRING_ELSEWHERE), re.MULTILINE)
     for each in statements:
@@ -235,7 +235,7 @@ _LEAVES = re.compile(r"\b(?:return|raise|throw|exit|next|break|continue|panic|ab
 
 
 def code_of(text: str, language: str, strings: Sequence[Literal], down: Sequence[tuple[int, int]]) -> str:
-    """A program's text with blanks for strings, comments and what undoes the rest."""
+    """Return a program's text with blanks for strings, comments and what undoes the rest."""
     sheet = Canvas(text)
     position = 0
     for start, end in sorted([*down, *((each.start, each.end) for each in strings)]):
@@ -254,8 +254,8 @@ _INNER_CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
 def names_in_calls(
     text: str, language: str, code: str, strings: Sequence[Literal], sql: str
 ) -> tuple[tuple[int, str], ...]:
-    """The names that strings and symbols of a program hold, which its calls may make, change or drop; ``sql`` is what
-    its statements say."""
+    """Return the names that strings and symbols of a program hold, which its calls may make, change or drop; ``sql`` is
+    what its statements say."""
     matches = ((each.start, _IDENTIFIER.fullmatch(text, each.body, each.close)) for each in strings)
     named = [(start, name[0]) for start, name in matches if name is not None]
     if language in ("ruby", "elixir"):
@@ -283,7 +283,7 @@ _LINE = re.compile(r"^([ \t]*)(\S)", re.MULTILINE)
 
 
 def block_end(text: str, start: int, end: int, strings: Sequence[Literal], starts: Sequence[int]) -> int:
-    """The end of the block whose first line begins at ``start``: the next line that is not further in, a closing
+    """Return the end of the block whose first line begins at ``start``: the next line that is not further in, a closing
     bracket of the first line's arguments and the lines of strings apart."""
     header = _LINE.match(text, text.rfind("\n", 0, start + 1) + 1)
     indent = len(header[1].expandtabs(8)) if header is not None else 0

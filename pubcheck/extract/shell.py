@@ -94,7 +94,7 @@ class _Text(Struct, frozen=True):
 
 
 def shell(text: str) -> View:
-    """A shell script's statements."""
+    """Return a shell script's statements."""
     arguments = sql_arguments(text, 0, len(text))
     unseen = [each.written.unseen for each in arguments if each.written.unseen >= 0]
     view = assembled(text, [each.written for each in arguments], unseen, in_order=True)
@@ -113,7 +113,7 @@ _DOUBLED = re.compile(r"(?P<pairs>(?:\$\$){2,})|\$\$(?P<next>[A-Za-z_{(]?)")
 
 
 def makefile(text: str) -> View:
-    """A makefile's statements: recipes are shell scripts, in which a dollar sign is doubled."""
+    """Return a makefile's statements: recipes are shell scripts, in which a dollar sign is doubled."""
     return shell(_DOUBLED.sub(_of_the_shell, text))
 
 
@@ -177,7 +177,7 @@ def _command_before(text: str, at: int, start: int) -> int:
 
 
 def _here(text: str, each: _Text) -> Written:
-    """A here-document, letter by letter: it is a script of psql's and may hold its commands and COPY's data."""
+    """Return a here-document, letter by letter: it is a script of psql's and may hold its commands and COPY's data."""
     group = list(pieces(text, each.body, each.close, each.escapes, each.holes))
     if all(piece.exact for piece in group):
         about = MENTION.search(text, each.body, each.close)
@@ -235,8 +235,8 @@ class _Surroundings:
         self._libpq: dict[str, str] = {}
 
     def place(self, command: str, offset: int) -> str:
-        """The database and server that a command at an offset speaks to, as far as the script tells them apart: what
-        its options, its first argument and libpq's variables say, and how often the variables in that were set."""
+        """Return the database and server that a command at an offset speaks to, as far as the script tells them apart:
+        what its options, its first argument and libpq's variables say, and how often the variables in that were set."""
         while self._next is not None and self._next.start() < offset:
             name, value, rest = self._next.groups()
             self._times[name] = self._times.get(name, 0) + 1
@@ -261,7 +261,7 @@ def _short(place: str, number: int) -> str:
 
 
 def _conditions(text: str) -> Iterator[tuple[int, int]]:
-    """The spans of conditions, loops and functions, as far as lines show them."""
+    """Return the spans of conditions, loops and functions, as far as lines show them."""
     depth = start = 0
     for match in _BLOCK.finditer(text):
         if match["opens"]:
@@ -359,7 +359,7 @@ class _Scanner:
         return _Text(match.start(), begin, close, closing.end(), "here", tuple(holes), is_heredoc=True)
 
     def _hole_end(self, at: int, limit: int) -> int:
-        """The end of what the shell puts in; one character on where it puts in nothing."""
+        """Return the end of what the shell puts in; one character on where it puts in nothing."""
         text = self.text
         opened = _HOLE.match(text, at, limit)
         if opened is None:

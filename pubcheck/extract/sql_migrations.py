@@ -58,7 +58,8 @@ class _Painting(Struct):
 
 
 def script(text: str) -> View:
-    """A file of SQL: its way back is blank, so are a template's control blocks, and names represent its values."""
+    """Return a file of SQL: its way back is blank, so are a template's control blocks, and names represent its
+    values."""
     if text.startswith(LFS):
         message = "this is a Git LFS pointer; the file's content is missing"
         note = Note("PUB013", message, 0, len(LFS), "run `git lfs pull` first")
@@ -135,7 +136,7 @@ def _changesets(text: str, ends: list[int]) -> Iterator[tuple[int, int, bool]]:
 
 
 def _delimiters(text: str, ends: list[int]) -> Iterator[tuple[int, int]]:
-    """The lines that hold nothing but another delimiter, in the changesets that begin at ``ends``."""
+    """Return the lines that hold nothing but another delimiter, in the changesets that begin at ``ends``."""
     for start in ends:
         following = _CHANGESET.search(text, start + 1)
         end = len(text) if following is None else following.start()

@@ -207,7 +207,8 @@ _HOLE_PART = re.compile(r"""[^{}"'`\n]++|"(?:[^"\\\n]++|\\.)*+"|'(?:[^'\\\n]++|\
 
 
 def literals(text: str, language: Language) -> Iterator[Literal]:
-    """The literals of a program, by where they are opened; those within the expressions of others are left out."""
+    """Return the literals of a program, by where they are opened; those within the expressions of others are left
+    out."""
     return _Scanner(text, language).scan()
 
 
@@ -284,7 +285,7 @@ class _Scanner:
         return start + 1
 
     def _closed(self, number: int, opening: re.Match[str]) -> tuple[Literal | None, int]:
-        """The literal that is opened there, None if it has no end, and where to go on."""
+        """Return the literal that is opened there, None if it has no end, and where to go on."""
         text, form = self.text, self.language.forms[number]
         start, pos = opening.span()
         if number in self.dead:
@@ -318,7 +319,7 @@ class _Scanner:
             at = max(end, opened.end())
 
     def _hole_end(self, at: int, opened: re.Match[str], holes: str) -> int:
-        """The end of the expression that is opened there; where it has none, that of what opens it."""
+        """Return the end of the expression that is opened there; where it has none, that of what opens it."""
         text = self.text
         if opened[0] == "$":
             named = _PHP_NAME.match(text, at)
@@ -388,6 +389,6 @@ _ASSIGNED = re.compile(r"(?<![\w.])(?P<name>[$@]{0,2}\w+)(?:\s*:\s*[\w<>]+)?\s*:
 
 
 def assigned_name(before: str) -> str | None:
-    """The name to which a string is assigned, by the text before it."""
+    """Return the name to which a string is assigned, by the text before it."""
     assigned = _ASSIGNED.search(before)
     return assigned["name"] if assigned is not None else None

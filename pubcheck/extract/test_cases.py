@@ -27,7 +27,7 @@ _HEADERS = {
 
 
 def cases(text: str, language: str, strings: Sequence[Literal]) -> tuple[tuple[int, int], ...]:
-    """The ascending spans of the test cases of a program, those within others left out."""
+    """Return the ascending spans of the test cases of a program, those within others left out."""
     spans: list[tuple[int, int]] = []
     starts = [each.start for each in strings]
     for header in re.finditer(_HEADERS[language], text, re.MULTILINE):

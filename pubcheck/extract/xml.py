@@ -21,14 +21,14 @@ _TABLE = re.compile(r"\btableName\s*=\s*\"([A-Za-z_]\w{0,62})\"")
 
 
 def xml(text: str) -> View:
-    """A change log's statements. Which of its changes are run is known to Liquibase alone."""
+    """Return a change log's statements. Which of its changes are run is known to Liquibase alone."""
     written = [worked_out(text, list(_pieces(text, *body)), body[1], runs=True) for body in _bodies(text)]
     view = assembled(text, written, [each.unseen for each in written if each.unseen >= 0], in_order=False)
     return replace(view, named=tuple((match.start(1), match[1]) for match in _TABLE.finditer(text)))
 
 
 def _bodies(text: str) -> Iterator[tuple[int, int]]:
-    """The spans of the texts of elements that hold statements."""
+    """Return the spans of the texts of elements that hold statements."""
     at, endless = 0, set()
     while (match := _OPENING.search(text, at)) is not None:
         at = match.end()

@@ -35,7 +35,7 @@ _VALUE = re.compile(r"\{\{[^{}\n]*+\}\}|\$\{[^{}\n]*+\}|\$\([A-Za-z_]\w*\)")
 
 
 def yaml(text: str) -> View:
-    """A YAML file's statements."""
+    """Return a YAML file's statements."""
     written: list[Written] = []
     at = 0
     for start, end in (*_blocks(text), (len(text), len(text))):
@@ -50,7 +50,7 @@ def yaml(text: str) -> View:
 
 
 def _blocks(text: str) -> Iterator[tuple[int, int]]:
-    """The bodies of block scalars: the lines after a header that are further in than what holds it."""
+    """Return the bodies of block scalars: the lines after a header that are further in than what holds it."""
     at = 0
     while (header := _BLOCK.search(text, at)) is not None:
         # An entry of a sequence is further in than its dash.

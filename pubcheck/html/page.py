@@ -18,7 +18,7 @@ _FOLDER = os.path.dirname(os.path.abspath(__file__))
 
 
 def render(template: str, **values: object) -> Iterator[str]:
-    """The page in pieces. Texts in ``values`` are escaped, except those that are `Markup`."""
+    """Return the page in pieces. Texts in ``values`` are escaped, except those that are `Markup`."""
     stream = _environment().get_template(template).stream(values)
     stream.enable_buffering(200)
     return stream
@@ -40,13 +40,13 @@ def _environment() -> Environment:
 
 
 def _printable(value: object) -> object:
-    """A value that the page shows and a browser does not obey, for example to turn the reading direction."""
+    """Return a value that the page shows and a browser does not obey, for example to turn the reading direction."""
     if isinstance(value, str) and not isinstance(value, Markup):
         return "\n".join(map(escape, value.split("\n")))
     return value
 
 
 def _file(name: str) -> Markup:
-    """A style sheet or script in this folder."""
+    """Return a style sheet or script in this folder."""
     with open(os.path.join(_FOLDER, name), encoding="utf-8") as file:
         return Markup(file.read())

@@ -8,7 +8,7 @@ _SOLID = re.compile(r"[^\r\n]+")
 
 
 def blank(text: str) -> str:
-    """Blanks in the place of a text; its line ends stay."""
+    """Return blanks of a text's length, with its line ends."""
     return _SOLID.sub(lambda match: " " * len(match[0]), text)
 
 

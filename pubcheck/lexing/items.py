@@ -35,7 +35,7 @@ class Statement(Struct, frozen=True, gc=False):
     perhaps: bool = False
 
     def sent(self) -> str:
-        """What the server gets, as far as it is known."""
+        """Return the text that the server receives, as far as it is known."""
         return edited(self.sql, self.edits) if self.edits else self.sql
 
     def restartable(self) -> bool:

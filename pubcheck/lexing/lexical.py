@@ -29,12 +29,13 @@ _DEPTH = 4
 
 
 def _literal(conforming: bool) -> str:
-    """A literal in which no backslash escapes: no E'' (it shows before the quote), no backslash if it would escape."""
+    """Return a literal in which no backslash escapes: no E'' (it shows before the quote), no backslash if it would
+    escape."""
     return r"(?<![eE])'[^']*+'" if conforming else r"(?<![eE])'[^'\\]*+'"
 
 
 def whole(conforming: bool) -> re.Pattern[str]:
-    """An ordinary statement in one match: group 1 is it, 2 its first word.
+    """Return an ordinary statement in one match: group 1 is it, 2 its first word.
 
     No group is within a possessive repeat: re then raises SystemError (CPython issue 101955, Python 3.11).
     """

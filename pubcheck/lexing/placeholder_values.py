@@ -43,7 +43,7 @@ def filled(statement: Statement) -> Iterator[str]:
 
 
 def placeholder_names(statement: Statement) -> set[str]:
-    """The names that ``filled`` and views substitute for unknown text, and the text that they replace."""
+    """Return the names that ``filled`` and views substitute for unknown text, and the text that they replace."""
     names = set()
     for start, end in (*statement.placeholders, *guessed(statement.sql)):
         written = statement.sql[start:end]
@@ -52,7 +52,7 @@ def placeholder_names(statement: Statement) -> set[str]:
 
 
 def variable_names(statement: Statement) -> frozenset[str]:
-    """The names that ``filled`` makes of variables."""
+    """Return the names that ``filled`` makes of variables."""
     sql = replaced(
         statement.sql, [(start, _placeholder_name(statement.sql, start, end)) for start, end in statement.variables]
     )
@@ -61,7 +61,7 @@ def variable_names(statement: Statement) -> frozenset[str]:
 
 
 def _name_around(sql: str, start: int, end: int) -> str:
-    """The name that something in it is part of."""
+    """Return the name that something in it is part of."""
     while start and sql[start - 1] != "$" and NAME_REST.match(sql, start - 1).end() >= start:  # type: ignore[union-attr]
         start -= 1
     return sql[start : NAME_REST.match(sql, end).end()]  # type: ignore[union-attr]

@@ -27,7 +27,7 @@ _NAME_FOLLOWS = (
 
 
 def guessed(sql: str) -> list[tuple[int, int]]:
-    """The spans of what looks like placeholders outside of quotes and comments, ascending."""
+    """Return the spans of what looks like placeholders outside of quotes and comments, ascending."""
     if MARK.search(sql) is None:
         return []
     return [match.span() for match in _TOKEN.finditer(sql) if match.lastgroup is None]

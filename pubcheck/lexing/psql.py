@@ -98,7 +98,7 @@ class Branches:
 
 
 def _truth(text: str, variables: Mapping[str, str]) -> bool | None:
-    """The value of a condition (ParseVariableBool); None where it rests on what is not written down."""
+    """Return the value of a condition (ParseVariableBool); None where it rests on what is not written down."""
     expanded = interpolated(text, variables)
     if expanded is None:
         return None
@@ -109,13 +109,13 @@ def _truth(text: str, variables: Mapping[str, str]) -> bool | None:
 
 
 def words(command: PsqlCommand) -> tuple[str, str]:
-    """A command's name and the rest of it."""
+    """Return a command's name and the rest of it."""
     match = _WORDS.match(command.text)
     return (match[1], match[2]) if match is not None else ("", "")
 
 
 def included(command: PsqlCommand, variables: Mapping[str, str] = _NONE) -> str | None:
-    """The path of a file that a command has psql read, as far as it is known; None for any other command."""
+    """Return the path of a file that a command has psql read, as far as it is known; None for any other command."""
     name, rest = words(command)
     if name not in _INCLUDING:
         return None
@@ -124,7 +124,7 @@ def included(command: PsqlCommand, variables: Mapping[str, str] = _NONE) -> str 
 
 
 def connection(command: PsqlCommand, variables: Mapping[str, str] = _NONE) -> Connection | None:
-    """What a \\connect asks for; None for any other command."""
+    """Return the connection that \\connect asks for; None for any other command."""
     name, rest = words(command)
     if name not in ("c", "connect"):
         return None
@@ -195,7 +195,8 @@ def pieces(
     variables: Mapping[str, str],
     split: Callable[[str], Iterable[Statement | PsqlCommand]],
 ) -> list[Piece]:
-    """The statements that a text with variables at these offsets is for psql, which reads values as it reads the text.
+    """Return the statements that a text with variables at these offsets is for psql, which reads values as it reads the
+    text.
 
     None of them where a value is not known or names variables or commands itself, where the last of them does not
     end with the text, or where they are too large.
@@ -234,7 +235,8 @@ def _piece(first: int, last: int, sent: str, expanded: Sequence[tuple[int, int, 
 
 
 def interpolated(text: str, variables: Mapping[str, str]) -> str | None:
-    """The argument of a command with its variables; None where one is not known, or a shell command is to be asked."""
+    """Return the argument of a command with its variables; None where one is not known, or a shell command is to be
+    asked."""
     if "`" in text:
         return None
     if ":" not in text:
@@ -283,7 +285,7 @@ def assign(command: PsqlCommand, variables: MutableMapping[str, str], before: st
 
 
 def _set_value(text: str, variables: Mapping[str, str]) -> str | None:
-    """The value of \\set: its arguments, one after the other without blanks between them (command.c)."""
+    """Return the value of \\set: its arguments, one after the other without blanks between them (command.c)."""
     parts: list[str] = []
     argument = re.compile(_SET_ARGUMENT).match
     position = 0

@@ -153,7 +153,7 @@ class Splitter(StatementLexer):
         return self._made(statement.start, lexed)
 
     def _called(self, call: Call) -> Statement:
-        """The statement that a framework sends for a call."""
+        """Return the statement that a framework sends for a call."""
         start = call.start
         edits = tuple((a - start, b - start, sent) for a, b, sent in call.edits)
         text = self._text[start : call.end]
@@ -174,7 +174,7 @@ class Splitter(StatementLexer):
         return statement
 
     def _ordinary(self, matched: re.Match[str]) -> Statement | None:
-        """The statement of one match of ``whole``, or None where it must be looked at more closely."""
+        """Return the statement of one match of ``whole``, or None where it must be looked at more closely."""
         text = self._text
         start, end = matched.span(1)
         keyword = matched[2].lower()
@@ -200,7 +200,7 @@ class Splitter(StatementLexer):
         return statement
 
     def _long(self, start: int, lexed: Lexed) -> Statement:
-        """The statement that ``_lex`` read, and what follows from it for the text after it."""
+        """Return the statement that ``_lex`` read, and what follows from it for the text after it."""
         self._last_hole = self._hole
         self._pos = lexed.resume
         statement = self._made(start, lexed)
@@ -271,7 +271,7 @@ class Splitter(StatementLexer):
         return value if self._room >= 0 else None
 
     def _viewed(self, statement: Statement) -> Statement:
-        """The statement with what the source's view says of its place."""
+        """Return the statement with what the source's view says of its place."""
         view, start, end = self._view, statement.start, statement.end
         assert view is not None
         edits = tuple(

@@ -29,7 +29,7 @@ class Conforming:
         """Without SET LOCAL, and as the transaction began."""
 
     def follow(self, keyword: str, sql: str) -> None:
-        """What a statement does to it; ``keyword`` is its first word, one of ``SETTERS``."""
+        """Apply a statement to the setting; ``keyword`` is its first word, one of ``SETTERS``."""
         if keyword in _TRANSACTIONAL:
             if keyword in ("begin", "start"):
                 self._begun = self._session

@@ -62,7 +62,7 @@ class StatementLexer:
         self._ends_of = TokenEnds(source.text, self._strings)
 
     def _lex(self, start: int) -> Lexed:
-        """Reads one statement, token by token where that matters, from its first token on."""
+        """Read one statement, token by token where that matters, from its first token on."""
         text, ends = self._text, self._ends_of
         limit = self._limit(start)
         routine = ROUTINE.match(text, start, limit) is not None
@@ -185,7 +185,7 @@ class StatementLexer:
         return PsqlCommand(pos, pos + len(written), written)
 
     def _skip_data(self, pos: int) -> None:
-        """Puts COPY's data, from the line after ``pos`` to the line ``\\.`` or else the text's end, behind us."""
+        """Put COPY's data, from the line after ``pos`` to the line ``\\.`` or else the text's end, behind us."""
         text = self._text
         begin = text.find("\n", pos) if self._hole is None else self._hole[1]
         if begin < 0:

@@ -30,7 +30,7 @@ class TokenEnds:
         self._last_dollar_quote: dict[str, int] | None = None
 
     def literal(self, pos: int, limit: int, edits: list[tuple[int, str]]) -> int:
-        """The end of the literal whose quote is at ``pos``, all its parts if an E'' goes on in a later line."""
+        """Return the end of the literal whose quote is at ``pos``, all its parts if an E'' goes on in a later line."""
         text = self._text
         if pos and E_PREFIX.match(text, pos - 1):
             match = ESCAPED_CONTINUED.match(text, pos, limit)
@@ -48,7 +48,8 @@ class TokenEnds:
         return match.end() if match is not None else limit
 
     def dollar(self, pos: int, limit: int) -> int:
-        """The end of what begins with the dollar sign at ``pos``: a quote, the rest of a name, or the sign alone."""
+        """Return the end of what begins with the dollar sign at ``pos``: a quote, the rest of a name, or the sign
+        alone."""
         text = self._text
         first = pos
         while first and text[first - 1] != "$" and NAME_REST.match(text, first - 1, first).end() == first:  # type: ignore[union-attr]
@@ -70,7 +71,7 @@ class TokenEnds:
         return limit
 
     def comment(self, pos: int) -> int:
-        """The end of the comment that begins at ``pos``, comments in it counted; -1 if it has none."""
+        """Return the end of the comment that begins at ``pos``, comments in it counted; -1 if it has none."""
         text = self._text
         if pos >= self._no_comment_end or pos == self._endless_comment:
             return -1

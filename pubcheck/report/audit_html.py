@@ -61,7 +61,7 @@ def _plot(svg: str, legend: Sequence[Part] = (), heading: str = "") -> _Plot:
 
 
 def render(audit: Audit) -> Iterator[str]:
-    """The page in pieces."""
+    """Return the page in pieces."""
     ends = [
         Bar(label, (of.linted, of.nothing_to_lint, of.quarantined))
         for label, of in (("units", audit.units), ("files", audit.files))
@@ -102,12 +102,12 @@ def _name(code: str) -> str:
 
 
 def _href(code: str) -> str | None:
-    """The place of a rule's page, unless it is a rule of another version."""
+    """Return the place of a rule's page, unless it is a rule of another version."""
     return f"#{code}" if code in rulebook.RULES else None
 
 
 def _most_frequent(repository: Repository) -> list[tuple[str, int]]:
-    """The five rules with the most findings."""
+    """Return the five rules with the most findings."""
     return sorted(repository.rules.items(), key=lambda item: (-item[1], item[0]))[:5]
 
 
@@ -135,7 +135,7 @@ def _by_severity(all_rules: Sequence[Rule]) -> Iterator[_Plot]:
 
 
 def _changes(change: Change | None) -> dict[str, object]:
-    """The rules with new or vanished findings, those without, and the plot of the former."""
+    """Return the rules with new or vanished findings, those without, and the plot of the former."""
     if change is None:
         return {}
     changed = [rule for rule in change.rules if rule.new or rule.gone]

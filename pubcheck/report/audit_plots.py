@@ -129,7 +129,8 @@ def differences(title: str, rows: Sequence[Bar]) -> str:
 
 
 def matrix(title: str, columns: Sequence[tuple[str, str | None]], rows: Sequence[Bar]) -> str:
-    """A square for each row and column, the darker the more; a column has a label and a place that it leads to."""
+    """Return a square for each row and column, the darker the more; a column has a label and a place that it leads
+    to."""
     with _drawing(title, _BAR * len(rows), [row.label for row in rows], above=0.62) as drawing:
         axes = drawing.axes
         most = log1p(max(max(row.counts) for row in rows)) or 1.0
@@ -150,7 +151,7 @@ def matrix(title: str, columns: Sequence[tuple[str, str | None]], rows: Sequence
 
 
 def lines(title: str, parts: Sequence[Part], steps: Sequence[tuple[str, Sequence[int]]]) -> str:
-    """A line a part, from step to step."""
+    """Return a line a part, from step to step."""
     with _drawing(title, 2.2, ["1,000,000"], below=0.75) as drawing:
         axes = drawing.axes
         places = range(len(steps))
@@ -226,7 +227,7 @@ class _Drawing:
 def _drawing(
     title: str, height: float, labels: Sequence[str], *, above: float = 0.0, below: float = 0.0
 ) -> Iterator[_Drawing]:
-    """A figure with bare axes of some inches of height, with labels at the left; it is SVG when the block ends.
+    """Return a figure with bare axes of some inches of height, with labels at the left; it is SVG when the block ends.
 
     All are of one width, so that letters have one size in all of them.
     """

@@ -14,7 +14,7 @@ _SEVERITIES: Mapping[Severity, str] = {"error": "error", "warning": "warning", "
 
 
 def render(report: Report) -> Iterator[str]:
-    """The report in pieces, one finding each."""
+    """Return the report in pieces, one finding each."""
     yield f'{HEADER}<checkstyle version="4.3">\n'
     for path, group in groupby((finding.entry for finding in report.findings), key=lambda entry: entry.path):
         yield f"  <file{attributes(name=path)}>\n"

@@ -11,7 +11,7 @@ from pubcheck.source import escape
 
 
 def render(report: Report, *, color: bool = False, quiet: bool = False) -> Iterator[str]:
-    """The report in pieces, one finding each; ``quiet`` leaves out the closing line."""
+    """Return the report in pieces, one finding each; ``quiet`` leaves out the closing line."""
     palette = COLOR if color else PLAIN
     for cause in causes(report.findings):
         entry = cause[0].entry

@@ -22,7 +22,8 @@ FOR_PEOPLE = ("text", "concise")
 
 
 def render(report: Report, name: str, *, color: bool = False, quiet: bool = False) -> Iterator[str]:
-    """A report in a format of ``FORMATS``, in pieces of text. ``color`` and ``quiet`` are of those for people."""
+    """Return a report in a format of ``FORMATS``, in pieces of text. ``color`` and ``quiet`` are of those for
+    people."""
     from importlib import import_module
 
     module = import_module(f"pubcheck.report.{name}")

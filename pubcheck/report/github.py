@@ -17,7 +17,7 @@ _COMMANDS: Mapping[Severity, str] = {"error": "error", "warning": "warning", "no
 
 
 def render(report: Report) -> Iterator[str]:
-    """The report in pieces, one command each: a cause that has UPDATE and DELETE refused is one."""
+    """Return the report in pieces, one command each: a cause that has UPDATE and DELETE refused is one."""
     for cause in causes(report.findings):
         entry = cause[0].entry
         place = [("file", entry.path), ("line", entry.line)]
@@ -31,7 +31,7 @@ def render(report: Report) -> Iterator[str]:
 
 
 def _text(entries: Sequence[Entry]) -> str:
-    """The message and the best remedy: there is little room next to a line."""
+    """Return the message and the best remedy: there is little room next to a line."""
     entry = entries[0]
     assumed = " (assumed)" if entry.certainty == "assumed" else ""
     text = f"{message(entries)}{assumed}"
@@ -44,7 +44,8 @@ def _best(help_text: str) -> list[str]:
 
 
 def _data(text: str) -> str:
-    """A text as a command's data; what a terminal would obey is shown, for the log is looked at in terminals too."""
+    """Return a text as a command's data; what a terminal would obey is shown, for the log is looked at in terminals
+    too."""
     return "%0A".join(escape(line.replace("%", "%25").replace("\r", "%0D")) for line in text.split("\n"))
 
 

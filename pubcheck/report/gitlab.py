@@ -38,7 +38,7 @@ class _Issue(Struct, frozen=True):
 
 
 def render(report: Report) -> Iterator[str]:
-    """The report in pieces, one finding a line."""
+    """Return the report in pieces, one finding a line."""
     entries = [finding.entry for finding in report.findings]
     separator = "[\n"
     for entry, fingerprint in zip(entries, fingerprints(entries), strict=True):

@@ -19,7 +19,7 @@ class _Head(Struct, frozen=True):
 
 
 def render(report: Report) -> Iterator[str]:
-    """The document in pieces, one diagnostic a line, so that a file of it can be read and compared by line."""
+    """Return the document in pieces, one diagnostic a line, so that a file of it can be read and compared by line."""
     head = encode(_Head(__version__, SCHEMA_VERSION, report.postgres, report.files, report.statements)).decode()
     yield head[:-1] + ',"diagnostics":['
     separator = "\n"

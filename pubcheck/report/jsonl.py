@@ -8,6 +8,6 @@ from pubcheck.findings import Report, encode
 
 
 def render(report: Report) -> Iterator[str]:
-    """The report in pieces, one diagnostic each."""
+    """Return the report in pieces, one diagnostic each."""
     for finding in report.findings:
         yield encode(finding.entry).decode() + "\n"

@@ -16,7 +16,7 @@ from pubcheck.report.xml_escape import HEADER, allowed, attributes
 
 
 def render(report: Report) -> Iterator[str]:
-    """The report in pieces, one finding each."""
+    """Return the report in pieces, one finding each."""
     entries = [finding.entry for finding in report.findings]
     counts = attributes(tests=len(entries) or 1, failures=sum(map(_failed, entries)), errors=0)
     yield f"{HEADER}<testsuites{attributes(name='pubcheck')}{counts}>\n"

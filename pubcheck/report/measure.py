@@ -67,12 +67,12 @@ class Measurement(Struct, frozen=True):
 
 
 def json(measurement: Measurement) -> str:
-    """One document, described by `measure.schema.json`."""
+    """Return one document, described by `measure.schema.json`."""
     return msgspec.json.format(msgspec.json.encode(measurement), indent=2).decode() + "\n"
 
 
 def schema() -> bytes:
-    """The schema of ``json``, which ships as `measure.schema.json`."""
+    """Return the schema of ``json``, which ships as `measure.schema.json`."""
     document = msgspec.json.schema(Measurement)
     for each in document["$defs"].values():
         if description := each.get("description"):
@@ -81,7 +81,7 @@ def schema() -> bytes:
 
 
 def text(measurement: Measurement) -> Iterator[str]:
-    """The document in words, line by line."""
+    """Return the document in words, line by line."""
     for number, table in enumerate(measurement.tables):
         if number:
             yield ""

@@ -19,5 +19,5 @@ def paragraphs(entry: Entry) -> Iterator[str]:
 
 
 def described(entry: Entry) -> str:
-    """The message and all that is to be read below it."""
+    """Return the message and all that is to be read below it."""
     return "\n".join([entry.message, *paragraphs(entry)])

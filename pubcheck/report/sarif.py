@@ -19,7 +19,7 @@ _Object = dict[str, Any]
 
 
 def render(report: Report) -> Iterator[str]:
-    """The report in pieces, one result a line. SARIF's levels are our severities."""
+    """Return the report in pieces, one result a line. SARIF's levels are our severities."""
     entries = [finding.entry for finding in report.findings]
     codes = sorted({entry.rule for entry in entries})
     driver = {
@@ -136,6 +136,7 @@ def _region(line: int, column: int, end_line: int, end_column: int) -> _Object:
 
 
 def _uri(path: str) -> str:
-    """A path as a URI reference: relative ones stay relative, so that a reader takes them from the checkout's root."""
+    """Return a path as a URI reference: relative ones stay relative, so that a reader takes them from the checkout's
+    root."""
     prefix = "file://" if os.path.isabs(path) else ""
     return prefix + quote(path, safe="/~", errors="surrogatepass")

@@ -22,7 +22,7 @@ class Count(Struct, frozen=True):
 
 
 def counts(report: Report) -> list[Count]:
-    """A count for each rule that found something, the most frequent first."""
+    """Return a count for each rule that found something, the most frequent first."""
     by_rule: dict[str, Count] = {}
     for finding in report.findings:
         entry = finding.entry
@@ -39,7 +39,7 @@ def counts(report: Report) -> list[Count]:
 
 
 def render(report: Report) -> Iterator[str]:
-    """A table for people; empty where nothing was found."""
+    """Return a table for people; empty where nothing was found."""
     rows = counts(report)
     width = max((len(str(row.count)) for row in rows), default=0)
     for row in rows:

@@ -51,7 +51,7 @@ COLOR = Palette(
 
 
 def render(report: Report, *, color: bool = False, quiet: bool = False) -> Iterator[str]:
-    """The report in pieces, one finding or group of findings each; ``quiet`` leaves out the closing line."""
+    """Return the report in pieces, one finding or group of findings each; ``quiet`` leaves out the closing line."""
     palette = COLOR if color else PLAIN
     groups = _side_by_side(_groups(report.findings))
     alike = Counter(_kind(group) for group in groups)
@@ -76,7 +76,7 @@ def _kind(group: list[Finding]) -> tuple[str, str, str]:
 
 
 def summary(report: Report) -> str:
-    """One sentence: how much was found, in how much."""
+    """Return a sentence with the numbers of findings, statements and files."""
     among = f"{count(report.statements, 'statement', 'd')} of {count(report.files, 'file', 'd')}"
     majors = f"PostgreSQL {', '.join(map(str, report.postgres))}"
     if not report.findings:
@@ -106,7 +106,7 @@ def _groups(findings: Iterable[Finding]) -> list[list[Finding]]:
 
 
 def _side_by_side(groups: list[list[Finding]]) -> list[list[Finding]]:
-    """The groups that say why writes of one table are refused next to each other, in the server's order."""
+    """Return the groups that say why writes of one table are refused next to each other, in the server's order."""
     clusters: dict[object, list[list[Finding]]] = {}
     for number, group in enumerate(groups):
         first = group[0]
@@ -201,7 +201,7 @@ def _answers(group: list[Finding]) -> list[str]:
 
 
 def answer(error: ServerAnswer) -> str:
-    """An ERROR as psql shows it: message, detail and hint, a line each."""
+    """Return an ERROR as psql shows it: message, detail and hint, a line each."""
     lines = [f"ERROR {error.sqlstate}: {error.message}"]
     lines += [f"DETAIL: {error.detail}"] if error.detail else []
     lines += [f"HINT: {error.hint}"] if error.hint else []
@@ -223,7 +223,7 @@ def _distinct(lines: Iterable[Line]) -> list[Line]:
 
 
 def _excerpt(lines: list[Line], path: str, severity: Severity, width: int, palette: Palette) -> Iterator[str]:
-    """The lines with their marks: those of the primary place's file first, then the other files in turn."""
+    """Return the lines with their marks: those of the primary place's file first, then the other files in turn."""
     frame, reset = palette.frame, palette.reset
     gutter = " " * width
     for at, file in enumerate(dict.fromkeys([path, *(line.path for line in lines)])):
@@ -261,7 +261,7 @@ def _mark(mark: Line, severity: Severity, palette: Palette) -> str:
 
 
 def _display(text: str) -> str:
-    """A source line as shown: tabs as blanks up to the next stop, what a terminal would obey escaped."""
+    """Return a source line as shown: tabs as blanks up to the next stop, what a terminal would obey escaped."""
     if text.isascii() and text.isprintable():
         return text
     shown: list[str] = []
@@ -277,7 +277,7 @@ def _display(text: str) -> str:
 
 
 def len_display(text: str) -> int:
-    """The columns that a source line, or its beginning, takes on a terminal."""
+    """Return the columns that a source line, or its beginning, takes on a terminal."""
     return _columns(_display(text))
 
 

@@ -11,7 +11,7 @@ HEADER = '<?xml version="1.0" encoding="UTF-8"?>\n'
 
 
 def allowed(text: str) -> str:
-    """A text with what XML 1.0 cannot hold, escaped or not, written as in Python."""
+    """Return a text with what XML 1.0 cannot hold, escaped or not, written as in Python."""
     return _FORBIDDEN.sub(lambda match: match[0].encode("unicode_escape", "surrogatepass").decode(), text)
 
 

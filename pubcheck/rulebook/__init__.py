@@ -48,7 +48,7 @@ class Rule(Struct, frozen=True):
         severity: Severity | None = None,
         **details: Unpack[Details],
     ) -> Diagnostic:
-        """A finding under this rule, of its severity unless another is given."""
+        """Return a finding under this rule, of its severity unless another is given."""
         return Diagnostic(
             rule=self.code,
             name=self.name,
@@ -79,12 +79,13 @@ def remark(
 
 
 def find(code_or_name: str) -> Rule | None:
-    """The rule that a person means by a code in any case, or by a name."""
+    """Return the rule that a person means by a code in any case, or by a name."""
     return RULES.get(code_or_name.upper()) or _BY_NAME.get(code_or_name.lower())
 
 
 def page(code: str) -> str:
-    """The Markdown of a rule's page, front matter included. KeyError for an unknown code, OSError without the page.
+    """Return the Markdown of a rule's page, front matter included. KeyError for an unknown code, OSError without the
+    page.
 
     Pages are in the package, where the wheel puts them, or else next to it, in a checkout or an editable install.
     """
@@ -97,12 +98,12 @@ def page(code: str) -> str:
 
 
 def body(code: str) -> str:
-    """The Markdown of a rule's page without its front matter. Raises as ``page``."""
+    """Return the Markdown of a rule's page without its front matter. Raises as ``page``."""
     return page(code).partition("\n---\n")[2].strip() + "\n"
 
 
 def summary(code: str) -> str:
-    """The first paragraph of a rule's page, which says what happens, on one line. Raises as ``page``."""
+    """Return the first paragraph of a rule's page, which says what happens, on one line. Raises as ``page``."""
     text = body(code).partition("\n## What happens\n")[2].strip()
     return " ".join(text.partition("\n\n")[0].split())
 
@@ -116,7 +117,7 @@ def is_selector(text: str) -> bool:
 
 
 def selected(select: Iterable[str] = (), ignore: Iterable[str] = (), extend: Iterable[str] = ()) -> frozenset[str]:
-    """The codes that are reported under these selectors, which are codes or beginnings of codes.
+    """Return the codes that are reported under these selectors, which are codes or beginnings of codes.
 
     Without ``select`` the rules that are on by default; those of ``extend`` come on top. Between the two and ``ignore``
     the longer selector wins, ``ignore`` a tie: `--ignore PUB3 --select PUB301` reports PUB301.

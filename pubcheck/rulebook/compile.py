@@ -11,7 +11,7 @@ from pubcheck.rulebook.pages import Page, PageError, read_pages
 
 
 def index_source(pages: Iterable[Page]) -> str:
-    """The Python source of `_index.py` for these pages."""
+    """Return the Python source of `_index.py` for these pages."""
     rows = "".join(
         f"    ({', '.join(repr(getattr(page.rule, field)) for field in Rule.__struct_fields__)}),\n" for page in pages
     )

@@ -61,7 +61,7 @@ class Page(Struct, frozen=True):
 
 
 def parse_page(text: str, filename: str) -> Page:
-    """Takes a page apart and checks it against the format; raises PageError. Its front matter is YAML."""
+    """Take a page apart and checks it against the format; raises PageError. Its front matter is YAML."""
 
     def fail(problem: str) -> PageError:
         return PageError(f"rules/{filename}: {problem}")

@@ -30,7 +30,7 @@ Before = dict[str, DataFrame]
 def prepared(
     store: Store, run: str, since: str | None, rules: str, name: str
 ) -> tuple[Before | None, str | None, tuple[str, ...]]:
-    """Takes the run back that there may be, and reads the one to carry over from, if anything can be: its tables, the
+    """Take the run back that there may be, and reads the one to carry over from, if anything can be: its tables, the
     state of all its repositories, and why less than could be is carried over."""
     store.clear(RUNS, "runs", run)
     if since is None:
@@ -63,12 +63,12 @@ class RepositoryDiff(Struct, frozen=True):
         return not self.changed + self.gone
 
     def of(self, *standings: str) -> DataFrame:
-        """The repositories of which that is so."""
+        """Return the repositories of which that is so."""
         assert self.known is not None
         return self.known.where(F.col("standing").isin(*standings)).select("repository")
 
     def kept(self, rows: DataFrame) -> DataFrame:
-        """The rows of a table of the run before that are those of unchanged repositories."""
+        """Return the rows of a table of the run before that are those of unchanged repositories."""
         if self.all_unchanged:
             return rows
         if self.changed + self.gone < self.unchanged:

@@ -31,18 +31,18 @@ class Input(Protocol):
         """One row per repository, with its number of files and its state, which shows whether it has changed."""
 
     def units(self, standing: RepositoryDiff | None, job: worker.Job) -> DataFrame:
-        """The units (``schema.EXAMINED``) of all repositories, some of them linted already. With ``standing``, which
-        compares them with an earlier run, only those of changed repositories, none of them linted."""
+        """Return the units (``schema.EXAMINED``) of all repositories, some of them linted already. With ``standing``,
+        which compares them with an earlier run, only those of changed repositories, none of them linted."""
 
     def linted(self, units: DataFrame, parts: int, job: worker.Job) -> DataFrame:
-        """The units, linted. Each comes with a ``salt``, by which `repartition` puts it into its partition, one of
-        ``parts``."""
+        """Return the units, linted. Each comes with a ``salt``, by which `repartition` puts it into its partition, one
+        of ``parts``."""
 
     def count(self) -> int:
-        """The number of files, counted independently of ``units``."""
+        """Return the number of files, counted independently of ``units``."""
 
     def passed_over(self) -> int:
-        """The number of rows of the input that are not files to read."""
+        """Return the number of rows of the input that are not files to read."""
 
     def forget(self, store: Store, run: str) -> None:
         """Delete the data that was kept for the run."""
@@ -57,5 +57,5 @@ class BadInput(ValueError):
 
 
 def without_trailing_separators(path: str) -> str:
-    """A path as it appears in labels."""
+    """Return a path as it appears in labels."""
     return path.rstrip("/" + os.sep) or path

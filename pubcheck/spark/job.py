@@ -66,7 +66,7 @@ def audit(
     options: Options,
     progress: Callable[[str], None] = lambda text: None,
 ) -> Summary:
-    """Lints the units of an input and writes the tables of a run. Raises NoRun for one that is to be carried over from
+    """Lint the units of an input and writes the tables of a run. Raises NoRun for one that is to be carried over from
     itself; Lost, and what Spark raises, with which the run does not exist."""
     run = options.run
     if run == options.since:
@@ -166,7 +166,7 @@ _AT_ONCE = 4
 
 
 def _rows(spark: SparkSession, columns: tuple[Any, ...], values: Mapping[str, Sequence[object]]) -> DataFrame:
-    """A few rows, in one partition."""
+    """Return a few rows, in one partition."""
     return spark.createDataFrame(pa.table(values, arrow(columns)), ddl(columns)).coalesce(1)
 
 
@@ -176,8 +176,8 @@ def _pickled(linter: Linter) -> bytes:
 
 
 def ruleset(linter: Linter) -> str:
-    """A fingerprint of all but the files that findings depend on: pubcheck, the rules, the configuration; not of what
-    only decides whether findings fail a run."""
+    """Return a fingerprint of all but the files that findings depend on: pubcheck, the rules, the configuration; not of
+    what only decides whether findings fail a run."""
     kind = type(linter)
     config = replace(linter.config, **{name: getattr(_DEFAULT, name) for name in _OF_THE_STATUS})
     inputs = (__version__, list(RULES.values()), config, kind.__module__, kind.__qualname__)
@@ -200,7 +200,8 @@ def _carried(units: DataFrame, before: Before | None) -> DataFrame:
 
 
 def _placed(spark: SparkSession, chosen: DataFrame, cost: int, most: int) -> tuple[DataFrame, int]:
-    """The units with a ``salt`` that `repartition` takes to the partition each must be in, and how many there are.
+    """Return the units with a ``salt`` that `repartition` takes to the partition each must be in, and how many there
+    are.
 
     A unit that costs more than a partition should is alone in one of the first partitions, which start first; the
     others are spread over the rest by their names, of equal cost on the average.
@@ -246,7 +247,7 @@ class _RunTables:
         self._before, self._standing = before, standing
 
     def by_name(self) -> dict[str, Callable[[], DataFrame]]:
-        """The functions that make the tables, those that take longest first."""
+        """Return the functions that make the tables, those that take longest first."""
         return {
             "publications": self.publications,
             "findings": self.findings,
@@ -331,7 +332,7 @@ class _RunTables:
         return self._all(fresh, "repositories", by_unit=False)
 
     def _exploded(self, name: str) -> list[DataFrame]:
-        """The rows of a table that the results of units hold in the column of that name."""
+        """Return the rows of a table that the results of units hold in the column of that name."""
         if self._examined is None or not self._counts.get("linted"):
             return []
         linted = self._examined.where("step = 'linted'")
@@ -363,7 +364,7 @@ def _reason() -> Column:
 
 
 def _unit_rows(examined: DataFrame) -> DataFrame:
-    """The rows of the table `units` for those that are not carried over."""
+    """Return the rows of the table `units` for those that are not carried over."""
     rows = examined.where("step NOT IN ('apart', 'carried')")
     zero = F.lit(0).cast("bigint")
     passed_over = F.col("step") == "passed-over"

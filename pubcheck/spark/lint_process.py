@@ -146,7 +146,7 @@ def _answer(request: Request, linter: Linter) -> Answer[UnitRow]:
 
 
 def lint_unit(row: UnitRow, contents: Sequence[bytes | None], linter: Linter, top: str) -> UnitRow:
-    """The row of a unit with the result of linting it."""
+    """Return the row of a unit with the result of linting it."""
     begun = perf_counter()
     unit = row.discovered(contents or [None] * len(row.members))
     linted = lint_files(unit, linter, follow=True)
@@ -190,8 +190,8 @@ _SET_ASIDE = {"PUB001": "unreadable", "PUB002": "not-text", "PUB008": "not-postg
 
 
 def _unread(linted: LintedUnit, unit: DiscoveredUnit) -> tuple[tuple[Quarantined, ...], Quarantined | None]:
-    """The files of a unit, without its context, that were left out, and why the unit is quarantined because of the way
-    it was read, if it is."""
+    """Return the files of a unit, without its context, that were left out, and why the unit is quarantined because of
+    the way it was read, if it is."""
     context = unit.context
     read = (*linted.diagnostics, *(linted.followed.of_reading if linted.followed is not None else ()))
     of_reading = [each for each in read if each.span.source.label not in context]
@@ -208,7 +208,7 @@ def _unread(linted: LintedUnit, unit: DiscoveredUnit) -> tuple[tuple[Quarantined
 
 
 def _not_postgresql(diagnostics: Iterable[Diagnostic], statements: int) -> Quarantined | None:
-    """The reason to quarantine a unit of which most statements cannot be read."""
+    """Return the reason to quarantine a unit of which most statements cannot be read."""
     refused = {
         (each.span.source.label, each.statement.index)
         for each in diagnostics
@@ -223,14 +223,14 @@ TOO_LITTLE_MEMORY = "the unit needs more memory than --unit-memory allows"
 
 
 def _failure(faults: Sequence[Fault]) -> Quarantined:
-    """The reason to quarantine a unit in which pubcheck itself failed; its other findings are kept."""
+    """Return the reason to quarantine a unit in which pubcheck itself failed; its other findings are kept."""
     if any(fault.memory for fault in faults):
         return Quarantined("memory", TOO_LITTLE_MEMORY)
     return Quarantined("internal-error", faults[0].text, faults[0].trace)
 
 
 def _limit_memory(size: int) -> None:
-    """Limits the address space, where the system can, to ``size`` bytes beyond what is taken now."""
+    """Limit the address space, where the system can, to ``size`` bytes beyond what is taken now."""
     try:
         import resource
 

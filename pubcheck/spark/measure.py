@@ -46,7 +46,7 @@ class Data(Struct, frozen=True):
 
 
 def measure(spark: SparkSession, data: Data, table: Measurable) -> TableRows:
-    """Counts the rows. Raises BadData, and what Spark raises."""
+    """Count the rows. Raises BadData, and what Spark raises."""
     counted = [each for each in table.sendings if each.reason is None]
     needed: dict[str, SparkType] = {}
     for sending in counted:
@@ -112,7 +112,7 @@ def measure(spark: SparkSession, data: Data, table: Measurable) -> TableRows:
 
 
 def read(spark: SparkSession, data: Data) -> DataFrame:
-    """The rows as they are. Raises BadData."""
+    """Return the rows as they are. Raises BadData."""
     # As in the server, names differ by case, and what does not fit is an error instead of a NULL.
     spark.conf.set("spark.sql.caseSensitive", "true")
     spark.conf.set("spark.sql.ansi.enabled", "true")
@@ -152,7 +152,7 @@ def _read_csv(spark: SparkSession, where: str, separator: str) -> DataFrame:
 
 
 def typed(rows: DataFrame, needed: Mapping[str, SparkType], where: str) -> tuple[DataFrame, list[str]]:
-    """The columns that are needed, of their types, and names of columns that hold, as text, what is not of them.
+    """Return the columns that are needed, of their types, and names of columns that hold, as text, what is not of them.
 
     Raises BadData for a column that is missing or of a type that holds other values.
     """
@@ -180,7 +180,8 @@ def typed(rows: DataFrame, needed: Mapping[str, SparkType], where: str) -> tuple
 
 
 def _converted(value: Column, of: T.DataType, kind: SparkType) -> Column | None:
-    """A column as one of another type, NULL where a value is none of that; None where types have little in common."""
+    """Return a column as one of another type, NULL where a value is none of that; None where types have little in
+    common."""
     if isinstance(of, T.StringType):
         return _read_text(value, kind) if of.simpleString() == "string" else None
     if kind.name in ("SMALLINT", "INT", "BIGINT"):
@@ -222,7 +223,8 @@ _TRUE, _FALSE = ("t", "true", "yes", "y", "on", "1"), ("f", "false", "no", "n", 
 
 
 def _read_text(value: Column, kind: SparkType) -> Column:
-    """A text as a value, NULL where it is not surely one. What Spark itself takes for a number or a moment is more."""
+    """Return a text as a value, NULL where it is not surely one. What Spark itself takes for a number or a moment is
+    more."""
     if kind.name == "STRING":
         return value
     if kind.name == "BOOLEAN":

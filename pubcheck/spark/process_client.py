@@ -40,8 +40,8 @@ class ChildProcess:
         return self._process.pid if self._process is not None else None
 
     def ask(self, request: Request) -> Answer[list[Any]]:
-        """The answer to a request, with the fields of each row in order. If the process dies of the request, or takes
-        too long, the answer is a failure."""
+        """Return the answer to a request, with the fields of each row in order. If the process dies of the request, or
+        takes too long, the answer is a failure."""
         message = _encode(request)
         if self._process is None or self._process.poll() is not None or not self._sent(message):
             # None yet, or one that died at rest, which no unit is to blame for.
@@ -122,7 +122,7 @@ class ChildProcess:
         return self._errors.read().decode(errors="replace").strip() or None
 
     def close(self) -> None:
-        """Ends the process, if there is one."""
+        """End the process, if there is one."""
         process, self._process = self._process, None
         if process is not None:
             process.kill()

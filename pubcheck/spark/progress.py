@@ -92,7 +92,7 @@ def _of_server(spark: SparkSession) -> Watch:
 
 
 def _of_driver(spark: SparkSession) -> Watch:
-    """The driver is asked again and again."""
+    """Watch a session of this machine: its driver is polled."""
 
     def watch(tell: Tell) -> Callable[[], None]:
         tracker, ended = spark.sparkContext.statusTracker(), Event()

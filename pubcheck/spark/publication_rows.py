@@ -51,7 +51,7 @@ class Published(Struct, frozen=True, array_like=True, kw_only=True):
 
 
 def published(followed: Followed, *, refusals_known: bool) -> list[Published]:
-    """The rows of a unit; those that are alike in several majors are one."""
+    """Return the rows of a unit; those that are alike in several majors are one."""
     majors: dict[Published, tuple[int, ...]] = {}
     for major, fold in zip(followed.result.postgres, followed.folds, strict=True):
         diagnostics = [each for each in followed.found if major in each.postgres]

@@ -38,8 +38,8 @@ OPERATIONS = ("insert", "update", "delete", "truncate")
 
 
 def collect(store: Store, run: str) -> Audit:
-    """The document of a run that exists; it is held against the run that units were carried over from, else against
-    the one of the same input that finished before it."""
+    """Return the document of a run that exists; it is held against the run that units were carried over from, else
+    against the one of the same input that finished before it."""
     runs = store.runs().select(
         *("run", "pubcheck", "spark", "input", "since", "ruleset", "config"),
         *(F.unix_micros(name).alias(name) for name in ("started", "finished")),
@@ -92,7 +92,7 @@ def collect(store: Store, run: str) -> Audit:
 
 
 def _time(micros: int) -> str:
-    """A time in UTC, to the minute."""
+    """Return a time in UTC, to the minute."""
     return f"{datetime.fromtimestamp(micros // 1_000_000, UTC):%Y-%m-%d %H:%M} UTC"
 
 
@@ -102,7 +102,7 @@ def _ends(metrics: dict[str, float], prefix: str) -> Ends:
 
 
 def _history(store: Store, runs: Sequence[str]) -> dict[str, dict[str, float]]:
-    """The metrics of these runs, by run, in their order."""
+    """Return the metrics of these runs, by run, in their order."""
     metrics: dict[str, dict[str, float]] = {run: {} for run in runs}
     tables = [store.read(METRICS, "metrics", run).withColumn("run", F.lit(run)) for run in runs]
     rows = tables[0]
@@ -133,7 +133,7 @@ def _rules(findings: DataFrame) -> tuple[Rule, ...]:
 
 
 def _repositories(findings: DataFrame, units: DataFrame) -> tuple[tuple[Repository, ...], dict[str, int]]:
-    """The worst repositories, and how many there are of each class of SPREAD."""
+    """Return the worst repositories, and how many there are of each class of SPREAD."""
     totals = units.groupBy("repository").agg(
         F.count("*").alias("units"), *(F.sum(f"{each}s").alias(f"{each}s") for each in reversed(SEVERITIES))
     )
@@ -252,7 +252,7 @@ def _changes(now: DataFrame, before: DataFrame) -> tuple[RuleChange, ...]:
 
 
 def _seen_once(now: DataFrame, before: DataFrame) -> tuple[int, int]:
-    """The repositories of this run that were not in the other, and those of the other that are gone."""
+    """Return the repositories of this run that were not in the other, and those of the other that are gone."""
     repositories = (
         now.select("repository", F.lit(1).alias("now"), F.lit(0).alias("before"))
         .unionByName(before.select("repository", F.lit(0).alias("now"), F.lit(1).alias("before")))

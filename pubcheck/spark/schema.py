@@ -328,7 +328,7 @@ LINTED = (*_UNIT_KEY, *OUTCOMES)
 
 
 def arrow(columns: tuple[Column, ...]) -> pa.Schema:
-    """Columns as an Arrow schema."""
+    """Return columns as an Arrow schema."""
     return pa.schema([(column.name, column.type) for column in columns])
 
 
@@ -338,7 +338,7 @@ def ddl(columns: tuple[Column, ...]) -> str:
 
 
 def quoted(name: str) -> str:
-    """A column's name as Spark's expressions have it."""
+    """Return a column's name as Spark's expressions have it."""
     return "`" + name.replace("`", "``") + "`"
 
 

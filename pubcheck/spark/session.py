@@ -19,7 +19,7 @@ def session(
     conf: Mapping[str, str],
     local: Mapping[str, str] | None = None,
 ) -> SparkSession:
-    """The session that spark-submit or a notebook has made, else one as asked for, else a local one.
+    """Return the session that spark-submit or a notebook has made, else one as asked for, else a local one.
 
     ``conf`` is what the user says, ``local`` what a local session has otherwise than the audit's.
     """
@@ -61,7 +61,7 @@ def session(
 
 
 def _started(builder: SparkSession.Builder, *, aside: bool) -> SparkSession:
-    """The session of a builder. ``aside``: what a Java that is started for it writes is kept, and not shown."""
+    """Return the session of a builder. ``aside``: what a Java that is started for it writes is kept, and not shown."""
     if not aside or _found is not None:
         return builder.getOrCreate()
     with _kept_log():
@@ -105,7 +105,8 @@ def _kept_log() -> Iterator[None]:
 
 
 def log() -> list[str]:
-    """The last lines that Java wrote since the session was there, or why there is none. To be shown after a failure."""
+    """Return the last lines that Java wrote since the session was there, or why there is none. To be shown after a
+    failure."""
     if _log is None or not hasattr(os, "pread"):  # Windows has none
         return []
     # The file is Java's too, with one position for both.
@@ -118,7 +119,7 @@ _SHOWN = 16_000
 
 
 def silence() -> None:
-    """Keeps PySpark from writing, as JSON, what it raises as well."""
+    """Keep PySpark from writing, as JSON, what it raises as well."""
     for logger in ("DataFrameQueryContextLogger", "SQLQueryContextLogger"):
         # They must be loggers of its own: it hands them what no other takes.
         PySparkLogger.getLogger(logger).addFilter(lambda record: False)
@@ -129,7 +130,7 @@ _found: SparkSession | None = None
 
 
 def release(spark: SparkSession) -> None:
-    """Stops a session that ``session`` made. One that was there before goes on, and so does that of a job of
+    """Stop a session that ``session`` made. One that was there before goes on, and so does that of a job of
     Databricks, which fails when it is stopped."""
     if _found is None and "DATABRICKS_RUNTIME_VERSION" not in os.environ:
         spark.stop()

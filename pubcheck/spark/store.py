@@ -25,12 +25,12 @@ class NoRun(ValueError):
 
 
 def literal(path: str) -> str:
-    """A path that Spark reads as it is: what it reads is a pattern otherwise, and what it writes is none."""
+    """Return a path that Spark reads as it is: what it reads is a pattern otherwise, and what it writes is none."""
     return re.sub(r"[\\\[\]{}*?]", r"\\\g<0>", path)
 
 
 def as_meant(path: str) -> str:
-    """A path or pattern of the user's for Spark to read: what is there by that name is meant as it is."""
+    """Return a path or pattern of the user's for Spark to read: what is there by that name is meant as it is."""
     return literal(path) if os.path.exists(path) else path
 
 
@@ -46,13 +46,13 @@ class Store:
         return f"{self.where}/{table}/run={run}"
 
     def write(self, rows: DataFrame, table: str, run: str, *, more: bool = False) -> None:
-        """Writes a table of a run, in the place of what stood there, or as ``more`` of it."""
+        """Write a table of a run, in the place of what stood there, or as ``more`` of it."""
         writer = rows.write.mode("append" if more else "overwrite")
         # Nobody asks for the mark of success, which on a local disk takes a fifth of the time of a small table.
         writer.option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "false").parquet(self.path(table, run))
 
     def clear(self, columns: tuple[Column, ...], table: str, run: str) -> None:
-        """Leaves no row of a table of a run, if there is one."""
+        """Leave no row of a table of a run, if there is one."""
         try:
             self.read(columns, table, run).columns  # noqa: B018 -- which Spark Connect asks for only now
         except AnalysisException:  # there is no such folder
@@ -60,7 +60,7 @@ class Store:
         self.write(self.spark.createDataFrame([], ddl(columns)), table, run)
 
     def carry(self, table: str, since: str, run: str) -> bool:
-        """Copies a table of another run where it is a folder of this machine; where it is not, nothing is done."""
+        """Copy a table of another run where it is a folder of this machine; where it is not, nothing is done."""
         before, now = (self.path(table, each).removeprefix("file://") for each in (since, run))
         if not os.path.isdir(before):
             return False
@@ -79,16 +79,16 @@ class Store:
             os.rmdir(os.path.dirname(where))
 
     def read(self, columns: tuple[Column, ...], table: str, run: str) -> DataFrame:
-        """A table of a run; a column that it was written without is null."""
+        """Return a table of a run; a column that it was written without is null."""
         return self.spark.read.schema(ddl(columns)).parquet(literal(self.path(table, run)))
 
     def runs(self) -> DataFrame:
-        """The runs that exist, a row each."""
+        """Return the runs that exist, a row each."""
         return self.spark.read.schema(ddl(RUNS)).parquet(literal(f"{self.where}/runs"))
 
     def find(self, run_id: str, input: str | None = None) -> str:
-        """The id of a run that exists, `latest` being the one of this input that finished last, or if none is of this
-        input the last one of any. Raises NoRun."""
+        """Return the id of a run that exists, `latest` being the one of this input that finished last, or if none is of
+        this input the last one of any. Raises NoRun."""
         try:
             alike = F.col("input").eqNullSafe(F.lit(input))
             rows = self.runs() if run_id == "latest" else self.runs().where(F.col("run") == run_id)

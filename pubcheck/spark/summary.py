@@ -34,7 +34,7 @@ class Lost(RuntimeError):
 def summary(
     source: Input, store: Store, run: str, seconds: float, standing: RepositoryDiff | None, notes: tuple[str, ...]
 ) -> Summary:
-    """Counts what was written, and holds it to the input. Raises Lost."""
+    """Count what was written, and holds it to the input. Raises Lost."""
     written = {name: store.read(columns, name, run) for name, columns in RESULTS.items()}
     counts = [
         written["units"].selectExpr(*_counts("units", (), _OF_UNITS.values())),
@@ -95,7 +95,7 @@ _OF_QUARANTINE = (f"count_if({_WHOLE})", f"count_if(NOT ({_WHOLE}))")
 
 
 def _counts(table: str, names: Iterable[str], numbers: Iterable[str]) -> list[str]:
-    """Counts of a table in a shape that all tables have, so that all are counted in one query."""
+    """Count of a table in a shape that all tables have, so that all are counted in one query."""
     doubles = ", ".join(f"CAST({number} AS DOUBLE)" for number in numbers)
     return [
         f"'{table}' AS of",

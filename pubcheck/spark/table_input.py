@@ -65,7 +65,7 @@ class TableInput:
         self._settings = ""
 
     def _read(self, spark: SparkSession) -> DataFrame:
-        """The rows with a path that may be a file to read, or without a path. Raises BadInput."""
+        """Return the rows with a path that may be a file to read, or without a path. Raises BadInput."""
         table = self._table(spark)
         path = F.col(quoted(self._columns.path)).cast("string")
         path = F.when(F.trim(path) != "", path)
@@ -190,7 +190,7 @@ class TableInput:
         return known.join(outcomes, ["repository", "unit"])
 
     def _counted(self) -> tuple[int, int]:
-        """The rows, and those of them that are files to read."""
+        """Return the rows, and those of them that are files to read."""
         assert self._paths is not None
         if self._counts is None:
             row = self._paths.agg(F.count("*"), F.count_if("read")).collect()[0]

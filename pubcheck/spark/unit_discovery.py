@@ -53,7 +53,7 @@ class ScannedFile(Struct, array_like=True):
         return self.label if self.location is None else os.fsdecode(self.location)
 
     def member(self, file: File | None = None) -> MemberRow:
-        """The row of the file in a unit, where it is ``file``, or outside of units."""
+        """Return the row of the file in a unit, where it is ``file``, or outside of units."""
         row = MemberRow(
             self.label,
             self.location,
@@ -117,7 +117,7 @@ _NOTHING = Names()
 
 
 def inspect_files(request: FileInspection) -> tuple[Facts, ...]:
-    """The facts of files; those of a file that cannot be read are empty."""
+    """Return the facts of files; those of a file that cannot be read are empty."""
     every = []
     for file in request.files:
         content = file.content
@@ -135,8 +135,8 @@ def inspect_files(request: FileInspection) -> tuple[Facts, ...]:
 def discover(
     repository: RepositoryFiles, largest: Largest, rules: str
 ) -> tuple[tuple[UnitRow, ...], Mapping[bytes, bytes]]:
-    """The units of a repository, and the files outside of them; and the contents of its files by location, unless they
-    are large. Of several rows with one path the first by digest counts, the others are duplicates."""
+    """Return the units of a repository, and the files outside of them; and the contents of its files by location,
+    unless they are large. Of several rows with one path the first by digest counts, the others are duplicates."""
     inspector = _RepositoryInspector(largest.file)
     for file in repository.files:
         if file.location is not None and file.problem is None and file.fate is None:
@@ -161,13 +161,13 @@ def discover(
 
 
 def undiscovered(repository: RepositoryFiles) -> UnitRow:
-    """A repository for which no units could be found: its files, which all have a fate."""
+    """Return a repository for which no units could be found: its files, which all have a fate."""
     return _outside(repository.name, repository.files)
 
 
 def _read(location: bytes, largest: int) -> tuple[bytes, int]:
-    """A file's content and its size; of one over ``largest`` bytes only the beginning, which shows the files next to it
-    whether they belong to it."""
+    """Return a file's content and its size; of one over ``largest`` bytes only the beginning, which shows the files
+    next to it whether they belong to it."""
     # Half the time that `open` takes for a small file.
     descriptor = os.open(location, os.O_RDONLY | getattr(os, "O_BINARY", 0))
     try:
@@ -247,8 +247,8 @@ class _RepositoryInspector:
 def _plans(
     repository: RepositoryFiles, copies: Mapping[str | None, Sequence[ScannedFile]], inspector: _RepositoryInspector
 ) -> list[DiscoveredUnit]:
-    """The units of the files by path, each with a name of its own. A folder that cannot be listed is a unit of one
-    file."""
+    """Return the units of the files by path, each with a name of its own. A folder that cannot be listed is a unit of
+    one file."""
     first = {path: same[0] for path, same in copies.items() if path is not None}
     unlisted = [file for file in first.values() if file.location is not None and file.problem is not None]
     files = {path: file for path, file in first.items() if file.location is None or file.problem is None}
@@ -281,14 +281,14 @@ _SUPABASE = re.compile(r"((?:.*/)?supabase)/(?:config\.toml$|migrations/)", re.S
 
 
 def _platform(unit: DiscoveredUnit, projects: Container[str]) -> str:
-    """The platform of a unit in a table, by the folders of Supabase's ``projects`` there; in folders, the disk shows
-    it."""
+    """Return the platform of a unit in a table, by the folders of Supabase's ``projects`` there; in folders, the disk
+    shows it."""
     folders = {file.path.rpartition("/")[0] for file in unit.files}
     return "supabase" if any(project_above(folder, projects.__contains__) for folder in folders) else ""
 
 
 def _unused(name: str, used_names: set[str]) -> str:
-    """The name, or one like it if another unit has it already."""
+    """Return the name, or one like it if another unit has it already."""
     unused, number = name, 1
     while unused in used_names:
         number += 1
@@ -300,8 +300,8 @@ def _unused(name: str, used_names: set[str]) -> str:
 def _row(
     repository: str, unit: DiscoveredUnit, copies: Sequence[Sequence[ScannedFile]], largest: Largest, rules: str
 ) -> UnitRow:
-    """The row of a unit; ``copies`` are, for each of its files, the rows that have its path. Its context costs time
-    and memory, and the unit cannot be linted without it; it is counted where another unit has it, or none."""
+    """Return the row of a unit; ``copies`` are, for each of its files, the rows that have its path. Its context costs
+    time and memory, and the unit cannot be linted without it; it is counted where another unit has it, or none."""
     described = [rules, unit.convention, unit.platform, *map(str, unit.postgres)]
     members: list[MemberRow] = []
     every: list[ScannedFile] = []
@@ -337,7 +337,7 @@ def _row(
 
 
 def _passed_over(row: UnitRow) -> UnitRow:
-    """The row of a unit in a repository that is not about publications."""
+    """Return the row of a unit in a repository that is not about publications."""
     return replace(row.without_members(), step="passed-over", reason=None, why=None)
 
 
@@ -353,7 +353,7 @@ def _stopped(files: Sequence[ScannedFile], size: int, largest: Largest) -> tuple
 
 
 def _outside(repository: str, files: Sequence[ScannedFile]) -> UnitRow:
-    """The row of the files that are in no unit."""
+    """Return the row of the files that are in no unit."""
     members = tuple(file.member() for file in files if file.fate is not None)
     size = sum(file.size for file in files)
     return UnitRow(repository, None, files=len(files), size=size, step="apart", members=members)

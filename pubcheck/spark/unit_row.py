@@ -92,7 +92,7 @@ class UnitRow(Struct, frozen=True, array_like=True):
     failed: str | None = None
 
     def discovered(self, contents: Sequence[bytes | None]) -> DiscoveredUnit:
-        """The unit to lint; ``contents`` are those of its members as far as they are known."""
+        """Return the unit to lint; ``contents`` are those of its members as far as they are known."""
         files = tuple(
             File(
                 os.fsdecode(member.location or b""),
@@ -112,10 +112,10 @@ class UnitRow(Struct, frozen=True, array_like=True):
         return DiscoveredUnit(self.unit or "", files, self.convention or "", "", self.majors, platform=self.platform)
 
     def quarantined(self, failure: Quarantined) -> UnitRow:
-        """The row of a unit whose linting ended without a result."""
+        """Return the row of a unit whose linting ended without a result."""
         return replace(self, step="linted", postgres=(), quarantine=(failure,), failed=failure.reason)
 
     def without_members(self) -> UnitRow:
-        """The row without the members that nobody asks for once the unit is linted and not quarantined."""
+        """Return the row without the members that nobody asks for once the unit is linted and not quarantined."""
         kept = tuple(member for member in self.members if member.fate is not None and not member.context)
         return replace(self, members=kept)

@@ -74,7 +74,7 @@ class Job(Struct, frozen=True):
         return Examine(tuple(repositories), self.largest, self.rules, self.top, lint)
 
     def lint(self, unit: UnitRow, contents: tuple[bytes | None, ...] = ()) -> Row:
-        """The row of a unit with the result of linting it, also where its process dies."""
+        """Return the row of a unit with the result of linting it, also where its process dies."""
         answer = self.process.ask(LintUnit(unit, self.top, contents))
         if answer.rows:
             return answer.rows[0]
@@ -89,14 +89,14 @@ _child: ChildProcess | None = None
 
 
 def examine(batches: Iterable[pa.RecordBatch], *, job: Job, at_once: bool) -> Iterator[pa.RecordBatch]:
-    """The units of repositories in folders. ``at_once``: those of a small repository are linted as well, which saves
-    passing them on and reading them twice."""
+    """Return the units of repositories in folders. ``at_once``: those of a small repository are linted as well, which
+    saves passing them on and reading them twice."""
     rows = _linted_at_once if at_once else _discovered
     yield from _in_batches(rows(_listed(batches), job), _examined)
 
 
 def group(batches: Iterable[pa.RecordBatch], *, job: Job) -> Iterator[pa.RecordBatch]:
-    """The units of repositories that are rows of a table; the rows of a repository are next to each other."""
+    """Return the units of repositories that are rows of a table; the rows of a repository are next to each other."""
     yield from _in_batches(_discovered(_scanned(batches), job), _examined)
 
 
@@ -124,8 +124,8 @@ def _discovered(repositories: Iterable[RepositoryFiles], job: Job) -> Iterator[R
 
 
 def _linted_at_once(repositories: Iterable[RepositoryFiles], job: Job) -> Iterator[Row]:
-    """The units of small repositories, some of which are examined together and linted; a large repository comes alone,
-    and its units are only discovered."""
+    """Return the units of small repositories, some of which are examined together and linted; a large repository comes
+    alone, and its units are only discovered."""
     for together in _together(repositories, attrgetter("cost"), SMALL, _SMALL):
         answer: Answer[Row] | None = None
         if sum(repository.cost for repository in together) <= SMALL:
@@ -137,8 +137,8 @@ def _linted_at_once(repositories: Iterable[RepositoryFiles], job: Job) -> Iterat
 
 
 def _units_of(repository: RepositoryFiles, job: Job) -> Sequence[Row]:
-    """The units of a repository. A file that the search dies of, or takes too long for, has that as its fate; where all
-    of them together are too much, every file has."""
+    """Return the units of a repository. A file that the search dies of, or takes too long for, has that as its fate;
+    where all of them together are too much, every file has."""
     request = job.examine([repository], lint=False)
     answer = job.process.ask(request)
     if answer.failure is not None:
@@ -178,7 +178,7 @@ _T = TypeVar("_T")
 
 
 def _together(items: Iterable[_T], weight: Callable[[_T], int], heaviest: int, most: int) -> Iterator[list[_T]]:
-    """The items in pieces of at most ``most`` that do not weigh more than ``heaviest``, unless one item does."""
+    """Return the items in pieces of at most ``most`` that do not weigh more than ``heaviest``, unless one item does."""
     piece: list[_T] = []
     weighed = 0
     for item in items:
@@ -221,7 +221,7 @@ def _lists(lists: Sequence[Sequence[Sequence[Any]]], kind: pa.ListType) -> pa.Li
 
 
 def _nested(lists: pa.ListArray, names: Sequence[str]) -> Iterator[list[tuple[Any, ...]]]:
-    """The structs in each of the lists as tuples of these fields: far faster than as dicts."""
+    """Return the structs in each of the lists as tuples of these fields: far faster than as dicts."""
     flat = lists.flatten()
     rows = list(zip(*(flat.field(name).to_pylist() for name in names), strict=True))
     end = 0
@@ -273,8 +273,8 @@ def _units(batch: pa.RecordBatch) -> Iterator[UnitRow]:
 
 
 def lint_contents(batches: Iterable[pa.RecordBatch], *, job: Job) -> Iterator[pa.RecordBatch]:
-    """The results of units whose files come with their contents, one row per file, with the files of a unit in order
-    and next to each other."""
+    """Return the results of units whose files come with their contents, one row per file, with the files of a unit in
+    order and next to each other."""
     files = (row for batch in batches for row in _rows(batch))
     rows = (job.lint(unit, contents) for unit, contents in _units_with_contents(files))
     yield from _in_batches(rows, _linted)
@@ -290,7 +290,7 @@ def _units_with_contents(rows: Iterable[FileRow]) -> Iterator[tuple[UnitRow, tup
 
 
 def _rows(batch: pa.RecordBatch) -> Iterator[FileRow]:
-    """The rows, with one content at a time: a batch of contents is large enough once."""
+    """Return the rows, with one content at a time: a batch of contents is large enough once."""
     contents = batch.column("content")
     for at, row in enumerate(batch.drop_columns(["content"]).to_pylist()):
         row["content"] = contents[at].as_py()

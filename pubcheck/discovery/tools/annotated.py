@@ -29,7 +29,7 @@ def plans(tree: Tree) -> Iterator[UnitCandidate]:
 
 
 def top(folder: str) -> str:
-    """The folder of a change log, which may have folders in it."""
+    """Return the folder of a change log, which may have folders in it."""
     above = folder
     while above:
         if last(above) in _CHANGELOGS:

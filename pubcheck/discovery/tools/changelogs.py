@@ -53,7 +53,7 @@ def _free(tree: Tree, folder: str, name: str) -> bool:
 def _resolved(
     path: str, order: tuple[str, ...], logs: dict[str, tuple[str, ...]], there: dict[str, tuple[str, str]]
 ) -> list[str] | None:
-    """The files and change logs that are meant; None if one of them is not to be found."""
+    """Return the files and change logs that are meant; None if one of them is not to be found."""
     files: list[str] = []
     for written in order:
         folder = parent(path)
@@ -73,8 +73,8 @@ def _resolved(
 
 
 def _flattened(path: str, known: dict[str, list[str]], there: Container[str]) -> list[str] | None:
-    """The files in the order in which they are run; None if one of the change logs is not followed. What a change log
-    says itself is run before what it includes."""
+    """Return the files in the order in which they are run; None if one of the change logs is not followed. What a
+    change log says itself is run before what it includes."""
     order: dict[str, None] = {}
     waiting, met = [path], set()
     while waiting:

@@ -13,7 +13,8 @@ from pubcheck.discovery.walk import walk
 
 
 def configured(config: Config) -> list[DiscoveredUnit]:
-    """A unit for each `[[unit]]`, its files by the paths from the current folder; those of ``schema`` are context."""
+    """Return a unit for each `[[unit]]`, its files by the paths from the current folder; those of ``schema`` are
+    context."""
     root = os.path.abspath(config.root)
     units = []
     for unit in config.units:
@@ -31,7 +32,8 @@ def configured(config: Config) -> list[DiscoveredUnit]:
 
 
 def _matches(root: str, pattern: str, config: Config) -> Iterator[str]:
-    """The files that a path or a pattern means, in the order of their names; a path that is not there is itself."""
+    """Return the files that a path or a pattern means, in the order of their names; a path that is not there is
+    itself."""
     path = os.path.join(root, pattern)
     if os.path.isdir(path):
         yield from sorted(walk(path, config).files)

@@ -42,8 +42,8 @@ _TEST = re.compile(r"(?:test_.*|.*[._-](?:test|tests|spec)\.\w+|.*(?:Test|Tests|
 def joined(
     groups: list[UnitCandidate], look: FileInspector, offered: Sequence[UnitCandidate] = ()
 ) -> list[UnitCandidate]:
-    """The groups, with those made one of which one follows the others. Those ``offered`` are left out unless another
-    one follows them."""
+    """Return the groups, with those made one of which one follows the others. Those ``offered`` are left out unless
+    another one follows them."""
     own = len(groups)
     missing = {
         number: missing_names
@@ -105,7 +105,7 @@ def _publishes(group: UnitCandidate, look: FileInspector) -> bool:
 
 
 def _missing(group: UnitCandidate, look: FileInspector) -> frozenset[str]:
-    """The relations that the unit's DDL and publications name and that none of its files makes."""
+    """Return the relations that the unit's DDL and publications name and that none of its files makes."""
     if any(_TEST.fullmatch(member.rpartition("/")[2]) for member in group.members):
         return frozenset()
     member_names = [look.names(member) for member in group.members]

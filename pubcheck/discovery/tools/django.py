@@ -30,13 +30,13 @@ def plans(tree: Tree) -> Iterator[UnitCandidate]:
 
 
 def label_of_app(folder: str, look: FileInspector) -> str | None:
-    """The label of the application in a folder that holds `apps.py`: "" where that computes it, and None where it
-    leaves the folder's name."""
+    """Return the label of the application in a folder that holds `apps.py`: "" where that computes it, and None where
+    it leaves the folder's name."""
     return next(iter(look.traits(f"{folder}/{APPS}" if folder else APPS).order), None)
 
 
 def _own_name(tree: Tree, file: tuple[str, str]) -> str:
-    """A migration's name as others depend on it."""
+    """Return a migration's name as others depend on it."""
     app = parent(file[0])
     label = label_of_app(app, tree.look) if APPS in tree.programs.get(app, ()) else None
     return f"{label or last(app)}.{tree.look.traits(tree.path(*file)).revision[0]}"
@@ -47,7 +47,7 @@ def _migrates(tree: Tree, file: tuple[str, str]) -> bool:
 
 
 def _project(tree: Tree, folder: str) -> str:
-    """The folder of the nearest `manage.py` above a folder, else the top."""
+    """Return the folder of the nearest `manage.py` above a folder, else the top."""
     at = folder
     while at:
         at = parent(at)

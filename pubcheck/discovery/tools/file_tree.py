@@ -74,7 +74,7 @@ class Tree:
         return f"{folder}/{name}" if folder.strip("/") else f"{folder}{name}"
 
     def folders(self) -> list[str]:
-        """The folders that hold SQL which is nobody's yet, in order."""
+        """Return the folders that hold SQL which is nobody's yet, in order."""
         return sorted(self.sql, key=lambda folder: folder.split("/"))
 
     def below(self, folder: str) -> Iterator[str]:
@@ -98,18 +98,18 @@ class Tree:
                     del kind[folder]
 
     def drop(self, folder: str, names: Iterable[str], why: str) -> None:
-        """Takes files that are in no unit."""
+        """Take files that are in no unit."""
         dropped = list(names)
         self.undone.update((self.path(folder, name), why) for name in dropped)
         self.take(folder, dropped)
 
     def offer(self, folder: str, names: Sequence[str]) -> None:
-        """Offers files, in this order, to the unit that lacks the tables that they create."""
+        """Offer files, in this order, to the unit that lacks the tables that they create."""
         members = tuple(self.path(folder, name) for name in names)
         self.offered.append(UnitCandidate(shown(folder), members, "migrations", "numbered files in order"))
 
     def group(self, name: str, files: Sequence[tuple[str, str]], convention: str, reason: str) -> UnitCandidate:
-        """Takes (folder, name) pairs as a unit in this order."""
+        """Take (folder, name) pairs as a unit in this order."""
         folders: dict[str, list[str]] = {}
         for folder, file in files:
             folders.setdefault(folder, []).append(file)
@@ -145,10 +145,10 @@ def parent(folder: str) -> str:
 
 
 def last(folder: str) -> str:
-    """The name of a folder."""
+    """Return the name of a folder."""
     return folder.rpartition("/")[2]
 
 
 def shown(folder: str) -> str:
-    """How a unit is called that is a folder."""
+    """Return the name of a unit that is a folder."""
     return folder or "."

@@ -26,7 +26,7 @@ def plans(tree: Tree) -> Iterator[UnitCandidate]:
 
 
 def schemas(tree: Tree) -> Iterator[UnitCandidate]:
-    """A schema of Prisma without migrations in SQL is offered to files that lack its tables."""
+    """Offer Prisma schemas without SQL migrations to files that lack their tables."""
     yield from ()
     for folder in sorted(tree.programs):
         if PRISMA in tree.programs[folder] and not _migrates(tree, folder):

@@ -17,7 +17,8 @@ _SQITCH = frozenset(["deploy", "revert", "verify"])
 
 
 def history_of(path: str, kind_of: Callable[[str], str | None]) -> Iterator[tuple[str, ...]]:
-    """The folders and files in which the whole history of a file may lie, the likeliest first; none for most files.
+    """Return the folders and files in which the whole history of a file may lie, the likeliest first; none for most
+    files.
 
     ``path`` is absolute, ``kind_of`` says whose marks a file bears. What lies outside of the folder that git watches
     over is not given.
@@ -76,13 +77,13 @@ def _places(folder: str, name: str, path: str, kind_of: Callable[[str], str | No
 
 
 def _top(folder: str) -> str:
-    """The folder above one beyond which no project is looked for: its repository's, or where it is in none, one that
-    is not too far up."""
+    """Return the folder above one beyond which no project is looked for: its repository's, or where it is in none, one
+    that is not too far up."""
     return top_of(folder) or os.path.join(os.sep, *folder.split(os.sep)[1:-_DEEPEST])
 
 
 def _applications(folder: str) -> Iterator[str]:
-    """The folders of migrations of a project of Django, of which one is given."""
+    """Return the folders of migrations of a project of Django, of which one is given."""
     top, at, root = os.path.dirname(folder), folder, top_of(folder) or folder
     while at.startswith(root) and at != os.path.dirname(at):
         at = os.path.dirname(at)

@@ -78,8 +78,8 @@ def _of_folder(tree: Tree, folder: str) -> Iterator[UnitCandidate]:
 
 
 def _alternatives(names_by_file: Mapping[str, Names]) -> list[str]:
-    """The files of which only one is meant to be run: they create no table, and add the same ones to a publication that
-    no other file creates."""
+    """Return the files of which only one is meant to be run: they create no table, and add the same ones to a
+    publication that no other file creates."""
     adding: dict[tuple[str, str], set[str]] = defaultdict(set)
     creating: dict[str, set[str]] = defaultdict(set)
     for name, names in names_by_file.items():
@@ -95,13 +95,14 @@ def _alternatives(names_by_file: Mapping[str, Names]) -> list[str]:
 
 
 def _main(units: list[list[str]], concerned: set[str]) -> list[str] | None:
-    """The only unit of a folder that is not about nothing, which bears its name."""
+    """Return the only unit of a folder that is not about nothing, which bears its name."""
     about = [names for names in units if not concerned.isdisjoint(names)]
     return about[0] if len(about) == 1 else None
 
 
 def together(names_by_file: Mapping[str, Names], concerned: Container[str]) -> list[list[str]]:
-    """The files that belong together, each group in the order in which it can be run; groups by their first names.
+    """Return the files that belong together, each group in the order in which it can be run; groups by their first
+    names.
 
     Files that nothing is to be said of belong to those of which there is, if these are one group; else together.
     """
@@ -151,12 +152,12 @@ def together(names_by_file: Mapping[str, Names], concerned: Container[str]) -> l
 
 
 def _publication(name: str) -> str:
-    """A publication's name as a key that no relation has."""
+    """Return a publication's name as a key that no relation has."""
     return f"publication {name}"
 
 
 def _rivals(names_by_file: Mapping[str, Names]) -> set[str]:
-    """The files that make, without asking whether it is there, what another file makes so too."""
+    """Return the files that make, without asking whether it is there, what another file makes so too."""
     makers: dict[str, list[str]] = defaultdict(list)
     for file, names in names_by_file.items():
         for created_name in (*(names.makes - names.makes_again), *map(_publication, names.publishes)):
@@ -186,8 +187,8 @@ def _connected(after: Mapping[str, Iterable[str]]) -> list[set[str]]:
 
 
 def ordered(files: Iterable[str], after: Mapping[str, set[str]], surely: Mapping[str, set[str]]) -> list[str]:
-    """The files so that each comes after those it is to come after, and else in the order of their names. Where that
-    goes in a circle, one goes first that is not ``surely`` to come after another one that is left."""
+    """Return the files so that each comes after those it is to come after, and else in the order of their names. Where
+    that goes in a circle, one goes first that is not ``surely`` to come after another one that is left."""
     unmet = {file: set(after[file]) for file in files}
     followers: dict[str, list[str]] = defaultdict(list)
     for file, predecessors in unmet.items():

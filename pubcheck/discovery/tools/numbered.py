@@ -45,8 +45,9 @@ def plans(tree: Tree) -> Iterator[UnitCandidate]:
 
 
 def _migrations(tree: Tree, folder: str, names: list[str], number: re.Pattern[str]) -> list[str]:
-    """The programs of a history: all of them if one of its files may be about replication, because another one may
-    create the tables that it publishes. ``names`` are its files in SQL, ``number`` is what names of programs match."""
+    """Return the programs of a history: all of them if one of its files may be about replication, because another one
+    may create the tables that it publishes. ``names`` are its files in SQL, ``number`` is what names of programs
+    match."""
     programs = [
         name
         for name in tree.programs.get(folder, ())

@@ -31,7 +31,7 @@ def plans(tree: Tree) -> Iterator[UnitCandidate]:
 
 
 def _resolved(written: str, folder: str, there: dict[str, tuple[str, str]]) -> str | None:
-    """The file that is meant: `\\i` starts from where psql was started, which may be any folder above."""
+    """Return the file that is meant: `\\i` starts from where psql was started, which may be any folder above."""
     at = folder
     while True:
         path = posixpath.normpath(posixpath.join(at or ".", written))

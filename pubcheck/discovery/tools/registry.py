@@ -51,8 +51,8 @@ _CONVENTIONS: tuple[Convention, ...] = (
 def groups_of(
     paths: Iterable[str], look: FileInspector, included: frozenset[str] = frozenset()
 ) -> tuple[list[UnitCandidate], dict[str, str]]:
-    """The units of a tree of files in the order of its folders, each with a name of its own; and the files that are in
-    none, with the reason."""
+    """Return the units of a tree of files in the order of its folders, each with a name of its own; and the files that
+    are in none, with the reason."""
     tree = Tree(paths, look, included)
     groups = [group for convention in _CONVENTIONS for group in convention(tree)]
     groups.sort(key=_place)

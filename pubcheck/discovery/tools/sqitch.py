@@ -25,8 +25,8 @@ def plans(tree: Tree) -> Iterator[UnitCandidate]:
 
 
 def _scripts(order: tuple[str, ...]) -> list[str]:
-    """The names of the scripts, without suffix. A change that is reworked later has its first script under the name
-    of the tag that followed it."""
+    """Return the names of the scripts, without suffix. A change that is reworked later has its first script under the
+    name of the tag that followed it."""
     scripts = []
     for number, change in enumerate(order):
         if change.startswith("@"):

@@ -51,7 +51,7 @@ def _major(tree: Tree, project: str) -> tuple[int, ...]:
 
 
 def followed(groups: list[UnitCandidate], look: FileInspector) -> list[UnitCandidate]:
-    """The groups, with the migrations as context of the loose scripts that change their tables."""
+    """Return the groups, with the migrations as context of the loose scripts that change their tables."""
     projects = {
         parent(parent(group.members[0])): group
         for group in groups

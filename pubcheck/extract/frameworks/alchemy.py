@@ -185,7 +185,7 @@ def _size(module: Module, arguments: list[ast.expr]) -> str:
 
 
 def expression(module: Module, node: ast.expr) -> str:
-    """A string of SQL, by itself or as ``text()``."""
+    """Return a string of SQL, by itself or as ``text()``."""
     if isinstance(node, ast.Call) and last_name(node) in ("text", "literal_column", "column") and len(node.args) == 1:
         written = module.text(node.args[0])
         return quoted(written) if last_name(node) == "column" else written.replace("%%", "%")
@@ -201,7 +201,7 @@ def _computed(module: Module, node: ast.Call) -> str:
 
 
 def add_constraint(module: Module, sql: Sql, node: ast.Call) -> str:
-    """Adds a table constraint that is written as a call; its name, "" where PostgreSQL chooses one."""
+    """Add a table constraint that is written as a call; its name, "" where PostgreSQL chooses one."""
     kind, arguments = last_name(node), keywords(node)
     name = identifier(module, arguments.get("name"))
     if name:
@@ -220,7 +220,7 @@ def add_constraint(module: Module, sql: Sql, node: ast.Call) -> str:
 
 
 def add_reference(module: Module, sql: Sql, targets: list[str], options: dict[str, ast.expr]) -> None:
-    """Adds what a foreign key refers to: ``targets`` as "table.column" or "schema.table.column"."""
+    """Add what a foreign key refers to: ``targets`` as "table.column" or "schema.table.column"."""
     parts = [target.split(".") for target in targets]
     if not parts or any(not 1 < len(each) < 4 or each[:-1] != parts[0][:-1] for each in parts):
         raise Unreadable
@@ -245,7 +245,7 @@ def add_actions(module: Module, sql: Sql, options: dict[str, ast.expr]) -> None:
 
 
 def identifier(module: Module, node: ast.expr | None) -> str:
-    """A name, also one in ``op.f()``; empty where it is left to somebody else."""
+    """Return a name, also one in ``op.f()``; empty where it is left to somebody else."""
     if isinstance(node, ast.Call) and last_name(node) in ("f", "conv") and len(node.args) == 1:
         node = node.args[0]
     value = module.value(node) if node is not None else None

@@ -28,7 +28,8 @@ class Operation:
         self.unknown_types: list[str] = []
 
     def arguments(self, *names: str) -> dict[str, ast.expr]:
-        """The arguments by their names; ``names`` are those of the positional ones, of which a batch has no table."""
+        """Return the arguments by their names; ``names`` are those of the positional ones, of which a batch has no
+        table."""
         if self.batch is not None:
             names = tuple(name for name in names if name not in ("table_name", "source_table"))
         named = keywords(self.call)
@@ -37,13 +38,13 @@ class Operation:
         return {**dict(zip(names, self.call.args, strict=False)), **named}
 
     def start(self, words: str) -> Sql:
-        """A new statement that begins with some words, which have the place of the call."""
+        """Return a new statement that begins with some words, which have the place of the call."""
         sql = Sql(self.module.place(self.call)).add(words, self.module.place(self.call.func))
         self.statements.append(sql)
         return sql
 
     def table(self, sql: Sql, arguments: dict[str, ast.expr], key: str = "table_name") -> str:
-        """Adds the name of the table that is changed; that name without its schema."""
+        """Add the name of the table that is changed; that name without its schema."""
         if self.batch is not None:
             arguments = keywords(self.batch)
             node = self.batch.args[0] if self.batch.args else arguments.get("table_name")
@@ -60,7 +61,8 @@ class Operation:
             sql.name(schema).add(".")
 
     def table_if_known(self) -> str:
-        """The name of the table that an operation of which no more is known concerns; "" where that is not known."""
+        """Return the name of the table that an operation of which no more is known concerns; "" where that is not
+        known."""
         try:
             if self.batch is not None:
                 arguments = keywords(self.batch)
@@ -77,7 +79,7 @@ class Operation:
             return ""
 
     def column(self, sql: Sql, column: Column, *, key: bool = False) -> None:
-        """Adds the definition of a column; before the statement, what makes its type. ``key``: it is all of the
+        """Add the definition of a column; before the statement, what makes its type. ``key``: it is all of the
         primary key."""
         assert column.type is not None
         if column.type.enum is not None:
@@ -91,7 +93,7 @@ class Operation:
             self.project.parts.add((table, name))
 
     def unless_none(self, arguments: dict[str, ast.expr], key: str) -> ast.expr | None:
-        """An argument, None where it is left out or None."""
+        """Return an argument, None where it is left out or None."""
         node = arguments.get(key)
         return None if isinstance(node, ast.Constant) and node.value is None else node
 
@@ -164,7 +166,7 @@ def _create_table(operation: Operation) -> None:
 
 
 def _default_name(tree: Module, table: str, node: ast.Call) -> str:
-    """The name that PostgreSQL gives to a constraint without one, "" where that takes more than its columns."""
+    """Return the name that PostgreSQL gives to a constraint without one, "" where that takes more than its columns."""
     ends = {"PrimaryKeyConstraint": "pkey", "UniqueConstraint": "key", "ForeignKeyConstraint": "fkey"}
     end = ends.get(last_name(node), "")
     listed = tree.items(node.args[0]) if end == "fkey" else node.args if end == "key" else []
@@ -172,7 +174,7 @@ def _default_name(tree: Module, table: str, node: ast.Call) -> str:
 
 
 def _key(tree: Module, elements: Iterable[ast.expr], columns: Iterable[Column]) -> list[str]:
-    """The columns of a new table's primary key."""
+    """Return the columns of a new table's primary key."""
     names = [column.name for column in columns if column.primary]
     for each in elements:
         if isinstance(each, ast.Call) and last_name(each) == "PrimaryKeyConstraint":
@@ -310,7 +312,7 @@ def _drop_index(operation: Operation) -> None:
 
 
 def _constrain(operation: Operation, words: str, key: str) -> tuple[Sql, dict[str, ast.expr]]:
-    """The beginning of a statement that adds a constraint, as far as the word for its kind."""
+    """Return the beginning of a statement that adds a constraint, as far as the word for its kind."""
     names = ("constraint_name", "source_table", "referent_table", "local_cols", "remote_cols")
     arguments = (
         operation.arguments(*names)

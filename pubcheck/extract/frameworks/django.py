@@ -172,7 +172,7 @@ _POSITIONAL: Mapping[str, tuple[str, ...]] = {
 
 
 def _arguments(name: str, call: ast.Call) -> dict[str, ast.expr]:
-    """The arguments of an operation by their names."""
+    """Return the arguments of an operation by their names."""
     names = _POSITIONAL.get(name, ())
     named = keywords(call)
     if len(call.args) > len(names):

@@ -110,7 +110,7 @@ class Field:
 
     @staticmethod
     def _target(tree: Module, node: ast.expr, app: str) -> tuple[str, str]:
-        """The model that is named, or ("", name of the setting) for one that the settings choose."""
+        """Return the model that is named, or ("", name of the setting) for one that the settings choose."""
         if isinstance(node, ast.Attribute) and last_name(node.value) == "settings":
             return "", node.attr
         name = tree.text(node)
@@ -131,7 +131,7 @@ class Field:
 
 
 def _type(tree: Module, kind: str, node: ast.Call, arguments: dict[str, ast.expr]) -> tuple[str, str]:
-    """The type of a field, and its name if it is not one of Django's."""
+    """Return the type of a field, and its name if it is not one of Django's."""
     if kind == "ArrayField":
         base = arguments.get("base_field") or (node.args[0] if node.args else None)
         if not isinstance(base, ast.Call):
@@ -161,12 +161,12 @@ def digest(length: int, *parts: str) -> str:
 
 
 def shortened(name: str) -> str:
-    """The name of a table, which Django cuts itself where PostgreSQL would."""
+    """Return the name of a table, which Django cuts itself where PostgreSQL would."""
     return name if len(name) <= NAME_LENGTH else name[: NAME_LENGTH - 4] + digest(4, name)
 
 
 def constraint_name(table: str, columns: Sequence[str], suffix: str) -> str:
-    """The name that Django gives to a constraint, whose ``suffix`` says its kind."""
+    """Return the name that Django gives to a constraint, whose ``suffix`` says its kind."""
     end = digest(8, table, *columns) + suffix
     listed = "_".join(columns)
     name = f"{table}_{listed}_{end}"

@@ -49,14 +49,14 @@ class State:
         self.models: dict[Key, Model] = {}
 
     def resolve(self, target: Key) -> Key | None:
-        """The model that a field refers to; None if it is named only in the settings."""
+        """Return the model that a field refers to; None if it is named only in the settings."""
         if target[0]:
             return target
         users = [key for key, model in self.models.items() if model.fields.keys() >= _USER]
         return users[0] if len(users) == 1 and target[1] == "AUTH_USER_MODEL" else None
 
     def referred(self, field: Field) -> tuple[str, str, str]:
-        """The table, the column and the type that a foreign key refers to; each "" where it is not known."""
+        """Return the table, the column and the type that a foreign key refers to; each "" where it is not known."""
         key = self.resolve(field.target) if field.target is not None else None
         model = self.models.get(key) if key is not None else None
         if model is None:
@@ -67,7 +67,7 @@ class State:
         return model.table if model.managed else "", target.column, self.type_of(target)
 
     def type_of(self, field: Field, depth: int = 0) -> str:
-        """The type of a column, through foreign keys; "" where it is not known."""
+        """Return the type of a column, through foreign keys; "" where it is not known."""
         if not field.refers or depth > 20:
             return field.type if not field.unknown else ""
         key = self.resolve(field.target) if field.target is not None else None
@@ -78,14 +78,14 @@ class State:
         return self.type_of(target, depth + 1) if target is not None else ""
 
     def key_type(self, key: Key) -> str:
-        """The type of a model's key; "" where it is not known."""
+        """Return the type of a model's key; "" where it is not known."""
         model = self.models.get(key)
         if model is None:
             return _CONTRIB[key][1] if key in _CONTRIB else ""
         return self.type_of(model.key) if model.key is not None else ""
 
     def pointing(self, key: Key) -> list[tuple[Model, Field]]:
-        """The fields of all models that refer to a model through a table of their own."""
+        """Return the fields of all models that refer to a model through a table of their own."""
         return [
             (model, field)
             for model in self.models.values()
@@ -99,10 +99,10 @@ def default_table(app: str, model: str) -> str:
 
 
 def joining_table(model: Model, field: Field) -> str:
-    """The table of a field that refers to many."""
+    """Return the table of a field that refers to many."""
     return field.table or shortened(f"{model.table.strip(chr(34))}_{field.name}")
 
 
 def table_sql(name: str) -> str:
-    """A table's name as Django quotes it: some write quotes into it to name a schema."""
+    """Return a table's name as Django quotes it: some write quotes into it to name a schema."""
     return name if len(name) > 1 and name[0] == name[-1] == '"' else f'"{name}"' if '"."' in name else quoted(name)

@@ -20,7 +20,7 @@ _UNKNOWN = "unknown"
 
 
 def explicit_table(writer: StatementWriter, arguments: _Arguments) -> str:
-    """The table that a model is given by its options, "" where it is left to Django."""
+    """Return the table that a model is given by its options, "" where it is left to Django."""
     options = _options(arguments)
     value = writer.module.value(options["db_table"]) if "db_table" in options else None
     return str(value or "")
@@ -80,7 +80,7 @@ def _create_model(writer: StatementWriter, call: ast.Call, arguments: _Arguments
 
 
 def _column(writer: StatementWriter, sql: Sql, model: Model, field: Field) -> None:
-    """Adds the definition of a column."""
+    """Add the definition of a column."""
     sql.add(quoted(field.column), field.place).add(f" {field.definition(_type(writer, field))}")
     if field.unique:
         name = f"{model.table.strip(chr(34)).rpartition('.')[2].strip(chr(34))}_{field.column}_key"
@@ -242,7 +242,7 @@ def _alter_type(writer: StatementWriter, field: Field) -> str:
 
 
 def _release(writer: StatementWriter, call: ast.Call, model: Model) -> list[tuple[Model, Field]]:
-    """Drops the foreign keys that refer to a model's key, so that its type can be changed, and returns their fields."""
+    """Drop the foreign keys that refer to a model's key, so that its type can be changed, and returns their fields."""
     released = []
     for referrer in writer.state.models.values():
         for field in referrer.fields.values():
@@ -358,7 +358,7 @@ def _alter_model_table(writer: StatementWriter, call: ast.Call, arguments: _Argu
 
 
 def _together(writer: StatementWriter, node: ast.expr | None) -> list[tuple[str, ...]]:
-    """The sets of fields that are unique together, however they are written."""
+    """Return the sets of fields that are unique together, however they are written."""
     if node is None:
         return []
     if isinstance(node, ast.Call) and last_name(node) == "set" and len(node.args) <= 1:

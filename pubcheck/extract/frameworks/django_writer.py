@@ -37,8 +37,8 @@ class StatementWriter:
         return model
 
     def start(self, model: Model, words: str, place: Place | None = None) -> Sql:
-        """A new statement, which begins with some words; it is sent if the model's table is Django's business. Of a
-        table whose name is not known, any may be the one."""
+        """Return a new statement, which begins with some words; it is sent if the model's table is Django's business.
+        Of a table whose name is not known, any may be the one."""
         sql = Sql(self.at).add(words, place)
         if not self.app_known and not model.explicit:
             self.doubt("")

@@ -25,14 +25,14 @@ class Link(Struct, frozen=True):
     arguments: tuple[tuple[Token, ...], ...]
 
     def value(self, number: int) -> Value:
-        """An argument; None for one that is left out."""
+        """Return an argument; None for one that is left out."""
         if number >= len(self.arguments):
             return Value(self.place, None)
         return value(self.arguments[number])
 
 
 def tokens(text: str, code: str, strings: Sequence[Literal]) -> list[Token]:
-    """The tokens of a program. ``code`` is its text without strings, comments and what is not read."""
+    """Return the tokens of a program. ``code`` is its text without strings, comments and what is not read."""
     all_tokens = []
     for each in _TOKEN.finditer(code):
         kind = each.lastgroup or ""
@@ -47,7 +47,7 @@ def tokens(text: str, code: str, strings: Sequence[Literal]) -> list[Token]:
 
 
 def chain(listed: Sequence[Token], position: int) -> tuple[list[Link], int]:
-    """The calls behind an expression that ends before ``position``, and where they end."""
+    """Return the calls behind an expression that ends before ``position``, and where they end."""
     links: list[Link] = []
     while position + 2 < len(listed) and listed[position].kind in (".", "?.") and listed[position + 1].kind == "word":
         if listed[position + 2].kind != "(":
@@ -64,7 +64,7 @@ def chain(listed: Sequence[Token], position: int) -> tuple[list[Link], int]:
 
 
 def value(part: Sequence[Token]) -> Value:
-    """What an expression says."""
+    """Return the value of an expression."""
     place = part[0].start, part[-1].end
     first = part[0]
     if len(part) == 1:
@@ -84,7 +84,7 @@ def value(part: Sequence[Token]) -> Value:
 
 
 def callback(part: Sequence[Token]) -> tuple[str, Sequence[Token]]:
-    """The name of what a function is handed, and the tokens of its body."""
+    """Return the name of what a function is handed, and the tokens of its body."""
     arrow = next((number for number, token in enumerate(part) if token.kind == "=>"), None)
     opened = next((number for number, token in enumerate(part) if token.kind == "("), None)
     names = [token.value for token in part if token.kind == "word" and token.value not in ("async", "function")]

@@ -117,13 +117,13 @@ class _Reader:
         return f"{quoted(self._schema)}.{name}" if self._schema else name
 
     def start(self, words: str, table: Value, after: str = "") -> Sql:
-        """A new statement about a table."""
+        """Return a new statement about a table."""
         sql = Sql(self.at).add(words).add(self._table(table), table.place).add(after)
         self._pending.append(sql)
         return sql
 
     def _builder(self, link: Link) -> list[list[Link]]:
-        """The chains of calls of the function that builds a table."""
+        """Return the chains of calls of the function that builds a table."""
         if len(link.arguments) != 2:
             raise Unreadable
         name, body = callback(link.arguments[1])
@@ -190,7 +190,7 @@ class _Reader:
                     self._column(table, column)
 
     def _column(self, table: Value, column: Column) -> None:
-        """Adds a column, or changes its type and whether it is nullable."""
+        """Add a column, or changes its type and whether it is nullable."""
         self._type(column)
         name = quoted(column.name.text())
         if not column.changes:
@@ -307,7 +307,7 @@ _PARTS = frozenset(
 
 
 def _names(link: Link) -> list[Value]:
-    """The columns that the first argument of a call names."""
+    """Return the columns that the first argument of a call names."""
     return link.value(0).texts()
 
 
@@ -316,5 +316,5 @@ def _plain(table: Value) -> str:
 
 
 def _name(table: Value, columns: list[Value], kind: str) -> str:
-    """The name that Knex gives to an index or a constraint."""
+    """Return the name that Knex gives to an index or a constraint."""
     return re.sub(r"[./]", "_", "_".join([table.text(), *(each.text() for each in columns), kind])).lower()

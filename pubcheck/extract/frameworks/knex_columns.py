@@ -80,7 +80,7 @@ class Column(Struct):
 
 
 def columns_of(links: list[Link]) -> list[Column]:
-    """The columns that a chain of calls of a table builder makes."""
+    """Return the columns that a chain of calls of a table builder makes."""
     first, *modifiers = links
     if first.name == "timestamps":
         return _timestamps(first)
@@ -156,7 +156,7 @@ def _modify(column: Column, link: Link) -> None:
 
 
 def constraint(option: Value, key: str) -> str:
-    """The name that an option gives to a constraint, "" where it is left to Knex."""
+    """Return the name that an option gives to a constraint, "" where it is left to Knex."""
     known = option.known.get(key, Value(option.place, None)).known if isinstance(option.known, dict) else option.known
     if not isinstance(known, str | None):
         raise Unreadable

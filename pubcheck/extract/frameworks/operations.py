@@ -53,7 +53,7 @@ class Sql:
         return self.add(")")
 
     def call(self, *, conditional: bool = False) -> Call:
-        """The statement. A piece keeps its place where it comes after the one before it in the file, too."""
+        """Return the statement. A piece keeps its place where it comes after the one before it in the file, too."""
         at, end = self._place
         edits: list[tuple[int, int, str]] = []
         pending = ""
@@ -72,21 +72,22 @@ class Sql:
 
 
 def quoted(name: str) -> str:
-    """A name as a statement that keeps its letters as they are."""
+    """Return a name as a statement that keeps its letters as they are."""
     return '"' + name.replace('"', '""') + '"'
 
 
 def literal(text: str) -> str:
-    """A string constant."""
+    """Return a string constant."""
     return "'" + text.replace("'", "''") + "'"
 
 
 def qualified(name: str) -> str:
-    """A table's name, which may have its schema before it."""
+    """Return a table's name, which may have its schema before it."""
     return ".".join(map(quoted, name.split(".")))
 
 
 def create_enum(name: str, labels: Iterable[str]) -> str:
-    """The statement that creates a type of an enumeration if there is none of that name. ``name`` is written as SQL."""
+    """Return the statement that creates a type of an enumeration if there is none of that name. ``name`` is written as
+    SQL."""
     create = f"CREATE TYPE {name} AS ENUM ({', '.join(map(literal, labels))})"
     return f"DO $pubcheck$ BEGIN {create}; EXCEPTION WHEN duplicate_object THEN NULL; END $pubcheck$"

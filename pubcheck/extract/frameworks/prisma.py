@@ -84,7 +84,7 @@ class _Field(Struct):
 
 
 def prisma(text: str) -> Operations | None:
-    """The tables of a schema; None if it is not for PostgreSQL."""
+    """Return the tables of a schema; None if it is not for PostgreSQL."""
     plain = _ASIDE.sub(lambda aside: aside[1] or " " * len(aside[0]), text)
     # A block that does not end would be looked for from each of its lines.
     blocks = list(_BLOCK.finditer(plain, 0, plain.rfind("}") + 1))
@@ -156,7 +156,7 @@ class _Table:
                 operations.calls.append(Sql(self.block.span()).add(words).call())
 
     def refer(self, operations: Operations, tables: Mapping[str, _Table]) -> None:
-        """Adds the foreign keys."""
+        """Add the foreign keys."""
         for field in _FIELD.finditer(self.block["body"]):
             target_table = tables.get(field["type"])
             relation = re.search(r"@relation\(([^\n]*)\)", field["rest"])

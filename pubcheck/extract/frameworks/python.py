@@ -25,7 +25,7 @@ class Module:
         self.constants = _constants(self.tree)
 
     def place(self, node: ast.expr | ast.stmt) -> Place:
-        """The offsets in the text at which a node begins and ends."""
+        """Return the offsets in the text at which a node begins and ends."""
         return (
             self._offset(node.lineno, node.col_offset),
             self._offset(node.end_lineno or node.lineno, node.end_col_offset or node.col_offset),
@@ -58,7 +58,7 @@ class Module:
         return value
 
     def items(self, node: ast.expr | None) -> list[ast.expr]:
-        """The elements of a list or tuple that is written out."""
+        """Return the elements of a list or tuple that is written out."""
         if isinstance(node, ast.Name):
             node = self.constants.get(node.id)
         if not isinstance(node, ast.List | ast.Tuple) or any(isinstance(item, ast.Starred) for item in node.elts):
@@ -71,7 +71,7 @@ class Module:
 
 
 def module(text: str) -> Module | None:
-    """The tree of a program, None if it is not Python, or too large or too deep to be read."""
+    """Return the tree of a program, None if it is not Python, or too large or too deep to be read."""
     if len(text) > LARGEST:
         return None
     try:
@@ -81,21 +81,21 @@ def module(text: str) -> Module | None:
 
 
 def last_name(node: ast.expr | None) -> str:
-    """The last part of a dotted name, or of what is called by it; empty for any other expression."""
+    """Return the last part of a dotted name, or of what is called by it; empty for any other expression."""
     if isinstance(node, ast.Call):
         node = node.func
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
 def keywords(call: ast.Call) -> dict[str, ast.expr]:
-    """The keyword arguments of a call."""
+    """Return the keyword arguments of a call."""
     if any(each.arg is None for each in call.keywords) or any(isinstance(each, ast.Starred) for each in call.args):
         raise Unreadable
     return {each.arg: each.value for each in call.keywords if each.arg is not None}
 
 
 def _constants(tree: ast.Module) -> dict[str, ast.expr]:
-    """The names that are assigned once, anywhere in the program, and that at its top."""
+    """Return the names that are assigned once, anywhere in the program, and that at its top."""
     assigned: dict[str, list[ast.expr]] = {}
     for node in tree.body:
         if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):

@@ -106,7 +106,7 @@ class Reader(StatementWriter):
 
 
 def _first(command: Command) -> str:
-    """The table that a command names first, "" where it names none."""
+    """Return the table that a command names first, "" where it names none."""
     if command.name.endswith("_join_table") and len(command.arguments) == 2:
         # Its columns are named by English grammar.
         names = [each.known for each in command.arguments]

@@ -72,7 +72,7 @@ class Column(Struct, frozen=True):
 
 
 def column_of(kind: str, name: Value, options: dict[str, Value]) -> Column:
-    """A column of a type as Rails calls it."""
+    """Return a column of a type as Rails calls it."""
     type, unknown = _type(kind, options)
     rest = ""
     if kind == "virtual":
@@ -111,7 +111,7 @@ def _type(kind: str, options: dict[str, Value]) -> tuple[str, str]:
 
 
 def columns_of_reference(name: Value, options: dict[str, Value]) -> list[Column]:
-    """The columns that refer to another table's rows, whichever table that is."""
+    """Return the columns that refer to another table's rows, whichever table that is."""
     kind = options["type"].text() if "type" in options else "bigint"
     nullability = {key: value for key, value in options.items() if key == "null"}
     columns = [column_of(kind, Value(name.place, f"{name.text()}_id"), nullability)]
@@ -122,14 +122,14 @@ def columns_of_reference(name: Value, options: dict[str, Value]) -> list[Column]
 
 
 def timestamps(command: Command) -> list[Column]:
-    """The two columns of times, which are not null unless it is said."""
+    """Return the two columns of times, which are not null unless it is said."""
     options = {"null": Value(command.place, False), **{k: v for k, v in command.options.items() if k == "null"}}
     kind = "timestamptz" if command.name == "timestamptz" else "datetime"
     return [column_of(kind, Value(command.place, name), options) for name in ("created_at", "updated_at")]
 
 
 def index_name(table: str, columns: list[str]) -> str:
-    """The name that Rails gives to an index; one that is too long it makes another way."""
+    """Return the name that Rails gives to an index; one that is too long it makes another way."""
     table = table.replace(".", "_")
     name = f"index_{table}_on_{'_and_'.join(columns)}"
     if len(name) > 62 or not all(each.isidentifier() for each in columns):

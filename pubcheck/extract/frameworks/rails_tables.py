@@ -50,7 +50,7 @@ def _create_table(writer: StatementWriter, command: Command) -> None:
 
 
 def _key(command: Command) -> list[Column]:
-    """The column of the key that a table has by default."""
+    """Return the column of the key that a table has by default."""
     options = command.options
     kind = options["id"].known if "id" in options else True
     name = options["primary_key"].known if "primary_key" in options else "id"
@@ -66,7 +66,7 @@ def _key(command: Command) -> list[Column]:
 
 
 def _block(writer: StatementWriter, command: Command, table: Value) -> tuple[list[Column], list[Callable[[], None]]]:
-    """The columns of a block of a new table, and what makes its indexes."""
+    """Return the columns of a block of a new table, and what makes its indexes."""
     columns: list[Column] = []
     later: list[Callable[[], None]] = []
     for each in command.body:
@@ -102,7 +102,7 @@ def _block(writer: StatementWriter, command: Command, table: Value) -> tuple[lis
 def _index_of_reference(
     writer: StatementWriter, table: Value, name: Value, options: dict[str, Value]
 ) -> list[Callable[[], None]]:
-    """The index of a reference, where it makes something unique."""
+    """Return the index of a reference, where it makes something unique."""
     if "index" not in options or not isinstance(options["index"].known, dict):
         return []
     column = Value(name.place, f"{name.text()}_id")

@@ -23,7 +23,7 @@ class StatementWriter:
         self.operations.doubt(self.at[0], table)
 
     def start(self, words: str, table: Value, after: str = "") -> Sql:
-        """A new statement about a table."""
+        """Return a new statement about a table."""
         sql = Sql(self.at).add(words).add(qualified(table.text()), table.place).add(after)
         self.pending.append(sql)
         return sql
@@ -37,6 +37,6 @@ class StatementWriter:
             self.operations.doubt_type(self.at[0], name)
 
     def add(self, sql: Sql, column: Column) -> None:
-        """Adds the definition of a column."""
+        """Add the definition of a column."""
         self.unknown_type(column.unknown)
         sql.add(quoted(column.name), column.place).add(column.definition)

@@ -45,7 +45,7 @@ _DEEPEST = 60
 
 
 def commands(text: str) -> list[Command]:
-    """The commands of a program."""
+    """Return the commands of a program."""
     strings = list(literals(text, LANGUAGES["ruby"]))
     reader = _Reader(_tokens(text, strings))
     return reader.commands(0)
@@ -85,7 +85,7 @@ class _Reader:
         self.at = 0
 
     def commands(self, depth: int, closing: str = "end") -> list[Command]:
-        """The commands up to what closes a block, or up to the end."""
+        """Return the commands up to what closes a block, or up to the end."""
         strings: list[Command] = []
         if depth > _DEEPEST:
             raise RecursionError
@@ -132,7 +132,7 @@ class _Reader:
         return command
 
     def _variable(self) -> str:
-        """The name that a block gives to what it is handed."""
+        """Return the name that a block gives to what it is handed."""
         if self.at + 2 < len(self.tokens) and self.tokens[self.at].value == "|":
             name = self.tokens[self.at + 1].value
             while self.at < len(self.tokens) and self.tokens[self.at].kind != "line":
@@ -143,7 +143,7 @@ class _Reader:
         return ""
 
     def _header(self) -> list[Token]:
-        """The tokens up to the end of a line that is complete, or to a block."""
+        """Return the tokens up to the end of a line that is complete, or to a block."""
         header: list[Token] = []
         depth = 0
         while self.at < len(self.tokens):
@@ -170,7 +170,7 @@ class _Reader:
 
 
 def call(header: list[Token]) -> Command:
-    """The call that a line says."""
+    """Return the call that a line says."""
     start, end = header[0].start, header[-1].end
     perhaps = False
     depth = 0
@@ -206,7 +206,7 @@ def call(header: list[Token]) -> Command:
 
 
 def _key(part: Sequence[Token]) -> tuple[str, Sequence[Token]]:
-    """The name of an argument that has one, and what it is given."""
+    """Return the name of an argument that has one, and what it is given."""
     if part and part[0].kind == "label":
         return part[0].value, part[1:]
     if len(part) > 2 and part[0].kind == "name" and part[1].kind == "=>":

@@ -37,7 +37,7 @@ class Value(Struct, frozen=True):
         return self.known
 
     def texts(self) -> list[Value]:
-        """The strings of a list, or the one string."""
+        """Return the strings of a list, or the one string."""
         values = self.known if isinstance(self.known, list) else [self]
         for each in values:
             each.text()
@@ -55,7 +55,7 @@ def matching(tokens: Sequence[Token], at: int) -> int:
 
 
 def split(tokens: Sequence[Token]) -> Iterator[tuple[Token, ...]]:
-    """The parts between commas, without ends of lines."""
+    """Return the parts between commas, without ends of lines."""
     part: list[Token] = []
     depth = 0
     for token in tokens:
