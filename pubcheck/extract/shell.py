@@ -177,7 +177,7 @@ def _command_before(text: str, at: int, start: int) -> int:
 
 
 def _here(text: str, each: _Text) -> Written:
-    """Return a here-document, letter by letter: it is a script of psql's and may hold its commands and COPY's data."""
+    """Return a here-document unchanged: it is a psql script and may hold psql commands and COPY data."""
     group = list(pieces(text, each.body, each.close, each.escapes, each.holes))
     if all(piece.exact for piece in group):
         about = MENTION.search(text, each.body, each.close)

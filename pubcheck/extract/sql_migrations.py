@@ -58,8 +58,7 @@ class _Painting(Struct):
 
 
 def script(text: str) -> View:
-    """Return a file of SQL: its way back is blank, so are a template's control blocks, and names represent its
-    values."""
+    """Return the view of an SQL file: blanks for its rollback part and control blocks, names for its values."""
     if text.startswith(LFS):
         message = "this is a Git LFS pointer; the file's content is missing"
         note = Note("PUB013", message, 0, len(LFS), "run `git lfs pull` first")

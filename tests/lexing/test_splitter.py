@@ -311,7 +311,7 @@ def test_only_the_last_statement_can_be_recovered_from() -> None:
     splitter = Splitter(Source("test", "a; b;"))
     first, _ = list(splitter)
     assert isinstance(first, Statement)
-    with pytest.raises(ValueError, match="handed out last"):
+    with pytest.raises(ValueError, match="only the last statement can be recovered"):
         splitter.recover(first)
 
 
