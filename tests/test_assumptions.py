@@ -84,7 +84,7 @@ def test_a_certain_finding_rests_on_nothing() -> None:
 
 def test_a_placeholder_is_pointed_at() -> None:
     text = TABLE + "ALTER TABLE {{ name }} ADD COLUMN x int;\n" + FILTER.replace("a > 1", "x > 1")
-    assert rests_on(text, "PUB201") == ["part of this statement is only known at run time (a.sql:2)"]
+    assert rests_on(text, "PUB201") == ["part of this statement is known only at run time (a.sql:2)"]
 
 
 def test_the_first_few_are_named() -> None:

@@ -154,13 +154,13 @@ AROUND_A_STATEMENT: list[tuple[str, str]] = [
     ("pubcheck.engine.reporter.StatementReporter._filter_explanation", "words"),
     ("pubcheck.checks.messages.refusals.explain", "words"),
     ("pubcheck.engine.reporter.StatementReporter._report_unseen", "PUB106 PUB107 PUB112"),
-    ("pubcheck.engine.reporter.StatementReporter._of_filter", "PUB214 PUB215"),
+    ("pubcheck.engine.reporter.StatementReporter._report_filter", "PUB214 PUB215"),
     ("pubcheck.engine.reporter.StatementReporter._created_later", "words"),
     ("pubcheck.checks.history.duplicates.earlier_definition", ""),
     ("pubcheck.engine.final_state.Outcome._remedies_of", ""),
     ("pubcheck.checks.remedies.write_remedies.Remedies.of", ""),
     ("pubcheck.checks.messages.writes.help_text", ""),
-    ("pubcheck.engine.final_state.Outcome._way_out", ""),
+    ("pubcheck.engine.final_state.Outcome._fixes", ""),
     ("pubcheck.engine.final_state.Outcome._write", "PUB301 PUB302 PUB303 PUB304 PUB406"),
     ("pubcheck.checks.refused_dml.RefusedDmlCollector.check", "PUB138"),
     ("pubcheck.checks.refused_dml.RefusedDmlCollector.resolved_later", "PUB138"),
@@ -233,7 +233,7 @@ def test_the_run_ends_with_2_and_the_finding_cannot_be_taken_away(
         "pubcheck.explain.subscriptions.Subscriptions.of",
         "pubcheck.explain.build._Builder._table",
         "pubcheck.explain.build._Builder._answer",
-        "pubcheck.engine.final_state.Outcome._silent",
+        "pubcheck.engine.final_state.Outcome._silent_loss",
     ],
 )
 def test_explain_shows_the_rest(
@@ -260,9 +260,9 @@ def test_what_can_be_measured_is_measured_of_the_other_publications(monkeypatch:
     text = CRASHING + "CREATE PUBLICATION q FOR TABLE t;\n"
     followed = Linter(Config(postgres=(18,))).follow(Unit((Source("1.sql", text),)))
     monkeypatch.setattr("pubcheck.measure.plan.spark_filter", fail)
-    table = measurable(followed.folds[-1], followed.statements, "t")
+    table = measurable(followed.replays[-1], followed.statements, "t")
     assert [(each.publication, each.reason) for each in table.sendings] == [("p", "pubcheck failed at it"), ("q", None)]
-    assert [each.where for each in followed.folds[-1].faults.faults] == ["1.sql:2"]
+    assert [each.where for each in followed.replays[-1].faults.faults] == ["1.sql:2"]
 
 
 @pytest.mark.parametrize(

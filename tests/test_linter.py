@@ -390,7 +390,7 @@ def test_what_is_created_too_late_leaves_only_assumptions() -> None:
     """Either k is missing and line 1 fails, or it is there and line 2 fails (servers)."""
     found = lint("CREATE PUBLICATION p FOR TABLE k;\nCREATE TABLE k (id int);")
     assert {one.certainty for one in found} == {"assumed"}
-    assert found[0].message == 'table "k" is created only later, on line 2'
+    assert found[0].message == 'table "k" is created later, on line 2'
 
 
 def test_a_schema_created_too_late_leaves_only_assumptions() -> None:

@@ -194,10 +194,10 @@ def test_what_was_said_of_reading_is_ignored_by_file_too() -> None:
     (remark,) = lint("-- pubcheck: x")
     remark = replace(remark, rule="PUB003", span=Span(source, 38, 39))
     linter = Linter(Config(ignore=("PUB804",)))
-    assert linter.lint(Unit((source,), remarks=(remark,))).diagnostics == ()
+    assert linter.lint(Unit((source,), reading_notes=(remark,))).diagnostics == ()
 
 
 def test_what_explains_a_unit_sees_what_is_ignored() -> None:
     followed = Linter().follow(Unit((Source("a.sql", f"{TABLE}-- pubcheck: ignore\n{BAD}"),)))
     assert followed.result.diagnostics == ()
-    assert {found.rule for found in followed.found} == {"PUB301"}
+    assert {found.rule for found in followed.findings} == {"PUB301"}

@@ -46,11 +46,11 @@ def explain_unit(task: Task) -> Explained:
     followed = linted.followed
     if followed is None:
         return Explained(None, crash=failure_text(linted.faults))
-    replay = followed.folds[-1]
+    replay = followed.replays[-1]
     try:
         # The explanation is the same whichever files are context; only the exit status depends on them.
         labels = [file.label for file in unit.files]
-        explanation = explained(replay, followed.statements, followed.found, labels, task.selection, sampler(replay))
+        explanation = explained(replay, followed.statements, followed.findings, labels, task.selection, sampler(replay))
     except Exception as error:
         return Explained(None, crash=failure_text([fault_of(error, unit.title)]))
     failing = _fails(explanation, (finding.entry for finding in linted.findings), task.config)

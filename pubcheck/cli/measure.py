@@ -145,7 +145,7 @@ def command(
     from pubcheck.report import measure as report
 
     try:
-        tables = [measurable(followed.folds[-1], followed.statements, name) for name, _ in data]
+        tables = [measurable(followed.replays[-1], followed.statements, name) for name, _ in data]
     except NoTable as error:
         raise ConfigError(f"--data: {error}") from None
     check_installed("measuring")
@@ -163,7 +163,7 @@ def command(
         click.echo(f"pubcheck: left out: {entry.path}:{entry.line}: {entry.message} [{entry.rule}]", err=True)
     if len(missing) > _TOLD:
         click.echo(f"pubcheck: left out: {len(missing) - _TOLD} more; `pubcheck lint` shows them", err=True)
-    crash = failure_text((*linted.faults, *followed.folds[-1].faults.faults))
+    crash = failure_text((*linted.faults, *followed.replays[-1].faults.faults))
     return complain(crash) if crash else FOUND if missing else 0
 
 

@@ -1,4 +1,4 @@
-"""What is there by assumption: what a statement made that may not have run, or whose refusal is only assumed."""
+"""Changes that are only assumed: the statement may not have run, or its refusal is only assumed."""
 
 from __future__ import annotations
 
@@ -29,16 +29,17 @@ from pubcheck.postgres.parse_tree import without_locations
 from pubcheck.postgres.session import Session
 
 
-def _wider(former: Relation, row: Relation) -> bool:
-    """Whether a relation has only been given more columns: what it had before it has for certain."""
+def _only_gained_columns(former: Relation, row: Relation) -> bool:
+    """Whether a relation only gained columns. Everything that it had before is certain."""
     count = len(former.columns)
     return row.columns[:count] == former.columns and replace(row, columns=former.columns) == former
 
 
 def net_changes(changes: Iterable[Change]) -> list[Change]:
-    """Return what changes come to: each row once, with its first former value, and without rows that are as before.
+    """Return the net effect of changes: each row once, with its first former value, without rows that end as they
+    began.
 
-    A row that was removed and one like it that was added cancel out: their oids differ, and nobody can tell.
+    A removed row and an added row that differ only by their oids cancel each other out.
     """
     first: dict[tuple[int, Any], Change] = {}
     for heap, key, former in changes:
@@ -77,99 +78,99 @@ def _likeness(row: object) -> object:
 
 
 def assume_changes(catalog: Catalog, changes: Iterable[Change]) -> None:
-    """What these changes come to is there by assumption."""
+    """Mark the net effect of these changes as assumed."""
     for heap, key, former in net_changes(changes):
         row = heap.get(key)
         if isinstance(row, Relation):
-            if not (isinstance(former, Relation) and _wider(former, row)):
+            if not (isinstance(former, Relation) and _only_gained_columns(former, row)):
                 mark_unseen(catalog, heap, key)
         elif isinstance(row, Publication | Type):
             mark_unseen(catalog, heap, key)
         elif heap is catalog.gone and key[0] in (PUBLICATION_REL, PUBLICATION_NAMESPACE):
             catalog.gone.remove(key)
-        other = row if row is not None else former
-        if isinstance(other, PublicationRel | PublicationNamespace):
-            mark_unseen(catalog, catalog.publications, other.publication)
-        elif isinstance(other, Index):
-            mark_unseen(catalog, catalog.relations, other.table)
-        elif isinstance(other, Constraint) and other.kind in "pux":
-            mark_unseen(catalog, catalog.relations, other.relation)
+        changed_row = row if row is not None else former
+        if isinstance(changed_row, PublicationRel | PublicationNamespace):
+            mark_unseen(catalog, catalog.publications, changed_row.publication)
+        elif isinstance(changed_row, Index):
+            mark_unseen(catalog, catalog.relations, changed_row.table)
+        elif isinstance(changed_row, Constraint) and changed_row.kind in "pux":
+            mark_unseen(catalog, catalog.relations, changed_row.relation)
 
 
 IdentityChanges = dict[int, tuple[Relation, Relation]]
-"""By oid, a relation of which only the replica identity changed: as it was, and as it is."""
+"""Relations whose replica identity alone changed, by oid: the former row and the current one."""
 
 
 def identity_changes(relations: Mapping[int, Relation], changes: Iterable[Change]) -> IdentityChanges:
-    """Return the relations of which these changes set the replica identity and nothing else."""
-    found: IdentityChanges = {}
+    """Return the relations for which these changes set the replica identity and nothing else."""
+    identities: IdentityChanges = {}
     indexed = set[int]()
     for heap, key, former in net_changes(changes):
         row = heap.get(key)
         if heap is relations and isinstance(former, Relation) and isinstance(row, Relation):
             if replace(row, identity=former.identity, seen=former.seen) == former:
-                found[key] = former, row
+                identities[key] = former, row
         elif isinstance(former, Index):
             indexed.add(former.table)
-    return {oid: change for oid, change in found.items() if oid not in indexed}
+    return {oid: change for oid, change in identities.items() if oid not in indexed}
 
 
 def sets_identities_only(relations: Mapping[int, Relation], changes: Sequence[Change]) -> bool:
-    """Whether a statement changed nothing in the catalog but replica identities."""
+    """Whether a statement changed only replica identities."""
     return not changes or len(net_changes(changes)) == len(identity_changes(relations, changes))
 
 
 def joined_identities(
     relations: Mapping[int, Relation], alternatives: Sequence[IdentityChanges], *, complete: bool
 ) -> Iterator[tuple[int, Relation]]:
-    """Yield the relations as they are after one of these alternatives ran, where any of them changed the identity.
+    """Yield the relations whose identity one of these alternatives changed, as they are afterwards.
 
-    ``complete``: one of them ran. Then an identity that each of them leaves is certain.
+    ``complete``: one of the alternatives ran. An identity that all of them leave is then certain.
     """
     for oid in {oid: None for changes in alternatives for oid in changes}:
         changes = [changes[oid] for changes in alternatives if oid in changes]
         row, (former, last) = relations.get(oid), changes[-1]
         if row is None or row.identity != former.identity:
-            continue  # an alternative changed it in another way: that is there by assumption
+            continue  # an alternative changed it otherwise: that change is assumed
         same = complete and len(changes) == len(alternatives)
         same = same and all(after.seen and after.identity == last.identity for _, after in changes)
         yield oid, replace(row, identity=last.identity, seen=row.seen and same)
 
 
-def names_made(changes: Iterable[Change]) -> Iterator[str]:
-    """The names of what was made, and of the columns of tables that were."""
+def created_names(changes: Iterable[Change]) -> Iterator[str]:
+    """Yield the names of created objects and of new columns."""
     for heap, key, former in changes:
         row = heap.get(key)
         if isinstance(row, Relation):
             known = former.columns if isinstance(former, Relation) else ()
-            yield from (column.name for column in _new(row.columns, known))
+            yield from (column.name for column in _new_columns(row.columns, known))
         if isinstance(row, Struct) and not isinstance(former, Struct):
             yield getattr(row, "name", "")
 
 
-def names_taken(changes: Iterable[Change]) -> Iterator[str]:
-    """The names of what was taken away."""
+def dropped_names(changes: Iterable[Change]) -> Iterator[str]:
+    """Yield the names of dropped objects."""
     for heap, key, former in changes:
         if key not in heap:
             yield getattr(former, "name", "")
 
 
 def assume_statement(catalog: Catalog, name: str, mark: int) -> None:
-    """What a statement that perhaps ran did, since ``mark`` of the journal.
+    """Mark as assumed the changes of a statement that may not have run, since ``mark`` of the journal.
 
-    What it took away may still be there: it is, by assumption.
+    Objects that it dropped are restored and marked as assumed.
     """
     journal = catalog.journal
     if name not in TO_DROP:
         assume_changes(catalog, journal.entries[mark:])
         return
-    taken = [
+    dropped = [
         (heap, key)
         for heap, key, former in journal.entries[mark:]
         if isinstance(former, Relation | Publication | Type) and key not in heap
     ]
     journal.undo(mark)
-    for heap, key in taken:
+    for heap, key in dropped:
         mark_unseen(catalog, heap, key)
 
 
@@ -177,7 +178,7 @@ TO_DROP = ("DropStmt", "DropOwnedStmt")
 
 
 def mark_unseen(catalog: Catalog, heap: dict[Any, Any], key: Any) -> None:
-    """A row is there by assumption from here on."""
+    """Mark a row as assumed."""
     row = heap.get(key)
     if row is not None and row.seen:
         catalog.journal.entries.append((heap, key, row))
@@ -186,20 +187,21 @@ def mark_unseen(catalog: Catalog, heap: dict[Any, Any], key: Any) -> None:
 
 
 def assume_source(catalog: Catalog, source: int) -> None:
-    """What a source made is there by assumption: it may not be meant for this database."""
+    """Mark the objects that a source created as assumed: it may not be meant for this database."""
     relations = catalog.relations
     for oid, row in [*relations.items()]:
         if row.seen and row.place is not None and row.place.source == source:
             relations[oid] = replace(row, seen=False)
-            at = row.place.source, row.place.statement
-            catalog.reasons.rows.setdefault(oid, Reason("this statement may be for another database", at))
+            place = row.place.source, row.place.statement
+            catalog.reasons.rows.setdefault(oid, Reason("this statement may be for another database", place))
 
 
 def assume_unknown(session: Session, name: str, node: Node, changes: list[Change]) -> None:
-    """Doubt what a statement changed that names something unknown: if that is missing, the server refused it all.
+    """Mark as assumed the changes of a statement that names an unknown object: if that is missing, the server refused
+    all of it.
 
-    Something else that the statement makes of its own, as CREATE TABLE with a foreign key, is not doubted: where it is
-    missing, there is nothing to report on.
+    Objects that the statement itself creates, such as a table with a foreign key, stay certain: if the table is
+    missing, there is nothing to report.
     """
     catalog = session.catalog
     if name in _CREATING:
@@ -208,7 +210,7 @@ def assume_unknown(session: Session, name: str, node: Node, changes: list[Change
         assume_changes(catalog, changes)
     if name not in _DOUBTED or _is_plain(catalog, name, node):
         return
-    if session.basis.certain and not (name == "AlterTableStmt" and made_of_unseen(changes)):
+    if session.basis.certain and not (name == "AlterTableStmt" and rests_on_unseen(changes)):
         return
     if name == "IndexStmt":
         for heap, key, _ in changes:
@@ -223,9 +225,9 @@ def assume_unknown(session: Session, name: str, node: Node, changes: list[Change
 
 
 def _doubt_recreated(session: Session, changes: list[Change]) -> None:
-    """What gets a name that was perhaps not freed is there by assumption."""
+    """Mark as assumed the objects that take a name that may still be in use."""
     catalog = session.catalog
-    # The unit made one of that name before, of which it is not certain what became of it.
+    # The unit created an object of that name before and may have dropped it.
     replaced = {
         (former.namespace, former.name)
         for heap, key, former in changes
@@ -246,9 +248,9 @@ _CREATING = ("CreateStmt", "CreateTableAsStmt", "CreatePublicationStmt")
 
 
 def _is_plain(catalog: Catalog, name: str, node: Node) -> bool:
-    """Whether a statement changes nothing known by what is unknown in it: all it changes is what is unknown.
+    """Whether a statement changes only unknown objects.
 
-    Roles belong to the cluster, and are assumed to exist.
+    Roles belong to the cluster and are assumed to exist.
     """
     if name in ("DropStmt", "DropRoleStmt"):
         return len(node["objects" if name == "DropStmt" else "roles"]) < 2
@@ -267,12 +269,11 @@ _DOUBTED = frozenset(
         "DropRoleStmt", "DropStmt", "IndexStmt", "RenameStmt",
     )
 )  # fmt: skip
-"""Statements that change what others made, and CREATE PUBLICATION."""
+"""Statements that change objects that earlier statements created, and CREATE PUBLICATION."""
 
 
-def made_of_unseen(changes: Iterable[Change]) -> bool:
-    """Whether what a statement changed has columns of types that are not visible, is there by assumption since, or has
-    taken the place of something that was."""
+def rests_on_unseen(changes: Iterable[Change]) -> bool:
+    """Whether a changed object is assumed, replaces an assumed one, or gained columns of unknown types."""
     compared: set[int] = set()
     for heap, key, former in changes:
         row = heap.get(key)
@@ -283,13 +284,13 @@ def made_of_unseen(changes: Iterable[Change]) -> bool:
         if isinstance(row, Relation) and row.seen and row.kind in "rp" and row.oid not in compared:
             compared.add(row.oid)  # the first former row is the one before the statement
             known = former.columns if isinstance(former, Relation) else ()
-            if any(not column.type for column in _new(row.columns, known)):
+            if any(not column.type for column in _new_columns(row.columns, known)):
                 return True
     return False
 
 
-def _new(columns: tuple[Column, ...], known: tuple[Column, ...]) -> tuple[Column, ...]:
-    """The columns that came or changed; each stays at the place of its number."""
+def _new_columns(columns: tuple[Column, ...], known: tuple[Column, ...]) -> tuple[Column, ...]:
+    """Return the columns that are new or changed. Each column stays at the position of its number."""
     if columns[: len(known)] == known:
         return tuple(column for column in columns[len(known) :] if not column.dropped)
     pairs = compress(zip(columns, known, strict=False), map(is_not, columns, known))
@@ -298,7 +299,7 @@ def _new(columns: tuple[Column, ...], known: tuple[Column, ...]) -> tuple[Column
 
 
 def assume_refused(session: Session, name: str, node: Node) -> None:
-    """A statement whose refusal is only assumed: what it would have made may be there after all."""
+    """Record that a statement whose refusal is only assumed may have changed something."""
     if name in ("AlterTableStmt", "RenameStmt", "AlterObjectSchemaStmt"):
         session.blind = True
         assume_targets(session, name, node)
@@ -307,11 +308,11 @@ def assume_refused(session: Session, name: str, node: Node) -> None:
 
 
 def assume_targets(session: Session, name: str, node: Node) -> None:
-    """A statement was perhaps accepted that is taken for refused: the relations that it changes are not certain."""
+    """Mark the target relations of a statement as assumed: its refusal may be wrong."""
     targets = [node["relation"]] if "relation" in node else []
     if name == "DropStmt" and node["removeType"] in RELATION_KINDS:
         targets = [range_var(strings(list_items(item))) for item in node["objects"]]
     for target in targets:
-        found = session.find_relation(target)
-        if found is not None:
-            mark_unseen(session.catalog, session.catalog.relations, found.oid)
+        relation = session.find_relation(target)
+        if relation is not None:
+            mark_unseen(session.catalog, session.catalog.relations, relation.oid)

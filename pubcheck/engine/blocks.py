@@ -1,4 +1,4 @@
-"""What a fold does with statements inside others: DO blocks, and the bodies of functions that statements call."""
+"""Run statements inside others: DO blocks, and the bodies of functions that statements call."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from pubcheck.engine.assumptions import (
     assume_refused,
     assume_statement,
     assume_unknown,
+    created_names,
+    dropped_names,
     identity_changes,
     joined_identities,
-    made_of_unseen,
-    names_made,
-    names_taken,
     net_changes,
+    rests_on_unseen,
     sets_identities_only,
 )
-from pubcheck.engine.function_bodies import compile_error, function_made, refused_body
+from pubcheck.engine.function_bodies import compile_error, created_function, refused_body
 from pubcheck.engine.inner_statements import embedded, with_sites
 from pubcheck.engine.replay import WITH_FILTERS, Execution, Replay
 from pubcheck.postgres.catalog.reasons import MAY_NOT_RUN, Reason
@@ -51,13 +51,13 @@ _PUBLICATION = re.compile("publication", re.IGNORECASE)
 _ABOUT_PUBLICATIONS = re.compile(
     r"\b(?:create|alter|drop)\s+publication\b|\breplica\s+identity\s+(?:full|nothing|default|using)\b", re.IGNORECASE
 )
-_UNFINISHED = "see that each statement ends with a semicolon, as do END, END IF, END LOOP and END CASE"
+_UNFINISHED = "end each statement with a semicolon, also END, END IF, END LOOP and END CASE"
 _MAY_NOT_GET_HERE = Reason("it is unknown whether the block gets here")
 _NOT_INLINE = ("sql", "c", "internal")
 
 
 class _Mark(Struct, frozen=True):
-    """A point to go back to: lengths of the journal and of what was found."""
+    """A point to return to: the lengths of the journal and of the lists of findings."""
 
     entries: int
     diagnostics: int
@@ -65,55 +65,55 @@ class _Mark(Struct, frozen=True):
 
 
 class BlockRunner:
-    """The host of an interpreter (``interpret.Host``): one top-level statement of a fold and all inside it."""
+    """Host of an interpreter (``interpret.Host``): one top-level statement and everything inside it."""
 
-    def __init__(self, fold: Replay, statement: StatementText, source: int, *, filled: bool = False) -> None:
-        self.fold = fold
-        self.session = fold.session
+    def __init__(self, replay: Replay, statement: StatementText, source: int, *, filled: bool = False) -> None:
+        self.replay = replay
+        self.session = replay.session
         self.statement = statement
         self.source = source
         self.filled = filled
-        """Whether the whole statement is run is not known."""
+        """Whether it is unknown that the statement runs as written."""
         self.rehearsing = False
         self.text = with_sites(statement)
-        """The statement itself, with offsets in the source."""
+        """The statement, with offsets in the source."""
         self.implicit = False
-        self.begun = _Mark(0, 0, 0)
-        self.about = False
-        """Whether something was done about a publication, or is to be by a function that is called."""
+        self.start_mark = _Mark(0, 0, 0)
+        self.about_publication = False
+        """Whether something changed a publication, or a called function may."""
 
     # Running.
 
     def run(self, name: str, node: Node) -> None:
-        """Do a DO block, or a statement that calls functions."""
-        session, journal = self.session, self.fold.catalog.journal
+        """Run a DO block, or a statement that calls functions."""
+        session, journal = self.session, self.replay.catalog.journal
         session.begin_statement(self.source, self.statement.index, self.statement.text)
         self.implicit = session.transaction is None
         if self.implicit:
             journal.entries.clear()
             session.begin()
         journal.undone.clear()
-        self.begun = self.mark()
+        self.start_mark = self.mark()
         interpreter = Interpreter(self, self.routine_of)
         interpreter.doubt.ways = int(self.filled)
         interpreter.atomic = interpreter.in_transaction = not self.implicit
-        with self.fold.faults.guard(self.statement) as guard:
+        with self.replay.faults.guard(self.statement) as guard:
             try:
-                self._interpreted(interpreter, name, node)
+                self._interpret(interpreter, name, node)
                 interpreter.settle()
             except Raised as raised:
-                self.undo(self.begun)
+                self.undo(self.start_mark)
                 self.refuse(raised, Basis(_MAY_NOT_GET_HERE if interpreter.doubt.unproven else None))
             except (Exhausted, TooDeep, RecursionError):
                 self.unfollowed(None, self.statement.text)
         if guard.failed:
-            self.undo(self.begun)
+            self.undo(self.start_mark)
             self.unfollowed(None, self.statement.text)
         if self.implicit and session.transaction is not None:
             apply(session, "TransactionStmt", {"kind": "TRANS_STMT_COMMIT"})
         session.forget_path()
 
-    def _interpreted(self, interpreter: Interpreter, name: str, node: Node) -> None:
+    def _interpret(self, interpreter: Interpreter, name: str, node: Node) -> None:
         if name != "DoStmt":
             interpreter.statement(self.text, name, node)
             return
@@ -121,8 +121,8 @@ class BlockRunner:
         if body is None:
             language = language_of(node)
             if language in _NOT_INLINE:
-                said = f'language "{language}" does not support inline code execution'
-                raise Raised(ServerError("0A000", said), None)
+                message = f'language "{language}" does not support inline code execution'
+                raise Raised(ServerError("0A000", message), None)
             # In another language.
             self.unfollowed(None, self.statement.text)
             return
@@ -137,29 +137,33 @@ class BlockRunner:
             raise Raised(compile_error(self.text.text, within or body, failure), None, compiled=True) from None
 
     def routine_of(self, row: Proc) -> Routine | None:
-        found = self.fold.catalog.routines.get(row.oid)
-        if not isinstance(found, Routine):
+        routine = self.replay.catalog.routines.get(row.oid)
+        if not isinstance(routine, Routine):
             return None
-        self.fold.called.add(row.oid)
-        self.about = self.about or _ABOUT_PUBLICATIONS.search(found.body.text) is not None
-        return found
+        self.replay.called_functions.add(row.oid)
+        self.about_publication = self.about_publication or _ABOUT_PUBLICATIONS.search(routine.body.text) is not None
+        return routine
 
     # interpret.Host.
 
     def do(self, inner: Inner, name: str, node: Node, standing: ExecutionContext) -> bool | ServerError:
         run = _InnerExecution(self, inner, standing)
-        if name in WRITING and self.fold.refuses_writes and not (standing.doubtful or standing.unsure):
-            self._written(run, name, node)
+        if name in WRITING and self.replay.refuses_writes and not (standing.doubtful or standing.unsure):
+            self._check_write(run, name, node)
         try:
-            self.fold.execute(run, name, node)
+            self.replay.execute(run, name, node)
         except RecursionError:
             self.unfollowed(inner, run.statement.text)
             return False
         return run.answer
 
     def place_in(self, body: str, location: int, inner: Inner) -> tuple[Inner | None, int]:
-        """Where the server points to in the body of a function (function_parse_error_transpose): in the statement that
-        was sent, if the body stands there once as it is, or else in the body. In bytes."""
+        """Return the byte position at which the server reports an error in the body of a function
+        (function_parse_error_transpose).
+
+        That is a position in the statement that was sent, if the body occurs there exactly once as it is. Otherwise it
+        is a position in the body.
+        """
         sent, written = self.text.text, re.escape(body)
         literals = list(re.finditer(rf"'{written}'(?!')|\${written}\$", sent))
         if len(literals) == 1:
@@ -167,87 +171,89 @@ class BlockRunner:
         text = Text(body, (), inner.text.start, inner.text.end)
         return Inner(text, inner.number), in_bytes(body, location)
 
-    def _written(self, run: _InnerExecution, name: str, node: Node) -> None:
-        """A statement that writes a table. Raises Raised where it is certainly refused."""
+    def _check_write(self, run: _InnerExecution, name: str, node: Node) -> None:
+        """Check a statement that writes a table. Raises Raised if it is certainly refused."""
         block, text = self.statement.text, run.statement
         self.session.begin_statement(run.source, run.number, text.text)
-        stop = self.fold.stopped.stop(name, node, block.replace(text.text.strip(), "") if block != text.text else "")
+        stop = self.replay.refused_dml.stop(
+            name, node, block.replace(text.text.strip(), "") if block != text.text else ""
+        )
         if stop is not None and stop.certain:
-            raise Raised(self.fold.stopped.error(text, stop), run.inner)
+            raise Raised(self.replay.refused_dml.error(text, stop), run.inner)
 
     def unfollowed(self, inner: Inner | None, known: str | None) -> None:
         session = self.session
         if self.rehearsing:
             return
         session.note_unknown_effect(known)
-        if _PUBLICATION.search(known) if known else self.fold.catalog.publications:
+        if _PUBLICATION.search(known) if known else self.replay.catalog.publications:
             self._report_unseen(inner)
 
     def _report_unseen(self, inner: Inner | None) -> None:
-        """Once a source, that a statement about a publication may be run that is not known."""
-        fold = self.fold
-        if self.source in fold.told_not_seen:
+        """Report, once per source, that an unknown statement about a publication may run."""
+        replay = self.replay
+        if self.source in replay.sources_reported_unseen:
             return
-        fold.told_not_seen.add(self.source)
+        replay.sources_reported_unseen.add(self.source)
         statement = self.statement if inner is None else self.statement_text(inner)
-        fold.diagnostics.append(
+        replay.diagnostics.append(
             RULES["PUB009"].diagnostic(
                 "assumed",
-                (fold.major,),
-                "what this runs is only known when it runs, and it may be about a publication",
+                (replay.major,),
+                "the SQL that this runs is known only at run time, and it may be about a publication",
                 statement.span(0),
-                help="what is said of the same publications and tables from here on is assumed",
+                help="later findings about the same publications and tables are assumed",
                 statement=statement.ref(),
             )
         )
 
     def mark(self) -> _Mark:
-        fold = self.fold
-        return _Mark(fold.catalog.journal.mark(), len(fold.diagnostics), len(fold.at_hand.repeats))
+        replay = self.replay
+        return _Mark(replay.catalog.journal.mark(), len(replay.diagnostics), len(replay.reporter.repeats))
 
     def undo(self, mark: _Mark) -> None:
-        fold, journal = self.fold, self.fold.catalog.journal
+        replay, journal = self.replay, self.replay.catalog.journal
         before = len(journal.undone)
         journal.undo(mark.entries)
-        del fold.diagnostics[mark.diagnostics :]
-        del fold.at_hand.repeats[mark.repeats :]
+        del replay.diagnostics[mark.diagnostics :]
+        del replay.reporter.repeats[mark.repeats :]
         self.session.forget_path()
         if not self.rehearsing:
-            fold.follow_back(self.source, self.statement.index, journal.undone[before:])
+            replay.follow_undo(self.source, self.statement.index, journal.undone[before:])
 
     def assume_since(self, mark: _Mark) -> None:
-        journal = self.fold.catalog.journal
+        journal = self.replay.catalog.journal
         changes, before = net_changes(journal.entries[mark.entries :]), journal.mark()
-        self.fold.perhaps_made.update((*names_made(changes), *names_taken(changes)))
-        self.fold.perhaps_made.discard("")
-        assume_changes(self.fold.catalog, changes)
+        self.replay.uncertain_names.update((*created_names(changes), *dropped_names(changes)))
+        self.replay.uncertain_names.discard("")
+        assume_changes(self.replay.catalog, changes)
         kinds = (Relation, Publication, Type, Proc)
         if any(isinstance(former, kinds) and key not in heap for heap, key, former in changes):
-            # What was taken away may still be there.
+            # The dropped object may still exist.
             self.session.note_unknown_effect(self.statement.text)
         for heap, key, former in changes:
             row = heap.get(key)
             if not isinstance(row, Relation) or not isinstance(former, Relation):
                 continue
             if row.identity == "f" and former.identity in "dn":
-                # The table may have the identity of before: that with which more is refused, and only assumed.
+                # The table may still have its former identity, under which more is refused, but only assumed.
                 journal.entries.append((heap, key, row))
                 heap[key] = replace(row, identity=former.identity)
         self._follow_since(before)
 
     def skip(self, mark: _Mark) -> None:
-        journal = self.fold.catalog.journal
+        journal = self.replay.catalog.journal
         before = journal.mark()
-        assume_changes(self.fold.catalog, journal.entries[mark.entries :])
+        assume_changes(self.replay.catalog, journal.entries[mark.entries :])
         self._follow_since(before)
 
     def _follow_since(self, before: int) -> None:
-        """Take in the changes since ``before`` that no statement made."""
+        """Follow the changes since ``before``, which no statement made."""
         if not self.rehearsing:
-            self.fold.follow_back(self.source, self.statement.index, self.fold.catalog.journal.entries[before:])
+            self.replay.follow_undo(self.source, self.statement.index, self.replay.catalog.journal.entries[before:])
 
     def start_alternative(self, mark: _Mark) -> IdentityChanges:
-        journal, relations = self.fold.catalog.journal, self.fold.catalog.relations
+        journal, relations = self.replay.catalog.journal, self.replay.catalog.relations
         before = journal.mark()
         changes = identity_changes(relations, journal.entries[mark.entries :])
         for oid, (former, _) in changes.items():
@@ -256,7 +262,7 @@ class BlockRunner:
         return changes
 
     def join(self, alternatives: Sequence[IdentityChanges], *, complete: bool) -> None:
-        catalog = self.fold.catalog
+        catalog = self.replay.catalog
         before = catalog.journal.mark()
         for oid, row in joined_identities(catalog.relations, alternatives, complete=complete):
             catalog.relations.put(oid, row)
@@ -270,24 +276,24 @@ class BlockRunner:
         session = self.session
         apply(session, "TransactionStmt", {"kind": f"TRANS_STMT_{'COMMIT' if commit else 'ROLLBACK'}"})
         session.begin()
-        self.begun = self.mark()
+        self.start_mark = self.mark()
         return True
 
     def swallowed(self, raised: Raised) -> None:
-        """A handler for everything takes a refusal that is certain, and nobody hears of it."""
+        """Report a certain refusal that EXCEPTION WHEN OTHERS hides."""
         error = raised.error
         if error.key is None or raised.inner is None:
             return
         statement = self.statement_text(raised.inner)
-        met = error.evidence if isinstance(error.evidence, RefusedDml) else None
-        message = met.diagnostic.message if met is not None else explain(error)[0]
-        self.fold.diagnostics.append(
+        refused_dml = error.evidence if isinstance(error.evidence, RefusedDml) else None
+        message = refused_dml.diagnostic.message if refused_dml is not None else explain(error)[0]
+        self.replay.diagnostics.append(
             RULES["PUB135"].diagnostic(
                 "certain",
-                (self.fold.major,),
+                (self.replay.major,),
                 f"this never works, and EXCEPTION WHEN OTHERS hides it: {message}",
                 statement.span(error.culprit or 0),
-                help="name the condition that is meant, as in WHEN duplicate_object, so that other errors are seen",
+                help="name the expected condition, for example WHEN duplicate_object, to see other errors",
                 statement=statement.ref(),
                 object=error.relation,
                 publications=(error.publication,) if error.publication else (),
@@ -297,62 +303,67 @@ class BlockRunner:
     # Places.
 
     def statement_text(self, inner: Inner) -> StatementText:
-        """An inner statement as the fold's findings need it."""
+        """Return an inner statement with its place in the source."""
         return embedded(self.statement, inner)
 
     def refuse(self, raised: Raised, basis: Basis) -> None:
-        """The block is refused: one finding, with the first error that the server raises."""
+        """Report that the block is refused: one finding, with the first error that the server raises."""
         error, inner = raised.error, raised.inner
         statement = self.statement if inner is None else self.statement_text(inner)
         self.session.notices = []
         if error.key is None:
-            if self.about or any(_ABOUT_PUBLICATIONS.search(each.text) for each in (self.statement, statement)):
+            if self.about_publication or any(
+                _ABOUT_PUBLICATIONS.search(each.text) for each in (self.statement, statement)
+            ):
                 self._report_failure(statement, error, basis, compiled=raised.compiled)
         elif error.key == "syntax-error" or raised.compiled:
             self._refuse_syntax(statement, error, basis, compiled=raised.compiled)
         elif isinstance(error.evidence, RefusedDml):
-            self.fold.stopped.record(error.evidence)
+            self.replay.refused_dml.record(error.evidence)
         else:
-            self.fold.at_hand.refuse(statement, error, basis)
+            self.replay.reporter.refuse(statement, error, basis)
 
     def _report_failure(self, statement: StatementText, error: ServerError, basis: Basis, *, compiled: bool) -> None:
-        """What the statement did about publications is taken back, or never done, by an error about something else."""
-        message = f"this fails, and what it does about publications is taken back: {error.message}"
-        help_text = "mend what fails, or put it into a block of its own with EXCEPTION WHEN if it may fail"
+        """Report that an error about something else undoes, or prevents, what the statement does about publications."""
+        message = f"this fails, so its changes to publications are undone: {error.message}"
+        help_text = "fix the failing statement; if it may fail, put it in its own block with EXCEPTION WHEN"
         if compiled:
-            message = f"PostgreSQL cannot read this body, and runs nothing of it: {error.message}"
+            message = f"PostgreSQL cannot parse this body, and runs none of it: {error.message}"
             help_text = _UNFINISHED
         certainty: Certainty = "certain" if basis.certain else "assumed"
-        span, answer = statement.span(error.culprit or 0), self.fold.at_hand.answer(statement, error, basis)
-        self.fold.diagnostics.append(
-            RULES["PUB137"].diagnostic(certainty, (self.fold.major,), message, span, help=help_text, **answer)
+        span, answer = statement.span(error.culprit or 0), self.replay.reporter.answer(statement, error, basis)
+        self.replay.diagnostics.append(
+            RULES["PUB137"].diagnostic(certainty, (self.replay.major,), message, span, help=help_text, **answer)
         )
 
     def _refuse_syntax(self, statement: StatementText, error: ServerError, basis: Basis, *, compiled: bool) -> None:
         from pubcheck.checks.ddl.syntax_help import code_of_syntax_error, syntax_help
 
         code, error.detail = code_of_syntax_error(error.message)
-        told = statement.text if error.evidence is None else str(error.evidence)
-        self.fold.diagnostics.append(
+        refused_text = statement.text if error.evidence is None else str(error.evidence)
+        self.replay.diagnostics.append(
             RULES[code].diagnostic(
                 "certain",
-                (self.fold.major,),
-                f"PostgreSQL cannot read this statement: {error.message}",
+                (self.replay.major,),
+                f"PostgreSQL cannot parse this statement: {error.message}",
                 statement.span(error.culprit or 0),
-                help=syntax_help(told) or (_UNFINISHED if compiled else None),
-                **self.fold.at_hand.answer(statement, error, basis),
+                help=syntax_help(refused_text) or (_UNFINISHED if compiled else None),
+                **self.replay.reporter.answer(statement, error, basis),
             )
         )
 
 
 class _InnerExecution(Execution):
-    """How a statement inside a block is executed. ``answer`` is what the interpreter is told: whether the statement
-    rests on nothing unseen, or the refusal that is only assumed."""
+    """How a statement inside a block is executed.
+
+    ``answer`` is the result for the interpreter: whether the statement rests on nothing unseen, or the refusal that is
+    only assumed.
+    """
 
     def __init__(self, runner: BlockRunner, inner: Inner, context: ExecutionContext) -> None:
-        super().__init__(runner.fold, runner.statement_text(inner), runner.source, filled=context.unsure)
+        super().__init__(runner.replay, runner.statement_text(inner), runner.source, filled=context.unsure)
         self.runner, self.inner, self.context = runner, inner, context
-        self.number = runner.fold.statements.embed(runner.source, self.statement)
+        self.number = runner.replay.statements.embed(runner.source, self.statement)
         self.conditional = context.doubtful
         self.recorded = not runner.rehearsing
         self.answer: bool | ServerError = False
@@ -364,37 +375,37 @@ class _InnerExecution(Execution):
     def check_body(self, name: str, mark: int, *, perhaps_refused: bool) -> None:
         if perhaps_refused:
             self.replay.session.assume(self.replay.catalog.reasons.current(MAY_BE_REFUSED))
-        function = function_made(self.replay, mark) if name == "CreateFunctionStmt" else None
+        function = created_function(self.replay, mark) if name == "CreateFunctionStmt" else None
         failure = refused_body(self.replay, function) if function is not None else None
         if function is not None and failure is not None:
-            body, at = function.body.text, failure.location or 0
-            self._raised_at, location = self.runner.place_in(body, at, self.inner)
+            body, offset = function.body.text, failure.location or 0
+            self._raised_at, location = self.runner.place_in(body, offset, self.inner)
             raise failure.error(location)
 
     def refuse(self, error: ServerError, name: str, node: Node) -> None:
-        """Raises Raised where the refusal is certain."""
+        """Report the refusal. Raises Raised if it is certain."""
         replay, session = self.replay, self.replay.session
-        if error.sqlstate in ALREADY and not replay.perhaps_made.isdisjoint(error.arguments.values()):
+        if error.sqlstate in ALREADY and not replay.uncertain_names.isdisjoint(error.arguments.values()):
             session.assume("it is unknown whether an earlier block, which may fail, has created it")
         if session.basis.certain:
             raise Raised(error, self._raised_at) from None
         if error.key is not None and not self.context.excuse(error, False):
-            replay.at_hand.refuse(self.statement, error, session.basis)
+            replay.reporter.refuse(self.statement, error, session.basis)
             assume_refused(session, name, node)
         self.answer = error
 
     def assume(self, name: str, node: Node, mark: int, *, perhaps_refused: bool) -> None:
         replay, session, context = self.replay, self.replay.session, self.context
         changes = replay.catalog.journal.entries[mark:]
-        self.runner.about = self.runner.about or name in WITH_FILTERS
+        self.runner.about_publication = self.runner.about_publication or name in WITH_FILTERS
         in_branch = context.in_branch and name not in TO_DROP
-        # A statement of a branch that is perhaps skipped does not make what follows it uncertain.
-        # Rows and replica identities that a branch perhaps changes leave certain what follows it.
+        # A statement of a branch that may be skipped does not make later statements uncertain.
+        # Rows and replica identities that a branch may change leave later statements certain.
         harmless = in_branch and sets_identities_only(session.catalog.relations, changes)
         sure = session.basis.certain_if_run if harmless else session.basis.certain
-        sure = sure and not made_of_unseen(changes)
-        if sure and replay.perhaps_made:
-            sure = replay.perhaps_made.isdisjoint(names_made(changes))
+        sure = sure and not rests_on_unseen(changes)
+        if sure and replay.uncertain_names:
+            sure = replay.uncertain_names.isdisjoint(created_names(changes))
         if not in_branch and (context.doubtful or (context.handled and not sure)):
             assume_statement(replay.catalog, name, mark)
         elif not context.doubtful:

@@ -1,4 +1,4 @@
-"""The databases that the statements of a unit work in: one, unless psql is told to connect to others."""
+"""The databases in which the statements of a unit run: one, unless psql connects to others."""
 
 from __future__ import annotations
 
@@ -16,50 +16,56 @@ if TYPE_CHECKING:
 
 
 class Databases:
-    """One fold a major for each database, and which of them is at hand."""
+    """The replays of each database, one per major, and the current database."""
 
-    def __init__(self, folds: list[Replay], name: str) -> None:
-        """``folds`` are those of the database that everything begins with, which is called ``name``."""
-        self.folds = folds
-        self.at_hand = "", name
-        """The server ("" for that which everything begins with) and the name of the database."""
+    def __init__(self, replays: list[Replay], name: str) -> None:
+        """``replays`` belong to the first database, ``name``."""
+        self.replays = replays
+        self.current = "", name
+        """The server ("" for the first one) and the name of the database."""
         self._left: dict[tuple[str, str], list[Replay]] = {}
 
     def all(self) -> Iterator[Replay]:
-        """The folds of every database."""
-        self._left[self.at_hand] = self.folds
+        """Return the replays of every database."""
+        self._left[self.current] = self.replays
         return itertools.chain.from_iterable(self._left.values())
 
     def unfollowed(self, text: str | None) -> None:
-        """What was run is not followed: missing names may exist; ``text`` is what is known of it, None for nothing."""
-        for fold in self.folds:
-            fold.session.note_unknown_effect(text)
+        """Record that something ran that is not followed, so missing names may exist.
 
-    def at(self, place: At, unknown: str) -> None:
-        """A statement is at hand, or something else, of which something is ``unknown``: for what is said of doubts that
-        it brings."""
-        for fold in self.folds:
-            fold.catalog.reasons.at, fold.catalog.reasons.text = place, unknown
+        ``text`` is the known part of it, None if nothing is known.
+        """
+        for replay in self.replays:
+            replay.session.note_unknown_effect(text)
 
-    def connect(self, source: int, before: StatementText, wanted: Connection) -> None:
-        """psql's \\connect: the database that it names is at hand from here on; ``before`` it stood, in that source."""
-        server, name = self.at_hand
-        database = server if wanted.server is None else wanted.server, wanted.database or name
-        if database != self.at_hand:
-            self._left.pop(self.at_hand, None)
-            self._left[self.at_hand] = self.folds
-            others = self._left.get(database) or [fold.in_other_database(database[1]) for fold in self.folds]
-            beside = self.folds
+    def set_place(self, place: At, unknown: str) -> None:
+        """Set the current place, and ``unknown``, the reason why findings that rest on it are assumed."""
+        for replay in self.replays:
+            replay.catalog.reasons.at, replay.catalog.reasons.text = place, unknown
+
+    def connect(self, source: int, before: StatementText, connection: Connection) -> None:
+        """Change to the database that psql's \\connect names.
+
+        ``before`` is the statement before the command, in source number ``source``.
+        """
+        server, name = self.current
+        database = server if connection.server is None else connection.server, connection.database or name
+        if database != self.current:
+            self._left.pop(self.current, None)
+            self._left[self.current] = self.replays
+            others = self._left.get(database) or [replay.another_database(database[1]) for replay in self.replays]
+            neighbours = self.replays
             if database[0] != server:
-                # What databases of a server share is that of the one that was there last.
-                of_server = [folds for (where, _), folds in self._left.items() if where == database[0]]
-                beside = of_server[-1] if of_server else others
-            for fold, other, sharing in zip(self.folds, others, beside, strict=True):
+                # Databases of one server share roles and settings: take them from the database that was last current
+                # there.
+                of_server = [replays for (where, _), replays in self._left.items() if where == database[0]]
+                neighbours = of_server[-1] if of_server else others
+            for replay, other, sharing in zip(self.replays, others, neighbours, strict=True):
                 if sharing is not other:
                     other.share(sharing)
-                # A variable, the first name that is said, or another server may be what was met before.
+                # A variable, the default name, or another server may be a database that was seen before.
                 unknown = database[1].startswith(":") or name == Config().database or database[0] != server
-                other.session.blind = other.session.blind or (unknown and fold.catalog.holds_something())
-            self.at_hand, self.folds = database, others
-        for fold in self.folds:
-            fold.connect(before, source, wanted.user)
+                other.session.blind = other.session.blind or (unknown and replay.catalog.holds_something())
+            self.current, self.replays = database, others
+        for replay in self.replays:
+            replay.connect(before, source, connection.user)

@@ -15,8 +15,8 @@ _HEADER_LENGTH = 2000
 
 
 def major_of_dump(sources: Sequence[Source]) -> tuple[tuple[int, ...], tuple[Diagnostic, ...]]:
-    """The major that a pg_dump header names, and what is to be said of it: another than the supported ones is judged as
-    the nearest."""
+    """Return the major that a pg_dump header names, and a note if it is not a supported one. The nearest supported
+    major is then used."""
     for source in sources:
         header = _DUMP_HEADER.search(source.text, 0, _HEADER_LENGTH)
         if header is None:
@@ -28,9 +28,9 @@ def major_of_dump(sources: Sequence[Source]) -> tuple[tuple[int, ...], tuple[Dia
         note = RULES["PUB007"].diagnostic(
             "certain",
             (major,),
-            f"a dump of PostgreSQL {number} is judged as PostgreSQL {major}",
+            f"this dump of PostgreSQL {number} is checked as PostgreSQL {major}",
             Span(source, header.start(), header.end()),
-            help=f"majors that can be judged: {', '.join(map(str, MAJORS))}; choose one with --postgres",
+            help=f"supported versions: {', '.join(map(str, MAJORS))}; choose one with --postgres",
         )
         return (major,), (note,)
     return (), ()

@@ -1,4 +1,4 @@
-"""What is said of a unit when it is over: which writes are refused in its final state, and what is lost in silence."""
+"""Findings about the final state of a unit: refused writes, and silent losses."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _CHANGES_IDENTITY = (" REPLICA IDENTITY ", "CREATE UNIQUE INDEX ", " SET NOT NUL
 
 
 class Outcome:
-    """The final state of one major as diagnostics."""
+    """Turns the final state of one major into diagnostics."""
 
     def __init__(
         self,
@@ -35,72 +35,85 @@ class Outcome:
         statements: Statements,
         refused: Sequence[tuple[Refusal, Place]],
         history: History | None,
-        stopped: RefusedDmlCollector | None,
+        refused_dml: RefusedDmlCollector | None,
         faults: Faults,
     ) -> None:
-        """``refused`` is what is refused in the end, with the place after which it was; ``stopped``, if there are any,
-        the statements that are refused for what they write."""
+        """``refused`` has the writes that are refused in the final state, each with the place after which it is
+        refused.
+
+        ``refused_dml`` has the statements of the unit whose writes are refused, if there are any.
+        """
         self.session, self.statements, self.majors = session, statements, (session.catalog.major.number,)
-        self.refused, self.history, self._stopped, self._faults = refused, history, stopped, faults
+        self.refused, self.history, self._refused_dml, self._faults = refused, history, refused_dml, faults
         self._keys: Keys = {}
         self._remedies: Remedies | None = None
         self._grounds = Grounds(session, statements)
 
-    def diagnostics(self, wanted: frozenset[str]) -> Iterator[Diagnostic]:
-        """All that is found, of silent losses what the rules of these codes find."""
-        if self._stopped is not None:
-            self._stopped.end(self.refused)
-        for found, place in self.refused:
+    def diagnostics(self, codes: frozenset[str]) -> Iterator[Diagnostic]:
+        """Yield all findings. Of the rules about silent losses, only those with these codes are run."""
+        if self._refused_dml is not None:
+            self._refused_dml.end(self.refused)
+        for refusal, place in self.refused:
             with self._faults.guard(place):
-                yield self._write(found, place)
-        if self._stopped is not None:
+                yield self._write(refusal, place)
+        if self._refused_dml is not None:
             with self._faults.guard(None):
-                yield from self._stopped.resolved_later(self.statements)
+                yield from self._refused_dml.resolved_later(self.statements)
         if self.history is not None:
             # Loaded only where there are publications or subscriptions.
             from pubcheck.checks.registry import run_final_state_rules
 
-            for finding in run_final_state_rules(self.ground(self.history), wanted, self._faults):
+            for finding in run_final_state_rules(self.context(self.history), codes, self._faults):
                 with self._faults.guard(finding.place):
-                    yield self._silent(finding)
+                    yield self._silent_loss(finding)
 
-    def ground(self, history: History) -> RuleContext:
-        """What the rules about silent losses look at."""
+    def context(self, history: History) -> RuleContext:
+        """Return the context in which the rules about silent losses run."""
         from pubcheck.checks.context import RuleContext
 
         return RuleContext(self.session, history, self.refused, self.statements.sources)
 
     # Refused writes.
 
-    def _write(self, found: Refusal, place: Place) -> Diagnostic:
+    def _write(self, refusal: Refusal, place: Place) -> Diagnostic:
         # Loaded only where a write is refused.
         from pubcheck.checks.messages import writes
 
         catalog = self.session.catalog
         attempt = self._faults.value
-        remedies = attempt(place, None, self._remedies_of, found.relation)
-        ways = attempt(place, [], remedies.of, found) if remedies is not None else []
-        stopped = attempt(place, (), self._stopped.still_refused, found) if self._stopped is not None else ()
-        return RULES[found.rule].diagnostic(
-            "certain" if found.certain and not self.session.healed else "assumed",
+        table_remedies = attempt(place, None, self._remedies_of, refusal.relation)
+        remedies = attempt(place, [], table_remedies.of, refusal) if table_remedies is not None else []
+        refused_statements = (
+            attempt(place, (), self._refused_dml.still_refused, refusal) if self._refused_dml is not None else ()
+        )
+        return RULES[refusal.rule].diagnostic(
+            "certain" if refusal.certain and not self.session.healed else "assumed",
             self.majors,
-            writes.headline(catalog, found),
+            writes.headline(catalog, refusal),
             self.statements.span(place),
-            help=attempt(place, None, writes.help_text, self.session, found, ways),
-            related=(*self._related(found, place), *stopped),
+            help=attempt(place, None, writes.help_text, self.session, refusal, remedies),
+            related=(*self._related(refusal, place), *refused_statements),
             statement=self.statements.at(place).ref(),
-            object=self.session.qualified(catalog.relations[found.relation]),
-            publications=(catalog.publications[found.publication].name,),
-            operation=found.operation,
-            server=found.server,
-            fixes=attempt(place, (), self._way_out, found, ways, lists_first=remedies is None or remedies.lists_first),
-            after=tuple(Earlier(catalog.publications[oid].name, rule) for oid, rule in found.after),
-            after_count=found.number,
-            assumptions=() if found.certain and not self.session.healed else self._grounds.of_refusal(found),
+            object=self.session.qualified(catalog.relations[refusal.relation]),
+            publications=(catalog.publications[refusal.publication].name,),
+            operation=refusal.operation,
+            server=refusal.server,
+            fixes=attempt(
+                place,
+                (),
+                self._fixes,
+                refusal,
+                remedies,
+                lists_first=table_remedies is None or table_remedies.lists_first,
+            ),
+            after=tuple(Earlier(catalog.publications[oid].name, rule) for oid, rule in refusal.after),
+            after_count=refusal.number,
+            assumptions=() if refusal.certain and not self.session.healed else self._grounds.of_refusal(refusal),
         )
 
     def _remedies_of(self, relation: int) -> Remedies:
-        """What can be done about the refused writes of a table; its causes come one after the other."""
+        """Return the ways to fix the refused writes of a table. Causes of one table follow each other, so only the last
+        is kept."""
         if self._remedies is None or self._remedies.relation != relation:
             # Loaded only where a write is refused.
             from pubcheck.checks.remedies.write_remedies import Remedies
@@ -108,44 +121,46 @@ class Outcome:
             self._remedies = Remedies(self.session, relation, self._written, self._keys)
         return self._remedies
 
-    def _way_out(self, found: Refusal, ways: Sequence[Remedy], *, lists_first: bool) -> tuple[Fix, ...]:
-        """A wider column list where it stands, or else another replica identity after the last statement of the unit,
-        or before the first that the refusal stops.
+    def _fixes(self, refusal: Refusal, remedies: Sequence[Remedy], *, lists_first: bool) -> tuple[Fix, ...]:
+        """Return the fix for a refusal: a wider column list, or another replica identity.
 
-        Whether a table should get another column, or send less, is for people to say.
+        The replica identity is set after the last statement of the unit, or before the first statement that the refusal
+        stops.
+
+        Adding columns to a table, or publishing less, is for the user to decide.
         """
-        if not found.certain or self.session.healed:
+        if not refusal.certain or self.session.healed:
             return ()
-        kinds = (self._wider_list, self._other_identity)
-        fixes = (fix(found, ways) for fix in (kinds if lists_first else reversed(kinds)))
+        kinds = (self._wider_list_fix, self._identity_fix)
+        fixes = (fix(refusal, remedies) for fix in (kinds if lists_first else reversed(kinds)))
         fix = next(filter(None, fixes), None)
         return () if fix is None else (fix,)
 
-    def _wider_list(self, found: Refusal, ways: Sequence[Remedy]) -> Fix | None:
-        entry = found.entry
-        if entry is None or self.history is None or not any(way.lists for way in ways):
+    def _wider_list_fix(self, refusal: Refusal, remedies: Sequence[Remedy]) -> Fix | None:
+        entry = refusal.entry
+        if entry is None or self.history is None or not any(remedy.lists for remedy in remedies):
             return None
         from pubcheck.checks.remedies import edits
         from pubcheck.checks.remedies.statement_fixes import widened
 
         statement, then = self.statements.at(entry.place), self.history.columns_then.get(entry.oid, ())
-        mending = widened(self.session.catalog, found, utf8(statement.text).data, then)
-        return None if mending is None else edits.as_fix(statement, mending, certain=True)
+        replacement = widened(self.session.catalog, refusal, utf8(statement.text).data, then)
+        return None if replacement is None else edits.as_fix(statement, replacement, certain=True)
 
-    def _other_identity(self, found: Refusal, ways: Sequence[Remedy]) -> Fix | None:
+    def _identity_fix(self, refusal: Refusal, remedies: Sequence[Remedy]) -> Fix | None:
         from pubcheck.checks.remedies import edits
 
         session = self.session
         plain = session.setting("search_path") == DEFAULT_PATH and session.superuser() and session.transaction is None
-        way = next((way for way in ways if all(map(_of_identity, way.statements))), None)
-        if not plain or way is None:
+        remedy = next((way for way in remedies if all(map(_changes_identity, way.statements))), None)
+        if not plain or remedy is None:
             return None
-        stopped = self._stopped.earliest(found.relation) if self._stopped is not None else None
-        if stopped is None:
-            return edits.appended(self.statements, way.statements, whole=way.ends == "table")
-        if len(way.statements) == 1 and " REPLICA IDENTITY " in way.statements[0]:
-            # The unit's own statements come no further than this.
-            return edits.insert_before(stopped, way.statements[0])
+        refused_statement = self._refused_dml.earliest(refusal.relation) if self._refused_dml is not None else None
+        if refused_statement is None:
+            return edits.appended(self.statements, remedy.statements, whole=remedy.ends == "table")
+        if len(remedy.statements) == 1 and " REPLICA IDENTITY " in remedy.statements[0]:
+            # The unit's own statements stop here.
+            return edits.insert_before(refused_statement, remedy.statements[0])
         return None
 
     def _written(self, entry: PublicationRel) -> str | None:
@@ -154,25 +169,26 @@ class Outcome:
         statement = self.statements.at(entry.place)
         return written_filter(utf8(statement.text).data, entry, self.session.catalog.relations[entry.relation])
 
-    def _related(self, found: Refusal, place: Place) -> Iterable[Span]:
-        """The other side of the matter: the table with its key, and the publication where it is said elsewhere."""
-        table = self.session.catalog.relations[found.relation].place
+    def _related(self, refusal: Refusal, place: Place) -> Iterable[Span]:
+        """Yield the related places: the table with its key, and the publication if it is defined elsewhere."""
+        table = self.session.catalog.relations[refusal.relation].place
         if table is not None and table != place:
             from pubcheck.checks.messages import writes
 
-            message = writes.identity_text(self.session.catalog, found.relation)
+            message = writes.identity_text(self.session.catalog, refusal.relation)
             yield self.statements.span(table, message)
-        entry = found.cause.place or self._published_at(found)
+        entry = refusal.cause.place or self._published_at(refusal)
         if entry is not None and (entry.source, entry.statement) != (place.source, place.statement):
-            name = self.session.catalog.publications[found.publication].name
+            name = self.session.catalog.publications[refusal.publication].name
             yield self.statements.span(entry, f'publication "{name}"')
 
-    def _published_at(self, found: Refusal) -> Place | None:
-        """Where the publication at fault names the table, an ancestor or their schema, or else its own name."""
-        if found.entry is not None:
-            return found.entry.place
-        catalog, publication = self.session.catalog, found.publication
-        for oid in (found.relation, *catalog.ancestors(found.relation)):
+    def _published_at(self, refusal: Refusal) -> Place | None:
+        """Return where the publication at fault names the table, an ancestor or their schema; otherwise where it is
+        created."""
+        if refusal.entry is not None:
+            return refusal.entry.place
+        catalog, publication = self.session.catalog, refusal.publication
+        for oid in (refusal.relation, *catalog.ancestors(refusal.relation)):
             if (publication, oid) in catalog.members:
                 return catalog.publication_rels[catalog.members[publication, oid]].place
             schema = (publication, catalog.relations[oid].namespace)
@@ -180,9 +196,9 @@ class Outcome:
                 return catalog.publication_namespaces[catalog.schema_members[schema]].place
         return catalog.publications[publication].place
 
-    # What is lost in silence, and what fails for subscribers.
+    # Silent losses, and failures at subscribers.
 
-    def _silent(self, finding: RuleFinding) -> Diagnostic:
+    def _silent_loss(self, finding: RuleFinding) -> Diagnostic:
         return RULES[finding.rule].diagnostic(
             "certain" if finding.certain else "assumed",
             self.majors,
@@ -202,5 +218,5 @@ class Outcome:
         )
 
 
-def _of_identity(statement: str) -> bool:
+def _changes_identity(statement: str) -> bool:
     return any(part in statement for part in _CHANGES_IDENTITY)

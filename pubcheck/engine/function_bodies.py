@@ -16,32 +16,32 @@ from pubcheck.postgres.tokens import in_bytes
 
 
 def compile_error(statement: str, body: Text, failure: NotParsed) -> ServerError:
-    """What the server says of a body that it cannot read, with the position in the statement around it."""
+    """Return the server's error for a body that does not parse, with the position in the statement around it."""
     location = None
     if failure.location is not None and body.sites:
         location = in_bytes(statement, body.outside(failure.location))
     return failure.error(location)
 
 
-def function_made(fold: Replay, since: int) -> Routine | None:
-    """The function that a statement has made; ``since``: the journal's mark before it."""
-    catalog = fold.catalog
-    made = (key for heap, key, _ in reversed(catalog.journal.entries[since:]) if heap is catalog.routines)
-    return catalog.routines.get(next(made, 0))
+def created_function(replay: Replay, since: int) -> Routine | None:
+    """Return the function that a statement created. ``since`` is the journal's mark before the statement."""
+    catalog = replay.catalog
+    created = (key for heap, key, _ in reversed(catalog.journal.entries[since:]) if heap is catalog.routines)
+    return catalog.routines.get(next(created, 0))
 
 
-def refused_body(fold: Replay, found: Routine) -> NotParsed | None:
-    """What is wrong with the body of the function that a statement has made."""
-    if fold.session.setting("check_function_bodies") == "off":
+def refused_body(replay: Replay, routine: Routine) -> NotParsed | None:
+    """Return the error in the body of a function, if there is one."""
+    if replay.session.setting("check_function_bodies") == "off":
         return None
-    trial = QueryChecker(fold.session, Budget())
+    trial = QueryChecker(replay.session, Budget())
     try:
-        if found.language == "plpgsql":
-            are_declarable(trial, found.body.text, program(found.header(), found.body.text))
+        if routine.language == "plpgsql":
+            are_declarable(trial, routine.body.text, program(routine.header(), routine.body.text))
         else:
-            check_sql(found.body.text)
+            check_sql(routine.body.text)
     except NotParsed as refusal:
-        return first_refusal(trial, found.body.text, refusal)
+        return first_refusal(trial, routine.body.text, refusal)
     except TooDeep:
         pass
     return None

@@ -10,29 +10,29 @@ from pubcheck.statement_index import StatementText
 
 
 def embedded(outer: StatementText, inner: Inner) -> StatementText:
-    """A statement inside another one, with its exact place in the source."""
+    """Return a statement inside another one, with its exact place in the source."""
     text, number = inner.text, (*outer.embedded, *inner.number)
     if not text.sites:
         start = text.start
         edits: tuple[tuple[int, int, str], ...] = ((0, max(0, text.end - start), text.text),)
         return StatementText(outer.source, outer.index, start, text.text, edits, number)
     start = text.sites[0][1]
-    found: list[tuple[int, int, str]] = []
+    edits_of_pieces: list[tuple[int, int, str]] = []
     for (inside, outside), (after, then) in itertools.pairwise(text.sites):
-        # What stands between two pieces beyond what the text has of it, or what the text has beyond that.
+        # The text between two pieces: source text without a counterpart, or inserted text.
         end = outside + after - inside
-        found.append((min(end, then) - start, then - start, "?" * max(0, end - then)))
-    return StatementText(outer.source, outer.index, start, text.text, tuple(found), number)
+        edits_of_pieces.append((min(end, then) - start, then - start, "?" * max(0, end - then)))
+    return StatementText(outer.source, outer.index, start, text.text, tuple(edits_of_pieces), number)
 
 
 def with_sites(statement: StatementText) -> Text:
-    """A top-level statement as the text of a block, with its offsets in the source."""
+    """Return the text of a top-level statement, with its offsets in the source."""
     text = statement.text
     sites = [(0, statement.start)]
     for start, end, sent in statement.edits:
         shift = sites[-1][0] + statement.start - sites[-1][1] if len(sites) > 1 else 0
         inside = start + shift + len(sent)
         extra = len(sent) - (end - start)
-        sites += [(inside - extra + at, statement.start + end) for at in range(extra)]
+        sites += [(inside - extra + position, statement.start + end) for position in range(extra)]
         sites.append((inside, statement.start + end))
     return Text(text, tuple(sites), statement.start, statement.place(len(text), end=True))

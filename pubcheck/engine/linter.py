@@ -1,4 +1,4 @@
-"""The engine: a unit in, its diagnostics out. Opens no file, prints nothing, knows no driver."""
+"""The engine: lint a unit and return its diagnostics. It opens no file, prints nothing, and knows no driver."""
 
 from __future__ import annotations
 
@@ -14,17 +14,18 @@ from pubcheck.statement_index import Statements
 
 
 class Followed(Struct, frozen=True):
-    """A unit followed to its end: what was found, one fold a major in the order of ``result.postgres``.
+    """A unit after its last statement: the findings, and one replay per major in the order of ``result.postgres``.
 
-    ``found`` is what the selected rules say, that too which comments and the configuration keep out of the result, and
-    internal errors. ``of_reading`` is not reported: how the files of a unit were read that is not about replication.
+    ``findings`` has all findings of the selected rules, including those that comments and the configuration suppress,
+    and internal errors. ``reading_notes`` are not reported: they say how files were read that are not about
+    replication.
     """
 
     result: Result
-    folds: tuple[Replay, ...]
+    replays: tuple[Replay, ...]
     statements: Statements
-    found: tuple[Diagnostic, ...]
-    of_reading: tuple[Diagnostic, ...] = ()
+    findings: tuple[Diagnostic, ...]
+    reading_notes: tuple[Diagnostic, ...] = ()
 
 
 class Linter:
@@ -34,36 +35,42 @@ class Linter:
         self.config = config
 
     def lint(self, unit: Unit) -> Result:
-        """Judge a unit for every major asked for. Never raises for what its sources hold."""
+        """Lint a unit for every requested major. Never raises because of the contents of its sources."""
         run = Run(self.config, unit, idle=self._idle(unit))
-        return _result(run, run.found())
+        return _result(run, run.findings())
 
     def follow(self, unit: Unit) -> Followed:
-        """As ``lint``, and what the judgement rests on: the final state of each major."""
+        """Lint a unit, and return the final state of each major too."""
         run = Run(self.config, unit)
-        found = run.found()
-        result = _result(run, found)
-        return Followed(result, tuple(run.databases.folds), run.statements, (*found, *run.internal()), run.of_reading)
+        findings = run.findings()
+        result = _result(run, findings)
+        return Followed(
+            result, tuple(run.databases.replays), run.statements, (*findings, *run.internal()), run.reading_notes
+        )
 
     def _idle(self, unit: Unit) -> bool:
-        if self.config.variables or sum(len(source.text) for source in unit.sources) > _SMALL:
+        if self.config.variables or sum(len(source.text) for source in unit.sources) > _SMALL_UNIT:
             return False
         return not any(map(_about_replication, unit.sources))
 
 
-def _result(run: Run, found: tuple[Diagnostic, ...]) -> Result:
+def _result(run: Run, findings: tuple[Diagnostic, ...]) -> Result:
     counts = run.counts()
-    return Result(run.reported(found), run.majors, sum(counts), counts, run.faults())
+    return Result(run.reported(findings), run.majors, sum(counts), counts, run.faults())
 
 
-_SMALL = 1 << 20
-"""Characters up to which a unit that speaks of no replication is only read, as most in a tree of thousands of files.
-What a large schema costs does not double with its first publication."""
-_JUDGED = ("publication", "subscription", "replica", "ctid", "xmin", "xmax", "cmin", "cmax", "tableoid")
-"""What every statement that is judged speaks of, or one before it: no index may hold a system column either."""
+_SMALL_UNIT = 1 << 20
+"""A unit up to this size (in characters) without a word about replication is only read.
+
+Most units in a tree of thousands of files are like that. A larger one is always followed, so its cost does not double
+with its first publication.
+"""
+_CHECKED_WORDS = ("publication", "subscription", "replica", "ctid", "xmin", "xmax", "cmin", "cmax", "tableoid")
+"""Every statement with a finding, or one before it, has one of these words. The system columns are here because an
+index on one is refused."""
 
 
 def _about_replication(source: Source) -> bool:
-    """Whether there may be anything to judge."""
+    """Whether a source may have anything to check."""
     text = source.text.lower()
-    return any(word in text for word in _JUDGED)
+    return any(word in text for word in _CHECKED_WORDS)

@@ -1,4 +1,4 @@
-"""The findings of all majors as one list."""
+"""Merge the findings of all majors."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from msgspec.structs import replace
 from pubcheck.diagnostics import Diagnostic
 
 
-def without_repeated_notes(found: list[Diagnostic]) -> Iterator[Diagnostic]:
-    """The findings, with the note that statements are in programs once, where it explains that one is assumed."""
-    assumed = {id(each.span.source) for each in found if each.certainty == "assumed" and each.rule != _NOT_SEEN}
-    said = False
-    for each in found:
+def without_repeated_notes(diagnostics: list[Diagnostic]) -> Iterator[Diagnostic]:
+    """Yield the findings. The note that statements are in a program appears once per file, and only if a finding there
+    is assumed."""
+    assumed = {id(each.span.source) for each in diagnostics if each.certainty == "assumed" and each.rule != _NOT_SEEN}
+    reported = False
+    for each in diagnostics:
         if each.rule != _OF_A_PROGRAM:
             yield each
-        elif not said and id(each.span.source) in assumed:
-            said = True
+        elif not reported and id(each.span.source) in assumed:
+            reported = True
             yield each
 
 
@@ -25,9 +26,9 @@ _OF_A_PROGRAM, _NOT_SEEN = "PUB010", "PUB009"
 
 
 def merged(diagnostics: list[Diagnostic]) -> list[Diagnostic]:
-    """Equal findings of several majors as one, with all their majors."""
-    found: dict[Diagnostic, tuple[int, ...]] = {}
+    """Return equal findings of several majors as one finding with all their majors."""
+    majors_of: dict[Diagnostic, tuple[int, ...]] = {}
     for diagnostic in diagnostics:
         key = replace(diagnostic, postgres=())
-        found[key] = tuple(sorted({*found.get(key, ()), *diagnostic.postgres}))
-    return [replace(key, postgres=majors) for key, majors in found.items()]
+        majors_of[key] = tuple(sorted({*majors_of.get(key, ()), *diagnostic.postgres}))
+    return [replace(key, postgres=majors) for key, majors in majors_of.items()]

@@ -1,4 +1,4 @@
-"""Which statements are parsed: those that may change a catalog, and whatever is said of publications."""
+"""Which statements are parsed: those that may change a catalog, and all that mention publications."""
 
 from __future__ import annotations
 
@@ -44,8 +44,10 @@ UNPARSED = frozenset(
         "with",
     ]
 )
-"""First words of statements that change no catalog kept here. Their syntax is not checked and they are not parsed; no
-word inside a statement is ever looked for."""
+"""First words of statements that change no modelled catalog. They are not parsed, and their syntax is not checked.
+
+Only the first word counts, never a later one.
+"""
 
 _COMMENT = lazy_compile(r"comment\s+on\s+publication\b", re.IGNORECASE)
 _EXPLAINED = lazy_compile(
@@ -61,8 +63,10 @@ _OF_CATALOG = lazy_compile(
 
 
 def checked_in_any_case(item: Statement) -> bool:
-    """What writes a pg_ table, the one kind of plain DML that changes catalogs, EXPLAIN of what makes a table, and
-    whatever is said of publications."""
+    """Whether a statement with such a first word is parsed nevertheless.
+
+    That is DML on a pg_ table, EXPLAIN of a statement that creates something, and COMMENT ON PUBLICATION.
+    """
     if item.keyword == "comment":
         return _COMMENT.match(item.text) is not None
     if item.keyword in ("explain", "prepare"):
@@ -71,21 +75,22 @@ def checked_in_any_case(item: Statement) -> bool:
 
 
 def is_parsed(item: Statement) -> bool:
-    """Whether a statement is parsed. A quote that is not closed may have made one of several, which are then found."""
+    """Whether a statement is parsed. An unclosed quote may have swallowed several statements; parsing finds them."""
     return item.keyword not in UNPARSED or checked_in_any_case(item) or item.restartable()
 
 
-def unknown_of(item: Statement) -> str:
-    """What is unknown of a statement that perhaps runs, or not as it is written."""
+def unknown_reason(item: Statement) -> str:
+    """Return why a statement is uncertain: it may not run, or not as written."""
     if item.placeholders:
-        return "part of this statement is only known at run time"
+        return "part of this statement is known only at run time"
     return VARIABLE if item.variables else MAY_NOT_RUN
 
 
 _HEAD = 10_000
 
 
-def known_of(text: str) -> str | None:
-    """What is known of a statement that is not read: of a long one its beginning, where the rest does not matter."""
+def known_text(text: str) -> str | None:
+    """Return the known part of a statement that is not read: the beginning of a long one, None if the rest may
+    matter."""
     rest = text[_HEAD:].lower()
     return None if any(word in rest for word in ("publication", "identity", "primary", "unique")) else text[:_HEAD]

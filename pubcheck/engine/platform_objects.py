@@ -18,7 +18,9 @@ _TABLES: Mapping[str, _Names] = {
 
 
 def platform_of(config: Config, convention: str = "") -> Platform:
-    """Return the platform of a unit: the names in the configuration and those that are well known, of tables
-    those of its convention. A complete dump has those of the configuration only."""
+    """Return the platform of a unit: the objects named in the configuration, and well-known ones.
+
+    Well-known tables depend on the unit's convention. A complete dump has only the objects of the configuration.
+    """
     publications, tables = ((), ()) if config.complete else (_PUBLICATIONS, _TABLES.get(convention, ()))
     return Platform(config.platform_publications + publications, config.platform_tables + tables)

@@ -1,4 +1,5 @@
-"""Functions about publications that nothing in the files calls: what they say is run, with doubt, and taken back."""
+"""Check functions about publications that nothing in the files calls: run them as uncertain, then undo their
+changes."""
 
 from __future__ import annotations
 
@@ -15,37 +16,37 @@ from pubcheck.postgres.plpgsql.host import Exhausted, Raised
 from pubcheck.postgres.plpgsql.interpret import Interpreter
 
 _GIVEN_UP = (NotParsed, TooDeep, Exhausted, RecursionError, Raised)
-"""With what following a function that nothing calls may end."""
+"""Exceptions with which such a run may end."""
 
 
-def rehearse(fold: Replay) -> None:
-    """Runs what functions that nothing called say about publications, in doubt, and takes it all back."""
-    session, catalog = fold.session, fold.catalog
+def rehearse(replay: Replay) -> None:
+    """Run the functions about publications that nothing called, as uncertain, and undo their changes."""
+    session, catalog = replay.session, replay.catalog
     if session.transaction is not None:
         session.commit()
-    for oid, found in list(catalog.routines.items()):
-        if not isinstance(found, Routine) or oid in fold.called or oid not in catalog.procs:
+    for oid, routine in list(catalog.routines.items()):
+        if not isinstance(routine, Routine) or oid in replay.called_functions or oid not in catalog.procs:
             continue
-        if not found.about or found.source >= len(fold.statements.sources):
+        if not routine.about or routine.source >= len(replay.statements.sources):
             continue
-        statement = fold.statements[found.source, found.statement]
+        statement = replay.statements[routine.source, routine.statement]
         catalog.journal.entries.clear()
         session.begin()
-        inside = BlockRunner(fold, statement, found.source)
-        inside.rehearsing = True
+        runner = BlockRunner(replay, statement, routine.source)
+        runner.rehearsing = True
         kept = session.blind, session.healed, session.identified, session.joined, set(session.doubted)
-        mark = inside.mark()
-        with fold.faults.guard(statement):
-            interpreter = Interpreter(inside, inside.routine_of)
+        mark = runner.mark()
+        with replay.faults.guard(statement):
+            interpreter = Interpreter(runner, runner.routine_of)
             interpreter.atomic = True
             with suppress(*_GIVEN_UP):
-                interpreter.rehearse(_at_its_place(inside, found))
+                interpreter.rehearse(_at_its_place(runner, routine))
         catalog.journal.undo(mark.entries)
         catalog.journal.undone.clear()
         session.rollback()
         session.blind, session.healed, session.identified, session.joined, session.doubted = kept
 
 
-def _at_its_place(inside: BlockRunner, found: Routine) -> Routine:
-    """A routine whose body has offsets in the source."""
-    return replace(found, body=inside.text.within(found.body))
+def _at_its_place(runner: BlockRunner, routine: Routine) -> Routine:
+    """Return a routine whose body has offsets in the source."""
+    return replace(routine, body=runner.text.within(routine.body))

@@ -1,8 +1,8 @@
-"""The statements of a unit, run against the catalog of one major.
+"""Replay the statements of a unit against the catalog of one major.
 
-There is one ``Replay`` for each major. It executes each statement as the server would, and keeps for every table the
-statement after which its UPDATE or DELETE is refused. ``top_level`` decides what runs by itself and what has others
-inside (``blocks``).
+There is one ``Replay`` for each major. It executes each statement as the server would. For every table it keeps the
+statement after which UPDATE or DELETE is refused. ``top_level`` decides which statements run directly, and which
+contain others (``blocks``).
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ _MAY_WRITE = frozenset(
     ("copy", "deallocate", "delete", "execute", "explain", "insert", "merge", "prepare", "update", "with")
 )
 _PREPARING = ("prepare", "deallocate")
-_FOR_WANT_OF_IDENTITY = ("PUB302", "PUB301", "PUB304")
+_MISSING_IDENTITY = ("PUB302", "PUB301", "PUB304")
 
 
 class Execution:
-    """How a statement that stands by itself in a file is executed; blocks execute those inside them otherwise.
+    """How a top-level statement is executed; blocks override this for the statements inside them.
 
-    ``source`` and ``number`` are those by which the unit's statements give it. ``conditional``: whether it runs is not
-    known; ``assumed``: its answer rests on ``reason``. ``recorded``: its changes belong to the unit's history.
+    ``source`` and ``number`` identify it in the unit's statements. ``conditional``: it is unknown whether it runs.
+    ``assumed``: its result rests on ``reason``. ``recorded``: its changes belong to the unit's history.
     """
 
     conditional = False
@@ -61,11 +61,11 @@ class Execution:
         self.assumed = filled
 
     def reason(self) -> Reason:
-        """Why the statement is assumed from its beginning."""
+        """Return why the statement is assumed from its beginning."""
         return self.replay.catalog.reasons.current(MAY_NOT_RUN)
 
     def basis(self) -> Basis:
-        """What the server's answer rests on before the statement begins."""
+        """Return what the server's answer rests on before the statement begins."""
         if not (self.assumed or self.conditional):
             return Basis()
         reason = self.reason()
@@ -78,7 +78,7 @@ class Execution:
         """Report that the server refuses the statement."""
         session = self.replay.session
         if error.key is not None:
-            self.replay.at_hand.refuse(self.statement, error, session.basis)
+            self.replay.reporter.refuse(self.statement, error, session.basis)
             if not session.basis.certain:
                 assume_refused(session, name, node)
         elif not session.basis.certain:
@@ -94,7 +94,7 @@ class Execution:
         assume_unknown(session, name, node, catalog.journal.entries[mark:])
 
     def excuses(self, error: ServerError) -> bool:
-        """Whether a name that is not visible is not reported."""
+        """Whether an unknown name is not reported."""
         return False
 
 
@@ -115,18 +115,18 @@ class Replay:
         self.session = Session(self.catalog, complete=complete, platform=platform)
         self.major = major
         self.faults = Faults((major,), self.statements)
-        self.at_hand = StatementReporter(self.session, self.faults, self.statements)
-        self.diagnostics = self.at_hand.diagnostics
+        self.reporter = StatementReporter(self.session, self.faults, self.statements)
+        self.diagnostics = self.reporter.diagnostics
         self._refused_writes = RefusedWrites(self.session, self.faults)
         self._history: History | None = None
-        self.perhaps_made: set[str] = set()
-        """Names of what blocks made, or took away, that perhaps failed."""
-        self.called: set[int] = set()
-        """Functions whose bodies were run."""
-        self.told_not_seen: set[int] = set()
-        """Sources of which it was said that a statement about a publication is not seen."""
+        self.uncertain_names: set[str] = set()
+        """Names of objects that blocks created or dropped and that may have failed."""
+        self.called_functions: set[int] = set()
+        """Functions whose bodies ran."""
+        self.sources_reported_unseen: set[int] = set()
+        """Sources for which an unseen statement about a publication was reported."""
         self.outcome: Outcome | None = None
-        """What is said of the final state, once the unit is over."""
+        """The final state, once the unit is over."""
 
     def apply(
         self,
@@ -138,13 +138,13 @@ class Replay:
         filled: bool = False,
         execution: type[Execution] | None = None,
     ) -> None:
-        """Run one statement of a file, without those inside it. ``source`` numbers the unit's sources.
+        """Run one statement of a file, without those inside it. ``source`` is the number of its source.
 
-        ``filled``: a placeholder in it was filled in, or whether it runs is not known.
+        ``filled``: a placeholder in it was replaced, or it is unknown whether it runs.
         """
         if name in WRITING and self._refused_writes and not filled:
             with self.faults.guard(statement):
-                self.stopped.check(statement, source, name, node)
+                self.refused_dml.check(statement, source, name, node)
         session, journal = self.session, self.catalog.journal
         if session.transaction is None:
             journal.entries.clear()
@@ -161,9 +161,12 @@ class Replay:
             session.note_unknown_effect(statement.text)
 
     def execute(self, run: Execution, name: str, node: Node) -> None:
-        """Execute one statement as the server would: change the catalog, mark as assumed what is not certain, report,
-        and take the changes into the history. Raises RecursionError where it is nested too deeply; then, and where the
-        server refuses it, it changes nothing."""
+        """Execute one statement as the server would.
+
+        This changes the catalog, marks uncertain changes as assumed, reports, and follows the changes in the history. A
+        refused statement changes nothing. Raises RecursionError if it is nested too deeply, and then changes nothing
+        either.
+        """
         session, journal, statement = self.session, self.catalog.journal, run.statement
         session.begin_statement(run.source, run.number, statement.text, run.basis())
         mark, undone = journal.mark(), len(journal.undone)
@@ -182,37 +185,37 @@ class Replay:
         run.assume(name, node, mark, perhaps_refused=perhaps_refused)
         unseen = [error for error in session.unseen_names() if not run.excuses(error)]
         if unseen:
-            self.at_hand.report_unseen(statement, unseen, session.basis)
+            self.reporter.report_unseen(statement, unseen, session.basis)
         changes = journal.entries[mark:]
         if name in WITH_FILTERS:
-            self.at_hand.report_filters(statement, changes)
+            self.reporter.report_filters(statement, changes)
         if run.recorded:
             self.follow(name, node, run.source, run.number, changes, journal.undone[undone:])
 
     @cached_property
-    def stopped(self) -> RefusedDmlCollector:
-        """The statements that are refused because of what they write; loaded when one may be."""
+    def refused_dml(self) -> RefusedDmlCollector:
+        """The statements that are refused because of the rows they write; loaded when one may be."""
         from pubcheck.checks.refused_dml import RefusedDmlCollector
 
         return RefusedDmlCollector(self.session, self._refused_writes, Grounds(self.session, self.statements))
 
     @property
     def refuses_writes(self) -> bool:
-        """Whether any write is refused as things stand."""
+        """Whether any write is refused at this point."""
         return bool(self._refused_writes)
 
-    def pass_over(self, source: Source, number: int, item: Statement, *, conditional: bool) -> None:
-        """A statement that is not parsed: it changes no catalog, and may write a table.
+    def skip(self, source: Source, number: int, item: Statement, *, conditional: bool) -> None:
+        """Skip a statement that is not parsed. It changes no catalog, but may write a table.
 
-        ``conditional``: whether it runs at all is not known.
+        ``conditional``: it is unknown whether it runs.
         """
         if item.keyword in _MAY_WRITE and not conditional and (self._refused_writes or item.keyword in _PREPARING):
-            self.stopped.skip(source, number, item)
+            self.refused_dml.skip(source, number, item)
 
     def follow(
         self, name: str, node: Node, source: int, number: int, changes: list[Change], undone: list[Change]
     ) -> None:
-        """Take in what a statement changed, and what it took back, for what is said of the unit's history."""
+        """Record in the unit's history what a statement changed and what it undid."""
         if self._history is not None or self.catalog.publications or self.catalog.subscriptions:
             if self._history is None:
                 # Loaded only where there are publications or subscriptions.
@@ -223,17 +226,17 @@ class Replay:
                 self._history.follow(name, node, changes)
             self._refused_writes.follow(source, number, itertools.chain(changes, undone))
 
-    def follow_back(self, source: int, number: int, undone: list[Change]) -> None:
-        """Take in that statements that were followed never happened."""
+    def follow_undo(self, source: int, number: int, undone: list[Change]) -> None:
+        """Record that earlier statements were undone."""
         self._refused_writes.follow(source, number, undone)
 
     def connect(self, statement: StatementText, source: int, user: str) -> None:
-        """A connection of its own for what follows, after this statement."""
+        """Open a new connection after this statement."""
         self.apply(statement, source, "TransactionStmt", {"kind": "TRANS_STMT_ROLLBACK"})
         self.apply(statement, source, "Connect", {"user": user})
 
-    def in_other_database(self, database: str) -> Replay:
-        """Another database of the same server, with nothing in it."""
+    def another_database(self, database: str) -> Replay:
+        """Return an empty database of the same server."""
         session = self.session
         return Replay(
             self.major,
@@ -244,22 +247,22 @@ class Replay:
         )
 
     def share(self, other: Replay) -> None:
-        """Take over what all databases of a server have in common."""
+        """Take over what all databases of a server share."""
         self.catalog.share_roles(other.catalog)
         self.session.defaults = other.session.defaults
 
     def _identity_unknown(self, refusal: Refusal) -> bool:
         """Whether a replica identity that the files set for tables of unknown names may allow a refused write."""
-        return self.session.identified and refusal.rule in _FOR_WANT_OF_IDENTITY
+        return self.session.identified and refusal.rule in _MISSING_IDENTITY
 
-    def end(self, wanted: frozenset[str]) -> None:
-        """The unit is over: say what that comes to; of silent losses, what the rules of these codes find."""
-        self.at_hand.complete(self.statements)
+    def end(self, codes: frozenset[str]) -> None:
+        """Finish the unit: add the findings about its final state. ``codes`` are the rules that are reported."""
+        self.reporter.complete(self.statements)
         refused = [each for each in self._refused_writes.refused() if not self._identity_unknown(each[0])]
-        stopped = self.stopped if "stopped" in self.__dict__ else None
-        if refused or stopped is not None or self._history is not None:
-            # Loaded only where there may be something to say.
+        refused_dml = self.refused_dml if "refused_dml" in self.__dict__ else None
+        if refused or refused_dml is not None or self._history is not None:
+            # Loaded only if there may be findings.
             from pubcheck.engine.final_state import Outcome
 
-            self.outcome = Outcome(self.session, self.statements, refused, self._history, stopped, self.faults)
-            self.diagnostics.extend(self.outcome.diagnostics(wanted))
+            self.outcome = Outcome(self.session, self.statements, refused, self._history, refused_dml, self.faults)
+            self.diagnostics.extend(self.outcome.diagnostics(codes))

@@ -1,4 +1,4 @@
-"""What is said of the statement at hand: it is refused, a name is not visible, a filter means something else."""
+"""Report on single statements: refusals, unknown names, and filters with a surprising meaning."""
 
 from __future__ import annotations
 
@@ -42,7 +42,8 @@ _SETTINGS = {"zone": "timezone", "datestyle": "datestyle"}
 _NAMED = ("index", "column", "publication", "relation")
 """Arguments of an error, the one that it is about first."""
 _MAX_REWRITINGS = 200
-"""Refused filters for which another way of writing is looked for, at about a millisecond each; nobody reads more."""
+"""The maximum number of refused filters for which a rewriting is searched, at about a millisecond each. Nobody reads
+more."""
 
 
 class _Answer(TypedDict):
@@ -55,8 +56,11 @@ class _Answer(TypedDict):
 
 
 class _NotCreated(Struct, frozen=True):
-    """A note, by its number, that something is not created: its message, the names that are missing with the words for
-    them, and whether the statement writes one of them in the schema public."""
+    """A note that something is not created.
+
+    ``number`` is its index in the diagnostics, ``names`` the missing names as the message has them. ``in_public``: the
+    statement qualifies one of them with the schema public.
+    """
 
     number: int
     message: str
@@ -64,8 +68,8 @@ class _NotCreated(Struct, frozen=True):
     in_public: bool
 
 
-def _written(note: Diagnostic, name: str) -> Fix:
-    """The fix that writes a name where a finding points at another one."""
+def _name_fix(note: Diagnostic, name: str) -> Fix:
+    """Return the fix that replaces the name at a finding."""
     plain = note.span.source.view is None and note.statement is not None and not note.statement.embedded
     new = qualified(name)
     return Fix(f"Write {new}", "unsafe" if plain else "display", (Edit(note.span, new),) if plain else ())
@@ -79,51 +83,53 @@ class StatementReporter:
         self.majors = (session.catalog.major.number,)
         self.diagnostics: list[Diagnostic] = []
         self.repeats: list[tuple[int, Place, str]] = []
-        """Findings that point at what was said before, by their number: the place, and what is to be said of it."""
+        """Findings that refer to an earlier definition: their index, the place, and the text there."""
         self.missing: list[_NotCreated] = []
         self.offered: set[Span] = set()
-        """Where the finding about a missing name says which one may be meant."""
+        """Places of findings about missing names that suggest another name."""
         self._rewritings = 0
         self._misspelt_tables: set[str] = set()
-        """Tables that are not created, and whose names are near to one that is."""
+        """Tables that are not created and whose names are similar to one that is."""
 
     def refuse(self, statement: StatementText, error: ServerError, basis: Basis) -> None:
-        """The server refuses the statement; ``basis`` is what that rests on."""
-        # Loaded only where there is something to report.
+        """Report that the server refuses the statement. ``basis`` is what the refusal rests on."""
+        # Loaded only if there is something to report.
         from pubcheck.checks.messages import refusals
 
         rule = refusals.rule_of(error)
         certainty: Certainty = "certain" if basis.certain else "assumed"
-        told = self._faults.value(statement, None, self._filter_explanation, error)
+        explanation = self._faults.value(statement, None, self._filter_explanation, error)
         answer = self.answer(statement, error, basis)
-        if told is None:
+        if explanation is None:
             message, help_text = self._faults.value(statement, (error.message, None), refusals.explain, error)
             if error.sqlstate == _DUPLICATE:
-                # Loaded only where something is said twice.
+                # Loaded only where a definition is repeated.
                 from pubcheck.checks.history.duplicates import earlier_definition
 
-                before = self._faults.value(statement, None, earlier_definition, self.session, error)
-                if before is not None:
-                    self.repeats.append((len(self.diagnostics), *before))
-            mended = self._fixes(rule, statement, error, certain=certainty == "certain")
+                earlier = self._faults.value(statement, None, earlier_definition, self.session, error)
+                if earlier is not None:
+                    self.repeats.append((len(self.diagnostics), *earlier))
+            fixes = self._fixes(rule, statement, error, certain=certainty == "certain")
             span = statement.span(self._culprit(statement, error))
             self._record_missing(message, [error])
-            found = rule.diagnostic(certainty, self.majors, message, span, help=help_text, fixes=mended, **answer)
-            self.diagnostics.append(found)
+            diagnostic = rule.diagnostic(certainty, self.majors, message, span, help=help_text, fixes=fixes, **answer)
+            self.diagnostics.append(diagnostic)
             return
-        span = statement.span(told.start, told.end)
-        fixes = () if told.title else self._fixes(rule, statement, error, certain=certainty == "certain")
-        if told.title:
-            end = statement.offset(told.edit_end, end=True)
-            edited = Span(statement.source, statement.offset(told.edit_start), end)
-            applicability: Applicability = "safe" if told.safe and certainty == "certain" else "unsafe"
+        span = statement.span(explanation.start, explanation.end)
+        fixes = () if explanation.title else self._fixes(rule, statement, error, certain=certainty == "certain")
+        if explanation.title:
+            end = statement.offset(explanation.edit_end, end=True)
+            edited = Span(statement.source, statement.offset(explanation.edit_start), end)
+            applicability: Applicability = "safe" if explanation.safe and certainty == "certain" else "unsafe"
             view = statement.source.view
-            in_string = bool(statement.embedded) and "'" in told.text
+            in_string = bool(statement.embedded) and "'" in explanation.text
             if statement.edits or in_string or (view is not None and view.quoted):
-                applicability = "display"  # what stands there is not SQL letter by letter
-            fixes = (Fix(told.title, applicability, (Edit(edited, told.text),)),)
-        found = rule.diagnostic(certainty, self.majors, told.headline, span, help=told.help, fixes=fixes, **answer)
-        self.diagnostics.append(found)
+                applicability = "display"  # the source text is not the SQL letter by letter
+            fixes = (Fix(explanation.title, applicability, (Edit(edited, explanation.text),)),)
+        diagnostic = rule.diagnostic(
+            certainty, self.majors, explanation.headline, span, help=explanation.help, fixes=fixes, **answer
+        )
+        self.diagnostics.append(diagnostic)
 
     @staticmethod
     def _culprit(statement: StatementText, error: ServerError) -> int:
@@ -134,7 +140,7 @@ class StatementReporter:
         return (named is not None and place_of_name(utf8(statement.text).data, named)) or 0
 
     def _filter_explanation(self, error: ServerError) -> FilterExplanation | None:
-        """Of a refused filter, what of it is refused and how else to write it."""
+        """Return, for a refused filter, which part is refused and how to rewrite it."""
         if error.evidence is None:
             return None
         # Loaded only where a filter is refused.
@@ -144,7 +150,7 @@ class StatementReporter:
         return explain_filter_error(error, with_rewriting=self._rewritings <= _MAX_REWRITINGS)
 
     def _fixes(self, rule: Rule, statement: StatementText, error: ServerError, *, certain: bool) -> tuple[Fix, ...]:
-        """How to write the statement at hand so that it is not refused, where that is known."""
+        """Return fixes that make the current statement valid, if any are known."""
         self._rewritings += rule.fix
         if not rule.fix or self._rewritings > _MAX_REWRITINGS:
             return ()
@@ -153,46 +159,46 @@ class StatementReporter:
     def _statement_fixes(
         self, rule: Rule, statement: StatementText, error: ServerError, *, certain: bool
     ) -> tuple[Fix, ...]:
-        # Loaded only where a statement is refused that can be mended.
+        # Loaded only where a statement is refused that can be fixed.
         from pubcheck.checks.remedies import edits
         from pubcheck.checks.remedies.statement_fixes import statement_fix
 
-        mending = statement_fix(rule.code, self.session, error, utf8(statement.text).data)
-        return () if mending is None else (edits.as_fix(statement, mending, certain=certain),)
+        replacement = statement_fix(rule.code, self.session, error, utf8(statement.text).data)
+        return () if replacement is None else (edits.as_fix(statement, replacement, certain=certain),)
 
     def report_filters(self, statement: StatementText, changes: Iterable[Change]) -> None:
-        """What is to be said of filters that the statement gave to members of publications."""
-        said: set[tuple[str, Place]] = set()
+        """Report on the filters that the statement gave to members of publications."""
+        reported: set[tuple[str, Place]] = set()
         for heap, key, former in changes:
             row = heap.get(key)
             if not isinstance(row, PublicationRel) or row.filter is None or row == former:
                 continue
             with self._faults.guard(statement):
                 if not row.filter.analysed and self.session.catalog.relations[row.relation].seen:
-                    self._of_filter("PUB215", row, row.place, statement, said, row.filter.unknown)
+                    self._report_filter("PUB215", row, row.place, statement, reported, row.filter.unknown)
             for place, frozen_by in row.filter.frozen:
                 with self._faults.guard(statement):
-                    # What the unit itself sets is the same for whoever runs it.
+                    # Settings that the unit itself sets are the same for every session.
                     kinds = [kind for kind in frozen_by if self.session.setting(_SETTINGS.get(kind, "")) is None]
                     if kinds:
-                        self._of_filter("PUB214", row, place, statement, said, *kinds)
+                        self._report_filter("PUB214", row, place, statement, reported, *kinds)
 
-    def _of_filter(
+    def _report_filter(
         self,
         code: str,
         row: PublicationRel,
         place: Place,
         statement: StatementText,
-        said: set[tuple[str, Place]],
-        *what: str,
+        reported: set[tuple[str, Place]],
+        *details: str,
     ) -> None:
-        """A remark about an accepted filter; once for a place, however many children have the filter too."""
-        # Loaded only where there is something to report.
+        """Report an accepted filter. A place is reported once, however many partitions share the filter."""
+        # Loaded only if there is something to report.
         from pubcheck.checks.messages import refusals
 
-        if (code, place) in said:
+        if (code, place) in reported:
             return
-        said.add((code, place))
+        reported.add((code, place))
         rule, catalog = RULES[code], self.session.catalog
         unknown = (
             "" if row.filter is None or row.filter.analysed else row.filter.unknown or "the types in the row filter"
@@ -200,9 +206,9 @@ class StatementReporter:
         span = statement.span(place.start, place.end)
         if code == "PUB214":
             literal = span.source.text[span.start : span.end]
-            severity, message, help_text = refusals.frozen_words(literal, what)
+            severity, message, help_text = refusals.frozen_words(literal, details)
         else:
-            severity, (message, help_text) = rule.severity, refusals.unjudged_words(what[0])
+            severity, (message, help_text) = rule.severity, refusals.unjudged_words(details[0])
         self.diagnostics.append(
             rule.diagnostic(
                 "assumed" if unknown else "certain",
@@ -219,7 +225,7 @@ class StatementReporter:
         )
 
     def report_unseen(self, statement: StatementText, errors: list[ServerError], basis: Basis) -> None:
-        """One note for all names of a statement that are not visible, with the server's answer for the first."""
+        """Report all unknown names of a statement in one note, with the server's answer for the first."""
         with self._faults.guard(statement):
             self._report_unseen(statement, errors, basis)
 
@@ -248,8 +254,8 @@ class StatementReporter:
         )
 
     def _record_missing(self, message: str, errors: Sequence[ServerError]) -> None:
-        """Take note of the names that are missing according to the next finding."""
-        # Loaded only where there is something to report.
+        """Record the names that are missing according to the next finding."""
+        # Loaded only if there is something to report.
         from pubcheck.checks.messages import refusals
 
         missing = {error.missing: refusals.missing_name(error) for error in errors if error.missing}
@@ -260,8 +266,10 @@ class StatementReporter:
     def answer(
         self, statement: StatementText, error: ServerError, basis: Basis, assumptions: tuple[Assumption, ...] = ()
     ) -> _Answer:
-        """What a diagnostic has from the server's answer to the current statement. ``assumptions`` are given if they
-        are known without a look at the catalog."""
+        """Return the fields of a diagnostic that come from the server's answer to the current statement.
+
+        ``assumptions`` are passed if they are known without the catalog.
+        """
         if not basis.certain and not assumptions:
             assumptions = self._grounds.assumptions_of(basis, error.publication)
         return {
@@ -276,7 +284,7 @@ class StatementReporter:
         }
 
     def complete(self, statements: Statements) -> None:
-        """Add to what was said of statements what is known when the unit is over."""
+        """Complete the findings with facts that are known only when the unit is over."""
         with self._faults.guard(None):
             self._complete_missing(statements)
         for number, place, message in self.repeats:
@@ -284,28 +292,28 @@ class StatementReporter:
                 self.diagnostics[number] = replace(self.diagnostics[number], related=(statements.span(place, message),))
         if self._misspelt_tables:
             # Others hold this list.
-            self.diagnostics[:] = [each for each in self.diagnostics if not self._rests_on_slip(each)]
+            self.diagnostics[:] = [each for each in self.diagnostics if not self._rests_on_misspelling(each)]
 
-    def _rests_on_slip(self, diagnostic: Diagnostic) -> bool:
-        """Whether a table is a member already only if a name that is probably misspelt is that of a table."""
+    def _rests_on_misspelling(self, diagnostic: Diagnostic) -> bool:
+        """Whether a table is "already a member" only because of a name that is probably misspelt."""
         return diagnostic.rule == "PUB130" and diagnostic.object in self._misspelt_tables
 
     def _complete_missing(self, statements: Statements) -> None:
-        """Of names that are not created: where they are created later, or which others are near."""
-        # Some were taken back since.
+        """Say of missing names where they are created later, or which names are similar."""
+        # Some were undone since.
         notes = [
             note
             for note in self.missing
             if note.number < len(self.diagnostics) and self.diagnostics[note.number].message == note.message
         ]
-        wanted = {each for note in notes for each in note.names}
-        if not wanted:
+        missing_names = {each for note in notes for each in note.names}
+        if not missing_names:
             return
         # Loaded only where something is missing.
         from pubcheck.checks.misspelt_names import meant
 
         catalog = self.session.catalog
-        near = meant(catalog, wanted, self.session.platform)
+        near = meant(catalog, missing_names, self.session.platform)
         for note in notes:
             missing = note.names
             created = [
@@ -316,7 +324,7 @@ class StatementReporter:
             refused = self.diagnostics[note.number].severity == "error"
             if len(missing) == 1 and created and created[0] is not None and not refused:
                 self._created_later(statements, note, created[0])
-            elif found := [each for one in missing for each in near.get(one, ())]:
+            elif suggestions := [each for one in missing for each in near.get(one, ())]:
                 misspelt = [name for one, name in missing.items() if one in near]
                 self._misspelt_tables.update(
                     f"{catalog.namespaces[namespace].name}.{name}"
@@ -326,13 +334,14 @@ class StatementReporter:
                 # The message begins with the first name that is missing.
                 plain = misspelt == list(missing.values())[:1]
                 instead = "" if plain else f" instead of {' and '.join(misspelt)}"
-                self._misspelt(statements, note, found, instead)
+                self._misspelt(statements, note, suggestions, instead)
 
     def _misspelt(self, statements: Statements, missing: _NotCreated, near: Sequence[Meant], instead: str) -> None:
-        """Of a name that is not created: the near ones. Where all is followed, it is hardly created elsewhere."""
+        """Suggest similar names for a name that is not created. If everything is followed, it is hardly created
+        elsewhere."""
         note = self.diagnostics[missing.number]
         severity = note.severity if note.severity == "error" or self.session.blind else "warning"
-        written = (_written(note, near[0][0].removeprefix("" if missing.in_public else "public.")),)
+        written = (_name_fix(note, near[0][0].removeprefix("" if missing.in_public else "public.")),)
         fixes = note.fixes or (written if len({name for name, _ in near}) == 1 and not note.related else ())
         self.offered.add(note.span)
         public = "" if missing.in_public else "public."  # as it is written there
@@ -348,15 +357,15 @@ class StatementReporter:
         )
 
     def _created_later(self, statements: Statements, missing: _NotCreated, place: Place) -> None:
-        """Of a relation that was not created where it was named, and is later: where."""
+        """Say where a relation is created that was named before."""
         number, (name,) = missing.number, missing.names.values()
         span = statements.span(place, "created here")
-        here = self.diagnostics[number].span.source
+        source = self.diagnostics[number].span.source
         line = span.source.text.count("\n", 0, span.start) + 1
-        where = f"on line {line}" if span.source is here else f"in {span.source.label}, line {line}"
+        where = f"on line {line}" if span.source is source else f"in {span.source.label}, line {line}"
         self.diagnostics[number] = replace(
             self.diagnostics[number],
-            message=f"{name} is created only later, {where}",
-            help="create it before this statement",
+            message=f"{name} is created later, {where}",
+            help="move its creation before this statement",
             related=(span,),
         )

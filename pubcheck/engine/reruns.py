@@ -1,8 +1,8 @@
-"""Programs that build several databases: tests, examples.
+"""Programs that build several databases: tests and examples.
 
-The statements of a program are in one file and run in no known order. A test case has a database of its own, on which
-the statements outside of all cases ran before. Where a statement creates what another one created before, it is taken
-for another run, on another database: all that the program did so far is taken back.
+The statements of a program are in one file and run in unknown order. A test case has its own database, on which the
+statements outside all cases ran before. A statement that creates an existing object is taken for a new run on another
+database: everything that the program did so far is undone.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from pubcheck.postgres.parse import Node
 
 _Key = tuple[str, str, str]
 _DROPPED = {"OBJECT_TABLE": "table", "OBJECT_SCHEMA": "schema"}
-"""What may be dropped and made again in one run. A publication is dropped first where a run may have left it."""
+"""Kinds of objects that one run may drop and create again. A publication is dropped first where an earlier run may have
+left it."""
 
 
 _LEAVE = ("TRANS_STMT_ROLLBACK_TO", "TRANS_STMT_RELEASE")
@@ -23,51 +24,55 @@ _ENTER = "TRANS_STMT_SAVEPOINT"
 
 
 class RunObjects:
-    """What a program has made in the run at hand. ``cases`` are the spans of its test cases."""
+    """The objects that a program created in the current run. ``cases`` are the spans of its test cases."""
 
     def __init__(self, cases: tuple[tuple[int, int], ...]) -> None:
-        self._made: set[_Key] = set()
+        self._created: set[_Key] = set()
         self._cases = cases
         self._starts = [start for start, _ in cases]
         self._case = -1
         self._before: set[_Key] = set()
 
-    def reach(self, at: int) -> Iterator[str]:
-        """Go on to an offset of the program; the transaction statements that begin and end the cases on the way."""
-        number = bisect_right(self._starts, at) - 1
-        case = number if number >= 0 and at < self._cases[number][1] else -1
+    def reach(self, offset: int) -> Iterator[str]:
+        """Advance to an offset of the program. Yields the transaction statements that begin and end the test cases on
+        the way."""
+        number = bisect_right(self._starts, offset) - 1
+        case = number if number >= 0 and offset < self._cases[number][1] else -1
         if case == self._case:
             return
         if self._case >= 0:
-            self._made = self._before
+            self._created = self._before
             yield from _LEAVE
         if case >= 0:
-            self._before = {*self._made}
+            self._before = {*self._created}
             yield _ENTER
         self._case = case
 
     def record(self, name: str, node: Node, unknown: AbstractSet[str]) -> Iterator[str]:
-        """Take note of a statement; the transaction statements that begin another run if it creates what is there. Each
-        of the ``unknown`` names may be another one every time."""
-        if self._again(name, node, unknown):
+        """Record a statement. Yields the transaction statements that begin another run if it creates an existing
+        object.
+
+        ``unknown`` names may be different each time.
+        """
+        if self._creates_again(name, node, unknown):
             yield from ("TRANS_STMT_ROLLBACK", "TRANS_STMT_BEGIN")
             if self._case >= 0:
                 self._before = set()
                 yield _ENTER
 
-    def _again(self, name: str, node: Node, unknown: AbstractSet[str]) -> bool:
-        """Take note of a statement; whether it creates what was created before."""
+    def _creates_again(self, name: str, node: Node, unknown: AbstractSet[str]) -> bool:
+        """Record a statement, and return whether it creates an object that was created before."""
         key = _key(name, node)
         if key is not None and key[2] not in unknown:
-            if key in self._made:
-                self._made = {key}
+            if key in self._created:
+                self._created = {key}
                 return True
-            self._made.add(key)
+            self._created.add(key)
         elif name == "DropStmt" and node["removeType"] in _DROPPED:
             kind = _DROPPED[node["removeType"]]
             for gone in (_named(item) for item in node["objects"]):
-                self._made = {
-                    key for key in self._made if key[::2] != (kind, gone) and (kind != "schema" or key[1] != gone)
+                self._created = {
+                    key for key in self._created if key[::2] != (kind, gone) and (kind != "schema" or key[1] != gone)
                 }
         return False
 
@@ -86,7 +91,7 @@ def _key(name: str, node: Node) -> _Key | None:
 
 
 def _named(item: Node) -> str:
-    """The last part of a dropped object's name."""
+    """Return the last part of a dropped object's name."""
     while "List" in item:
         item = item["List"]["items"][-1]
     return str(item.get("String", {}).get("sval", ""))

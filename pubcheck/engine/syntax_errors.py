@@ -1,5 +1,8 @@
-"""What is said of statements that the grammar refuses: syntax errors where they are about publications, else that they
-were passed over, once a file where it is a template's or another database's."""
+"""Report statements that do not parse.
+
+Statements about publications get a syntax error. Other statements get a note that they were skipped, once per file if
+the file is a template or for another database.
+"""
 
 from __future__ import annotations
 
@@ -20,21 +23,21 @@ from pubcheck.rulebook import RULES
 from pubcheck.source import Source
 from pubcheck.statement_index import Statements, StatementText
 
-# Templates and placeholders: what stands there when the text is run is not known.
+# Templates and placeholders: the text at run time is unknown.
 _PLACEHOLDER = re.compile(r"\{\{|\$\{|#\{|<%|%\(|%[sIqL]\b|@\w+@|:\w|:[\"']")
 
 
 class SyntaxErrorReporter:
-    """Tells of them for one unit."""
+    """Reports the statements of one unit that do not parse."""
 
     def __init__(self, notes: Notes, databases: Databases, statements: Statements) -> None:
         self.notes, self.databases, self.statements = notes, databases, statements
         self._templates: set[int] = set()
-        """Sources of which it was said that something with a placeholder cannot be read."""
-        self._ours: set[int] = set()
-        """Sources that are no other database's."""
+        """Sources for which an unreadable statement with a placeholder was reported."""
+        self._postgres_sources: set[int] = set()
+        """Sources that are written for PostgreSQL."""
 
-    def explain(
+    def report(
         self,
         source: int,
         statement: StatementText,
@@ -44,21 +47,21 @@ class SyntaxErrorReporter:
         *,
         conditional: bool,
     ) -> bool:
-        """Of one statement of a source. ``perhaps``: whether it runs at all is not known.
+        """Report one statement of a source. ``conditional``: it is unknown whether it runs.
 
-        The splitter goes on at the next line that begins as a statement does. False where the whole source is written
-        for another database.
+        The splitter continues at the next line that begins like a statement. Returns False if the whole source is
+        written for another database.
         """
         rest = splitter.recover(item)
         if rest is not None:
             self.statements.put(source, item.index, rest.start, rest.end)
-        self.databases.at((source, item.index), "this statement cannot be read")
+        self.databases.set_place((source, item.index), "this statement cannot be read")
         view = statement.source.view
         quoted = view is not None and view.quoted
         inside = _in_body(statement.text, refusal)
         if not inside and not _about_publications(statement.text):
             return self._skip(source, statement, item, rest, refusal, quoted=quoted)
-        # A string may hold no more than the beginning of a statement, or be for people, or a regular expression.
+        # A string may be only the beginning of a statement, text for people, or a regular expression.
         unsent = quoted and not _sent(statement)
         if unsent and not item.placeholders and refusal.location is not None:
             self.databases.unfollowed(statement.text)
@@ -67,12 +70,12 @@ class SyntaxErrorReporter:
             self.notes.report_unseen(
                 statement.span(0),
                 statement,
-                "this statement about a publication cannot be read: part of it is only known at run time",
-                "what it changes is not followed",
+                "this statement about a publication cannot be parsed: part of it is known only at run time",
+                "its changes are not analysed",
             )
         else:
             unknown = VARIABLE if item.variables else MAY_NOT_RUN if conditional or item.perhaps else ""
-            self._syntax_error(statement, refusal, unknown, inside)
+            self._report_syntax_error(statement, refusal, unknown, inside)
         return True
 
     def _skip(
@@ -85,75 +88,82 @@ class SyntaxErrorReporter:
         *,
         quoted: bool,
     ) -> bool:
-        """What is not about publications is passed over: all of the statement, or ``rest``, what of it stands before
-        the next one. False as ``tell`` gives it; ``quoted``: it stands in a program's string."""
+        """Skip a statement that is not about publications, or ``rest``, the part of it before the next statement.
+
+        Returns the same as ``report``. ``quoted``: the statement is in a program's string.
+        """
         skipped = item.text if rest is None else rest.text
-        # A string may only begin like a statement, or be one for another database.
+        # A string may only begin like a statement, or be for another database.
         if quoted or item.placeholders or _PLACEHOLDER.search(skipped):
             self.databases.unfollowed(skipped)
         if quoted:
             return True
-        if source not in self._ours and self._of_another_database(source, statement.source):
+        if source not in self._postgres_sources and self._of_another_database(source, statement.source):
             return False
-        self._ours.add(source)
+        self._postgres_sources.add(source)
         if item.placeholders:
             if source in self._templates:
                 return True
             self._templates.add(source)
         if rest is None:
-            self._passed_over(statement, refusal)
+            self._report_skipped(statement, refusal)
         else:
             shown = self.statements[source, item.index]
             self.notes.add(
                 "PUB005",
                 "assumed",
-                "this text is not PostgreSQL and was skipped; reading goes on at the next line that begins a statement",
+                "this text is not PostgreSQL and was skipped; parsing continues at the next line that starts one",
                 shown.span(0),
                 statement=shown.ref(),
             )
         return True
 
-    def _passed_over(self, statement: StatementText, refusal: SyntaxRefused) -> None:
-        at = refusal.location
+    def _report_skipped(self, statement: StatementText, refusal: SyntaxRefused) -> None:
+        location = refusal.location
         related: tuple[Span, ...] = ()
-        if at is not None:
-            start = statement.place(at)
-            end = max(start, statement.place(at + 1, end=True))
+        if location is not None:
+            start = statement.place(location)
+            end = max(start, statement.place(location + 1, end=True))
             related = (Span(statement.source, start, end, refusal.message),)
         self.notes.add(
             "PUB004",
             "assumed",
-            "this statement is not PostgreSQL and was passed over",
+            "this statement is not PostgreSQL and was skipped",
             statement.span(0),
             statement=statement.ref(),
             related=related,
         )
 
     def _of_another_database(self, number: int, source: Source) -> bool:
-        """Whether a source with a refused statement is written for another database; that is then said."""
+        """Whether a source with a refused statement is written for another database. If so, this is reported."""
         # Loaded only where a statement is refused.
         from pubcheck.checks.ddl.other_dialects import foreign
 
-        found = foreign(source)
-        if found is None:
+        dialect = foreign(source)
+        if dialect is None:
             return False
-        name, at = found
+        name, offset = dialect
         self.notes.add(
             "PUB008",
             "certain",
-            f"this file is written for {name}, not for PostgreSQL, and was passed over"
+            f"this file is written for {name}, not for PostgreSQL, and was skipped"
             if name
-            else "hardly a statement of this file is PostgreSQL, and it was passed over",
-            Span(source, at, at + 1),
+            else "this file was skipped: hardly any statement in it is PostgreSQL",
+            Span(source, offset, offset + 1),
             help="exclude it in the configuration",
         )
-        for fold in self.databases.folds:
-            assume_source(fold.catalog, number)
+        for replay in self.databases.replays:
+            assume_source(replay.catalog, number)
         return True
 
-    def _syntax_error(self, statement: StatementText, refusal: SyntaxRefused, unknown: str, inside: str = "") -> None:
-        """``unknown`` is what the finding rests on, if anything; ``inside`` is the statement at fault, if it is
-        in the body of a function."""
+    def _report_syntax_error(
+        self, statement: StatementText, refusal: SyntaxRefused, unknown: str, inside: str = ""
+    ) -> None:
+        """Report a syntax error.
+
+        ``unknown`` is the reason why the finding is assumed, if it is. ``inside`` is the statement at fault if it is in
+        the body of a function.
+        """
         certainty: Certainty = "assumed" if unknown else "certain"
         # Loaded only where a statement about publications is refused.
         from pubcheck.checks.ddl.syntax_help import code_of_syntax_error, syntax_help
@@ -163,23 +173,23 @@ class SyntaxErrorReporter:
         message = refusal.message
         code, detail = code_of_syntax_error(message)
         rule = RULES[code]
-        at = refusal.location
+        location = refusal.location
         text = statement.text
-        if at is None:
+        if location is None:
             end = statement.place(len(text), end=True)
             span = Span(statement.source, max(statement.start, end - 1), end)
         else:
-            span = statement.span(in_bytes(text, at))
-        position = None if at is None else at + 1
-        if at is None and "end of input" in message:
+            span = statement.span(in_bytes(text, location))
+        position = None if location is None else location + 1
+        if location is None and "end of input" in message:
             position = len(text) + 1
-        meant = correction(text) if not inside else None
-        fixes = (edits.as_fix(statement, meant, certain=certainty == "certain"),) if meant is not None else ()
+        corrected = correction(text) if not inside else None
+        fixes = (edits.as_fix(statement, corrected, certain=certainty == "certain"),) if corrected is not None else ()
         self.notes.diagnostics.extend(
             rule.diagnostic(
                 certainty,
                 majors,
-                f"PostgreSQL cannot read this statement: {said}",
+                f"PostgreSQL cannot parse this statement: {said}",
                 span,
                 help=syntax_help(text) if not inside else _NOT_IN_BODY,
                 statement=statement.ref(),
@@ -192,7 +202,7 @@ class SyntaxErrorReporter:
 
 
 def _sent(statement: StatementText) -> bool:
-    """Whether nothing is added at run time to the string of a program that holds a statement."""
+    """Whether a program sends the string with this statement as it is, with nothing added at run time."""
     view = statement.source.view
     return view is not None and any(start <= statement.start < end for start, end in view.sent)
 
@@ -205,17 +215,18 @@ _BEFORE_PUBLICATION = {
     b"revoke": (b"on",),
     b"schema": _INNER,
 }
-"""The word before PUBLICATION by which a statement that begins otherwise is about one; CREATE SCHEMA under "schema"."""
+"""The word before PUBLICATION in statements with another first word that are about one. CREATE SCHEMA is under
+"schema"."""
 
 
 _ROUTINE = re.compile(
     r"\s*create\s+(?:or\s+replace\s+)?(?:function|procedure)\b.*\batomic\b", re.IGNORECASE | re.DOTALL
 )
-_NOT_IN_BODY = "BEGIN ATOMIC takes no statement about a publication: write the body as a string, AS $$ ... $$"
+_NOT_IN_BODY = "a BEGIN ATOMIC body cannot contain statements about publications: write it as a string, AS $$ ... $$"
 
 
 def _in_body(text: str, refusal: SyntaxRefused) -> str:
-    """The statement about a publication in a body of standard SQL that the grammar refuses, "" for another one."""
+    """Return the statement about a publication in a BEGIN ATOMIC body that does not parse, "" for other statements."""
     if _ROUTINE.match(text) is None:
         return ""
     # Loaded only where such a function is refused.
@@ -225,8 +236,11 @@ def _in_body(text: str, refusal: SyntaxRefused) -> str:
 
 
 def _about_publications(text: str) -> bool:
-    """Whether a statement that does not parse is CREATE, ALTER, DROP or COMMENT ON PUBLICATION, has such a one in it
-    where none can be, is one of a subscription, or ALTER TABLE ... REPLICA IDENTITY."""
+    """Whether a statement that does not parse is about publications.
+
+    That is CREATE, ALTER, DROP or COMMENT ON PUBLICATION, a statement about a subscription, ALTER TABLE ... REPLICA
+    IDENTITY, or another statement with such a one in a wrong place.
+    """
     words = [token.lower() for _, token, _ in tokens(text[:1000].encode(errors="surrogatepass"))]
     if words[:3] == [b"comment", b"on", b"publication"]:
         return True
@@ -248,7 +262,7 @@ _PREFIX_ALONE = re.compile(r"invalid (?:hexadecimal|octal|binary) integer (?=at 
 
 
 def _wordings(message: str, majors: Sequence[int]) -> Iterator[tuple[str, tuple[int, ...]]]:
-    """A syntax error in the words of each of the majors; numbers in other bases came with 16."""
+    """Yield the wording of a syntax error for each major. Hexadecimal, octal and binary integers exist since 16."""
     earlier = tuple(major for major in majors if major < 16) if _PREFIX_ALONE.match(message) else ()
     if earlier:
         yield _PREFIX_ALONE.sub("trailing junk after numeric literal ", message), earlier

@@ -1,4 +1,4 @@
-"""The statements of a file: each runs by itself, or, a DO block or a call of a function, with all that is inside it."""
+"""Run the statements of a file. DO blocks and function calls run with everything inside them."""
 
 from __future__ import annotations
 
@@ -43,9 +43,10 @@ def run_statement(
     replay.apply(statement, source, name, node, filled=filled)
 
 
-def pass_over(replay: Replay, source: Source, number: int, item: Statement, *, conditional: bool) -> None:
-    """A statement that is not parsed; the functions that it calls are not followed. ``number`` is its source's."""
-    replay.pass_over(source, number, item, conditional=conditional)
+def skip(replay: Replay, source: Source, number: int, item: Statement, *, conditional: bool) -> None:
+    """Skip a statement that is not parsed. The functions that it calls are not followed. ``number`` is the number of
+    its source."""
+    replay.skip(source, number, item, conditional=conditional)
     if not replay.catalog.routines or item.keyword not in _MAY_CALL:
         return
     if item.keyword == "explain" and not _ANALYZES.search(item.text):
@@ -59,10 +60,10 @@ def pass_over(replay: Replay, source: Source, number: int, item: Statement, *, c
         BlockRunner(replay, statement, number).unfollowed(None, routine.body.text)
 
 
-def end(replay: Replay, wanted: frozenset[str]) -> None:
-    """The unit is over: also what stands in functions that nothing called may be run some day."""
+def end(replay: Replay, codes: frozenset[str]) -> None:
+    """Finish the unit. Functions that nothing called are checked too: they may run some day."""
     if any(routine.about for routine in replay.catalog.routines.values()):
         from pubcheck.engine.rehearsal import rehearse
 
         rehearse(replay)
-    replay.end(wanted)
+    replay.end(codes)

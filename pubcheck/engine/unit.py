@@ -14,18 +14,21 @@ class Unit(Struct, frozen=True):
 
     sources: tuple[Source, ...]
     postgres: tuple[int, ...] = ()
-    """The majors to check it for, empty for those of the configuration."""
+    """The majors to check, empty for those of the configuration."""
     convention: str = ""
-    """The convention by which it was found, which may say what platform is below it: `supabase`."""
-    remarks: tuple[Diagnostic, ...] = ()
-    """What is to be said of reading its files; reported with what is found in them."""
+    """The tool's convention by which the unit was found. It may imply a platform: `supabase`."""
+    reading_notes: tuple[Diagnostic, ...] = ()
+    """Notes about reading its files; reported with its findings."""
     loose: bool = False
-    """Whether its files were found together, or alone, without any sign that they are the whole of a database."""
+    """Whether nothing shows that its files are a whole database."""
 
 
 class Result(Struct, frozen=True):
-    """What was found in a unit: diagnostics in the order of design section 5, the majors judged, statements counted,
-    these in each source, and pubcheck's own errors, which are among the diagnostics too."""
+    """The result for a unit.
+
+    ``diagnostics`` are in report order and include ``faults``, pubcheck's own errors. ``postgres`` has the majors,
+    ``statements`` the number of statements, ``counts`` that number for each source.
+    """
 
     diagnostics: tuple[Diagnostic, ...]
     postgres: tuple[int, ...]

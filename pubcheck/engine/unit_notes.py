@@ -1,4 +1,4 @@
-"""Remarks about a unit that hold for all its majors, most of them once a file."""
+"""Notes about a unit that hold for all its majors, most of them once per file."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from pubcheck.statement_index import StatementText
 
 
 class Notes:
-    """Collects them. ``majors`` are those that the unit is judged for."""
+    """Collects the notes. ``majors`` are those of the unit."""
 
     def __init__(self, majors: tuple[int, ...]) -> None:
         self.majors = majors
         self.diagnostics: list[Diagnostic] = []
         self._not_seen: set[str] = set()
-        """Labels of sources of which it was said that part of them is not seen."""
+        """Labels of sources for which an unseen part was reported."""
 
     def add(self, code: str, certainty: Certainty, message: str, span: Span, **details: Unpack[Details]) -> None:
         """Add a finding of the rule with that code."""
         self.diagnostics.append(RULES[code].diagnostic(certainty, self.majors, message, span, **details))
 
     def report_unseen(self, span: Span, statement: StatementText | None, message: str, help_text: str) -> None:
-        """Something that may change publications and is not seen, or only in part; said once a file."""
-        if self.hide(span.source.label):
+        """Report, once per file, something that may change publications and cannot be seen completely."""
+        if self.first_unseen(span.source.label):
             ref = statement.ref() if statement is not None else None
             self.add("PUB009", "assumed", message, span, help=help_text, statement=ref)
 
-    def hide(self, label: str) -> bool:
-        """Part of a source is not seen; whether that is news."""
-        news = label not in self._not_seen
+    def first_unseen(self, label: str) -> bool:
+        """Record that part of a source is not seen, and return whether this is the first such part."""
+        is_first = label not in self._not_seen
         self._not_seen.add(label)
-        return news
+        return is_first

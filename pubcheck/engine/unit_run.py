@@ -1,4 +1,4 @@
-"""A unit followed from its first statement to its last: each parsed once, folded once a major."""
+"""Replay a unit from its first statement to its last. Each statement is parsed once and executed once per major."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pubcheck.engine import top_level
 from pubcheck.engine.connections import Databases
 from pubcheck.engine.dump_major import major_of_dump
 from pubcheck.engine.merged_findings import merged, without_repeated_notes
-from pubcheck.engine.parsed_statements import UNPARSED, checked_in_any_case, is_parsed, known_of, unknown_of
+from pubcheck.engine.parsed_statements import UNPARSED, checked_in_any_case, is_parsed, known_text, unknown_reason
 from pubcheck.engine.platform_objects import platform_of
 from pubcheck.engine.replay import Replay
 from pubcheck.engine.reruns import RunObjects
@@ -42,25 +42,25 @@ if TYPE_CHECKING:
     from pubcheck.lexing.psql import Branches
 
 
-_OF_READING = frozenset(("PUB003", "PUB004", "PUB005", "PUB006", "PUB007", "PUB008"))
-"""Rules about how well a file was read, which matter only in a unit with something to check."""
+_READING_RULES = frozenset(("PUB003", "PUB004", "PUB005", "PUB006", "PUB007", "PUB008"))
+"""Rules about how files were read. They matter only in a unit with something to check."""
 _REPLICATED = lazy_compile(r"(?i)(?:create|alter|drop)\s+(?:publication|subscription)\b|replica\s+identity")
 
 
 class Run:
-    """One unit under one configuration. ``idle``: there is nothing to judge, so statements are only read."""
+    """One unit under one configuration. ``idle``: there is nothing to check, so statements are only read."""
 
     def __init__(self, config: Config, unit: Unit, *, idle: bool = False) -> None:
         self.config, self.unit, self.idle = config, unit, idle
-        told = unit.postgres or config.postgres
-        written, note = ((), ()) if told else major_of_dump(unit.sources)
-        self.majors = told or written or (DEFAULT_MAJOR,)
+        requested = unit.postgres or config.postgres
+        from_dump, note = ((), ()) if requested else major_of_dump(unit.sources)
+        self.majors = requested or from_dump or (DEFAULT_MAJOR,)
         self.notes = Notes(self.majors)
-        self.notes.diagnostics += [*unit.remarks, *note]
+        self.notes.diagnostics += [*unit.reading_notes, *note]
         platform = platform_of(config, unit.convention)
         self.statements = Statements(unit.sources)
         self._faults = Faults(self.majors, self.statements)
-        folds = [
+        replays = [
             Replay(
                 major,
                 complete=config.complete,
@@ -70,25 +70,26 @@ class Run:
             )
             for major in self.majors
         ]
-        self.databases = Databases(folds, config.database)
-        self.stand_ins = UnknownNames()
-        self.made: RunObjects | None = None
-        """What a program has made so far, if the source at hand is one."""
-        self.of_reading: tuple[Diagnostic, ...] = ()
-        """What is not reported: how the files of a unit were read that is not about replication."""
-        self.told_of_files = False
-        """And that a file is run which was not read."""
+        self.databases = Databases(replays, config.database)
+        self.unknown_names = UnknownNames()
+        self.run_objects: RunObjects | None = None
+        """The objects that a program created so far, if the current source is one."""
+        self.reading_notes: tuple[Diagnostic, ...] = ()
+        """Notes that are not reported: how files were read that are not about replication."""
+        self.reported_unread_file = False
+        """Whether it was reported that a file outside the unit is run."""
 
     @cached_property
-    def unread(self) -> SyntaxErrorReporter:
-        """What is said of statements that the grammar refuses; loaded when it first refuses one."""
+    def syntax_errors(self) -> SyntaxErrorReporter:
+        """The reporter of statements that do not parse; loaded when the first one is met."""
         from pubcheck.engine.syntax_errors import SyntaxErrorReporter
 
         return SyntaxErrorReporter(self.notes, self.databases, self.statements)
 
-    def found(self) -> tuple[Diagnostic, ...]:
-        """Follow the unit to its end: what the selected rules say of it, in the order of design section 5."""
-        # What runs at no known time is followed last: what it does is assumed, and shall not put the rest in doubt.
+    def findings(self) -> tuple[Diagnostic, ...]:
+        """Replay the unit, and return the findings of the selected rules in report order."""
+        # Statements that run at an unknown time come last: their changes are assumed and must not make the rest
+        # uncertain.
         for number, source in sorted(enumerate(self.unit.sources), key=lambda each: has_unknown_order(each[1])):
             with self._faults.guard(Span(source, 0, 0)) as guard:
                 self._source(number, source)
@@ -101,70 +102,76 @@ class Run:
                 top_level.end(fold, reported)
             diagnostics.extend(fold.diagnostics)
         chosen = [each for each in merged(diagnostics) if each.rule in reported]
-        self.of_reading = tuple(each for each in chosen if each.rule in _OF_READING and self._of_no_use(each))
-        useful = [each for each in chosen if not self._of_no_use(each)]
+        self.reading_notes = tuple(each for each in chosen if each.rule in _READING_RULES and self._is_irrelevant(each))
+        useful = [each for each in chosen if not self._is_irrelevant(each)]
         return tuple(sorted(without_repeated_notes(useful), key=Diagnostic.sort_key))
 
-    def _of_no_use(self, found: Diagnostic) -> bool:
-        """Whether a finding is about what nobody knows, such as a name that a program does not create, which is not the
-        whole database; or about how a unit was read that is not about replication."""
-        if found.rule in _OF_READING and not self.speaks_of_replication:
-            return True
-        if self.unit.loose and found.rule in _OF_READING and not _REPLICATED.search(found.span.source.text):
+    def _is_irrelevant(self, diagnostic: Diagnostic) -> bool:
+        """Whether a finding is not useful.
+
+        Such a finding is about an unknown name (for example one that a program does not create, because the program is
+        not the whole database), or about how a unit was read that is not about replication.
+        """
+        if diagnostic.rule in _READING_RULES and not self.speaks_of_replication:
             return True
         if (
-            found.rule in MISSING
-            and found.severity == "note"
-            and not any(found.span in replay.at_hand.offered for replay in self.databases.all())
-            # A loose script that creates no table is run where the tables are.
-            and (has_unknown_order(found.span.source) or (self.unit.loose and not self._creates_tables()))
+            self.unit.loose
+            and diagnostic.rule in _READING_RULES
+            and not _REPLICATED.search(diagnostic.span.source.text)
         ):
             return True
-        return self.stand_ins.concerns(found)
+        if (
+            diagnostic.rule in MISSING
+            and diagnostic.severity == "note"
+            and not any(diagnostic.span in replay.reporter.offered for replay in self.databases.all())
+            # A loose script that creates no table runs where the tables are.
+            and (has_unknown_order(diagnostic.span.source) or (self.unit.loose and not self._creates_tables()))
+        ):
+            return True
+        return self.unknown_names.concerns(diagnostic)
 
     def _creates_tables(self) -> bool:
-        catalog = self.databases.folds[0].session.catalog
+        catalog = self.databases.replays[0].session.catalog
         return any(row.seen and row.place is not None for row in catalog.relations.values())
 
     def faults(self) -> tuple[Fault, ...]:
-        """The internal errors so far."""
+        """Return the internal errors so far."""
         return tuple(each for one in self._all_faults() for each in one.faults)
 
     def _all_faults(self) -> Iterator[Faults]:
         yield self._faults
-        for fold in self.databases.all():
-            yield fold.faults
+        for replay in self.databases.all():
+            yield replay.faults
 
-    def reported(self, found: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
-        """What is left of what was found when comments and the configuration have had their say, and the internal
-        errors, in which they have none."""
+    def reported(self, findings: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
+        """Return the findings that comments and the configuration leave, and all internal errors."""
         with self._faults.guard(None) as guard:
-            left = self._settled(found)
+            kept = self._suppressed(findings)
         if guard.failed:
-            left = found
+            kept = findings
         internal = self.internal()
-        return tuple(sorted((*left, *internal), key=Diagnostic.sort_key)) if internal else left
+        return tuple(sorted((*kept, *internal), key=Diagnostic.sort_key)) if internal else kept
 
     def internal(self) -> list[Diagnostic]:
-        """The findings of internal errors."""
+        """Return the findings about internal errors."""
         return merged([each for one in self._all_faults() for each in one.diagnostics])
 
-    def _settled(self, found: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
+    def _suppressed(self, findings: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
         config, sources = self.config, self.unit.sources
         if (
             not config.per_file_ignores
             and not config.severity
             and not any(may_hold_comments(each.shown) for each in sources)
         ):
-            return found
+            return findings
         # Loaded only where there is something to leave out.
         from pubcheck.engine.suppressions.apply import apply_suppressions
 
-        chosen = apply_suppressions(found, sources, self.statements, config, self.majors)
-        return tuple(sorted(chosen, key=Diagnostic.sort_key))
+        kept = apply_suppressions(findings, sources, self.statements, config, self.majors)
+        return tuple(sorted(kept, key=Diagnostic.sort_key))
 
     def counts(self) -> tuple[int, ...]:
-        """The statements in each source."""
+        """Return the number of statements in each source."""
         return tuple(len(self.statements.bounds(number)[0]) for number in range(len(self.unit.sources)))
 
     def _source(self, number: int, source: Source) -> None:
@@ -172,11 +179,11 @@ class Run:
         splitter = Splitter(source, variables)
         put = self.statements.put
         branches: Branches | None = None
-        before, database = StatementText(source, 0, 0, ""), self.databases.at_hand
+        before, database = StatementText(source, 0, 0, ""), self.databases.current
         self._begin(source)
         named = list(reversed(source.view.named)) if source.view is not None else []
         if has_unknown_order(source):
-            self.made = RunObjects(source.view.cases if source.view is not None else ())
+            self.run_objects = RunObjects(source.view.cases if source.view is not None else ())
             self._transaction(before, number, "TRANS_STMT_BEGIN")
         for item in splitter:
             if isinstance(item, PsqlCommand):
@@ -207,91 +214,95 @@ class Run:
                 else:
                     if branches is not None:
                         before = StatementText(source, item.index, item.start, item.text)
-                    self.databases.at((number, item.index), "")
-                    for fold in self.databases.folds:
-                        top_level.pass_over(fold, source, number, item, conditional=runs is None)
+                    self.databases.set_place((number, item.index), "")
+                    for replay in self.databases.replays:
+                        top_level.skip(replay, source, number, item, conditional=runs is None)
             if guard.failed:
                 self.databases.unfollowed(item.text)
         if named:
             self._call(source, named, len(source.text))
-        if self.made is not None:
-            for kind in (*self.made.reach(len(source.text)), "TRANS_STMT_COMMIT"):
+        if self.run_objects is not None:
+            for kind in (*self.run_objects.reach(len(source.text)), "TRANS_STMT_COMMIT"):
                 self._transaction(before, number, kind)
-            self.made = None
-        if database != self.databases.at_hand and source.view is not None and source.view.quoted:
-            # Where a script of the shell leaves off is no other file's business.
+            self.run_objects = None
+        if database != self.databases.current and source.view is not None and source.view.quoted:
+            # The database of a shell script does not carry over to the next file.
             from pubcheck.lexing.psql import Connection
 
             self.databases.connect(number, before, Connection(database[1], "", database[0]))
 
     def _call(self, source: Source, named: list[tuple[int, str]], end: int) -> None:
-        """What a program's calls before ``end`` do to the tables that they name, is not known; takes them off the end
-        of ``named``."""
+        """Mark as assumed the tables that a program's calls before ``end`` name; remove these calls from ``named``."""
         while named and named[-1][0] < end:
             name = named.pop()[1]
-            self.stand_ins.called.add(name.lower().rpartition(".")[2])
+            self.unknown_names.called.add(name.lower().rpartition(".")[2])
             if has_unknown_order(source):
                 continue
             if not name:
                 self.databases.unfollowed(_ANY_TABLE)
                 continue
             quoted = ".".join(f'"{part}"' for part in name.split("."))
-            for fold in self.databases.folds:
-                row = fold.session.regclass(quoted)
+            for replay in self.databases.replays:
+                row = replay.session.regclass(quoted)
                 if row is None:
-                    fold.session.blind = fold.session.blind or self.config.complete
+                    replay.session.blind = replay.session.blind or self.config.complete
                 elif row.seen:
-                    fold.catalog.relations.put(row.oid, replace(row, seen=False))
-                    fold.catalog.reasons.rows.setdefault(row.oid, Reason(f"what the program's own calls do to {name}"))
+                    replay.catalog.relations.put(row.oid, replace(row, seen=False))
+                    replay.catalog.reasons.rows.setdefault(
+                        row.oid, Reason(f"what the program's own calls do to {name}")
+                    )
 
     def _transaction(self, before: StatementText, source: int, kind: str) -> None:
-        for fold in self.databases.folds:
-            fold.apply(before, source, "TransactionStmt", {"kind": kind, "pretended": True})
+        for replay in self.databases.replays:
+            replay.apply(before, source, "TransactionStmt", {"kind": kind, "pretended": True})
 
     def _begin(self, source: Source) -> None:
-        """What is to be said of how the source became SQL."""
+        """Report the notes from extracting the SQL of a source."""
         for note in source.view.notes if source.view is not None else ():
             span = Span(source, note.start, note.end)
             self.notes.add(note.rule, "certain", note.message, span, help=note.help)
             if note.rule in ("PUB009", "PUB013"):
-                self.databases.at(span, "this cannot be read")
+                self.databases.set_place(span, "this cannot be read")
                 self.databases.unfollowed(None)
-                self.notes.hide(source.label)
+                self.notes.first_unseen(source.label)
 
     def _command(self, source: int, command: PsqlCommand, before: StatementText, variables: Mapping[str, str]) -> None:
-        """A command of psql that makes statements run that are not in the text, or elsewhere; ``before`` it stood."""
+        """Follow a psql command that runs statements from elsewhere. ``before`` is the statement before it."""
         from pubcheck.lexing.psql import HOME, connection, included, words
 
-        wanted, path = connection(command, variables), included(command, variables)
-        self.databases.at(
+        target, path = connection(command, variables), included(command, variables)
+        self.databases.set_place(
             Span(before.source, command.start, command.end), "this runs statements that are not in these files"
         )
-        if wanted is not None:
-            if wanted.database == HOME:
-                wanted = replace(wanted, database=self.config.database, server="")
-            self.databases.connect(source, before, wanted)
+        if target is not None:
+            if target.database == HOME:
+                target = replace(target, database=self.config.database, server="")
+            self.databases.connect(source, before, target)
         elif words(command)[0] == "gexec":
             self.databases.unfollowed(wording(before.text))
         elif path is not None and not any(_same_file(path, one.label) for one in self.unit.sources):
             self.databases.unfollowed(None)
-            if self.speaks_of_replication and not self.told_of_files:
-                self.told_of_files = True
+            if self.speaks_of_replication and not self.reported_unread_file:
+                self.reported_unread_file = True
                 self.notes.report_unseen(
                     Span(before.source, command.start, command.end),
                     None,
-                    "this runs a file that is not among those that were read",
-                    "lint it together with this one: what it changes is not followed",
+                    "this runs a file that pubcheck did not read",
+                    "lint the two files together: the changes of the other file are not followed",
                 )
 
     @cached_property
     def speaks_of_replication(self) -> bool:
-        """Whether what is not read may matter to anything that is."""
+        """Whether any source is about replication."""
         return any(_REPLICATED.search(one.text) for one in self.unit.sources)
 
     def _statement(
         self, source: int, statement: StatementText, item: Statement, splitter: Splitter, *, conditional: bool
     ) -> bool:
-        """False where the rest of the source is not to be read. ``perhaps``: whether it runs at all is not known."""
+        """Run one statement. Returns False if the rest of the source must not be read.
+
+        ``conditional``: it is unknown whether it runs.
+        """
         unsure = conditional or item.perhaps or bool(item.placeholders)
         try:
             try:
@@ -299,49 +310,52 @@ class Run:
             except SyntaxRefused:
                 if item.keyword in UNPARSED and not checked_in_any_case(item):
                     raise
-                unsure, parsed = True, self._guessed(item)
+                unsure, parsed = True, self._parse_filled(item)
                 if parsed is None:
                     raise
         except TooDeep as error:
             self._too_deep(statement, error)
             return True
         except SyntaxRefused as refusal:
-            return self.unread.explain(source, statement, item, splitter, refusal, conditional=conditional)
+            return self.syntax_errors.report(source, statement, item, splitter, refusal, conditional=conditional)
         if parsed is None or self.idle:
             return True
         name, node = parsed
         if name in _PUBLICATION_NODES and not item.placeholders and not item.variables:
             with self._faults.guard(statement):
                 self._long_names(statement)
-        self.databases.at((source, item.index), unknown_of(item) if unsure else "")
+        self.databases.set_place((source, item.index), unknown_reason(item) if unsure else "")
         if unsure:
-            # What it changes is doubted where it changes it. Only of what it names by a stand-in that is not known.
-            unknown = self.stand_ins.record(statement, item)
+            # Its changes become assumed when it runs. Only objects that it names by a generated name are unknown.
+            unknown = self.unknown_names.record(statement, item)
             self.databases.unfollowed(item.text if unknown and name != "CreateStmt" else "")
-            if unknown and self.stand_ins.is_identified(name, node):
-                for fold in self.databases.folds:
-                    fold.session.identified = True
+            if unknown and self.unknown_names.sets_identity(name, node):
+                for replay in self.databases.replays:
+                    replay.session.identified = True
             if unknown and name in _PUBLICATION_NODES and not has_unknown_order(statement.source):
                 self.notes.report_unseen(
                     statement.span(0),
                     statement,
-                    "part of this statement about a publication is only known at run time",
-                    "of what stands for it nothing is said",
+                    "part of this statement about a publication is known only at run time",
+                    "pubcheck does not report on names it cannot resolve",
                 )
-        if self.made is not None:
+        if self.run_objects is not None:
             if name == "TransactionStmt":
                 return True
-            for kind in (*self.made.reach(statement.start), *self.made.record(name, node, self.stand_ins.names)):
+            for kind in (
+                *self.run_objects.reach(statement.start),
+                *self.run_objects.record(name, node, self.unknown_names.names),
+            ):
                 self._transaction(statement, source, kind)
         try:
-            for fold in self.databases.folds:
-                top_level.run_statement(fold, statement, source, name, node, filled=unsure)
+            for replay in self.databases.replays:
+                top_level.run_statement(replay, statement, source, name, node, filled=unsure)
         except TooDeep as error:
             self._too_deep(statement, error)
         return True
 
-    def _guessed(self, item: Statement) -> tuple[str, Node] | None:
-        """A refused statement with something in the place of what is not known in it, if the grammar then takes it."""
+    def _parse_filled(self, item: Statement) -> tuple[str, Node] | None:
+        """Parse a refused statement with values in place of its placeholders, if the grammar then accepts it."""
         # Loaded only where a statement is refused.
         from pubcheck.lexing.placeholder_values import filled
 
@@ -353,11 +367,11 @@ class Run:
         return None
 
     def _too_deep(self, statement: StatementText, error: TooDeep) -> None:
-        message, help_text = "this statement is nested too deeply to be judged", "it was skipped"
+        message, help_text = "this statement is nested too deeply to be checked", "it was skipped"
         if isinstance(error, TooLarge):
-            message = f"this statement is too large to be read: {len(statement.text):,} characters"
-            help_text += "; --max-statement-size lets larger ones be read, which takes some 20 bytes of memory for one"
-        self.databases.unfollowed(known_of(statement.text))
+            message = f"this statement is too large to be parsed: {len(statement.text):,} characters"
+            help_text += "; raise --max-statement-size to parse it, which takes about 20 bytes of memory per character"
+        self.databases.unfollowed(known_text(statement.text))
         self.notes.add(
             "PUB006",
             "assumed",
@@ -368,7 +382,7 @@ class Run:
         )
 
     def _long_names(self, statement: StatementText) -> None:
-        """Identifiers longer than NAMEDATALEN are cut, with a NOTICE that scripts do not show."""
+        """Report identifiers longer than NAMEDATALEN: the server cuts them, with a NOTICE that scripts do not show."""
         if len(statement.text) <= NAME_BYTES and statement.text.isascii():
             return
         for kind, token, offset in tokens(statement.text.encode(errors="surrogatepass")):
@@ -379,21 +393,21 @@ class Run:
                     self.notes.add(
                         "PUB104",
                         "certain",
-                        f'the name "{name}" is longer than {NAME_BYTES} bytes and is cut to "{short}"',
+                        f'the name "{name}" is longer than {NAME_BYTES} bytes and is truncated to "{short}"',
                         statement.span(offset),
-                        help="give it a shorter name",
+                        help="choose a shorter name",
                         statement=statement.ref(),
                         notices=(f'identifier "{name}" will be truncated to "{short}"',),
                     )
 
 
 _ANY_TABLE = "ALTER TABLE, PRIMARY KEY, UNIQUE INDEX, REPLICA IDENTITY"
-"""What is known of a call for which a framework may change any table."""
+"""The known text of a call for which a framework may change any table."""
 
 
 _PUBLICATION_NODES = frozenset(("CreatePublicationStmt", "AlterPublicationStmt"))
 
 
 def _same_file(path: str, label: str) -> bool:
-    """Whether the file that a script includes is probably the source of that label: their names are equal."""
+    """Whether an included file is probably the source of that label: their file names are equal."""
     return path.replace("\\", "/").rpartition("/")[2] == label.replace("\\", "/").rpartition("/")[2]

@@ -110,7 +110,7 @@ class _Builder:
         return sents + truncates_published_by(self.catalog, publication, sents)
 
     def _asked(self, sents: list[Sent]) -> list[Sent]:
-        """Those of the tables that were asked for; a partitioned table stands for its leaves."""
+        """Those of the tables that were asked for; a partitioned table represents its leaves."""
         wanted = self.wanted.tables
         if not wanted:
             return sents
@@ -158,7 +158,7 @@ class _Builder:
             ]
             key = "all" if row.all_tables else (tuple(schemas), tuple(self.catalog.members_of.get(row.oid)))
             if key not in alike:
-                # That sequences are not replicated is no surprise of a table's.
+                # That sequences are not replicated is not a surprise of a table's.
                 found = unpublished_members(self.catalog, row.oid)
                 alike[key] = [each for each in found if self.catalog.relations[each[0]].kind != "S"]
             self.not_sent[row.oid] = alike[key]

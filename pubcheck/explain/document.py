@@ -160,7 +160,7 @@ class Answer(Struct, frozen=True):
 
     ``operations`` are those of the publication; TRUNCATE alone where the table is partitioned and no partition is sent.
     ``arrives_as`` is the table whose name the changes bear, null where each bears its own. ``columns`` are those sent,
-    null where they are all that the publication's options send (generated columns are told in ``left_out``).
+    null where they are all that the publication's options send (generated columns are reported in ``left_out``).
     ``truncate`` is false where TRUNCATE of the table itself is not sent, ``named`` the ancestor that the publication
     names. ``unused_filters`` were accepted and do not count here: the schema is published too, or another table of the
     partition tree has the filter that does. ``refused`` are all causes of this publication and the first of others, in

@@ -1,6 +1,6 @@
 """The drawing of `pubcheck explain --format html`: tables, their partitions, filters and publications, as inline SVG.
 
-Tables stand on the left, publications on the right. A ribbon leads from the name under which changes arrive, through
+Tables are on the left, publications on the right. A ribbon leads from the name under which changes arrive, through
 the filter, where it narrows, to the publication. Tables that all publications send alike are drawn as one, and beyond
 some number of tables and publications so is the rest.
 """
@@ -23,7 +23,7 @@ MOST_LEAVES = 12
 """Up to how many publications, cards and leaves of a tree each is drawn by itself; up to how many publications even
 those that look alike."""
 MANY_CARDS = 5
-"""A publication of everything has one ribbon from a bar beside the cards where there are more than this."""
+"""A publication of everything has one ribbon from a bar next to the cards where there are more than this."""
 
 WIDTH = 1120
 _CARD_X, _CARD_WIDTH = 12, 300
@@ -107,10 +107,10 @@ class _Picture:
         self.box_of: dict[int, int] = {}
         self.cards: list[Card] = []
         self.place: dict[str, tuple[int, int | None]] = {}
-        """Of each table's name the card and the row that stand for it."""
+        """Of each table's name the card and the row that represent it."""
         self.edges: list[Edge] = []
         self.bars: list[int] = []
-        """Boxes to which a bar beside all cards leads."""
+        """Boxes to which a bar next to all cards leads."""
         self._choose_publications()
         self._make_cards()
         self._connect()
@@ -219,7 +219,7 @@ class _Picture:
                 self.bars.append(at)
 
     def _starts(self, answer: Answer) -> Iterable[tuple[int, int | None]]:
-        """Where the names stand under which an answer's changes arrive, each once."""
+        """Where the names are under which an answer's changes arrive, each once."""
         if answer.arrives_as is not None and answer.arrives_as in self.place:
             return [self.place[answer.arrives_as]]
         return dict.fromkeys(self.place[name] for name in answer.tables)

@@ -42,7 +42,7 @@ def changes_of(samples: Samples) -> tuple[Change, ...]:
 
 
 def _pick(samples: Samples, matches: bool, at: int) -> Row | None:
-    """The ``at``-th row of a kind, or the last there is; NULL is no match."""
+    """The ``at``-th row of a kind, or the last there is; NULL is not a match."""
     rows = samples.true if matches else samples.false + samples.null
     return rows[min(at, len(rows) - 1)] if rows else None
 

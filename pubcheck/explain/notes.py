@@ -33,7 +33,7 @@ class DiagnosticNotes:
         """By publication, "" for those that name none, and table."""
         self._general: dict[str, list[Diagnostic]] = {}
         self.left: list[Diagnostic] = []
-        """What is said neither of a publication nor of a table in one."""
+        """The text neither of a publication nor of a table in one."""
         self._used: set[int] = set()
         self._sort(diagnostics)
 
@@ -46,7 +46,7 @@ class DiagnosticNotes:
                 about = found.publications[:1] if found.rule in _OF_THE_FIRST else found.publications
                 for publication in about or ("",):
                     if found.object is None or found.also:
-                        # What is said of several tables is said once, of the publication.
+                        # The text about several tables is said once, of the publication.
                         if self.asks(found):
                             self._general.setdefault(publication, []).append(found)
                     else:

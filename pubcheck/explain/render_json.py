@@ -1,4 +1,4 @@
-"""The JSON document of `pubcheck explain`; `explain.schema.json` beside this file describes it."""
+"""The JSON document of `pubcheck explain`; `explain.schema.json` next to this file describes it."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """`pubcheck explain` for people: in plain text, or laid out by rich on a terminal.
 
-Both write the same blocks; `_blocks` says what stands in them and in which words.
+Both write the same blocks; `_blocks` says what is in them and in which words.
 """
 
 from __future__ import annotations

@@ -159,7 +159,7 @@ def lint_unit(row: UnitRow, contents: Sequence[bytes | None], linter: Linter, to
             publications = [row for row in rows if row.path not in unit.context]
         except Exception as error:
             faults.append(fault_of(error))
-        faults += [fault for replay in linted.followed.folds for fault in replay.faults.faults]
+        faults += [fault for replay in linted.followed.replays for fault in replay.faults.faults]
     failure = _failure(faults) if faults else None
     if failure is not None and failure.reason == "memory":
         # The findings of a process with too little memory differ from run to run.
@@ -193,7 +193,7 @@ def _unread(linted: LintedUnit, unit: DiscoveredUnit) -> tuple[tuple[Quarantined
     """Return the files of a unit, without its context, that were left out, and why the unit is quarantined because of
     the way it was read, if it is."""
     context = unit.context
-    read = (*linted.diagnostics, *(linted.followed.of_reading if linted.followed is not None else ()))
+    read = (*linted.diagnostics, *(linted.followed.reading_notes if linted.followed is not None else ()))
     of_reading = [each for each in read if each.span.source.label not in context]
     by_source = {
         id(each.span.source): Quarantined(_SET_ASIDE[each.rule], each.message, path=each.span.source.label)

@@ -53,14 +53,14 @@ class Published(Struct, frozen=True, array_like=True, kw_only=True):
 def published(followed: Followed, *, refusals_known: bool) -> list[Published]:
     """Return the rows of a unit; those that are alike in several majors are one."""
     majors: dict[Published, tuple[int, ...]] = {}
-    for major, fold in zip(followed.result.postgres, followed.folds, strict=True):
-        diagnostics = [each for each in followed.found if major in each.postgres]
+    for major, fold in zip(followed.result.postgres, followed.replays, strict=True):
+        diagnostics = [each for each in followed.findings if major in each.postgres]
         publications, identities = publications_of(fold, followed.statements, diagnostics, lambda *_: Samples())
         rows: list[Published] = []
         for publication in publications:
             base = _base(publication, major)
             rows += list(_rows(publication, identities, base, refusals_known)) or [base]
-        if len(followed.folds) == 1:
+        if len(followed.replays) == 1:
             return rows
         for row in rows:
             alike = replace(row, postgres=())

@@ -66,6 +66,6 @@ def units(found: Iterable[tuple[str, tuple[int, ...]]]) -> Iterator[str]:
 def test_no_rule_and_no_example_fails_at_a_builtin(sql: str) -> None:
     config = Config(postgres=(MAJOR,), complete=True, select=("PUB",))
     followed = Linter(config).follow(Unit((Source("every.sql", sql),)))
-    fold = followed.folds[-1]
-    explained(fold, followed.statements, followed.found, ["every.sql"], Wanted(), sampler(fold))
+    fold = followed.replays[-1]
+    explained(fold, followed.statements, followed.findings, ["every.sql"], Wanted(), sampler(fold))
     assert [fault.trace for fault in (*followed.result.faults, *fold.faults.faults)] == []

@@ -112,7 +112,7 @@ def test_names_of_a_series_are_not_offered() -> None:
 
 def test_a_table_that_is_created_later_is_said_to_be_as_before() -> None:
     each = found("CREATE PUBLICATION p FOR TABLE profile; CREATE TABLE profile (id int PRIMARY KEY);")
-    assert each.message == 'table "profile" is created only later, on line 13'
+    assert each.message == 'table "profile" is created later, on line 13'
 
 
 def test_where_something_is_not_followed_it_stays_a_note() -> None:

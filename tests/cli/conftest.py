@@ -49,7 +49,7 @@ class MarkedLinter:
 
     def lint(self, unit: Unit) -> Result:
         majors = self.config.postgres or (18,)
-        found = [*unit.remarks]
+        found = [*unit.reading_notes]
         for source in unit.sources:
             if "-- crash" in source.text:
                 raise RuntimeError("the engine fell over\nwith details")

@@ -172,7 +172,7 @@ def test_notes_of_one_file_and_cause_are_one(pubcheck: Call) -> None:
     same = "; the same is true of"
     found = json.loads(pubcheck("lint", "--together", "a.sql", "b.sql", "--format", "json").out)["diagnostics"]
     assert [(each["rule"], each["line"], each["message"]) for each in found] == [
-        ("PUB004", 2, f"this statement is not PostgreSQL and was passed over{same} 1 more statement of this file"),
+        ("PUB004", 2, f"this statement is not PostgreSQL and was skipped{same} 1 more statement of this file"),
         ("PUB107", 4, f'table "ka" is not created in these files{same} 3 more statements of this file'),
     ]
     assert [(place["line"], place["message"]) for place in found[1]["related"]] == [

@@ -125,11 +125,11 @@ def _judged(major: int, statements: list[str], *, complete: bool) -> tuple[dict[
         for d in followed.result.diagnostics
         if d.refused and d.statement is not None and d.server is not None
     }
-    return told, silent, followed.folds[0].session.blind
+    return told, silent, followed.replays[0].session.blind
 
 
 def _state_of(major: int, statements: list[str]) -> set[str]:
-    return shown(_followed(major, statements, True).folds[0].catalog)
+    return shown(_followed(major, statements, True).replays[0].catalog)
 
 
 def main() -> int:

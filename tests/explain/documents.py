@@ -18,7 +18,7 @@ def explain(
     """One text as one unit."""
     config = Config(postgres=(postgres,), select=("PUB",))
     followed = Linter(config).follow(Unit((Source("a.sql", text),)))
-    fold = followed.folds[0]
+    fold = followed.replays[0]
     wanted = Wanted(publications, (), together)
     return explained(fold, followed.statements, followed.result.diagnostics, ["a.sql"], wanted, sampler(fold))
 

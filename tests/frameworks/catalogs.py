@@ -48,7 +48,7 @@ def sources(folder: Path, names: Sequence[str], view: str, label: str = "") -> t
 def followed(unit: tuple[Source, ...], major: int = 18) -> Run:
     """A unit, followed to its end."""
     run = Run(Config(postgres=(major,)), Unit(unit))
-    run.found()
+    run.findings()
     return run
 
 
@@ -70,8 +70,8 @@ def answered(server: Server, sent: Sequence[str]) -> Mapping[str, list[str]]:
 
 def facts(run: Run) -> Mapping[str, list[str]]:
     """What the queries above answer, of pubcheck's catalog."""
-    catalog: Catalog = run.databases.folds[0].catalog
-    session = run.databases.folds[0].session
+    catalog: Catalog = run.databases.replays[0].catalog
+    session = run.databases.replays[0].session
     tables = {row.oid: row for row in catalog.relations.values() if row.kind in "rp" and row.oid >= FIRST_NORMAL_OID}
     columns, indexes, constraints = [], [], []
     for row in tables.values():

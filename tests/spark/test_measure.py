@@ -53,7 +53,7 @@ ROWS = [
 
 def table(name: str, more: str = "") -> Measurable:
     followed = Linter().follow(Unit((Source("schema.sql", SCHEMA + more),)))
-    return measurable(followed.folds[-1], followed.statements, name)
+    return measurable(followed.replays[-1], followed.statements, name)
 
 
 # --- Without Spark --------------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pubcheck.checks.messages.template import Messages, MessageTemplate
 
 MESSAGES: Messages = {
-    "PUB101": {"syntax-error": MessageTemplate("PostgreSQL cannot read this statement: {message}")},
+    "PUB101": {"syntax-error": MessageTemplate("PostgreSQL cannot parse this statement: {message}")},
     "PUB105": {
         "publication-exists": MessageTemplate(
             'there is a publication "{publication}" already',

@@ -1,13 +1,13 @@
-"""What the user leaves out of the findings: by comments in the files, by file, and by severity.
+"""Suppress findings: by comments in the files, by file, and by severity.
 
 ``comments`` reads the ignore comments, ``severities`` applies the configuration, ``apply`` applies both to a unit.
-Loaded only where there is something to leave out.
+Loaded only if there is something to suppress.
 """
 
 from __future__ import annotations
 
 MARK = "pubcheck:"
-"""What comments begin with that are for pubcheck, in any case."""
+"""The prefix of comments for pubcheck, in any case."""
 
 
 def may_hold_comments(text: str) -> bool:

@@ -1,9 +1,9 @@
-"""What of a unit's diagnostics is reported, and how severe it is: comments in the files, ignores by file, severities.
+"""Apply ignore comments, per-file ignores and configured severities to the diagnostics of a unit.
 
-A comment `-- pubcheck: ignore[PUB301] why` on a statement (before it, in it, or after it on its last line) takes the
-statement's diagnostics of that rule away, `ignore[PUB3,PUB604]` those of several, `ignore` all of them, and
-`ignore-file[...]` those of the whole file. In files of other languages the comment may be one of theirs. A comment that
-takes nothing away, or is not understood, is reported itself.
+A comment `-- pubcheck: ignore[PUB301] why` on a statement (before it, in it, or after it on its last line) suppresses
+the statement's diagnostics of that rule. `ignore[PUB3,PUB604]` suppresses those of several rules, `ignore` all of them,
+and `ignore-file[...]` those of the whole file. In other languages the comment may be one of that language. A comment
+that suppresses nothing, or is not understood, is reported itself.
 """
 
 from __future__ import annotations
@@ -30,31 +30,34 @@ _CLOSING = re.compile(r"[\s\"'`)\]},;.]*")
 
 
 class _File:
-    """The ignore comments of a source and what they were good for."""
+    """The ignore comments of a source, and which of them were used."""
 
     def __init__(self, source: Source, bounds: tuple[Sequence[int], Sequence[int]]) -> None:
         self.source = source
         self.comments: list[Comment] = []
         self.unclear: list[Unclear] = []
         self.used: set[tuple[int, str]] = set()
-        """By the start of the comment, the code (or "" for all) that took something away."""
+        """The start of each used comment, with the code (or "" for all) that suppressed something."""
         self._starts, self._ends = bounds
         self._of_file: list[Comment] = []
         self._of_statement: dict[int, list[Comment]] = {}
-        for found in comments(source):
-            if isinstance(found, Unclear):
-                self.unclear.append(found)
+        for comment in comments(source):
+            if isinstance(comment, Unclear):
+                self.unclear.append(comment)
                 continue
-            self.comments.append(found)
-            if found.file:
-                self._of_file.append(found)
+            self.comments.append(comment)
+            if comment.file:
+                self._of_file.append(comment)
             else:
-                for target in self._targets(found):
-                    self._of_statement.setdefault(target, []).append(found)
+                for target in self._targets(comment):
+                    self._of_statement.setdefault(target, []).append(comment)
 
     def _targets(self, comment: Comment) -> Iterator[int]:
-        """The index of the statement that a comment is on: the one around it, else one that begins after it on its
-        line, else one that ends before it on its line, else the next."""
+        """Yield the index of the statement that a comment applies to.
+
+        That is the statement around it, else one that begins after it on its line, else one that ends before it on its
+        line, else the next one.
+        """
         text = self.source.shown
         before = bisect_right(self._starts, comment.start) - 1
         if before >= 0:
@@ -62,14 +65,14 @@ class _File:
             followed = before + 1 < len(self._starts) and not _has_line_end(
                 text[comment.end : self._starts[before + 1]]
             )
-            if comment.start < end or not (followed or self._apart(end, comment.start)):
+            if comment.start < end or not (followed or self._is_on_another_line(end, comment.start)):
                 yield before
                 return
         if before + 1 < len(self._starts):
             yield before + 1
 
-    def _apart(self, end: int, start: int) -> bool:
-        """Whether a comment is not on the line of the statement that ends before it. In a program the quotes and
+    def _is_on_another_line(self, end: int, start: int) -> bool:
+        """Whether a comment is not on the line on which the statement before it ends. In a program the quotes and
         parentheses around the statement may close on a later line."""
         between = self.source.shown[end:start]
         if not _has_line_end(between):
@@ -77,22 +80,22 @@ class _File:
         last = re.split(r"[\n\r]", between)[-1]
         return self.source.original is None or not last.strip() or _CLOSING.fullmatch(between) is None
 
-    def takes(self, diagnostic: Diagnostic) -> bool:
-        """Whether a comment takes a diagnostic of this source away; all of those that do are used then."""
-        taken = False
+    def suppresses(self, diagnostic: Diagnostic) -> bool:
+        """Whether a comment suppresses a diagnostic of this source. All comments that do are then used."""
+        suppressed = False
         for comment in self._about(diagnostic):
             if comment.codes is None:
                 self.used.add((comment.start, ""))
-                taken = True
+                suppressed = True
                 continue
             for code in comment.codes:
                 if diagnostic.rule.startswith(code.text):
                     self.used.add((comment.start, code.text))
-                    taken = True
-        return taken
+                    suppressed = True
+        return suppressed
 
     def names(self, code: str) -> bool:
-        """Whether a comment about the whole file names a rule outright."""
+        """Whether a comment about the whole file names this exact code."""
         return any(each.text == code for comment in self._of_file for each in comment.codes or ())
 
     def _about(self, diagnostic: Diagnostic) -> Iterator[Comment]:
@@ -102,19 +105,19 @@ class _File:
             return
         for comment in self._of_statement.get(statement.index, ()):
             outside = not self._starts[statement.index] <= comment.start < self._ends[statement.index]
-            if outside or not statement.embedded or self._beside(comment, statement.start):
+            if outside or not statement.embedded or self._is_next_to(comment, statement.start):
                 yield comment
 
-    def _beside(self, comment: Comment, start: int) -> bool:
-        """Whether a comment within a statement is on the one that begins at ``start`` within it."""
+    def _is_next_to(self, comment: Comment, start: int) -> bool:
+        """Whether a comment within a statement applies to the inner one that begins at ``start``."""
         text = self.source.shown
         if comment.start < start:
             return not _without_comments(text[comment.end : start]).strip()
         return re.fullmatch(r"[^;]*(?:;[^\n\r;]*)?", text[start : comment.start]) is not None
 
     def unused(self, reported: Collection[str], majors: Collection[int]) -> Iterator[tuple[Comment, tuple[Code, ...]]]:
-        """Comments that took nothing away, and of others the codes that did not. A code is only unused where a rule
-        that it names could have spoken."""
+        """Yield unused comments, and the unused codes of the others. A code is unused only if a rule that it selects
+        could have reported something."""
         for comment in self.comments:
             if comment.codes is None:
                 if (comment.start, "") not in self.used:
@@ -123,7 +126,7 @@ class _File:
             idle = tuple(
                 code
                 for code in comment.codes
-                if (comment.start, code.text) not in self.used and _could_speak(code.text, reported, majors)
+                if (comment.start, code.text) not in self.used and _could_report(code.text, reported, majors)
             )
             if idle:
                 yield comment, idle
@@ -137,7 +140,7 @@ def _without_comments(text: str) -> str:
     return re.sub(r"--[^\n\r]*|/\*.*?\*/", "", text, flags=re.DOTALL)
 
 
-def _could_speak(selector: str, reported: Collection[str], majors: Collection[int]) -> bool:
+def _could_report(selector: str, reported: Collection[str], majors: Collection[int]) -> bool:
     rules = (rule for code, rule in rulebook.RULES.items() if code.startswith(selector) and code in reported)
     return any(rule.code != UNUSED and not set(rule.postgres).isdisjoint(majors) for rule in rules)
 
@@ -149,9 +152,11 @@ def apply_suppressions(
     config: Config,
     majors: tuple[int, ...],
 ) -> list[Diagnostic]:
-    """What is reported of what the selected rules say of a unit, unordered, with the severities of the configuration;
-    diagnostics about comments come on top. ``statements`` are those of ``sources``, by number."""
-    found = list(diagnostics)
+    """Return the diagnostics to report, unordered, with the configured severities and with diagnostics about comments.
+
+    ``statements`` are those of ``sources``, by number.
+    """
+    kept = list(diagnostics)
     files = {
         id(source): _File(source, statements.bounds(number))
         for number, source in enumerate(sources)
@@ -159,19 +164,19 @@ def apply_suppressions(
     }
     if files:
         reported = rulebook.selected(config.select, config.ignore, config.extend_select)
-        found = [each for each in found if not _taken(each, files)]
+        kept = [each for each in kept if not _is_suppressed(each, files)]
         for file in files.values():
-            about = (each for each in _about_comments(file, reported, majors) if each.rule in reported)
-            found += [each for each in about if not file.names(each.rule)]
-    return list(apply_config(found, config))
+            about = (each for each in _comment_diagnostics(file, reported, majors) if each.rule in reported)
+            kept += [each for each in about if not file.names(each.rule)]
+    return list(apply_config(kept, config))
 
 
-def _taken(diagnostic: Diagnostic, files: dict[int, _File]) -> bool:
+def _is_suppressed(diagnostic: Diagnostic, files: dict[int, _File]) -> bool:
     file = files.get(id(diagnostic.span.source))
-    return file is not None and file.takes(diagnostic)
+    return file is not None and file.suppresses(diagnostic)
 
 
-def _about_comments(file: _File, reported: Collection[str], majors: tuple[int, ...]) -> Iterator[Diagnostic]:
+def _comment_diagnostics(file: _File, reported: Collection[str], majors: tuple[int, ...]) -> Iterator[Diagnostic]:
     for unclear in file.unclear:
         span = Span(file.source, unclear.start, unclear.end)
         yield rulebook.remark(UNCLEAR, unclear.message, span, majors, unclear.help)
@@ -179,19 +184,19 @@ def _about_comments(file: _File, reported: Collection[str], majors: tuple[int, .
         where = "this file" if comment.file else "the statement"
         whole = comment.codes is None or len(idle) == len(comment.codes)
         start, end = (comment.start, comment.end) if whole else (idle[0].start, idle[-1].end)
-        what = ", ".join(code.text for code in idle)
+        codes = ", ".join(code.text for code in idle)
         yield rulebook.remark(
             UNUSED,
-            f"there is nothing to ignore in {where}" if not what else f"there is no {what} to ignore in {where}",
+            f"there is nothing to ignore in {where}" if not codes else f"there is no {codes} to ignore in {where}",
             Span(file.source, start, end),
             majors,
-            "remove the comment" if whole else f"remove {what} from the comment",
+            "remove the comment" if whole else f"remove {codes} from the comment",
             _removal(file.source, comment) if whole else _shortening(file.source, comment, idle),
         )
 
 
 def _removal(source: Source, comment: Comment) -> Fix:
-    """Without the comment, and without its line where nothing else stands there."""
+    """Return the fix that removes the comment, and its line if nothing else is there."""
     text, start, end = source.shown, comment.start, comment.end
     while start > 0 and text[start - 1] in " \t":
         start -= 1

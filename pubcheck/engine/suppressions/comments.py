@@ -22,7 +22,7 @@ _ENDS = {"/*": "*/", "<!--": "-->"}
 
 
 class Code(Struct, frozen=True):
-    """A code in a comment, or the beginning of one, and where it stands."""
+    """A code in a comment, or the beginning of one, and its place."""
 
     text: str
     start: int
@@ -30,8 +30,11 @@ class Code(Struct, frozen=True):
 
 
 class Comment(Struct, frozen=True):
-    """An ignore comment: from its sign (`--`) to its end. ``codes`` None stands for all; ``inner`` is where they stand
-    between the brackets. ``file``: it is about the whole file."""
+    """An ignore comment, from its sign (`--`) to its end.
+
+    ``codes`` is None for all rules; ``inner`` is the span of the codes between the brackets. ``file``: it applies to
+    the whole file.
+    """
 
     start: int
     end: int
@@ -50,49 +53,49 @@ class Unclear(Struct, frozen=True):
 
 
 def comments(source: Source) -> Iterator[Comment | Unclear]:
-    """The ignore comments of a source, in the order of the text, and what in them is not understood."""
+    """Yield the ignore comments of a source in the order of the text, and the parts that are not understood."""
     text = source.shown
     if not may_hold_comments(text):
         return
     signs = _IN_SQL if source.original is None else _ELSEWHERE
     pattern, end = re.compile(_COMMENT.format(signs=signs), re.IGNORECASE), 0
-    while (found := pattern.search(text, end)) is not None:
-        rest, begin = found["rest"], found.start("rest")
-        sign = found["sign"]
+    while (comment := pattern.search(text, end)) is not None:
+        rest, begin = comment["rest"], comment.start("rest")
+        sign = comment["sign"]
         closing = _ENDS.get(sign[:2]) or _ENDS.get(sign[:4])
         if closing is not None and closing in rest:
             rest = rest[: rest.index(closing)]
             end = begin + len(rest) + len(closing)
         else:
             end = begin + len(rest.rstrip())
-        yield from _read(found.start(), end, rest, begin)
+        yield from _read(comment.start(), end, rest, begin)
 
 
 def _read(start: int, end: int, rest: str, begin: int) -> Iterator[Comment | Unclear]:
-    """One comment; ``rest`` is what it says after the mark, from the offset ``begin``."""
-    given = _VERB.match(rest)
-    assert given is not None  # all of it is optional
-    verb, written = given["verb"].lower(), given["codes"]
+    """Read one comment. ``rest`` is its text after the mark, from the offset ``begin``."""
+    words = _VERB.match(rest)
+    assert words is not None  # all of it is optional
+    verb, written = words["verb"].lower(), words["codes"]
     usage = "write `pubcheck: ignore[PUB301] why`, or `ignore-file[PUB301]` for the whole file"
     if verb not in ("ignore", "ignore-file"):
         hint = suggestion(verb, ("ignore", "ignore-file")) if verb else ""
         if "; there are" in hint:
             hint = ""
         yield Unclear(start, end, f"this comment is not understood{hint}", usage)
-    elif written is None and _LIKE_A_CODE.match(given["reason"]):
-        code = given["reason"].strip(" \t:=(").split()[0].rstrip(",)")
+    elif written is None and _LIKE_A_CODE.match(words["reason"]):
+        code = words["reason"].strip(" \t:=(").split()[0].rstrip(",)")
         yield Unclear(start, end, "this comment names a rule outside of brackets", f"write `{verb}[{code}]`")
     elif written is None:
         yield Comment(start, end, verb == "ignore-file", None)
-    elif not given["closed"]:
+    elif not words["closed"]:
         yield Unclear(start, end, "the list of codes in this comment is not closed", usage)
     elif not written.strip(", \t"):
         yield Unclear(start, end, "this comment names no rule", f"{usage}; `{verb}` alone ignores every rule")
     else:
-        at = begin + given.start("codes")
+        offset = begin + words.start("codes")
         known = []
         for each in _CODE.finditer(written):
-            code = Code(each[0].upper(), at + each.start(), at + each.end())
+            code = Code(each[0].upper(), offset + each.start(), offset + each.end())
             if rulebook.is_selector(code.text):
                 known.append(code)
                 continue
@@ -104,5 +107,5 @@ def _read(start: int, end: int, rest: str, begin: int) -> Iterator[Comment | Unc
                 code.start, code.end, f"no rule has the code {each[0]}{near}", "`pubcheck rules` lists all rules"
             )
         if known:
-            inner = (at, at + len(written))
+            inner = (offset, offset + len(written))
             yield Comment(start, end, verb == "ignore-file", tuple(known), inner)

@@ -1,4 +1,4 @@
-"""What the configuration leaves out by file, and the severities that it sets."""
+"""Apply per-file ignores and the severities of the configuration."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ from pubcheck.diagnostics import SEVERITIES, Diagnostic, Severity
 
 
 def apply_config(diagnostics: Iterable[Diagnostic], config: Config) -> Iterator[Diagnostic]:
-    """The diagnostics that the ignores by file leave, with the severities of the configuration.
+    """Yield the diagnostics that the per-file ignores leave, with the configured severities.
 
-    A severity raises those diagnostics only that have their rule's own: what is a note because it is not known to be
-    so (a name that is not visible) stays one.
+    A configured severity raises only diagnostics that have their rule's own severity. A note about something uncertain
+    (an unknown name) stays a note.
     """
     if not config.per_file_ignores and not config.severity:
         yield from diagnostics
         return
     ignored = _IgnoredByFile(config)
-    for found in diagnostics:
-        if config.per_file_ignores and ignored(found):
+    for diagnostic in diagnostics:
+        if config.per_file_ignores and ignored(diagnostic):
             continue
-        severity = severity_of(found, config)
-        yield found if severity == found.severity else replace(found, severity=severity)
+        severity = severity_of(diagnostic, config)
+        yield diagnostic if severity == diagnostic.severity else replace(diagnostic, severity=severity)
 
 
 def severity_of(diagnostic: Diagnostic, config: Config) -> Severity:
-    """How severe a diagnostic is under the configuration; of several codes that begin like its own the longest wins."""
-    given = max(
+    """Return the severity of a diagnostic under the configuration. The longest matching code wins."""
+    configured = max(
         ((len(code), severity) for code, severity in config.severity if diagnostic.rule.startswith(code)),
         key=lambda pair: pair[0],
         default=None,
     )
-    if given is None:
+    if configured is None:
         return diagnostic.severity
-    severity = given[1]
+    severity = configured[1]
     raised = SEVERITIES.index(severity) > SEVERITIES.index(diagnostic.severity)
     if raised and diagnostic.severity != rulebook.RULES[diagnostic.rule].severity:
         return diagnostic.severity
@@ -46,7 +46,7 @@ def severity_of(diagnostic: Diagnostic, config: Config) -> Severity:
 
 
 class _IgnoredByFile:
-    """Whether a diagnostic is ignored in its file; patterns are relative to the configuration's folder."""
+    """Decides whether a diagnostic is ignored in its file. Patterns are relative to the configuration's folder."""
 
     def __init__(self, config: Config) -> None:
         self._config = config

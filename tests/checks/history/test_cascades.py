@@ -150,9 +150,9 @@ def test_nothing_else_is_said_of_it_than_of_the_table_that_refuses() -> None:
 
 def test_what_is_refused_is_found_by_table_and_operation() -> None:
     followed = Linter().follow(Unit((Source("a.sql", USERS + ALL + sessions("ON DELETE CASCADE")),)))
-    (fold,) = followed.folds
+    (fold,) = followed.replays
     assert fold.outcome is not None
     assert fold.outcome.history is not None
-    ground = fold.outcome.ground(fold.outcome.history)
+    ground = fold.outcome.context(fold.outcome.history)
     table = fold.catalog.relation_names[2200, "sessions"]
     assert set(ground.refused) == {(table, "update"), (table, "delete")}

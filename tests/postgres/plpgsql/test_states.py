@@ -20,7 +20,7 @@ CASES = [case for case in load("plpgsql*") if case.rule == "plpgsql"]
 
 def _followed(case: Case, major: int) -> tuple[set[str], bool]:
     text = ";\n".join((*case.setup, case.statement))
-    fold = Linter(Config(postgres=(major,), complete=True)).follow(Unit((Source("case.sql", text),))).folds[0]
+    fold = Linter(Config(postgres=(major,), complete=True)).follow(Unit((Source("case.sql", text),))).replays[0]
     return shown(fold.catalog), fold.session.blind
 
 
