@@ -1,4 +1,4 @@
-"""What pubcheck says: the one diagnostic type that every rule yields and every report renders."""
+"""The one diagnostic type that every rule yields and every report renders."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 Where = StatementText | Place | Span | None
-"""What was being looked at; None for the unit."""
+"""The place at which the error occurred; None for the unit."""
 
 
 class Fault(Struct, frozen=True):

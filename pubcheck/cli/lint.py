@@ -271,7 +271,7 @@ def _reports(format_: str | None, outputs: tuple[Output, ...]) -> tuple[str, tup
 
 
 def _change(fix: bool, unsafe_fixes: bool, diff: bool, add_ignore: bool) -> Change | None:
-    """What these options ask to be done to the files."""
+    """Return the change to the files that the options ask for."""
     if add_ignore and (fix or unsafe_fixes):
         raise click.UsageError("--add-ignore cannot be combined with --fix: run one after the other")
     if add_ignore:

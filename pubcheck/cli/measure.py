@@ -176,7 +176,7 @@ def _counted(
     *,
     quiet: bool,
 ) -> tuple[TableRows, ...]:
-    """What Spark counts of the tables' data. Raises ConfigError for data that are not a table's."""
+    """Return Spark's counts of the tables' data. Raise ConfigError for data that do not fit a table."""
     from pubcheck.spark.measure import BadData, Data, measure
     from pubcheck.spark.session import release, session
 

@@ -1,4 +1,4 @@
-"""Where reports go: standard output and files, several at once. A file is whole or not there."""
+"""The outputs of reports: standard output and files. A file is written whole or not at all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the commands that run Spark have in common."""
+"""Options and errors shared by the commands that run Spark."""
 
 from __future__ import annotations
 

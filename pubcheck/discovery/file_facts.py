@@ -1,4 +1,4 @@
-"""What of a file's bytes decides where it belongs: cheap facts, found without a parser."""
+"""Facts about a file's bytes that decide its unit: cheap, found without a parser."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from pubcheck.source import in_utf8
 
 
 class Traits(Struct, frozen=True, omit_defaults=True):
-    """What of a file decides where it belongs.
+    """The facts about a file that decide its unit.
 
     ``may_publish``: it may hold a statement about a publication; ``identifies``: or about a replica identity;
     ``may_matter``: or anything else that keeps its repository from being skipped in a corpus. ``kind`` is the tool

@@ -1,4 +1,4 @@
-"""What is read: files, and the units that they form. Values only; nothing here opens a file."""
+"""Files and the units that they form. Values only: this module opens no file."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ GUESSED = LOOSE | {"numbered", "dump", "rails", "psql"}
 """Conventions of no tool: a file of such a unit, named on the command line, is a unit of its own."""
 
 SUFFIXES: tuple[str, ...] = (".sql", ".psql", ".pgsql")
-"""How the names of files end that are read for what they are called, in any case."""
+"""Suffixes of files that are always read, in any case."""
 
 LANGUAGES: dict[str, str] = {
     "ddl": "sql",

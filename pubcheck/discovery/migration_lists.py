@@ -1,4 +1,4 @@
-"""What the tools themselves write down about the order of their migrations."""
+"""The order of migrations in the tools' own lists."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import ast
 
 STRUCTURE, SCHEMA = "structure.sql", "schema.rb"
-"""What Rails keeps of its migrations."""
+"""Rails' schema files."""
 _OTHERWISE = lazy_compile(r"<!--.*?-->|<rollback\b.*?</rollback\s*>", re.S | re.I)
 _OTHERWISE_YAML = lazy_compile(r"^\s*#.*$|^(\s*)(?:- )?rollback:.*\n(?:\1 +.*\n|\s*\n)*", re.M)
 _XML = lazy_compile(r"<(include|includeAll|sqlFile)\b[^>]*?\b(?:file|path)\s*=\s*[\"']([^\"'\n]+)")
@@ -70,7 +70,7 @@ def django_revision(path: str, content: bytes) -> tuple[tuple[str, ...], tuple[s
 
 
 APPS = "apps.py"
-"""Where an application of Django is configured."""
+"""The file that configures a Django application."""
 
 
 def django_labels(content: bytes) -> tuple[str, ...]:
@@ -157,7 +157,7 @@ class _JournalEntry(Struct, frozen=True):
 
 
 class _Journal(Struct, frozen=True):
-    """What Drizzle writes of its migrations."""
+    """Drizzle's journal of migrations."""
 
     entries: tuple[_JournalEntry, ...] = ()
 

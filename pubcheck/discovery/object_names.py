@@ -138,7 +138,7 @@ def _lower(needed: frozenset[str]) -> tuple[bytes, ...]:
 
 @lru_cache(maxsize=8)
 def _after_words(needed: frozenset[str]) -> re.Pattern[bytes]:
-    """What finds one of the names after a word that may come before the name of a relation."""
+    """Return a pattern for one of the names after a word that may precede the name of a relation."""
     names = b"|".join(map(re.escape, sorted(_lower(needed))))
     word = rb"(?:table|exists|only|view|type|domain|references|of|on|to|inherits|model|map|[,(])"
     return re.compile(rb"%b[\s(:'\"]*(?:%b\s*\.\s*)?\"?(?:%b)(?![\w$])" % (word, _PART, names))

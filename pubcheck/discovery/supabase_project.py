@@ -1,4 +1,4 @@
-"""Where the Supabase project of a folder is."""
+"""Find the Supabase project of a folder."""
 
 from __future__ import annotations
 

@@ -177,7 +177,7 @@ class _UnitCollector:
         self._inspector.know_content(self._buffer, content)
 
     def standard_input(self, label: str, content: bytes) -> None:
-        """What comes from there: in the history of the file whose name it bears, as that file would be."""
+        """Return the unit of standard input: the history of the file whose name it bears, if there is one."""
         history = self._history(label) if self._buffer is not None else None
         if history is not None:
             file = File(label, label_of(label), content=content, view=view_of(label))

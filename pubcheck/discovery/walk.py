@@ -107,7 +107,7 @@ def folders_of(folder: str, config: Config) -> list[str]:
 
 
 def readable(paths: Iterable[str]) -> list[str]:
-    """Those of the paths of a repository, joined by "/", that a walk of its folders would meet."""
+    """Return the paths of a repository, joined by "/", that a walk of its folders would meet."""
     kept = []
     for path in paths:
         *folders, name = path.split("/")

@@ -15,7 +15,7 @@ from pubcheck.extract.string_literals import Literal
 
 _NAME = r'(?:[A-Za-z_][\w$]{0,62}|"[^"\n]{1,63}")'
 _VALUE = re.compile(rf"{_NAME}(?:\.{_NAME})?(?:\s*,\s*{_NAME}(?:\.{_NAME})?){{0,20}}")
-"""What a constant may say."""
+"""The text that a constant may have."""
 
 _TYPE = r"(?:\s*:\s*[\w&'<>\[\]., |]{1,60})?"
 _ASSIGNED = {

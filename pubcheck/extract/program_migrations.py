@@ -27,7 +27,7 @@ class _Convention(Struct, frozen=True):
 
 
 _FUNCTION = r"(?:async\s+)?(?:function\b|\(|\w+\s*=>)"
-"""What a function of JavaScript begins with."""
+"""The beginning of a JavaScript function."""
 
 
 def _entries(name: str) -> str:

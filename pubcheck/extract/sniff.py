@@ -5,7 +5,7 @@ from __future__ import annotations
 from pubcheck.lazy_regex import lazy_compile
 
 LFS = "version https://git-lfs.github.com/spec/"
-"""How a pointer of Git LFS begins."""
+"""The beginning of a Git LFS pointer."""
 
 _WAYS_BACK = (
     "+goose Down",

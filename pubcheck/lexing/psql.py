@@ -1,4 +1,4 @@
-"""What psql's own commands say of the statements after them: conditions, included files, another connection.
+"""The effect of psql's own commands on the statements after them: conditions, included files, another connection.
 
 Follows psql's command.c (exec_command_if and its kin, exec_command_connect), conditional.c and variables.c.
 """

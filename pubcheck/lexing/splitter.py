@@ -1,4 +1,4 @@
-"""Where SQL statements begin and end in a text that psql, or a driver, would send to PostgreSQL.
+"""Split a text into the statements that psql, or a driver, would send to PostgreSQL.
 
 Offsets are code points of the source's text. Every input costs time linear in its length, unbalanced and unterminated
 ones too.

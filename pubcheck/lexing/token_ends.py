@@ -1,4 +1,4 @@
-"""Where quotes, dollar quotes and comments end in a text, also those that do not end."""
+"""The ends of quotes, dollar quotes and comments in a text, also if they are not closed."""
 
 from __future__ import annotations
 

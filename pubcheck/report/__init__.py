@@ -1,4 +1,4 @@
-"""How findings are shown: `document` resolves them to lines and columns, one pure renderer a format writes them."""
+"""Renderers of findings, one per format; `pubcheck.findings` resolves findings to lines and columns."""
 
 
 def count(number: int, noun: str, form: str = ",") -> str:

@@ -1,4 +1,4 @@
-"""What the report of an audit is made of: counts, and the first of each list. It does not grow with the corpus."""
+"""The content of an audit's report: counts, and the first of each list. It does not grow with the corpus."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Ends(Struct, frozen=True):
 
 
 class Rule(Struct, frozen=True):
-    """What was found by a rule, in how many repositories, and one place of it."""
+    """The findings of a rule: their number, the number of repositories, and one place."""
 
     code: str
     name: str

@@ -1,4 +1,4 @@
-"""What `pubcheck measure` counted: the document, as JSON and in words."""
+"""The result of `pubcheck measure`: the document, as JSON and as text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the formats for machines say of a finding in their one field for text."""
+"""The text of a finding in formats that have one field for text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many findings of each rule there are: a line a rule, or the same as JSON."""
+"""The number of findings of each rule: one line per rule, or the same as JSON."""
 
 from __future__ import annotations
 

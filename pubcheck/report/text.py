@@ -192,7 +192,7 @@ def _earlier(entry: Entry) -> str:
 
 
 def _answers(group: list[Finding]) -> list[str]:
-    """What the server will say: for the group's first table, once for each operation."""
+    """Yield the server's answers: for the group's first table, once for each operation."""
     first: dict[object, ServerAnswer] = {}
     for finding in group:
         if finding.entry.server and finding.entry.object == group[0].entry.object:

@@ -17,7 +17,7 @@ from pubcheck.rulebook import _index
 
 
 class Rule(Struct, frozen=True):
-    """What a page's front matter declares.
+    """The declaration of a rule in its page's front matter.
 
     ``postgres``: the majors in which the rule can speak. ``sqlstate``: what the server may answer, empty when nothing
     fails. ``spec``: the rules of the specification that it implements, empty for our own families. ``default``:

@@ -1,4 +1,4 @@
-"""What linting costs, counted in bytes to read, and how much of it a task of Spark is given."""
+"""The cost of linting, in bytes to read, and the share of one Spark task."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _FEWEST_PARTS, _MOST_PARTS = 12, 20_000
 
 
 def cost(size: int, files: int) -> int:
-    """Of so many files, with so many bytes in all."""
+    """Return the cost of a number of files with a total of bytes."""
     return size + files * _FILE
 
 
 def part(whole: int) -> int:
-    """What each of the tasks is to cost that take the whole."""
+    """Return the cost of each task, if tasks share the whole."""
     return max(min(_PART, math.ceil(whole / _FEWEST_PARTS)), SMALL, math.ceil(whole / _MOST_PARTS))

@@ -1,4 +1,4 @@
-"""What an audit carries over from an earlier run: which repositories have not changed since."""
+"""Carry results over from an earlier run, for repositories that have not changed since."""
 
 from __future__ import annotations
 

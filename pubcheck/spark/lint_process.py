@@ -65,7 +65,7 @@ class Answer(Struct, Generic[RowT], frozen=True):
 
 
 class Limits(Struct, frozen=True):
-    """What a unit may take: seconds, and bytes of memory beyond those of a process at rest."""
+    """The limits of a unit: seconds, and bytes of memory beyond those of a process at rest."""
 
     seconds: float
     memory: int

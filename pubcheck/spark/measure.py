@@ -28,7 +28,7 @@ FORMATS: Mapping[str, str] = {
     ".ndjson": "json",
 }
 CATALOG = "table:"
-"""What the name of a catalog table begins with."""
+"""The prefix of the name of a catalog table."""
 _BAD = "pubcheck: not "
 _PAIRS = 12
 """Publications of a table up to which they are compared two by two."""

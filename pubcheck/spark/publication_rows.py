@@ -1,4 +1,4 @@
-"""What `pubcheck explain` says of a unit as rows: one for each publication, table and operation.
+"""The content of `pubcheck explain` as rows: one for each publication, table and operation.
 
 A publication that sends nothing has one row all the same, so that none is missing from what is counted.
 """

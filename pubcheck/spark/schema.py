@@ -298,7 +298,7 @@ FOUND = (
         " quarantined, only those of its own that have a fate",
     ),
 )
-"""What is known of a unit without linting it."""
+"""Columns of a unit that are known without linting it."""
 OUTCOMES = (
     Column("findings", pa.list_(_struct(DIAGNOSTIC)), ""),
     *(Column(f"{severity}s", _LONG, "findings of that severity") for severity in reversed(SEVERITIES)),
@@ -310,7 +310,7 @@ OUTCOMES = (
     Column("seconds", _REAL, ""),
     Column("failed", _TEXT, "why the unit is quarantined, null when it was linted"),
 )
-"""What came of linting a unit; empty, zero, or null where that was not done."""
+"""Columns with the result of linting a unit; empty, zero or null if it was not linted."""
 EXAMINED = (*FOUND, *OUTCOMES)
 """Units, and for each repository that has files outside them a row without a unit."""
 CONTENTS = (
@@ -324,7 +324,7 @@ CONTENTS = (
 )
 """Files of units with their contents, where they come with a table."""
 LINTED = (*_UNIT_KEY, *OUTCOMES)
-"""What came of units that were linted, where they come with their contents."""
+"""Columns with the results of units that come with their contents."""
 
 
 def arrow(columns: tuple[Column, ...]) -> pa.Schema:

@@ -105,7 +105,7 @@ def _counts(table: str, names: Iterable[str], numbers: Iterable[str]) -> list[st
 
 
 ENDS = ("linted", "nothing_to_lint", "quarantined")
-"""How a file or a unit may end."""
+"""The statuses of a file or a unit."""
 
 
 def _hold(metrics: dict[str, float], name: str, expected: float, description: str) -> None:

@@ -104,7 +104,7 @@ class FileInspection(Struct, frozen=True, array_like=True, tag=True):
 
 
 class Facts(Struct, frozen=True, array_like=True):
-    """What of a file's content decides where it belongs: `Traits` and `Names`, encoded."""
+    """The facts about a file's content that decide its unit: `Traits` and `Names`, encoded."""
 
     traits: bytes
     names: bytes

@@ -231,7 +231,7 @@ def _nested(lists: pa.ListArray, names: Sequence[str]) -> Iterator[list[tuple[An
 
 
 def describe(batches: Iterable[pa.RecordBatch], *, job: Job) -> Iterator[pa.RecordBatch]:
-    """What of the contents of files decides where they belong."""
+    """Yield the facts about files' contents that decide their units."""
     for batch in batches:
         rows: list[FileRow] = []
         for files in _together(_rows(batch), lambda row: len(row["content"]), _INSPECTED_BYTES, _INSPECTED):

@@ -1,4 +1,4 @@
-"""What SQLAlchemy's PostgreSQL dialect makes of the columns and constraints of a migration."""
+"""The SQL that SQLAlchemy's PostgreSQL dialect generates for columns and constraints of a migration."""
 
 from __future__ import annotations
 

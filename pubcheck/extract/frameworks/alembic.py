@@ -61,7 +61,7 @@ _HARMLESS_METHODS = frozenset(
 
 
 def alembic(text: str, project: Project) -> Operations | None:
-    """What the operations of a migration do; None where it cannot be read at all."""
+    """Return the operations of a migration; None if it cannot be read."""
     tree = module(text)
     upgrade = tree.functions.get("upgrade") if tree is not None else None
     if tree is None or upgrade is None:

@@ -45,7 +45,7 @@ _MAY_CHANGE = re.compile(r"schema_editor\s*\.\s*(?!connection\s*\.\s*alias)|\bcu
 
 
 def django(text: str, project: Project) -> Operations | None:
-    """What the operations of a migration do; None where it cannot be read at all."""
+    """Return the operations of a migration; None if it cannot be read."""
     tree = module(text)
     if tree is None or not project.app:
         return None
@@ -64,7 +64,7 @@ def django(text: str, project: Project) -> Operations | None:
 
 
 def _operations(tree: Module) -> list[ast.expr]:
-    """What is assigned, or added, to ``operations`` in the class ``Migration``."""
+    """Return the values that are assigned, or added, to ``operations`` in the class ``Migration``."""
     operations: list[ast.expr] = []
     for node in tree.tree.body:
         for each in node.body if isinstance(node, ast.ClassDef) and node.name == "Migration" else ():

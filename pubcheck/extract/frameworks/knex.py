@@ -30,7 +30,7 @@ _NO_CALL = frozenset(["async", "await", "catch", "for", "function", "if", "requi
 
 
 def knex(text: str, project: Project) -> Operations | None:
-    """What a migration does through the schema builder; None where it does nothing through it."""
+    """Return the operations of the schema builder in a migration; None if there are none."""
     strings = list(literals(text, LANGUAGES["javascript"]))
     _, down = undone(text, "javascript", strings)
     code = code_of(text, "javascript", strings, down)

@@ -1,4 +1,4 @@
-"""What the migrations of a unit have in common."""
+"""State shared by the migrations of a unit."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 class Project:
-    """What the migrations of a unit have in common, filled in while its files are read in order."""
+    """State shared by the migrations of a unit, filled in while its files are read in order."""
 
     def __init__(self) -> None:
         self.app = ""

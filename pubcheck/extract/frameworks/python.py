@@ -35,7 +35,7 @@ class Module:
         return self._utf8.offset(self._lines[line - 1] + column)
 
     def value(self, node: ast.expr | None) -> object:
-        """What a constant says, or a list or tuple of constants."""
+        """Return the value of a constant, or of a list or tuple of constants."""
         if isinstance(node, ast.Name) and node.id in self.constants:
             node = self.constants[node.id]
         if isinstance(node, ast.Constant):
@@ -51,7 +51,7 @@ class Module:
         return value
 
     def truth(self, node: ast.expr | None, default: bool) -> bool:
-        """What a keyword argument says that is a boolean; ``default`` where it is left out."""
+        """Return the value of a boolean keyword argument; ``default`` if it is left out."""
         value = default if node is None else self.value(node)
         if not isinstance(value, bool):
             raise Unreadable
@@ -66,7 +66,7 @@ class Module:
         return node.elts
 
     def names(self, nodes: Iterable[ast.expr]) -> list[tuple[str, Place | None]]:
-        """What strings say, each with its place."""
+        """Return the values of strings, each with its place."""
         return [(self.text(node), self.place(node)) for node in nodes]
 
 

@@ -47,7 +47,7 @@ _INLINE = frozenset(
 
 
 def rails(text: str, project: Project) -> Operations | None:
-    """What a migration, or a schema, does; None for what is neither."""
+    """Return the operations of a migration or a schema; None for any other file."""
     try:
         program = commands(text)
         reader = Reader(text, project)
