@@ -34,7 +34,7 @@ from pubcheck.discovery.file_types import DiscoveredUnit
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from pubcheck.explain.build import Wanted
+    from pubcheck.explain.build import Selection
     from pubcheck.explain.document import Explanation
 
 
@@ -141,12 +141,12 @@ def command(
     )
     if postgres is not None and len(config.postgres) > 1:
         raise click.UsageError("--postgres: explain takes one version at a time")
-    from pubcheck.explain.build import Wanted
+    from pubcheck.explain.build import Selection
 
     names_by_subscription = tuple(
         tuple(part.strip() for part in text.split(",") if part.strip()) for text in subscriptions
     )
-    selection = Wanted(publications, tables, tuple(names for names in names_by_subscription if names))
+    selection = Selection(publications, tables, tuple(names for names in names_by_subscription if names))
     with Workers(jobs) as workers:
         units = read_units(
             paths,
@@ -174,7 +174,7 @@ def command(
 
 
 def explain(
-    units: Sequence[DiscoveredUnit], config: Config, selection: Wanted, workers: Workers
+    units: Sequence[DiscoveredUnit], config: Config, selection: Selection, workers: Workers
 ) -> tuple[Explanation, list[str], bool]:
     """Return the document; what to tell of errors of pubcheck's own, the units of which are left out; and whether what
     it tells fails the run."""
@@ -192,7 +192,7 @@ def explain(
     return explanation, [each.crash for each in results if each.crash], any(each.fails for each in results)
 
 
-def _check(explanation: Explanation, selection: Wanted) -> None:
+def _check(explanation: Explanation, selection: Selection) -> None:
     """Raise UsageError for a publication or a table that was asked for and that is nowhere."""
     if not explanation.units:
         return

@@ -11,7 +11,7 @@ from pubcheck import rulebook
 from pubcheck.config import Config
 from pubcheck.discovery.file_types import DiscoveredUnit
 from pubcheck.engine.linter import Linter
-from pubcheck.explain.build import Wanted, explained
+from pubcheck.explain.build import Selection, build_unit
 from pubcheck.explain.document import UnitExplained
 from pubcheck.explain.row_samples import sampler
 from pubcheck.faults import failure_text, fault_of
@@ -24,7 +24,7 @@ class Task(Struct, frozen=True):
 
     unit: DiscoveredUnit
     config: Config
-    selection: Wanted
+    selection: Selection
 
 
 class Explained(Struct, frozen=True):
@@ -50,7 +50,9 @@ def explain_unit(task: Task) -> Explained:
     try:
         # The explanation is the same whichever files are context; only the exit status depends on them.
         labels = [file.label for file in unit.files]
-        explanation = explained(replay, followed.statements, followed.findings, labels, task.selection, sampler(replay))
+        explanation = build_unit(
+            replay, followed.statements, followed.findings, labels, task.selection, sampler(replay)
+        )
     except Exception as error:
         return Explained(None, crash=failure_text([fault_of(error, unit.title)]))
     failing = _fails(explanation, (finding.entry for finding in linted.findings), task.config)

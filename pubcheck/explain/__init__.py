@@ -1,1 +1,1 @@
-"""What each publication sends of each table, as a document: `document` says what is in it, `build` makes it."""
+"""What each publication publishes of each table, as a document: `document` defines it, `build` creates it."""

@@ -1,4 +1,4 @@
-"""Making the document: the final state of a unit asked what each publication sends of each table."""
+"""Build the document: ask the final state of a unit what each publication publishes of each table."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ from pubcheck.postgres.replication.published_changes import (
 from pubcheck.statement_index import Statements
 
 
-class Wanted(Struct, frozen=True):
-    """What is asked for: publications and tables by name (all, where none is named), and which publications are
+class Selection(Struct, frozen=True):
+    """The user's selection: publications and tables by name (all if none is named), and which publications are
     subscribed to together."""
 
     publications: tuple[str, ...] = ()
@@ -47,47 +47,50 @@ class Wanted(Struct, frozen=True):
     subscriptions: tuple[tuple[str, ...], ...] = ()
 
 
-def explained(
-    fold: Replay,
+def build_unit(
+    replay: Replay,
     statements: Statements,
     diagnostics: Sequence[Diagnostic],
     paths: Sequence[str],
-    wanted: Wanted,
+    selection: Selection,
     sampler: Sampler,
 ) -> UnitExplained:
-    """One unit in one major. ``diagnostics`` are all, those of rules that are off in `lint` among them."""
-    return _Builder(fold, statements, diagnostics, wanted, sampler).unit(paths)
+    """Return the explanation of one unit in one major. ``diagnostics`` includes those of rules that are off in
+    `lint`."""
+    return _Builder(replay, statements, diagnostics, selection, sampler).unit(paths)
 
 
 def publications_of(
-    fold: Replay, statements: Statements, diagnostics: Sequence[Diagnostic], sampler: Sampler
+    replay: Replay, statements: Statements, diagnostics: Sequence[Diagnostic], sampler: Sampler
 ) -> tuple[tuple[Publication, ...], Mapping[str, Identity]]:
-    """As ``explained``, of the publications alone; and the replica identities of the tables that they send, by name."""
-    builder = _Builder(fold, statements, diagnostics, Wanted(), sampler)
+    """Return the publications of a unit, and the replica identities of the published tables by name."""
+    builder = _Builder(replay, statements, diagnostics, Selection(), sampler)
     publications = builder.publications()
     return publications, {facts.name: facts.identity for facts in builder.facts.known.values()}
 
 
-_NO_SAMPLES = Samples(why="pubcheck failed to look for one")
+_NO_SAMPLES = Samples(why="pubcheck failed to search for one")
 
 
 class _Builder:
     def __init__(
         self,
-        fold: Replay,
+        replay: Replay,
         statements: Statements,
         diagnostics: Sequence[Diagnostic],
-        wanted: Wanted,
+        selection: Selection,
         sampler: Sampler,
     ) -> None:
-        self.catalog, self.statements, self.faults = fold.catalog, statements, fold.faults
-        self._told = len(self.faults.diagnostics)
-        """The internal errors that ``diagnostics`` report."""
-        self.wanted, self.sampler = wanted, sampler
-        self.said = DiagnosticNotes(diagnostics, wanted.tables)
-        self.facts = Facts(fold, statements)
-        self.shown = [row for row in self._by_place() if not wanted.publications or row.name in wanted.publications]
-        self.sent = {row.oid: self._asked(self._sent_by(row.oid)) for row in self.catalog.publications.values()}
+        self.catalog, self.statements, self.faults = replay.catalog, statements, replay.faults
+        self._reported_errors = len(self.faults.diagnostics)
+        """The number of internal errors that ``diagnostics`` include."""
+        self.selection, self.sampler = selection, sampler
+        self.diagnostic_notes = DiagnosticNotes(diagnostics, selection.tables)
+        self.facts = Facts(replay, statements)
+        self.shown = [
+            row for row in self._by_place() if not selection.publications or row.name in selection.publications
+        ]
+        self.sent = {row.oid: self._selected(self._sent_by(row.oid)) for row in self.catalog.publications.values()}
         of_table: dict[int, list[Sent]] = {}
         for sents in self.sent.values():
             for sent in sents:
@@ -105,28 +108,28 @@ class _Builder:
         return sorted(self.catalog.publications.values(), key=order)
 
     def _sent_by(self, publication: int) -> list[Sent]:
-        """What a publication sends, tables of which it sends nothing but TRUNCATE among it."""
+        """Return what a publication sends, including tables of which it sends only TRUNCATE."""
         sents = published_by(self.catalog, publication)
         return sents + truncates_published_by(self.catalog, publication, sents)
 
-    def _asked(self, sents: list[Sent]) -> list[Sent]:
-        """Those of the tables that were asked for; a partitioned table represents its leaves."""
-        wanted = self.wanted.tables
-        if not wanted:
+    def _selected(self, sents: list[Sent]) -> list[Sent]:
+        """Return those of the selected tables. A partitioned table represents its leaves."""
+        tables = self.selection.tables
+        if not tables:
             return sents
         return [
-            sent for sent in sents if any(self.facts.means(oid, wanted) for oid in self.facts.family(sent.relation))
+            sent for sent in sents if any(self.facts.is_named(oid, tables) for oid in self.facts.family(sent.relation))
         ]
 
     def publications(self) -> tuple[Publication, ...]:
         self._find_not_sent()
-        made = (self.faults.value(row.place, None, self._publication, row) for row in self.shown)
-        return tuple(publication for publication in made if publication is not None)
+        publications = (self.faults.value(row.place, None, self._publication, row) for row in self.shown)
+        return tuple(publication for publication in publications if publication is not None)
 
     def unit(self, paths: Sequence[str]) -> UnitExplained:
         publications = self.publications()
-        asked = (self.faults.value(None, None, self.subscriptions.of, names) for names in self._together())
-        subscriptions = tuple(each for each in asked if each is not None)
+        answers = (self.faults.value(None, None, self.subscriptions.of, names) for names in self._together())
+        subscriptions = tuple(each for each in answers if each is not None)
         reached: dict[int, None] = {}
         for row in self.shown:
             for sent in self.sent[row.oid]:
@@ -138,19 +141,21 @@ class _Builder:
                         reached[oid] = None
         rows = [self.catalog.relations[oid] for oid in reached]
         tables = (self.faults.value(row.place, None, self._table, row) for row in rows)
-        made = tuple(table for table in tables if table is not None)
-        findings = self.said.resolver.findings([*self.said.left, *self.faults.diagnostics[self._told :]])
+        existing = tuple(table for table in tables if table is not None)
+        findings = self.diagnostic_notes.resolver.findings(
+            [*self.diagnostic_notes.unassigned, *self.faults.diagnostics[self._reported_errors :]]
+        )
         return UnitExplained(
             tuple(paths),
             tuple(self.catalog.publication_names),
-            made,
+            existing,
             publications,
             subscriptions,
             tuple(finding.entry for finding in sorted(findings, key=lambda finding: finding.order)),
         )
 
     def _find_not_sent(self) -> None:
-        """Fills ``not_sent``; publications of all tables, and of the same schemas, have the same."""
+        """Fill ``not_sent``. Publications of all tables, and those of the same schemas, share the answer."""
         alike: dict[object, list[tuple[int, Reason]]] = {}
         for row in self.shown:
             schemas = [
@@ -158,9 +163,9 @@ class _Builder:
             ]
             key = "all" if row.all_tables else (tuple(schemas), tuple(self.catalog.members_of.get(row.oid)))
             if key not in alike:
-                # That sequences are not replicated is not a surprise of a table's.
-                found = unpublished_members(self.catalog, row.oid)
-                alike[key] = [each for each in found if self.catalog.relations[each[0]].kind != "S"]
+                # Everybody knows that sequences are not replicated.
+                unpublished = unpublished_members(self.catalog, row.oid)
+                alike[key] = [each for each in unpublished if self.catalog.relations[each[0]].kind != "S"]
             self.not_sent[row.oid] = alike[key]
 
     def _table(self, relation: rows.Relation) -> Table:
@@ -172,12 +177,12 @@ class _Builder:
 
     def _publication(self, row: rows.Publication) -> Publication:
         sents = self.sent[row.oid]
-        noted = self.said.tables(row.name)
+        tables_with_notes = self.diagnostic_notes.tables(row.name)
         groups: dict[object, list[Sent]] = {}
         for sent in sents:
             facts = self.facts.of(sent.relation)
-            # Most tables of large publications: nothing is to be said of them but what they are.
-            if sent.entry is None and facts.alone and facts.name not in noted:
+            # Most tables of large publications: there are no notes on them.
+            if sent.entry is None and facts.alone and facts.name not in tables_with_notes:
                 key: object = (sent.how, sent.certain, facts.kind, self._refusals(row, facts.name))
             else:
                 key = self._key(row, sent)
@@ -192,14 +197,14 @@ class _Builder:
             kind = "tables and schemas"
         reasons: dict[str, list[str]] = {}
         for oid, reason in self.not_sent[row.oid]:
-            if not self.wanted.tables or any(
-                self.facts.means(each, self.wanted.tables) for each in self.facts.family(oid)
+            if not self.selection.tables or any(
+                self.facts.is_named(each, self.selection.tables) for each in self.facts.family(oid)
             ):
                 reasons.setdefault(reason, []).append(self.facts.name(oid))
         path = line = None
         if row.place is not None:
             span = self.statements.span(row.place)
-            path, line = span.source.label, self.said.resolver.line(span)
+            path, line = span.source.label, self.diagnostic_notes.resolver.line(span)
         return Publication(
             row.name,
             kind,  # type: ignore[arg-type]
@@ -213,11 +218,11 @@ class _Builder:
             len(sents),
             tuple(answers),
             tuple(NotSent(reason, tuple(names)) for reason, names in reasons.items()),
-            self.said.general(row.name),
+            self.diagnostic_notes.general(row.name),
         )
 
     def _key(self, row: rows.Publication, sent: Sent) -> object:
-        """What tables must have in common to share an answer."""
+        """Return what tables must have in common to share an answer."""
         facts = self.facts.of(sent.relation)
         entry = sent.entry
         listed = entry is not None and entry.columns is not None
@@ -230,10 +235,10 @@ class _Builder:
             None if sent.through == sent.relation else sent.through,
             None if sent.arrives_as == sent.relation else sent.arrives_as,
             None if sent.filter is None else (self.facts.reading(sent), facts.identity),
-            tuple(self.facts.written(each).sql for each in self.facts.unused(sent)),
+            tuple(self.facts.written_filter(each).sql for each in self.facts.unused(sent)),
             None if facts.alone else self._copies(row, sent),
             tuple(self.facts.columns_of(sent)) if listed else None,
-            frozenset(found.rule for found in self.said.about(self.facts, sent, row.name)),
+            frozenset(note.rule for note in self.diagnostic_notes.about(self.facts, sent, row.name)),
             self._widening(sent),
         )
 
@@ -246,8 +251,8 @@ class _Builder:
         return tuple(self.faults.value(sent.entry.place, [], self.neighbours.widening, sent))
 
     def _refusals(self, row: rows.Publication, table: str) -> object:
-        """What of the refusals of a table's writes must be the same for tables to share an answer."""
-        refused = self.said.refused(table, row.name)
+        """Return the part of a table's refusals that tables must share to share an answer."""
+        refused = self.diagnostic_notes.refused(table, row.name)
         return tuple([(each.operation, each.publications, each.detail) for each in refused])
 
     def _answer(self, row: rows.Publication, members: list[Sent]) -> Answer:
@@ -264,19 +269,19 @@ class _Builder:
             identity = replace(identity, columns=())
         filtered = None if first.filter is None else self.facts.condition(first)
         operations = first.operations if relation.kind == "r" else ("truncate",)
-        refused = self.said.refused(facts.name, row.name)
+        refused = self.diagnostic_notes.refused(facts.name, row.name)
         never = any(each.operation == "update" and each.certainty == "certain" for each in refused)
         samples = Samples()
         if first.filter is not None:
             source = self.catalog.relations[entry.relation] if entry is not None else relation
             place = entry.place if entry is not None else row.place
             samples = self.faults.value(place, _NO_SAMPLES, self.sampler, first.filter, source)
-        noted = self.said.tables(row.name)
+        tables_with_notes = self.diagnostic_notes.tables(row.name)
         notes = [
-            found
+            note
             for sent in members
-            if not known[sent.relation].alone or known[sent.relation].name in noted
-            for found in self.said.about(self.facts, sent, row.name)
+            if not known[sent.relation].alone or known[sent.relation].name in tables_with_notes
+            for note in self.diagnostic_notes.about(self.facts, sent, row.name)
         ]
         return Answer(
             tuple([known[sent.relation].name for sent in members]),
@@ -286,7 +291,7 @@ class _Builder:
             operations,
             first.truncate_sent,
             filtered,
-            tuple(self.facts.written(each) for each in self.facts.unused(first)),
+            tuple(self.facts.written_filter(each) for each in self.facts.unused(first)),
             tuple(sent_names) if listed else None,
             left_out,
             identity,
@@ -295,14 +300,14 @@ class _Builder:
             examples_of(samples),
             self._widening(first),
             tuple(self.faults.value(row.place, [], self.neighbours.same, first)) if first.filter is not None else (),
-            self.said.noted(notes),
+            self.diagnostic_notes.notes_of(notes),
             "certain" if first.certain and (first.filter is None or first.filter.analysed) else "assumed",
             self._copies(row, first),
             self.neighbours.not_compared(first) if first.filter is not None else 0,
         )
 
     def _together(self) -> Iterable[tuple[str, ...]]:
-        if self.wanted.subscriptions:
-            return self.wanted.subscriptions
+        if self.selection.subscriptions:
+            return self.selection.subscriptions
         named = [tuple(name for name, _ in row.publications) for row in self.catalog.subscriptions.values()]
         return dict.fromkeys(names for names in named if len(names) > 1)

@@ -1,6 +1,6 @@
-"""The document of `pubcheck explain`: plain values, named and ordered as `explain/explain.schema.json` has them.
+"""The document of `pubcheck explain`: plain values, named and ordered as in `explain/explain.schema.json`.
 
-Tables are named "schema.table", quoted nowhere: a name is for reading. Tables of which a publication gives the same
+Tables are named "schema.table" without quotes: the names are for reading. Tables for which a publication gives the same
 answer share one ``Answer``.
 """
 
@@ -20,10 +20,10 @@ How = Literal["table", "schema", "all tables"]
 
 
 class Identity(Struct, frozen=True):
-    """Replica identity: which columns of an old row a subscriber gets to find it by.
+    """The replica identity: the columns of an old row by which a subscriber finds it.
 
-    ``kind`` is "primary key", "index", "full", "nothing" (REPLICA IDENTITY NOTHING), "none" (no key that would do)
-    or "not visible". ``columns`` in the table's order; empty where the answer's tables have different ones.
+    ``kind`` is "primary key", "index", "full", "nothing" (REPLICA IDENTITY NOTHING), "none" (no suitable key) or "not
+    visible". ``columns`` are in the table's order; empty if the answer's tables have different ones.
     """
 
     kind: str
@@ -79,7 +79,7 @@ class Change(Struct, frozen=True):
 
 
 class Example(Struct, frozen=True):
-    """A row and what the filter says of it: true, false, null, or the error that evaluating it raises."""
+    """A row and the result of the filter for it: true, false, null, or the error that evaluating it raises."""
 
     row: Row
     result: Literal["true", "false", "null", "error"]
@@ -87,18 +87,17 @@ class Example(Struct, frozen=True):
 
 
 class CopyDifference(Struct, frozen=True):
-    """Wherein the initial copy is another than the changes that are sent afterwards: ``kind`` for programs, ``text``
-    for people."""
+    """How the initial copy differs from the changes replicated later: ``kind`` for programs, ``text`` for people."""
 
     kind: Literal["insert not published", "other rows", "other columns", "never sent", "twice"]
     text: str
 
 
 class InitialCopy(Struct, frozen=True):
-    """What a new subscriber of PostgreSQL 15 or later gets of the rows that are there, unless it asks for no copy.
+    """The existing rows that a new subscriber of PostgreSQL 15 or later gets, unless it asks for no copy.
 
-    ``table`` is the one whose name they bear, null for the answer's own. ``filter`` is the condition on which they are
-    copied, null for all. ``columns`` are null where they are those that are sent later.
+    ``table`` is the table under whose name they arrive, null for the answer's own. ``filter`` is the condition on which
+    they are copied, null for all rows. ``columns`` are null if they are those that are replicated later.
     """
 
     table: str | None
@@ -142,7 +141,7 @@ class Same(Struct, frozen=True):
 
 
 class Note(Struct, frozen=True):
-    """What a rule has to say here; the silent ones among them are off in `lint` unless asked for."""
+    """A finding of a rule. Rules about silent losses are included, even if they are off in `lint`."""
 
     rule: str
     name: str
@@ -158,15 +157,15 @@ class Note(Struct, frozen=True):
 class Answer(Struct, frozen=True):
     """What a subscriber to this publication alone sees of these tables.
 
-    ``operations`` are those of the publication; TRUNCATE alone where the table is partitioned and no partition is sent.
-    ``arrives_as`` is the table whose name the changes bear, null where each bears its own. ``columns`` are those sent,
-    null where they are all that the publication's options send (generated columns are reported in ``left_out``).
-    ``truncate`` is false where TRUNCATE of the table itself is not sent, ``named`` the ancestor that the publication
-    names. ``unused_filters`` were accepted and do not count here: the schema is published too, or another table of the
-    partition tree has the filter that does. ``refused`` are all causes of this publication and the first of others, in
-    the server's order; ``changes`` is empty where UPDATE is certainly refused. ``initial_copy`` is null where no rows
-    are copied. ``not_compared`` counts publications of these tables that were too many to be looked at for
-    ``widened_by`` and ``same_filter``.
+    ``operations`` are those of the publication; only TRUNCATE if the table is partitioned and no partition is
+    published. ``arrives_as`` is the table under whose name the changes arrive, null if each table keeps its own.
+    ``columns`` are the published ones, null if they are all that the publication's options allow (``left_out`` has the
+    generated columns). ``truncate`` is false if TRUNCATE of the table itself is not published. ``named`` is the
+    ancestor that the publication names. ``unused_filters`` were accepted but do not apply here: the schema is published
+    too, or another table of the partition tree has the filter that applies. ``refused`` has all causes of this
+    publication and the first of others, in the server's order. ``changes`` is empty if UPDATE is certainly refused.
+    ``initial_copy`` is null if no rows are copied. ``not_compared`` counts the publications of these tables that were
+    not compared for ``widened_by`` and ``same_filter``.
     """
 
     tables: tuple[str, ...]
@@ -245,7 +244,7 @@ class Together(Struct, frozen=True):
 
 
 class Subscription(Struct, frozen=True):
-    """Publications that are subscribed to together: asked for, or named by a CREATE SUBSCRIPTION of the unit."""
+    """Publications that are subscribed to together: by the user's request, or by a CREATE SUBSCRIPTION of the unit."""
 
     publications: tuple[str, ...]
     missing: tuple[str, ...]
@@ -253,8 +252,8 @@ class Subscription(Struct, frozen=True):
 
 
 class UnitExplained(Struct, frozen=True):
-    """One database. ``findings`` are diagnostics that concern none of the publications shown: refused statements,
-    files that cannot be read. ``all_publications`` are named whether they were asked for or not."""
+    """One unit. ``findings`` are diagnostics that concern none of the publications shown, such as refused statements
+    and unreadable files. ``all_publications`` has all names, also of publications that are not shown."""
 
     paths: tuple[str, ...]
     all_publications: tuple[str, ...]

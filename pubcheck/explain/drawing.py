@@ -1,8 +1,8 @@
-"""The drawing of `pubcheck explain --format html`: tables, their partitions, filters and publications, as inline SVG.
+"""Draw the tables, partitions, filters and publications of `pubcheck explain --format html` as inline SVG.
 
-Tables are on the left, publications on the right. A ribbon leads from the name under which changes arrive, through
-the filter, where it narrows, to the publication. Tables that all publications send alike are drawn as one, and beyond
-some number of tables and publications so is the rest.
+Tables are on the left, publications on the right. A ribbon leads from the name under which changes arrive, through the
+filter if there is one, to the publication. Tables that all publications treat alike are drawn as one card. Beyond a
+certain number of tables and publications, so is the rest.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MOST_LEAVES = 12
 """Up to how many publications, cards and leaves of a tree each is drawn by itself; up to how many publications even
 those that look alike."""
 MANY_CARDS = 5
-"""A publication of everything has one ribbon from a bar next to the cards where there are more than this."""
+"""With more cards than this, a publication of all tables has one ribbon from a bar next to the cards."""
 
 WIDTH = 1120
 _CARD_X, _CARD_WIDTH = 12, 300
@@ -83,17 +83,17 @@ class Edge(Struct):
 
 
 def hue(number: int) -> int:
-    """The colour of the ``number``-th publication; neighbours differ much."""
+    """Return the hue of the ``number``-th publication. Neighbours differ much."""
     return (212 + number * 137) % 360
 
 
 def anchor(unit: int, publication: int) -> str:
-    """The id of a publication's section."""
+    """Return the id of a publication's section."""
     return f"u{unit}-p{publication}"
 
 
 def draw(unit: UnitExplained, number: int) -> str:
-    """The SVG of a unit, the ``number``-th of the page; empty where there is nothing to draw."""
+    """Return the SVG of the ``number``-th unit of the page, "" if there is nothing to draw."""
     if not unit.publications:
         return ""
     picture = _Picture(unit, number)
@@ -107,7 +107,7 @@ class _Picture:
         self.box_of: dict[int, int] = {}
         self.cards: list[Card] = []
         self.place: dict[str, tuple[int, int | None]] = {}
-        """Of each table's name the card and the row that represent it."""
+        """The card and row of each table, by its name."""
         self.edges: list[Edge] = []
         self.bars: list[int] = []
         """Boxes to which a bar next to all cards leads."""
@@ -122,23 +122,23 @@ class _Picture:
     def _choose_publications(self) -> None:
         rows = self.unit.publications
         alike: dict[object, list[int]] = {}
-        for at, row in enumerate(rows):
-            alike.setdefault(_looks(row) if len(rows) > MOST_ALONE else at, []).append(at)
+        for index, row in enumerate(rows):
+            alike.setdefault(_looks(row) if len(rows) > MOST_ALONE else index, []).append(index)
         groups = list(alike.values())
         ranked = sorted(groups, key=lambda group: (-_interest(rows[group[0]]), group))
         chosen = ranked if len(ranked) <= MOST_PUBLICATIONS else ranked[: MOST_PUBLICATIONS - 1]
         for group in sorted(chosen):
             row = rows[group[0]]
             more = f" and {len(group) - 1:,} more" if len(group) > 1 else ""
-            title = ", ".join(rows[at].name for at in group[:40])
+            title = ", ".join(rows[index].name for index in group[:40])
             label = _short(row.name, _BOX_LETTERS - len(more)) + more
             self.box_of.update(dict.fromkeys(group, len(self.boxes)))
             self.boxes.append(Box(label, title, anchor(self.number, group[0]), row.operations, _remark(row)))
-        rest = [at for at in range(len(rows)) if at not in self.box_of]
+        rest = [index for index in range(len(rows)) if index not in self.box_of]
         if rest:
-            tables = {name for at in rest for answer in rows[at].answers for name in answer.tables}
+            tables = {name for index in rest for answer in rows[index].answers for name in answer.tables}
             label, remark = f"{len(rest):,} more publications", f"{len(tables):,} tables, see below"
-            title = ", ".join(rows[at].name for at in rest[:40])
+            title = ", ".join(rows[index].name for index in rest[:40])
             self.box_of.update(dict.fromkeys(rest, len(self.boxes)))
             self.boxes.append(Box(label, title, anchor(self.number, rest[0]), None, remark))
 
@@ -146,9 +146,9 @@ class _Picture:
         tables = {table.name: table for table in self.unit.tables}
         sent: dict[str, list[object]] = {}
         refused: dict[str, str] = {}
-        for at, publication in enumerate(self.unit.publications):
+        for index, publication in enumerate(self.unit.publications):
             for answer in publication.answers:
-                box = self.box_of[at]
+                box = self.box_of[index]
                 how = (box, answer.filter.sql if answer.filter and self.boxes[box].operations is not None else None)
                 verbs = ", ".join(dict.fromkeys(each.operation.upper() for each in answer.refused))
                 for name in answer.tables:
@@ -168,20 +168,22 @@ class _Picture:
             elif table.name in sent:
                 key = (tuple(dict.fromkeys(sent[table.name])), table.name in refused)
                 groups.setdefault(key, []).append(table.name)
-        made = [(self._tree(root, leaves, sent, refused), [root, *leaves]) for root, leaves in trees.items()]
-        made += [(_group(names, refused), names) for names in groups.values()]
-        if len(made) > MOST_CARDS:
-            ranked = sorted(range(len(made)), key=lambda at: (not made[at][0].rows, -len(made[at][1]), at))
+        cards = [(self._tree(root, leaves, sent, refused), [root, *leaves]) for root, leaves in trees.items()]
+        cards += [(_group(names, refused), names) for names in groups.values()]
+        if len(cards) > MOST_CARDS:
+            ranked = sorted(
+                range(len(cards)), key=lambda index: (not cards[index][0].rows, -len(cards[index][1]), index)
+            )
             chosen = set(ranked[: MOST_CARDS - 1])
-            rest = [name for at, (_, names) in enumerate(made) if at not in chosen for name in names]
-            made = [each for at, each in enumerate(made) if at in chosen]
-            made.append((Card(f"{len(rest):,} more tables", ", ".join(rest[:40]), _REST), rest))
-        for at, (card, names) in enumerate(made):
+            rest = [name for index, (_, names) in enumerate(cards) if index not in chosen for name in names]
+            cards = [each for index, each in enumerate(cards) if index in chosen]
+            cards.append((Card(f"{len(rest):,} more tables", ", ".join(rest[:40]), _REST), rest))
+        for index, (card, names) in enumerate(cards):
             self.cards.append(card)
             row_of = {row.title: number for number, row in enumerate(card.rows)}
             for name in names:
                 more = len(card.rows) - 1 if card.rows and name != card.title else None
-                self.place[name] = (at, row_of.get(name, more))
+                self.place[name] = (index, row_of.get(name, more))
 
     def _tree(self, root: str, leaves: list[str], sent: dict[str, list[object]], refused: dict[str, str]) -> Card:
         shown = leaves if len(leaves) <= MOST_LEAVES else leaves[: MOST_LEAVES - 1]
@@ -196,27 +198,27 @@ class _Picture:
 
     def _connect(self) -> None:
         seen: set[object] = set()
-        for at, publication in enumerate(self.unit.publications):
+        for index, publication in enumerate(self.unit.publications):
             for answer in publication.answers:
                 for card, row in self._starts(answer):
                     sql = answer.filter.sql if answer.filter else None
-                    rest = self.boxes[self.box_of[at]].operations is None or self.cards[card].remark == _REST
+                    rest = self.boxes[self.box_of[index]].operations is None or self.cards[card].remark == _REST
                     if rest and sql is not None:
                         sql = "filters, see below"
-                    key = (self.box_of[at], card, row, sql)
+                    key = (self.box_of[index], card, row, sql)
                     if key not in seen:
                         seen.add(key)
-                        self.edges.append(Edge(self.box_of[at], card, row, sql))
+                        self.edges.append(Edge(self.box_of[index], card, row, sql))
 
     def _gather(self) -> None:
         """Of a publication that sends all cards whole, one edge instead of one a card."""
         if len(self.cards) <= MANY_CARDS:
             return
-        for at in range(len(self.boxes)):
-            mine = [edge for edge in self.edges if edge.box == at]
+        for index in range(len(self.boxes)):
+            mine = [edge for edge in self.edges if edge.box == index]
             if len({edge.card for edge in mine}) == len(self.cards) and not any(edge.sql for edge in mine):
-                self.edges = [edge for edge in self.edges if edge.box != at]
-                self.bars.append(at)
+                self.edges = [edge for edge in self.edges if edge.box != index]
+                self.bars.append(index)
 
     def _starts(self, answer: Answer) -> Iterable[tuple[int, int | None]]:
         """Where the names are under which an answer's changes arrive, each once."""
@@ -238,15 +240,15 @@ class _Picture:
         for edge in self.edges:
             card = self.cards[edge.card]
             edge.y = card.y + _HEAD / 2 if edge.row is None else card.rows[edge.row].y
-        for at, box in enumerate(self.boxes):
-            starts = [edge.y for edge in self.edges if edge.box == at]
-            if at in self.bars:
+        for index, box in enumerate(self.boxes):
+            starts = [edge.y for edge in self.edges if edge.box == index]
+            if index in self.bars:
                 starts = [left - _BOX_HEIGHT]
             box.y = (sum(starts) / len(starts) if starts else left) - _BOX_HEIGHT / 2
         ordered = sorted(self.boxes, key=lambda box: box.y)
         _spread([(box, _BOX_HEIGHT + 18) for box in ordered], max(left, len(ordered) * (_BOX_HEIGHT + 18.0)))
-        for at, box in enumerate(self.boxes):
-            mine = sorted((edge for edge in self.edges if edge.box == at), key=lambda edge: edge.y)
+        for index, box in enumerate(self.boxes):
+            mine = sorted((edge for edge in self.edges if edge.box == index), key=lambda edge: edge.y)
             for number, edge in enumerate(mine):
                 edge.end = box.y + _BOX_HEIGHT * (number + 1) / (len(mine) + 1)
         self._fan_out()
@@ -272,9 +274,9 @@ class _Picture:
         boxes: dict[int, list[int]] = {}
         for edge in self.edges:
             boxes.setdefault(edge.card, []).append(edge.box)
-        means = {at: sum(found) / len(found) for at, found in boxes.items()}
-        order = sorted(range(len(self.cards)), key=lambda at: (means.get(at, len(self.boxes)), at))
-        new = {old: at for at, old in enumerate(order)}
+        means = {index: sum(box_numbers) / len(box_numbers) for index, box_numbers in boxes.items()}
+        order = sorted(range(len(self.cards)), key=lambda index: (means.get(index, len(self.boxes)), index))
+        new = {old: index for index, old in enumerate(order)}
         self.cards = [self.cards[old] for old in order]
         for edge in self.edges:
             edge.card = new[edge.card]
@@ -323,14 +325,14 @@ class _Picture:
         after = _curve(_PILL_X + _PILL_WIDTH, edge.pill, end, edge.end)
         return f'<path {begin} d="{before}" stroke-width="9"/><path {begin} d="{after}" stroke-width="3"/>'
 
-    def _bar(self, number: int, at: int) -> str:
+    def _bar(self, number: int, box_number: int) -> str:
         """A bar along all cards and the ribbon from it."""
         x = _CARD_X + _CARD_WIDTH + 8 + 9 * number
         top = self.cards[0].y + 4
         bottom = self.cards[-1].y + self.cards[-1].height - 4
-        begin = f'class="ribbon" data-box="{at}" style="--h:{hue(at)}"'
+        begin = f'class="ribbon" data-box="{box_number}" style="--h:{hue(box_number)}"'
         start = bottom - 14 - 10 * number
-        curve = _curve(x, start, _BOX_X, self.boxes[at].y + _BOX_HEIGHT / 2)
+        curve = _curve(x, start, _BOX_X, self.boxes[box_number].y + _BOX_HEIGHT / 2)
         bar = f'<path {begin} d="M{x} {top:.1f}V{bottom:.1f}" stroke-width="6"/>'
         return f'{bar}<path {begin} d="{curve}" stroke-width="9"/>'
 
@@ -476,9 +478,9 @@ def _relative(name: str, root: str) -> str:
     return bare if root.startswith(f"{schema}.") else name
 
 
-def _text(given: str) -> str:
+def _text(text: str) -> str:
     """Text of unknown origin, as a part of the page."""
-    return quoted(escape(given))
+    return quoted(escape(text))
 
 
 def _short(text: str, letters: int) -> str:

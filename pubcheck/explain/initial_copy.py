@@ -1,4 +1,4 @@
-"""The initial copy: what of it differs from the changes that are sent afterwards."""
+"""The initial copy, and how it differs from the changes replicated later."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Copies:
         self._lost: dict[int, dict[str, list[str]]] = {}
 
     def of(self, publication: int, sent: Sent) -> InitialCopy | None:
-        """What a subscription to one publication copies of a table that it sends."""
+        """Return what a subscription to one publication copies of a table."""
         differences: list[CopyDifference] = []
         if "insert" not in sent.operations:
             differences.append(_INSERT_NOT_PUBLISHED)
@@ -33,43 +33,51 @@ class Copies:
             self._copies[publication] = {
                 each.relation: each for each in tables_to_copy(self.facts.catalog, [publication])
             }
-        found, taken = self._copies_of(sent.relation, sent.arrives_as, self._copies[publication])
+        matching, taken = self._copies_of(sent.relation, sent.arrives_as, self._copies[publication])
         if taken is None:
             return None
         if not _same_rows([condition for _, condition in taken.filters], sent.filter):
-            differences.append(CopyDifference("other rows", "the changes are sent by another filter"))
-        return self._copied(found, taken, sent.relation, self.facts.columns_of(sent), differences)
+            differences.append(CopyDifference("other rows", "later changes are published through another filter"))
+        return self._copied(matching, taken, sent.relation, self.facts.columns_of(sent), differences)
 
     def together(self, row: Combined, columns: Sequence[str], copies: Mapping[int, CopiedTable]) -> InitialCopy | None:
-        """What a subscription to several publications copies of a table, of which it is sent these columns."""
-        found, taken = self._copies_of(row.relation, row.arrives_as, copies)
+        """Return what a subscription to several publications copies of a table. ``columns`` are the columns that are
+        replicated later."""
+        matching, taken = self._copies_of(row.relation, row.arrives_as, copies)
         if row.conflict is not None or taken is None:
             return None
         differences: list[CopyDifference] = []
         if row.insert is None:
             differences.append(_INSERT_NOT_PUBLISHED)
         elif {oid for oid, _ in taken.filters} != {oid for oid, _ in row.insert}:
-            who = ", ".join(self.facts.catalog.publications[oid].name for oid, _ in row.insert)
-            text = f"INSERTs are sent by the filters of {who} alone" if who else "INSERTs of all rows are sent"
+            publications = ", ".join(self.facts.catalog.publications[oid].name for oid, _ in row.insert)
+            text = (
+                f"INSERTs are sent by the filters of {publications} alone"
+                if publications
+                else "INSERTs of all rows are sent"
+            )
             differences.append(CopyDifference("other rows", text))
-        return self._copied(found, taken, row.relation, columns, differences)
+        return self._copied(matching, taken, row.relation, columns, differences)
 
     def _copies_of(
         self, relation: int, arrives_as: int, copies: Mapping[int, CopiedTable]
     ) -> tuple[list[CopiedTable], CopiedTable | None]:
-        """All copies that take the rows of a relation, and the one that counts."""
-        found = [each for oid in self.facts.family(relation) if (each := copies.get(oid)) is not None]
-        return found, next((each for each in found if each.relation == arrives_as), found[-1] if found else None)
+        """Return all copies that contain the rows of a relation, and the one that counts."""
+        matching = [each for oid in self.facts.family(relation) if (each := copies.get(oid)) is not None]
+        return matching, next(
+            (each for each in matching if each.relation == arrives_as), matching[-1] if matching else None
+        )
 
     def _copied(
         self,
-        found: list[CopiedTable],
+        matching: list[CopiedTable],
         taken: CopiedTable,
         relation: int,
         sent: Sequence[str],
         differences: list[CopyDifference],
     ) -> InitialCopy:
-        """``found``: all copies that take the rows of ``relation``, ``taken`` the one that counts."""
+        """Describe a copy. ``matching`` has all copies that contain the rows of ``relation``, ``taken`` is the one that
+        counts."""
         catalog = self.facts.catalog
         source = catalog.relations[taken.relation]
         columns = [source.columns[number - 1].name for number in taken.columns]
@@ -79,12 +87,12 @@ class Copies:
             differences.append(CopyDifference("other columns", f"the copy has {more}"))
         lost = self._never_sent(taken.relation) if source.kind == "p" else {}
         for reason, names in lost.items():
-            text = f"the copy has the rows of {', '.join(names)} ({reason}), of which no change is ever sent"
+            text = f"the copy contains the rows of {', '.join(names)} ({reason}), whose changes are never published"
             differences.append(CopyDifference("never sent", text))
-        if len(found) > 1:
-            names = [self.facts.name(each.relation) for each in found]
+        if len(matching) > 1:
+            names = [self.facts.name(each.relation) for each in matching]
             differences.append(CopyDifference("twice", f"the rows are copied once for each of {', '.join(names)}"))
-        parts = [self.facts.written(self.facts.member(oid, taken.relation)).sql for oid, _ in taken.filters]
+        parts = [self.facts.written_filter(self.facts.member(oid, taken.relation)).sql for oid, _ in taken.filters]
         return InitialCopy(
             None if taken.relation == relation else self.facts.name(taken.relation),
             (parts[0] if len(parts) == 1 else " OR ".join(f"({part})" for part in parts)) if parts else None,
@@ -93,7 +101,7 @@ class Copies:
         )
 
     def _never_sent(self, root: int) -> dict[str, list[str]]:
-        """The partitions below a root of which changes are never sent, by the reason."""
+        """Return the partitions below a root whose changes are never published, by reason."""
         if root not in self._lost:
             lost: dict[str, list[str]] = {}
             self._lost[root] = lost
@@ -105,9 +113,9 @@ class Copies:
 
 
 _INSERT_NOT_PUBLISHED = CopyDifference(
-    "insert not published", "the rows that are there are copied, although INSERT is not published"
+    "insert not published", "existing rows are copied, although INSERT is not published"
 )
 
 
-def _same_rows(filters: Sequence[rows.Filter], one: rows.Filter | None) -> bool:
-    return list(filters) == ([] if one is None else [one])
+def _same_rows(filters: Sequence[rows.Filter], row_filter: rows.Filter | None) -> bool:
+    return list(filters) == ([] if row_filter is None else [row_filter])

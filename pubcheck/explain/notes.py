@@ -1,4 +1,4 @@
-"""What diagnostics say of publications and tables, and the notes that the document makes of it."""
+"""Assign diagnostics to publications and tables, and turn them into notes."""
 
 from __future__ import annotations
 
@@ -13,14 +13,16 @@ from pubcheck.findings import Resolver
 from pubcheck.postgres.replication.published_changes import Sent
 
 _OF_THE_FIRST = frozenset(("PUB508",))
-"""Rules that speak of one publication and name the others that have to do with it; all else speaks of each."""
+"""Rules about one publication that also name related ones. All other rules are about every publication that they
+name."""
 
 _SHOWN = 3
-"""Causes of a refused write that are shown with every publication of its table, whichever publications they are of."""
+"""The number of causes of a refused write that every publication of the table shows, whichever publication is at
+fault."""
 
 
 class DiagnosticNotes:
-    """The diagnostics of a unit, each where it belongs. ``tables`` are those that were asked for."""
+    """The diagnostics of a unit by publication and table. ``tables`` are the selected ones."""
 
     def __init__(self, diagnostics: Sequence[Diagnostic], tables: tuple[str, ...]) -> None:
         self.resolver = Resolver(excerpts=False)
@@ -28,34 +30,36 @@ class DiagnosticNotes:
         self._refused: dict[str, dict[str, list[Refused]]] = {}
         """Why writes are refused, by table and publication."""
         self._first: dict[str, list[Refused]] = {}
-        """The first causes of each table, in the server's order; worked out when first asked for."""
+        """The first causes of each table, in the server's order; computed on first use."""
         self.notes: dict[str, dict[str, list[Diagnostic]]] = {}
-        """By publication, "" for those that name none, and table."""
+        """Diagnostics by publication ("" if they name none) and table."""
         self._general: dict[str, list[Diagnostic]] = {}
-        self.left: list[Diagnostic] = []
-        """The text neither of a publication nor of a table in one."""
+        self.unassigned: list[Diagnostic] = []
+        """What is said neither of a publication nor of a table in one."""
         self._used: set[int] = set()
-        self._sort(diagnostics)
+        self._assign(diagnostics)
 
-    def _sort(self, diagnostics: Sequence[Diagnostic]) -> None:
-        for found in diagnostics:
-            if found.phase == "write" and found.object is not None and found.server is not None:
-                of_table = self._refused.setdefault(found.object, {})
-                of_table.setdefault(found.publications[0], []).append(_refused(found))
-            elif found.phase in ("silent", "subscribe") and (found.publications or found.object is not None):
-                about = found.publications[:1] if found.rule in _OF_THE_FIRST else found.publications
+    def _assign(self, diagnostics: Sequence[Diagnostic]) -> None:
+        for diagnostic in diagnostics:
+            if diagnostic.phase == "write" and diagnostic.object is not None and diagnostic.server is not None:
+                of_table = self._refused.setdefault(diagnostic.object, {})
+                of_table.setdefault(diagnostic.publications[0], []).append(_refused(diagnostic))
+            elif diagnostic.phase in ("silent", "subscribe") and (
+                diagnostic.publications or diagnostic.object is not None
+            ):
+                about = diagnostic.publications[:1] if diagnostic.rule in _OF_THE_FIRST else diagnostic.publications
                 for publication in about or ("",):
-                    if found.object is None or found.also:
-                        # The text about several tables is said once, of the publication.
-                        if self.asks(found):
-                            self._general.setdefault(publication, []).append(found)
+                    if diagnostic.object is None or diagnostic.also:
+                        # What is said of several tables is said once, of the publication.
+                        if self.is_selected(diagnostic):
+                            self._general.setdefault(publication, []).append(diagnostic)
                     else:
-                        self.notes.setdefault(publication, {}).setdefault(found.object, []).append(found)
+                        self.notes.setdefault(publication, {}).setdefault(diagnostic.object, []).append(diagnostic)
             else:
-                self.left.append(found)
+                self.unassigned.append(diagnostic)
 
     def refused(self, table: str, publication: str) -> tuple[Refused, ...]:
-        """Why writes of a table are refused: all causes of a publication, and the first of the others."""
+        """Return why writes of a table are refused: all causes of a publication, and the first of the others."""
         of_table = self._refused.get(table)
         if of_table is None:
             return ()
@@ -66,24 +70,24 @@ class DiagnosticNotes:
         return tuple(sorted((*of_table.get(publication, ()), *first), key=_order))
 
     def about(self, facts: Facts, sent: Sent, publication: str) -> list[Diagnostic]:
-        """Notes on a table in a publication, whichever name of its tree they give."""
-        found: dict[int, Diagnostic] = {}
+        """Return the notes on a table in a publication, under any name of its partition tree."""
+        diagnostics: dict[int, Diagnostic] = {}
         if publication not in self.notes and "" not in self.notes:
             return []
         for notes in (self.notes.get(publication), self.notes.get("")):
             if notes:
                 for oid in facts.family(sent.relation):
                     for diagnostic in notes.get(facts.of(oid).name, ()):
-                        found[id(diagnostic)] = diagnostic
-        self._used.update(found)
-        return list(found.values())
+                        diagnostics[id(diagnostic)] = diagnostic
+        self._used.update(diagnostics)
+        return list(diagnostics.values())
 
-    def noted(self, diagnostics: Iterable[Diagnostic]) -> tuple[Note, ...]:
-        """One note a rule and place; the tables that it concerns, where there are several."""
+    def notes_of(self, diagnostics: Iterable[Diagnostic]) -> tuple[Note, ...]:
+        """Return one note per rule and place, with the tables that it concerns if there are several."""
         notes: dict[tuple[object, ...], Note] = {}
-        counted: dict[tuple[object, ...], dict[str, None]] = {}
-        for found in diagnostics:
-            entry = self.resolver.findings([found])[0].entry
+        tables: dict[tuple[object, ...], dict[str, None]] = {}
+        for diagnostic in diagnostics:
+            entry = self.resolver.findings([diagnostic])[0].entry
             key = (entry.rule, entry.path, entry.line, entry.severity, entry.certainty)
             notes.setdefault(
                 key,
@@ -99,50 +103,50 @@ class DiagnosticNotes:
                 ),
             )
             if entry.object is not None:
-                counted.setdefault(key, {}).update(dict.fromkeys((entry.object, *found.also)))
+                tables.setdefault(key, {}).update(dict.fromkeys((entry.object, *diagnostic.also)))
         order = {"error": 0, "warning": 1, "note": 2}
-        made = [replace(note, tables=tuple(counted.get(key, ()))) for key, note in notes.items()]
-        return tuple(sorted(made, key=lambda note: (order[note.severity], note.rule)))
+        with_tables = [replace(note, tables=tuple(tables.get(key, ()))) for key, note in notes.items()]
+        return tuple(sorted(with_tables, key=lambda note: (order[note.severity], note.rule)))
 
-    def asks(self, found: Diagnostic) -> bool:
-        """Whether a note that no answer shows is on a table that was asked for, or on none."""
-        wanted = self._tables
-        tables = () if found.object is None else (found.object, *found.also)
-        return not wanted or any(name in wanted or name.partition(".")[2] in wanted for name in tables)
+    def is_selected(self, diagnostic: Diagnostic) -> bool:
+        """Whether a diagnostic that no answer shows is about a selected table, or about no table."""
+        selected = self._tables
+        tables = () if diagnostic.object is None else (diagnostic.object, *diagnostic.also)
+        return not selected or any(name in selected or name.partition(".")[2] in selected for name in tables)
 
     def tables(self, publication: str) -> set[str]:
-        """The names that notes on a publication speak of."""
+        """Return the tables that notes on a publication name."""
         return {*self.notes.get(publication, ()), *self.notes.get("", ())}
 
     def general(self, publication: str) -> tuple[Note, ...]:
-        """Notes on a publication itself, and those on its tables that no answer shows."""
+        """Return the notes on a publication itself, and those on its tables that no answer shows."""
         rest = [
-            found
+            diagnostic
             for every in self.notes.get(publication, {}).values()
-            for found in every
-            if id(found) not in self._used and self.asks(found)
+            for diagnostic in every
+            if id(diagnostic) not in self._used and self.is_selected(diagnostic)
         ]
-        return self.noted([*self._general.get(publication, ()), *rest])
+        return self.notes_of([*self._general.get(publication, ()), *rest])
 
 
-def _refused(found: Diagnostic) -> Refused:
-    assert found.server is not None
-    server = found.server
+def _refused(diagnostic: Diagnostic) -> Refused:
+    assert diagnostic.server is not None
+    server = diagnostic.server
     return Refused(
-        "update" if found.operation == "update" else "delete",
-        found.publications,
+        "update" if diagnostic.operation == "update" else "delete",
+        diagnostic.publications,
         server.sqlstate,
         server.message,
         server.detail,
         server.hint,
-        found.certainty,
-        found.rule,
-        found.help,
-        found.after,
-        found.after_count,
+        diagnostic.certainty,
+        diagnostic.rule,
+        diagnostic.help,
+        diagnostic.after,
+        diagnostic.after_count,
     )
 
 
 def _order(refused: Refused) -> tuple[bool, int]:
-    """UPDATE first, then in the order in which the server meets the causes."""
+    """Return the sort key of a refusal: UPDATE first, then the order in which the server meets the causes."""
     return refused.operation != "update", refused.after_count

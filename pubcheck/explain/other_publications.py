@@ -1,4 +1,4 @@
-"""What other publications of a table have to do with one: they send more of it, or the same."""
+"""Compare the publications of a table: which of them publish more of it, and which the same."""
 
 from __future__ import annotations
 
@@ -10,63 +10,76 @@ from pubcheck.explain.table_facts import Facts
 from pubcheck.postgres.replication.published_changes import Sent
 
 _COMPARED = 100
-"""Other publications of a table with which one is compared, those without a filter first."""
+"""The maximum number of other publications of a table to compare, those without a filter first."""
 
 
 class Neighbours:
-    """Compares what publications send of the same table, ``of_table`` by the table."""
+    """Compares what publications send of the same table. ``of_table`` has that by table."""
 
     def __init__(self, facts: Facts, of_table: Mapping[int, Sequence[Sent]]) -> None:
         self.facts, self._of_table = facts, of_table
         self._same_name: dict[tuple[int, int], list[Sent]] = {}
 
     def _alongside(self, sent: Sent) -> list[Sent]:
-        """What publications send of the same table under the same name, those without a filter first."""
+        """Return what publications send of the same table under the same name, those without a filter first."""
         key = sent.relation, sent.arrives_as
         if key not in self._same_name:
-            found = [other for other in self._of_table[sent.relation] if other.arrives_as == sent.arrives_as]
-            self._same_name[key] = sorted(found, key=lambda other: other.filter is not None)
+            neighbours = [
+                neighbour for neighbour in self._of_table[sent.relation] if neighbour.arrives_as == sent.arrives_as
+            ]
+            self._same_name[key] = sorted(neighbours, key=lambda neighbour: neighbour.filter is not None)
         return self._same_name[key]
 
     def _others(self, sent: Sent) -> list[Sent]:
-        """The others among them, as many as are compared."""
-        others = (other for other in self._alongside(sent) if other.publication != sent.publication)
+        """Return the other publications, as many as are compared."""
+        others = (neighbour for neighbour in self._alongside(sent) if neighbour.publication != sent.publication)
         return list(islice(others, _COMPARED))
 
     def not_compared(self, sent: Sent) -> int:
-        """How many there are beyond those that are compared."""
+        """Return the number of publications that are not compared."""
         return max(0, len(self._alongside(sent)) - 1 - _COMPARED)
 
     def widening(self, sent: Sent) -> list[Widening]:
-        """Those that would send more of the table in one subscription with it."""
-        found = []
-        for other in self._others(sent):
-            operations = tuple(one for one in other.operations if one in sent.operations and one != "truncate")
+        """Return the publications that send more of the table in one subscription with this one."""
+        widenings = []
+        for neighbour in self._others(sent):
+            operations = tuple(
+                operation
+                for operation in neighbour.operations
+                if operation in sent.operations and operation != "truncate"
+            )
             if not operations:
                 continue
             sql = None
-            if other.filter is not None:
-                if self._alike(sent, other):
+            if neighbour.filter is not None:
+                if self._alike(sent, neighbour):
                     continue
-                sql = self.facts.condition(other).sql
-            found.append(Widening(self.facts.catalog.publications[other.publication].name, sql, operations))
-        return found
+                sql = self.facts.condition(neighbour).sql
+            widenings.append(Widening(self.facts.catalog.publications[neighbour.publication].name, sql, operations))
+        return widenings
 
     def same(self, sent: Sent) -> list[Same]:
-        """Those whose filter means the same."""
+        """Return the publications whose filter means the same."""
         return [
             Same(
-                self.facts.catalog.publications[other.publication].name,
-                self.facts.condition(other).sql == self.facts.condition(sent).sql,
+                self.facts.catalog.publications[neighbour.publication].name,
+                self.facts.condition(neighbour).sql == self.facts.condition(sent).sql,
             )
-            for other in self._others(sent)
-            if other.filter is not None and self._alike(sent, other)
+            for neighbour in self._others(sent)
+            if neighbour.filter is not None and self._alike(sent, neighbour)
         ]
 
-    def _alike(self, sent: Sent, other: Sent) -> bool:
-        """Whether two filters of one table have the same canonical form, and no literal in them whose value was fixed
-        when the filter was read: then the same text can mean two things."""
-        if sent.filter is None or other.filter is None or sent.filter.frozen or other.filter.frozen:
+    def _alike(self, sent: Sent, neighbour: Sent) -> bool:
+        """Whether two filters of one table have the same canonical form.
+
+        Filters with literals whose value was fixed when the filter was read never count as equal: the same text can
+        mean two things.
+        """
+        if sent.filter is None or neighbour.filter is None or sent.filter.frozen or neighbour.filter.frozen:
             return False
-        one, two = self.facts.condition(sent), self.facts.condition(other)
-        return one.of == two.of and one.canonical is not None and one.canonical == two.canonical
+        condition, neighbour_condition = self.facts.condition(sent), self.facts.condition(neighbour)
+        return (
+            condition.of == neighbour_condition.of
+            and condition.canonical is not None
+            and condition.canonical == neighbour_condition.canonical
+        )

@@ -1,4 +1,4 @@
-"""The words in which `pubcheck explain` answers, in plain text and in HTML."""
+"""The words of `pubcheck explain`, for plain text and HTML."""
 
 from __future__ import annotations
 
@@ -17,43 +17,43 @@ from pubcheck.explain.document import (
 from pubcheck.report import count
 
 NAMED = 3
-"""Tables that a group names before it counts the rest."""
+"""The number of tables that a group names before it counts the rest."""
 
 
 def summary(explanation: Explanation) -> str:
-    """One sentence: of what all this was read."""
+    """Return one sentence that summarises the input."""
     among = f"{count(explanation.statements, 'statement')} of {count(explanation.files, 'file')}"
     publications = sum(len(unit.publications) for unit in explanation.units)
     if not publications:
         return f"No publication found in {among} (PostgreSQL {explanation.postgres})."
-    tables = sum(len(published(unit)) for unit in explanation.units)
+    tables = sum(len(published_tables(unit)) for unit in explanation.units)
     return (
         f"{count(publications, 'publication')} of {count(tables, 'table')}, from {among}"
         f" (PostgreSQL {explanation.postgres})."
     )
 
 
-def published(unit: UnitExplained) -> set[str]:
-    """The tables that some publication sends."""
+def published_tables(unit: UnitExplained) -> set[str]:
+    """Return the tables that at least one publication publishes."""
     return {name for publication in unit.publications for answer in publication.answers for name in answer.tables}
 
 
-def what_it_names(publication: Publication) -> str:
-    """The members of a publication in words."""
+def members(publication: Publication) -> str:
+    """Return the members of a publication in words."""
     if publication.kind == "all tables":
-        return "all tables of the database, those of the future too"
+        return "all tables of the database, including future ones"
     if publication.kind == "empty":
-        return "nothing: it has no member"
+        return "nothing: it has no members"
     parts = []
     if publication.schemas:
-        parts.append(f"all tables of schema {', '.join(publication.schemas)}, those of the future too")
+        parts.append(f"all tables of schema {', '.join(publication.schemas)}, including future ones")
     if "tables" in publication.kind.split():
         parts.append("tables by name")
     return " and ".join(parts)
 
 
 def options(publication: Publication) -> str:
-    """The publish option in words, and the others where they are not as by default."""
+    """Return the publish option in words."""
     upper = [operation.upper() for operation in publication.operations]
     missing = [name for name in ("INSERT", "UPDATE", "DELETE", "TRUNCATE") if name not in upper]
     text = ", ".join(upper) if upper else "nothing at all"
@@ -63,26 +63,26 @@ def options(publication: Publication) -> str:
 
 
 def tables_of(names: Sequence[str], most: int = NAMED) -> str:
-    """Names, and how many more."""
+    """Return the first names, and the number of the others."""
     shown = ", ".join(names[:most])
     rest = len(names) - most
     return f"{shown} and {rest:,} more" if rest > 0 else shown
 
 
 def shortened(sql: str, most: int = 400) -> str:
-    """SQL for reading: a long list of values is cut."""
+    """Return SQL, cut if it is long."""
     return sql if len(sql) <= most else f"{sql[:most]}… ({len(sql):,} characters)"
 
 
 def rows_seen(answer: Answer) -> str:
-    """Which rows a subscriber sees."""
+    """Return which rows a subscriber sees."""
     if answer.filter is None:
         return "all rows"
     return f"only rows for which this is true: {shortened(answer.filter.sql)}"
 
 
 def columns_seen(answer: Answer, columns: Mapping[str, tuple[str, ...]]) -> str:
-    """Which columns a subscriber sees; ``columns`` are each table's own."""
+    """Return which columns a subscriber sees. ``columns`` has the columns of each table."""
     if answer.columns is None:
         all_but = f"all but the generated {', '.join(answer.left_out)}" if answer.left_out else "all"
         if len(answer.tables) > 1:
@@ -93,28 +93,28 @@ def columns_seen(answer: Answer, columns: Mapping[str, tuple[str, ...]]) -> str:
 
 
 def identity_of(answer: Answer) -> str:
-    """The replica identity in words."""
+    """Return the replica identity in words."""
     identity = answer.identity
     columns = f" ({', '.join(identity.columns)})" if identity.columns else ""
     return {
         "primary key": f"the primary key{columns}",
-        "index": f"an index that was chosen{columns}",
+        "index": f"the chosen index{columns}",
         "full": "FULL: every column of the old row is logged",
-        "nothing": "NOTHING: old rows cannot be told",
+        "nothing": "NOTHING: old rows cannot be identified",
         "none": "none: the table has no key",
         "not visible": "not visible in the files read",
     }.get(identity.kind, identity.kind)
 
 
 def arrives(answer: Answer) -> str:
-    """The name that changes bear at the subscriber."""
+    """Return the table name under which changes arrive at the subscriber."""
     if answer.arrives_as is not None:
         return answer.arrives_as
     return "its own name" if len(answer.tables) == 1 else "their own names"
 
 
-def handled(answer: Answer) -> Iterator[tuple[str, str]]:
-    """Each operation, and what becomes of it; a filtered UPDATE that the publisher accepts has a table of its own."""
+def operation_results(answer: Answer) -> Iterator[tuple[str, str]]:
+    """Yield each operation and its result. A filtered UPDATE that the publisher accepts has its own table."""
     filtered = answer.filter is not None
     refused = {each.operation for each in answer.refused if each.certainty == "certain"}
     doubted = {each.operation for each in answer.refused} - refused
@@ -136,10 +136,10 @@ def handled(answer: Answer) -> Iterator[tuple[str, str]]:
             yield "TRUNCATE", f"sent if {answer.arrives_as} is truncated, not for the partition alone"
 
 
-def copied(copy: InitialCopy | None, filter_: str | None) -> str:
-    """Which rows the initial copy takes; ``filter_`` is the one that was told already."""
+def copied_rows(copy: InitialCopy | None, filter_: str | None) -> str:
+    """Return which rows the initial copy contains. ``filter_`` is the row filter, which is already shown."""
     if copy is None:
-        return "nothing: no table of that name is asked for"
+        return "nothing: the subscriber requests no table of that name"
     if copy.filter is None:
         text = "all rows"
     elif copy.filter == filter_:
@@ -152,12 +152,13 @@ def copied(copy: InitialCopy | None, filter_: str | None) -> str:
 
 
 def refusals(answer: Answer, publication: str) -> Iterator[tuple[str, str]]:
-    """What the publisher refuses, and its detail or hint; UPDATE and DELETE that one cause has refused together."""
-    found: dict[object, list[Refused]] = {}
+    """Yield what the publisher refuses, with the error's detail or hint. UPDATE and DELETE with the same cause are
+    together."""
+    by_cause: dict[object, list[Refused]] = {}
     for refused in answer.refused:
         key = (refused.rule, refused.publications, refused.certainty)
-        found.setdefault(key, []).append(refused)
-    for causes in found.values():
+        by_cause.setdefault(key, []).append(refused)
+    for causes in by_cause.values():
         first = causes[0]
         verbs = " and ".join(refused.operation.upper() for refused in causes)
         assumed = " (assumed)" if first.certainty == "assumed" else ""
@@ -171,7 +172,7 @@ def sent_as(outcome: str) -> str:
 
 
 def row_text(row: Row) -> str:
-    """An example row: ``a = 6, c = 'NSW'``; a long value is cut."""
+    """Return an example row: ``a = 6, c = 'NSW'``. Long values are cut."""
     return ", ".join(f"{value.column} = {shortened_value(value.sql)}" for value in row)
 
 
@@ -179,49 +180,51 @@ def shortened_value(sql: str, most: int = 42) -> str:
     return sql if len(sql) <= most else f"{sql[: most - 2]}…{sql[-1]}"
 
 
-def same(given: Answer) -> Iterator[str]:
-    """Publications with the same filter, and those whose filter means the same."""
-    for identical, what in ((True, "the same filter"), (False, "a filter that means the same")):
-        names = [one.publication for one in given.same_filter if one.identical == identical]
+def same_filters(answer: Answer) -> Iterator[str]:
+    """Yield the publications with the same filter, and those whose filter means the same."""
+    for identical, relation in ((True, "the same filter"), (False, "a filter that means the same")):
+        names = [same.publication for same in answer.same_filter if same.identical == identical]
         if names:
             noun = "publication" if len(names) == 1 else "publications"
-            yield f"{noun} {tables_of(names)} {'has' if len(names) == 1 else 'have'} {what}"
+            yield f"{noun} {tables_of(names)} {'has' if len(names) == 1 else 'have'} {relation}"
 
 
-def widened(given: Answer) -> Iterator[str]:
-    """Other publications that let more rows through, those without a filter together, and of the rest the first."""
-    open_ = [one.publication for one in given.widened_by if one.filter is None]
+def widening_publications(answer: Answer) -> Iterator[str]:
+    """Yield the other publications that publish more rows: those without a filter together, and the first of the
+    others."""
+    open_ = [widening.publication for widening in answer.widened_by if widening.filter is None]
     if open_:
         have = "has" if len(open_) == 1 else "have"
         yield f"{tables_of(open_)}, which {have} no filter: subscribed together, all rows are sent"
-    filtered = [one for one in given.widened_by if one.filter is not None]
-    for one in filtered[:NAMED]:
-        yield f"{one.publication}: subscribed together, rows for which {shortened(one.filter or '')} are sent too"
-    rest = [one.publication for one in filtered[NAMED:]]
+    filtered = [widening for widening in answer.widened_by if widening.filter is not None]
+    for widening in filtered[:NAMED]:
+        rows = shortened(widening.filter or "")
+        yield f"{widening.publication}: subscribed together, rows for which {rows} are sent too"
+    rest = [widening.publication for widening in filtered[NAMED:]]
     if rest:
         yield f"{tables_of(rest)}, which {'has a filter of its' if len(rest) == 1 else 'have filters of their'} own"
 
 
-def filters_together(given: Together) -> dict[str, list[str]]:
-    """What is sent, and for which operations."""
-    found: dict[str, list[str]] = {}
-    for sending in given.operations:
+def filters_together(together: Together) -> dict[str, list[str]]:
+    """Return the conditions under which rows are published, with their operations."""
+    operations: dict[str, list[str]] = {}
+    for sending in together.operations:
         if sending.operation != "truncate":
             text = (
                 " OR ".join(f"({shortened(part.sql)})" for part in sending.filters) if sending.filters else "all rows"
             )
-            found.setdefault(text, []).append(sending.operation.upper())
-    return found
+            operations.setdefault(text, []).append(sending.operation.upper())
+    return operations
 
 
-def joined(given: Together) -> str | None:
-    """The filters as one condition, written as that of the initial copy is, where all operations have the same."""
-    if len(filters_together(given)) != 1:
+def joined_filters(together: Together) -> str | None:
+    """Return the filters as one condition, written as for the initial copy; None if the operations differ."""
+    if len(filters_together(together)) != 1:
         return None
-    parts = next((sending.filters for sending in given.operations if sending.filters), ())
+    parts = next((sending.filters for sending in together.operations if sending.filters), ())
     return parts[0].sql if len(parts) == 1 else " OR ".join(f"({part.sql})" for part in parts) or None
 
 
-_NEVER_SENT = "refused by the publisher, so that none is sent"
+_NEVER_SENT = "refused by the publisher, so none is sent"
 
 _UNLESS_REFUSED = ", unless the publisher refuses it"

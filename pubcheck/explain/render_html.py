@@ -1,6 +1,6 @@
-"""`pubcheck explain --format html`: one page that needs nothing else, with a drawing and the same in words.
+"""Render `pubcheck explain --format html`: one self-contained page with a drawing and the text report.
 
-What it says is what the text report says, in the same words; `html/templates/explain.html` is the page.
+Its sentences are those of the text report; `html/templates/explain.html` is the page.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from pubcheck.html import page
 from pubcheck.report import count
 
 OPEN = 12
-"""Publications up to which all sections begin open."""
+"""Up to this number of publications, all sections are open at first."""
 LONG = 400
-"""Characters of SQL up to which it is shown whole at once."""
+"""Up to this length, SQL is shown whole."""
 SHOWN = 6
-"""Tables that a group names before the rest is folded away."""
+"""The number of tables that a group shows; the others are folded."""
 
 
 def render(explanation: Explanation) -> Iterator[str]:
@@ -46,7 +46,7 @@ def render(explanation: Explanation) -> Iterator[str]:
 
 
 class _Rest(Struct, frozen=True):
-    """The names that a list folds away. ``repeated``: an earlier list, ``anchor``, has them."""
+    """The folded names of a list. ``repeated``: an earlier list, ``anchor``, has the same names."""
 
     names: tuple[str, ...]
     anchor: str
@@ -54,13 +54,13 @@ class _Rest(Struct, frozen=True):
 
 
 class _Lists:
-    """The lists of tables that the page has, for they can be long: one that occurs again is only linked."""
+    """The lists of tables on the page. They can be long, so a repeated list is only linked."""
 
     def __init__(self) -> None:
         self._anchors: dict[tuple[int, tuple[str, ...]], str] = {}
 
     def fold(self, names: Sequence[str], unit: int) -> tuple[Sequence[str], _Rest | None]:
-        """The names to show, and the rest."""
+        """Return the names to show, and the rest."""
         rest = tuple(names[SHOWN:])
         if not rest:
             return names, None
@@ -70,9 +70,9 @@ class _Lists:
         return names[:SHOWN], _Rest(rest, anchor, known is not None)
 
 
-def _flags(given: Publication) -> tuple[int, int, int]:
-    """What a closed section contains that one would want to open it for: filters, refused tables, warnings."""
-    filters = sum(answer.filter is not None for answer in given.answers)
-    refused = sum(len(answer.tables) for answer in given.answers if answer.refused)
-    warnings = sum(note.severity != "note" for answer in given.answers for note in answer.notes)
-    return filters, refused, warnings + sum(note.severity != "note" for note in given.notes)
+def _flags(publication: Publication) -> tuple[int, int, int]:
+    """Count what a closed section contains: filters, refused tables, warnings."""
+    filters = sum(answer.filter is not None for answer in publication.answers)
+    refused = sum(len(answer.tables) for answer in publication.answers if answer.refused)
+    warnings = sum(note.severity != "note" for answer in publication.answers for note in answer.notes)
+    return filters, refused, warnings + sum(note.severity != "note" for note in publication.notes)

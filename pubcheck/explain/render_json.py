@@ -13,11 +13,12 @@ from pubcheck.findings import encode
 
 
 def schema() -> bytes:
-    """What `explain.schema.json` holds, made from the document's own types; `python -m` this module writes it."""
+    """Return the contents of `explain.schema.json`, generated from the document's types. `python -m` this module writes
+    the file."""
     import json
 
-    made = schema_of(Explanation)
-    definitions = made["$defs"]
+    generated = schema_of(Explanation)
+    definitions = generated["$defs"]
     for definition in definitions.values():
         definition["description"] = re.sub(r"\s+", " ", definition.get("description", definition["title"]))
     definitions["Explanation"]["properties"]["schema_version"] = {"const": SCHEMA_VERSION}
@@ -27,7 +28,7 @@ def schema() -> bytes:
         "description": "What `pubcheck explain --format json` prints. Fields are added, never renamed or removed, while"
         " schema_version stays 1: readers must accept fields that they do not know.",
     }
-    return json.dumps({**head, **made}, indent=2).encode() + b"\n"
+    return json.dumps({**head, **generated}, indent=2).encode() + b"\n"
 
 
 class _Head(Struct, frozen=True):
@@ -39,7 +40,7 @@ class _Head(Struct, frozen=True):
 
 
 def render(explanation: Explanation) -> Iterator[str]:
-    """The document in pieces, one publication or table a line, so that files of it can be compared by line."""
+    """Yield the document in pieces, one publication or table per line, so that files can be compared by line."""
     head = _Head(
         explanation.pubcheck,
         explanation.schema_version,

@@ -1,6 +1,6 @@
-"""`pubcheck explain` for people: in plain text, or laid out by rich on a terminal.
+"""Render `pubcheck explain` as plain text, or with rich on a terminal.
 
-Both write the same blocks; `_blocks` says what is in them and in which words.
+Both write the same blocks, which `_blocks` defines.
 """
 
 from __future__ import annotations
@@ -22,29 +22,29 @@ from pubcheck.explain.document import (
 from pubcheck.explain.phrases import (
     NAMED,
     columns_seen,
-    copied,
+    copied_rows,
     filters_together,
-    handled,
     identity_of,
-    joined,
+    joined_filters,
+    members,
+    operation_results,
     options,
     refusals,
     row_text,
     rows_seen,
-    same,
+    same_filters,
     sent_as,
     shortened,
     summary,
     tables_of,
-    what_it_names,
-    widened,
+    widening_publications,
 )
 from pubcheck.explain.text_layout import Block, Field, Grid, Heading, Paragraph, Style, plain_lines, print_rich
 from pubcheck.report import count
 
 
 def render(explanation: Explanation) -> Iterator[str]:
-    """Plain text in pieces."""
+    """Yield plain text in pieces."""
     begun = False
     for block in _blocks(explanation):
         if isinstance(block, Heading) and begun:
@@ -54,7 +54,7 @@ def render(explanation: Explanation) -> Iterator[str]:
 
 
 def render_rich(explanation: Explanation, width: int | None = None) -> Iterator[str]:
-    """Text with the colours and rules of a terminal, ``width`` columns wide: as wide as the terminal is."""
+    """Yield text with terminal colours, ``width`` columns wide (by default as wide as the terminal)."""
     from rich.console import Console
 
     console = Console(
@@ -85,73 +85,73 @@ def _unit(unit: UnitExplained) -> Iterator[Block]:
         yield from _publication(publication, columns)
     for subscription in unit.subscriptions:
         yield from _subscription(subscription)
-    told = [finding for finding in unit.findings if finding.severity != "note"]
-    if told:
-        yield Heading(1, "Not in this explanation", "statements refused or not read; `pubcheck lint` says more")
-        for finding in told[:10]:
+    findings = [finding for finding in unit.findings if finding.severity != "note"]
+    if findings:
+        yield Heading(1, "Not in this explanation", "statements that are refused or not parsed; see `pubcheck lint`")
+        for finding in findings[:10]:
             assumed = " (assumed)" if finding.certainty == "assumed" else ""
             place = f"{finding.path}:{finding.line}"
             yield Field(f"{finding.severity}{assumed}", f"{place}: {finding.message} [{finding.rule}]", "bad")
-        if len(told) > 10:
-            yield Paragraph(f"and {len(told) - 10} more", "quiet")
+        if len(findings) > 10:
+            yield Paragraph(f"and {len(findings) - 10} more", "quiet")
 
 
-def _publication(given: Publication, columns: Mapping[str, tuple[str, ...]]) -> Iterator[Block]:
-    remark = what_it_names(given)
-    if given.certainty == "assumed":
-        remark += "; assumed: not all of it stands in the files read"
-    yield Heading(1, f"Publication {given.name}", remark)
-    yield Field("sends", options(given), "" if given.operations else "warn")
-    if given.via_root:
+def _publication(publication: Publication, columns: Mapping[str, tuple[str, ...]]) -> Iterator[Block]:
+    remark = members(publication)
+    if publication.certainty == "assumed":
+        remark += "; assumed: the files do not contain all of it"
+    yield Heading(1, f"Publication {publication.name}", remark)
+    yield Field("sends", options(publication), "" if publication.operations else "warn")
+    if publication.via_root:
         yield Field("partitions", "their changes arrive under the name of the partitioned table (via root)")
-    if given.generated_columns == "stored":
+    if publication.generated_columns == "stored":
         yield Field("generated", "stored generated columns are sent")
-    if not given.answers:
+    if not publication.answers:
         yield Field("tables", "none: a subscriber sees nothing", "warn")
-    yield from _notes(given.notes)
-    for lost in given.not_sent:
+    yield from _notes(publication.notes)
+    for lost in publication.not_sent:
         yield Field("never sent", f"{tables_of(lost.tables)}: {REASONS.get(lost.reason, lost.reason)}", "warn")
-    for answer in given.answers:
-        yield from _answer(answer, given, columns)
+    for answer in publication.answers:
+        yield from _answer(answer, publication, columns)
 
 
-NO_PARTITION = "none whose rows are sent: of this table only TRUNCATE is"
+NO_PARTITION = "none with published rows: only TRUNCATE of this table is published"
 
 REASONS = {
-    "unlogged": "unlogged, so nothing of it is in the log",
+    "unlogged": "unlogged, so its changes are not in the WAL",
     "temporary": "temporary",
-    "foreign": "foreign, its rows are elsewhere",
+    "foreign": "foreign, so its rows are on another server",
     "materialized view": "a materialized view",
     "sequence": "a sequence",
-    "information_schema": "made by initdb",
+    "information_schema": "created by initdb",
 }
 
 
-def _answer(given: Answer, publication: Publication, columns: Mapping[str, tuple[str, ...]]) -> Iterator[Block]:
-    number = f"{len(given.tables):,} tables" if len(given.tables) > 1 else ""
-    assumed = "assumed" if given.certainty == "assumed" else ""
-    yield Heading(2, tables_of(given.tables), ", ".join(filter(None, (number, assumed))))
-    if given.operations != publication.operations:
+def _answer(answer: Answer, publication: Publication, columns: Mapping[str, tuple[str, ...]]) -> Iterator[Block]:
+    number = f"{len(answer.tables):,} tables" if len(answer.tables) > 1 else ""
+    assumed = "assumed" if answer.certainty == "assumed" else ""
+    yield Heading(2, tables_of(answer.tables), ", ".join(filter(None, (number, assumed))))
+    if answer.operations != publication.operations:
         yield Field("partitions", NO_PARTITION, "warn")
-    yield Field("rows", rows_seen(given), "code" if given.filter else "")
-    if given.filter is not None:
-        yield from _filter(given)
-    for unused in given.unused_filters:
+    yield Field("rows", rows_seen(answer), "code" if answer.filter else "")
+    if answer.filter is not None:
+        yield from _filter(answer)
+    for unused in answer.unused_filters:
         yield Field("unused", f"the filter of {unused.of} does not count here: {shortened(unused.sql)}", "warn")
-    yield Field("columns", columns_seen(given, columns))
-    if given.arrives_as is not None:
-        yield Field("arrives as", given.arrives_as, "name")
-    if given.named is not None and given.named != given.arrives_as:
-        yield Field("through", f"{given.named}, which the publication names", "quiet")
-    yield Field("identity", identity_of(given), "bad" if given.refused else "")
-    for what, why in refusals(given, publication.name):
-        yield Field("refused", what, "bad")
+    yield Field("columns", columns_seen(answer, columns))
+    if answer.arrives_as is not None:
+        yield Field("arrives as", answer.arrives_as, "name")
+    if answer.named is not None and answer.named != answer.arrives_as:
+        yield Field("through", f"{answer.named}, which the publication names", "quiet")
+    yield Field("identity", identity_of(answer), "bad" if answer.refused else "")
+    for result, why in refusals(answer, publication.name):
+        yield Field("refused", result, "bad")
         yield Field("", why, "quiet")
-    for text in dict.fromkeys(refused.help for refused in given.refused if refused.help):
-        yield Field("way out", text)
-    for name, what in handled(given):
-        yield Field(name, what)
-    if given.changes:
+    for text in dict.fromkeys(refused.help for refused in answer.refused if refused.help):
+        yield Field("to fix", text)
+    for name, result in operation_results(answer):
+        yield Field(name, result)
+    if answer.changes:
         yield Grid(
             ("UPDATE of a row like", "to one like", "sends the subscriber"),
             tuple(
@@ -164,16 +164,16 @@ def _answer(given: Answer, publication: Publication, columns: Mapping[str, tuple
                     ),
                     _SENT[change.sent],
                 )
-                for change in given.changes
+                for change in answer.changes
             ),
         )
-    yield from _copy(given.initial_copy, given.filter.sql if given.filter is not None else None)
-    yield from _notes(given.notes)
+    yield from _copy(answer.initial_copy, answer.filter.sql if answer.filter is not None else None)
+    yield from _notes(answer.notes)
 
 
-def _copy(given: InitialCopy | None, filter_: str | None) -> Iterator[Block]:
-    yield Field("initial copy", copied(given, filter_))
-    for difference in given.differences if given is not None else ():
+def _copy(initial_copy: InitialCopy | None, filter_: str | None) -> Iterator[Block]:
+    yield Field("initial copy", copied_rows(initial_copy, filter_))
+    for difference in initial_copy.differences if initial_copy is not None else ():
         yield Field("", difference.text, "warn")
 
 
@@ -185,34 +185,34 @@ def _row(row: Row | None, matches: bool) -> str:
     return f"{kind}: {row_text(row)}" if row is not None else f"{kind} (none found)"
 
 
-def _filter(given: Answer) -> Iterator[Block]:
-    condition = given.filter
+def _filter(answer: Answer) -> Iterator[Block]:
+    condition = answer.filter
     assert condition is not None
-    if condition.of not in given.tables:
+    if condition.of not in answer.tables:
         yield Field("filter of", condition.of)
     if condition.canonical is not None and condition.canonical != condition.sql:
         yield Field("that is", shortened(condition.canonical), "code")
-    for example in given.examples:
+    for example in answer.examples:
         if example.result == "null":
             yield Field("NULL", f"not sent where the filter is NULL, as for {row_text(example.row)}", "warn")
         elif example.result == "error":
             yield Field("fails", f"decoding stops with {example.error} at a row like {row_text(example.row)}", "bad")
-    for text in same(given):
+    for text in same_filters(answer):
         yield Field("the same", text)
-    for text in widened(given):
+    for text in widening_publications(answer):
         yield Field("widened by", text, "warn")
-    if given.not_compared:
-        yield Field("", f"{count(given.not_compared, 'more publication')} of it not compared", "quiet")
+    if answer.not_compared:
+        yield Field("", f"{count(answer.not_compared, 'more publication')} of it not compared", "quiet")
 
 
 def _notes(notes: Sequence[Note]) -> Iterator[Block]:
-    """What rules have to say; of many from one rule the first ones."""
-    said: dict[str, int] = {}
+    """Yield the notes; of many notes of one rule only the first ones."""
+    counts: dict[str, int] = {}
     for note in notes:
-        said[note.rule] = said.get(note.rule, 0) + 1
-        if said[note.rule] <= NAMED:
+        counts[note.rule] = counts.get(note.rule, 0) + 1
+        if counts[note.rule] <= NAMED:
             yield _note(note)
-    for rule, number in said.items():
+    for rule, number in counts.items():
         if number > NAMED:
             yield Field("", f"and {number - NAMED} more of {rule}", "quiet")
 
@@ -223,33 +223,35 @@ def _note(note: Note) -> Field:
     return Field(f"{note.severity}{assumed}", f"{note.message} [{note.rule}]", style)
 
 
-def _subscription(given: Subscription) -> Iterator[Block]:
-    yield Heading(1, f"One subscription to {', '.join(given.publications)}", "filters are ORed, operation by operation")
-    for name in given.missing:
-        yield Field("missing", f"publication {name} is not made here", "warn")
-    for answer in given.answers:
+def _subscription(subscription: Subscription) -> Iterator[Block]:
+    yield Heading(
+        1, f"One subscription to {', '.join(subscription.publications)}", "filters are ORed, operation by operation"
+    )
+    for name in subscription.missing:
+        yield Field("missing", f"publication {name} is not created in these files", "warn")
+    for answer in subscription.answers:
         yield from _together(answer)
 
 
-def _together(given: Together) -> Iterator[Block]:
-    number = f"{len(given.tables):,} tables" if len(given.tables) > 1 else ""
-    yield Heading(2, tables_of(given.tables), number)
-    yield Field("from", ", ".join(given.publications))
-    for text, operations in filters_together(given).items():
+def _together(together: Together) -> Iterator[Block]:
+    number = f"{len(together.tables):,} tables" if len(together.tables) > 1 else ""
+    yield Heading(2, tables_of(together.tables), number)
+    yield Field("from", ", ".join(together.publications))
+    for text, operations in filters_together(together).items():
         yield Field("rows", f"{text} ({', '.join(operations)})", "" if text == "all rows" else "code")
-    if given.columns is not None:
-        yield Field("columns", ", ".join(given.columns))
-    if given.arrives_as is not None:
-        yield Field("arrives as", given.arrives_as, "name")
-    if given.widened_by:
-        yield Field("widened by", f"{', '.join(given.widened_by)}: without it some rows would be held back", "warn")
-    if given.overruled:
-        text = f"filters and lists of {', '.join(given.overruled)}: another publication publishes an ancestor"
+    if together.columns is not None:
+        yield Field("columns", ", ".join(together.columns))
+    if together.arrives_as is not None:
+        yield Field("arrives as", together.arrives_as, "name")
+    if together.widened_by:
+        yield Field("widened by", f"{', '.join(together.widened_by)}: without it fewer rows would be published", "warn")
+    if together.overruled:
+        text = f"filters and lists of {', '.join(together.overruled)}: another publication publishes an ancestor"
         yield Field("overruled", text, "warn")
-    if given.conflict is not None:
-        yield Field("fails", given.conflict, "bad")
+    if together.conflict is not None:
+        yield Field("fails", together.conflict, "bad")
     else:
-        yield from _copy(given.initial_copy, joined(given))
+        yield from _copy(together.initial_copy, joined_filters(together))
 
 
 # --- Plain --------------------------------------------------------------------------------------------------------

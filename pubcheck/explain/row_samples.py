@@ -19,8 +19,8 @@ _BARE = frozenset((oids.BOOL, 20, 21, 23, 26, 700, 701, 1700))
 """Types whose values need no quotes: bool, int8, int2, int4, oid, float4, float8, numeric."""
 
 
-def sampler(fold: Replay) -> Sampler:
-    """What finds rows in the final state of a unit; the evaluator is loaded when the first filter is asked for."""
+def sampler(replay: Replay) -> Sampler:
+    """Return a function that finds rows in the final state of a unit; the evaluator is loaded for the first filter."""
 
     def sample(condition: Filter, relation: Relation) -> Samples:
         from pubcheck.postgres.analysis.row_filter import parse_state
@@ -28,11 +28,11 @@ def sampler(fold: Replay) -> Sampler:
         from pubcheck.postgres.executor.example_rows import Example, example_rows
 
         if not isinstance(condition.expr, Expr):
-            return Samples(why=condition.unknown or "the filter rests on what is not visible here")
+            return Samples(why=condition.unknown or "the filter depends on an unknown object")
         if any("now" in by for _, by in condition.frozen):
-            return Samples(why="it rests on the moment at which the filter is made")
-        context = Context(parse_state(fold.session, relation).inputs)
-        found = example_rows(condition.expr, relation.live(), context)
+            return Samples(why="it depends on the time at which the filter is created")
+        context = Context(parse_state(replay.session, relation).inputs)
+        examples_found = example_rows(condition.expr, relation.live(), context)
 
         def rows(examples: Iterable[Example]) -> tuple[Row, ...]:
             return tuple(row_of(example) for example in examples)
@@ -41,14 +41,17 @@ def sampler(fold: Replay) -> Sampler:
             named = ((relation.columns[number - 1], text) for number, text in example.values)
             return tuple(Value(column.name, sql_of(column, text)) for column, text in named)
 
-        why = found.unknown
-        if why is None and found.exhausted:
+        why = examples_found.unknown
+        if why is None and examples_found.exhausted:
             why = "no such row was found"
         return Samples(
-            rows(found.true),
-            rows(found.false),
-            rows(found.null),
-            tuple((row_of(example), f"ERROR {error.sqlstate}: {error.message}") for example, error in found.errors),
+            rows(examples_found.true),
+            rows(examples_found.false),
+            rows(examples_found.null),
+            tuple(
+                (row_of(example), f"ERROR {error.sqlstate}: {error.message}")
+                for example, error in examples_found.errors
+            ),
             why,
         )
 
@@ -56,7 +59,7 @@ def sampler(fold: Replay) -> Sampler:
 
 
 def sql_of(column: Column, text: str | None) -> str:
-    """A value as SQL writes it."""
+    """Return a value as SQL writes it."""
     if text is None:
         return "NULL"
     if column.type == oids.BOOL:

@@ -13,13 +13,14 @@ from pubcheck.postgres.replication.subscription_set import Combined, Filters, co
 
 
 class Subscriptions:
-    """Answers from the final state of a unit. ``sent`` is what each publication sends, by its oid."""
+    """Answers questions about subscriptions from the final state of a unit. ``sent`` has what each publication sends,
+    by oid."""
 
     def __init__(self, facts: Facts, copies: Copies, sent: Mapping[int, Sequence[Sent]]) -> None:
         self.facts, self.copies, self._sent = facts, copies, sent
 
     def of(self, names: tuple[str, ...]) -> Subscription:
-        """What publications of these names send together."""
+        """Return what the publications of these names publish together."""
         known = self.facts.catalog.publication_names
         oids = [known[name] for name in names if name in known]
         groups: dict[object, tuple[list[Combined], InitialCopy | None]] = {}
@@ -38,8 +39,8 @@ class Subscriptions:
 
     def _combined_key(self, row: Combined) -> object:
         filters = tuple(
-            None if found is None else tuple(self._part(oid, row) for oid, _ in found)
-            for found in (row.insert, row.update, row.delete)
+            None if filters_of_operation is None else tuple(self._part(oid, row) for oid, _ in filters_of_operation)
+            for filters_of_operation in (row.insert, row.update, row.delete)
         )
         own = row.arrives_as == row.relation
         everything = self._all_columns(row)
@@ -60,7 +61,7 @@ class Subscriptions:
         return [columns[number - 1].name for number in row.columns]
 
     def _all_columns(self, row: Combined) -> bool:
-        """Whether no publication that counts has a column list."""
+        """Whether no relevant publication has a column list."""
         for oid in row.publications:
             member = self.facts.catalog.members.get((oid, row.arrives_as))
             if member is not None and self.facts.catalog.publication_rels[member].columns is not None:
@@ -69,7 +70,7 @@ class Subscriptions:
 
     def _part(self, publication: int, row: Combined) -> PartOfFilter:
         entry = self.facts.member(publication, row.arrives_as)
-        return PartOfFilter(self.facts.catalog.publications[publication].name, self.facts.written(entry).sql)
+        return PartOfFilter(self.facts.catalog.publications[publication].name, self.facts.written_filter(entry).sql)
 
     def _sending(self, operation: str, filters: Filters, row: Combined) -> Sending:
         parts = tuple(self._part(oid, row) for oid, _ in filters)
@@ -79,13 +80,17 @@ class Subscriptions:
     def _combined(self, members: list[Combined], copy: InitialCopy | None) -> Together:
         first = members[0]
         publications = self.facts.catalog.publications
-        found = [(operation, first.filters(operation)) for operation in OPERATIONS]
+        filters_by_operation = [(operation, first.filters(operation)) for operation in OPERATIONS]
         return Together(
             tuple(self.facts.name(row.relation) for row in members),
             tuple(publications[oid].name for oid in first.publications),
             tuple(publications[oid].name for oid in first.overruled),
             None if first.arrives_as == first.relation else self.facts.name(first.arrives_as),
-            tuple(self._sending(operation, filters, first) for operation, filters in found if filters is not None),
+            tuple(
+                self._sending(operation, filters, first)
+                for operation, filters in filters_by_operation
+                if filters is not None
+            ),
             None if self._all_columns(first) else tuple(self._column_names(first)),
             tuple(publications[oid].name for oid in first.widened_by),
             None if first.conflict is None else first.conflict.server.message,

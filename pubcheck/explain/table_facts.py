@@ -1,4 +1,4 @@
-"""What is asked of tables and filters again and again: their names, columns and identities, how a filter is written."""
+"""Facts about tables and filters that are needed repeatedly: names, columns, identities, filter texts."""
 
 from __future__ import annotations
 
@@ -17,8 +17,11 @@ from pubcheck.statement_index import Statements
 
 
 class TableFacts(Struct, frozen=True):
-    """What does not depend on the publication. ``kind`` is what tables must have in common to share an answer:
-    generated columns, the kind of identity. ``alone``: in no partition tree."""
+    """Facts about a table that do not depend on the publication.
+
+    ``kind`` is what tables must have in common to share an answer: generated columns and the kind of identity.
+    ``alone``: the table is in no partition tree.
+    """
 
     name: str
     columns: tuple[str, ...]
@@ -28,30 +31,30 @@ class TableFacts(Struct, frozen=True):
 
 
 class Facts:
-    """Answers from the final state of a unit, each worked out once."""
+    """Answers questions about tables from the final state of a unit, and keeps the answers."""
 
-    def __init__(self, fold: Replay, statements: Statements) -> None:
-        self.fold, self.catalog, self.statements = fold, fold.catalog, statements
+    def __init__(self, replay: Replay, statements: Statements) -> None:
+        self.replay, self.catalog, self.statements = replay, replay.catalog, statements
         self.known: dict[int, TableFacts] = {}
-        """By the table, what was worked out."""
+        """The facts by table."""
         self._conditions: dict[int, Condition] = {}
 
     def name(self, oid: int) -> str:
-        """``schema.table``."""
-        return self.fold.session.qualified(self.catalog.relations[oid])
+        """Return ``schema.table``."""
+        return self.replay.session.qualified(self.catalog.relations[oid])
 
     def family(self, oid: int) -> tuple[int, ...]:
-        """A table and what it is a partition of."""
+        """Return a table and the tables of which it is a partition."""
         relation = self.catalog.relations[oid]
         return (oid, *self.catalog.ancestors(oid)) if relation.partition else (oid,)
 
-    def means(self, oid: int, names: Iterable[str]) -> bool:
-        """Whether one of these names, with a schema or without, is that of a relation."""
+    def is_named(self, oid: int, names: Iterable[str]) -> bool:
+        """Whether one of these names, with or without a schema, is the name of a relation."""
         relation = self.catalog.relations[oid]
         return any(name in (relation.name, self.name(oid)) for name in names)
 
     def of(self, oid: int) -> TableFacts:
-        """A table by itself."""
+        """Return the facts about a table."""
         known = self.known.get(oid)
         if known is None:
             relation = self.catalog.relations[oid]
@@ -65,24 +68,24 @@ class Facts:
         return known
 
     def _identity(self, relation: rows.Relation) -> Identity:
-        found = replica_identity(self.catalog, relation)
-        if found.full:
+        identity = replica_identity(self.catalog, relation)
+        if identity.full:
             return Identity("full")
-        if found.index:
-            keys = self.catalog.indexes[found.index].keys
+        if identity.index:
+            keys = self.catalog.indexes[identity.index].keys
             names = tuple([relation.columns[number - 1].name for number in keys])
-            return Identity("primary key" if found.kind == "d" else "index", names)
-        if not found.known:
+            return Identity("primary key" if identity.kind == "d" else "index", names)
+        if not identity.known:
             return Identity("not visible")
-        return Identity("nothing" if found.kind == "n" else "none")
+        return Identity("nothing" if identity.kind == "n" else "none")
 
     def condition(self, sent: Sent) -> Condition:
-        """The filter by which a table's changes are sent, which has one."""
+        """Return the row filter of a table's changes, which must have one."""
         assert sent.entry is not None
-        return self.written(sent.entry)
+        return self.written_filter(sent.entry)
 
-    def written(self, entry: rows.PublicationRel) -> Condition:
-        """The filter of a membership, as its statement has it."""
+    def written_filter(self, entry: rows.PublicationRel) -> Condition:
+        """Return the filter of a membership as its statement has it."""
         known = self._conditions.get(entry.oid)
         if known is None:
             assert entry.filter is not None
@@ -98,39 +101,39 @@ class Facts:
         return known
 
     def reading(self, sent: Sent) -> object:
-        """A filter, and the types of the columns that it reads."""
+        """Return a filter and the types of the columns that it reads."""
         condition = self.condition(sent)
         assert sent.entry is not None
         assert sent.filter is not None
         columns = self.catalog.relations[sent.entry.relation].columns
         read = [columns[number - 1] for number in sent.filter.columns]
         own = sent.entry.relation == sent.relation or condition.of
-        return condition.sql, own, tuple((one.name, one.type, one.typmod, one.not_null) for one in read)
+        return condition.sql, own, tuple((column.name, column.type, column.typmod, column.not_null) for column in read)
 
     def columns_of(self, sent: Sent) -> list[str]:
-        """The columns that are sent."""
+        """Return the names of the published columns."""
         columns = self.catalog.relations[sent.relation].columns
         return [columns[number - 1].name for number in sent.columns]
 
     def unused(self, sent: Sent) -> list[rows.PublicationRel]:
-        """Memberships of the table and of its ancestors whose filters do not count."""
-        found = []
+        """Return the memberships of the table and its ancestors whose filters do not count."""
+        entries = []
         for oid in self.family(sent.relation):
             member = self.catalog.members.get((sent.publication, oid))
             if member is not None:
                 entry = self.catalog.publication_rels[member]
                 if entry.filter is not None and entry.filter is not sent.filter:
-                    found.append(entry)
-        return found
+                    entries.append(entry)
+        return entries
 
     def member(self, publication: int, relation: int) -> rows.PublicationRel:
-        """The membership of a table that is named in a publication."""
+        """Return the membership of a table that a publication names."""
         return self.catalog.publication_rels[self.catalog.members[publication, relation]]
 
 
 @cache
 def canonical_form(sql: str) -> str | None:
-    """A condition in the form by which conditions are compared, None where it has none."""
+    """Return the canonical form by which conditions are compared, None if there is none."""
     from pubcheck.measure.canonical import canonical
 
     return canonical(sql)

@@ -1,4 +1,4 @@
-"""The layout of `pubcheck explain`: blocks, in plain text or laid out by rich on a terminal."""
+"""The layout of `pubcheck explain`: blocks, as plain text or with rich on a terminal."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 WIDTH = 100
-"""Columns of plain text."""
+"""The width of plain text in columns."""
 
 Style = Literal["", "good", "bad", "warn", "quiet", "code", "name"]
 
@@ -86,7 +86,7 @@ def _lines(text: str) -> str:
 
 def _plain_grid(grid: Grid) -> Iterator[str]:
     rows = [grid.header, *(tuple(map(escape, cells)) for cells, _ in grid.rows)]
-    widths = [max(len_display(row[at]) for row in rows) for at in range(len(grid.header))]
+    widths = [max(len_display(row[column]) for row in rows) for column in range(len(grid.header))]
     for row in rows:
         cells = [cell + " " * (width - len_display(cell)) for cell, width in zip(row, widths, strict=True)]
         yield f"      {'   '.join(cells)}".rstrip() + "\n"

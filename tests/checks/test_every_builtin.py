@@ -9,7 +9,7 @@ import pytest
 from pubcheck.config import Config
 from pubcheck.engine.linter import Linter
 from pubcheck.engine.unit import Unit
-from pubcheck.explain.build import Wanted, explained
+from pubcheck.explain.build import Selection, build_unit
 from pubcheck.explain.row_samples import sampler
 from pubcheck.postgres.builtins import builtins
 from pubcheck.postgres.builtins.objects import Objects, _file
@@ -67,5 +67,5 @@ def test_no_rule_and_no_example_fails_at_a_builtin(sql: str) -> None:
     config = Config(postgres=(MAJOR,), complete=True, select=("PUB",))
     followed = Linter(config).follow(Unit((Source("every.sql", sql),)))
     fold = followed.replays[-1]
-    explained(fold, followed.statements, followed.findings, ["every.sql"], Wanted(), sampler(fold))
+    build_unit(fold, followed.statements, followed.findings, ["every.sql"], Selection(), sampler(fold))
     assert [fault.trace for fault in (*followed.result.faults, *fold.faults.faults)] == []

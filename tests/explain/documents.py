@@ -6,7 +6,7 @@ from pubcheck import __version__
 from pubcheck.config import Config
 from pubcheck.engine.linter import Linter
 from pubcheck.engine.unit import Unit
-from pubcheck.explain.build import Wanted, explained
+from pubcheck.explain.build import Selection, build_unit
 from pubcheck.explain.document import SCHEMA_VERSION, Answer, Explanation, Publication, UnitExplained
 from pubcheck.explain.row_samples import sampler
 from pubcheck.source import Source
@@ -19,8 +19,8 @@ def explain(
     config = Config(postgres=(postgres,), select=("PUB",))
     followed = Linter(config).follow(Unit((Source("a.sql", text),)))
     fold = followed.replays[0]
-    wanted = Wanted(publications, (), together)
-    return explained(fold, followed.statements, followed.result.diagnostics, ["a.sql"], wanted, sampler(fold))
+    wanted = Selection(publications, (), together)
+    return build_unit(fold, followed.statements, followed.result.diagnostics, ["a.sql"], wanted, sampler(fold))
 
 
 def document(*units: UnitExplained, postgres: int = 18) -> Explanation:

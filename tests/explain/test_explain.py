@@ -144,7 +144,7 @@ def test_an_example_is_a_whole_value_and_the_same_from_run_to_run() -> None:
     assert answer(unit, "p", "public.t").examples[0].row[0].sql == f"'{long}'"
     assert answer(unit, "q", "public.t").examples == ()
     assert {change.why for change in answer(unit, "q", "public.t").changes} == {
-        "it rests on the moment at which the filter is made"
+        "it depends on the time at which the filter is created"
     }
     shown = "".join(render_text.render(document(unit)))
     assert long in shown

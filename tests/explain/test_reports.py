@@ -62,7 +62,7 @@ def test_text_says_what_a_subscriber_sees(whole: Explanation) -> None:
         "never sent      public.r2: unlogged",
         "publication same has a filter that means the same",
         "One subscription to filtered, listed",
-        "nothing: it has no member",
+        "nothing: it has no members",
         "Not in this explanation",
     ):
         assert said in text
