@@ -129,11 +129,11 @@ class RuleContext:
 
     @cached_property
     def texts(self) -> list[str]:
-        """The sources as they stand in their files, comments and other languages too."""
+        """The sources as they are in their files, comments and other languages too."""
         return [source.shown for source in self._sources]
 
     def in_order(self, place: Place) -> bool:
-        """Whether what stands there runs in the order in which it is written, which is not known of programs."""
+        """Whether the statements run in the order in which they are written. This is unknown for programs."""
         return not has_unknown_order(self._sources[place.source])
 
     def name(self, relation: Relation) -> str:

@@ -61,15 +61,15 @@ class Events:
         self.session = session
         self.former: list[FormerPublication] = []
         self.began: dict[tuple[int, int], Narrowed] = {}
-        """Every membership that a publication made anew ever had, by publication and relation."""
+        """Every membership that a publication made again ever had, by publication and relation."""
         self.schemas: dict[str, FormerSchema] = {}
         self.references: dict[int, Place] = {}
         """Where foreign keys were added, by constraint, once there was a publication."""
         self.unidentified: dict[int, Place] = {}
         """Where the index that REPLICA IDENTITY names was dropped, by relation."""
         self.namespaces: dict[int, Namespace] = {}
-        """The schemas that the statement at hand dropped."""
-        # Of the statement at hand: the publications it dropped, and the members that it ended, by publication.
+        """The schemas that the current statement dropped."""
+        # Of the current statement: the publications it dropped, and the members that it ended, by publication.
         self._publications: list[Publication] = []
         self._renamed: list[tuple[Publication, Publication]] = []
         self._indexes: list[Index] = []

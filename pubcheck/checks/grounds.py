@@ -31,7 +31,7 @@ class Grounds:
         self.session, self._statements = session, statements
 
     def assumptions_of(self, basis: Basis, publication: str | None) -> tuple[Assumption, ...]:
-        """Of the server's answer to the statement at hand, which may be about a publication."""
+        """Record the server's answer to the current statement, which may be about a publication."""
         session, catalog = self.session, self.session.catalog
         oid = catalog.publication_names.get(publication) if publication is not None else None
         reasons = [

@@ -102,7 +102,7 @@ class History:
         """Memberships that DROP TABLE ended, by publication and relation."""
         self.schemas_taken: list[tuple[PublicationNamespace, Place]] = []
         self.former_names: dict[tuple[str, str], FormerName] = {}
-        """By schema and name: a schema too may be dropped and made anew."""
+        """By schema and name: a schema too may be dropped and made again."""
         self.added: list[Added] = []
         self.moved: list[Moved] = []
         self.renamed: dict[tuple[int, int], Renamed] = {}
@@ -111,7 +111,7 @@ class History:
         self.publication_events: list[PublicationEvent] = []
         self.gone_publications: dict[str, Place] = {}
         self._dropped_in: dict[str, object] = {}
-        """The transaction in which a publication lost its name: nobody else ever misses what it makes anew."""
+        """The transaction in which a publication lost its name: nobody else ever misses what it makes again."""
 
     @property
     def wanted(self) -> bool:
@@ -153,7 +153,7 @@ class History:
         events.finish(name, node, relations)
 
     def _place(self, oid: int = 0) -> Place:
-        """Where the statement at hand names a relation; its beginning otherwise."""
+        """Return where the current statement names a relation, or its beginning."""
         return self.session.place(self.session.mentions.get(oid, 0))
 
     # Publications and members.

@@ -1,6 +1,6 @@
-"""What is said of statements in the files that a publication forbids where they stand (``checks.literal``).
+"""Report statements in the files that a publication forbids at that point (``checks.literal``).
 
-Where the same is still refused in the end, the finding about that points at them. Otherwise, as a later statement mends
+Where the same is still refused in the end, the finding about that points at them. Otherwise, as a later statement fixes
 it, there is one finding for a table, an operation and a stretch of the history, placed at the first such statement.
 """
 
@@ -94,7 +94,7 @@ class RefusedDmlCollector:
             self.record(self.met(statement, stop))
 
     def stop(self, name: str, node: Node, enclosing_block: str = "") -> DmlRefusal | None:
-        """Why the statement at hand is refused (``literal.stopped``); the catalog stays as it is."""
+        """Why the current statement is refused (``literal.stopped``); the catalog stays as it is."""
         journal = self._session.catalog.journal
         mark = journal.mark()
         try:
@@ -111,7 +111,7 @@ class RefusedDmlCollector:
             self._session.forget_path()
 
     def error(self, statement: StatementText, stop: DmlRefusal) -> ServerError:
-        """The refusal of a statement inside another one, which may take back all that it rests on."""
+        """The refusal of a statement inside another one, which may undo all that it rests on."""
         answer = stop.refusal.server
         error = ServerError(
             answer.sqlstate,
@@ -179,7 +179,7 @@ class RefusedDmlCollector:
         return next((stretch.first.statement for stretches in lasting for stretch in stretches.values()), None)
 
     def resolved_later(self, statements: Statements) -> Iterator[Diagnostic]:
-        """What is left, which later statements mended."""
+        """Yield the remaining findings: later statements fix these refusals."""
         relations = self._session.catalog.relations
         for (oid, write, since), stretches in self._stretches.items():
             if (oid, write, since) in self._still:
@@ -207,7 +207,7 @@ class RefusedDmlCollector:
 
 
 def _within(found: Diagnostic, statement: StatementText) -> bool:
-    """Whether a finding is of a statement or inside it: a block that is refused takes back what it did."""
+    """Whether a finding is of a statement or inside it: a block that is refused undoes what it did."""
     ref = found.statement
     return ref is not None and (ref.source, ref.index) == (statement.source, statement.index)
 

@@ -71,9 +71,9 @@ _COMMENT = re.compile(r"--(?!\#)[^\n]*+|/\*(?!!)[^*]*+(?:\*(?!/)[^*]*+)*+\*/")
 
 
 def dialect(text: str) -> tuple[str, int] | None:
-    """The database whose marks a script holds most kinds of, and where one stands; None if there is none."""
+    """The database whose marks a script holds most kinds of, and where one is; None if there is none."""
     best: tuple[int, str, int] | None = None
-    # With the comments of all databases out of the way, but for those that are something else to one of them.
+    # With the comments of all databases out of the way, except for those that are something else to one of them.
     shown = _COMMENT.sub(lambda found: " " * len(found[0]), text[:LOOKED_AT])
     for name, marks in _MARKS.items():
         found = [each.start() for each in (re.search(mark, shown, re.MULTILINE) for mark in marks) if each is not None]

@@ -18,7 +18,7 @@ _FEW = 4
 
 
 def foreign(source: Source) -> tuple[str, int] | None:
-    """The database that a source is written for, "" if it cannot be told, and where that shows; None where it may be
+    """The database that a source is written for, "" if it cannot be known, and where that shows; None where it may be
     PostgreSQL.
 
     A statement about publications that PostgreSQL can read speaks for PostgreSQL whatever else is there.

@@ -155,7 +155,7 @@ def _shape(sql: str) -> tuple[str, str]:
     """A statement's tokens joined by blanks, and those of its options.
 
     Unquoted names are in lower case, quoted names and texts are ``"q"`` and ``'s'``; names with dots are one word.
-    What stands in parentheses is ``()`` when empty, ``(*)``, ``(.)`` for names with dots, ``(,)`` when a comma ends it,
+    What is in parentheses is ``()`` when empty, ``(*)``, ``(.)`` for names with dots, ``(,)`` when a comma ends it,
     else ``(_)``.
     """
     words: list[str] = []

@@ -21,7 +21,7 @@ def index_gone(context: RuleContext) -> Iterator[RuleFinding]:
         if relation.identity != "i" or place is None or relation.kind != "r" or _has_one(context, relation):
             continue
         if not is_publishable(relation) or publications_of(catalog, relation):
-            # Refused writes are told as such; for a publication of INSERTs no identity is needed.
+            # Refused writes are reported as such; for a publication of INSERTs no identity is needed.
             continue
         name = context.name(relation)
         yield RuleFinding(

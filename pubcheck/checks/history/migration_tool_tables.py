@@ -97,7 +97,7 @@ _JOIN_TABLE = "it is Prisma's table of an implicit many-to-many relation, which 
 
 
 def maker(relation: Relation) -> str | None:
-    """Of a table without a key, whose it is by its name and columns, and when its rows are written anew."""
+    """Of a table without a key, whose it is by its name and columns, and when its rows are written again."""
     names = {column.name.lower() for column in relation.live()}
     for tool in sorted(TOOLS, key=lambda tool: -len(tool.columns)):
         if relation.name.lower() == tool.table.lower() and names.issuperset(tool.columns):
@@ -109,7 +109,7 @@ def maker(relation: Relation) -> str | None:
 
 @finds("PUB813")
 def tables_to_come(context: RuleContext) -> Iterator[RuleFinding]:
-    """A publication that takes in every table beside the marks of a tool whose own table has no key."""
+    """A publication that takes in every table next to the marks of a tool whose own table has no key."""
     taking = [
         row for row in context.catalog.publications.values() if (row.update or row.delete) and _takes(context, row)
     ]

@@ -84,7 +84,7 @@ def _unsent(context: RuleContext, publication: Publication) -> list[Relation]:
 def _bared(
     context: RuleContext, former: FormerPublication, made: Publication, now: Publication
 ) -> list[PublicationRel]:
-    """The members of before that began anew without their row filter or their column list, and have none now."""
+    """Yield former members that were added again without their row filter or column list, and still have none."""
     catalog, began = context.catalog, context.history.events.began
     found = []
     for entry in sorted(former.entries, key=lambda entry: order(entry.place)):

@@ -1,6 +1,6 @@
 """What a unit's history comes to: members and columns that are no longer sent, rows that never were.
 
-Reported is what still holds in the final state. So what is rolled back, or mended by a later statement, is not.
+Reported is what still holds in the final state. So what is rolled back, or fixed by a later statement, is not.
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ def cascade_unpublishes(context: RuleContext) -> Iterator[RuleFinding]:
 
 @finds("PUB705")
 def no_longer_published(context: RuleContext) -> Iterator[RuleFinding]:
-    """A name that stands for another table now, and tables that left a published schema or became unlogged."""
+    """A name that represents another table now, and tables that left a published schema or became unlogged."""
     catalog = context.catalog
     for (schema, name), former in context.history.former_names.items():
         oid = catalog.relation_names.get((catalog.namespace_names.get(schema, 0), name))
@@ -201,7 +201,7 @@ def no_longer_published(context: RuleContext) -> Iterator[RuleFinding]:
 
 
 def _recreated_schemas(context: RuleContext) -> Iterator[RuleFinding]:
-    """A schema that was published, dropped and made anew, with tables that the publications do not have."""
+    """A schema that was published, dropped and made again, with tables that the publications do not have."""
     catalog = context.catalog
     for name, former in context.history.events.schemas.items():
         schema = catalog.namespaces.get(catalog.namespace_names.get(name, 0))

@@ -1,6 +1,6 @@
 """What refusals say to people: the server's answer in plain words, and an action.
 
-The server's own words stand beside these in every report, so a headline repeats them only where they are plain enough.
+Every report shows the server's message too, so a headline repeats it only if it is plain enough.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What refused row filters say to people: which part is refused, what it is in the server's catalog, and a way out."""
+"""Explain refused row filters: which part is refused, what it is in the server's catalog, and a remedy."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class FilterExplanation(Struct, frozen=True):
     """A refused filter in words; all places are byte offsets in the statement.
 
     ``start`` and ``end`` are the culprit's (``end`` 0: not known). ``title`` is that of a fix, if there is one: put
-    ``text`` in the place of what stands between ``edit_start`` and ``edit_end``; ``safe`` says that the filter lets the
+    ``text`` in the place of what is between ``edit_start`` and ``edit_end``; ``safe`` says that the filter lets the
     very same rows through.
     """
 
@@ -88,7 +88,7 @@ def explain_filter_error(error: ServerError, *, with_rewriting: bool = True) -> 
 
 
 def _within(evidence: Evidence) -> str:
-    """The virtual column in whose expression the culprit stands, if it does."""
+    """The virtual column in whose expression the culprit is, if it does."""
     culprit, text = evidence.refusal.culprit, evidence.state.session.text
     # The server has no place for what it puts in for a virtual column; kept is that of the column.
     if culprit.location >= 0 or culprit.start < 0:
@@ -280,7 +280,7 @@ def _one_line(text: str) -> str:
 
 
 def _difference(old: str, new: str) -> tuple[int, int, str]:
-    """(characters that both begin with, characters that both end with, what stands between in the new one)."""
+    """(characters that both begin with, characters that both end with, what is between in the new one)."""
     shorter = min(len(old), len(new))
     before = next((n for n in range(shorter) if old[n] != new[n]), shorter)
     left = shorter - before

@@ -1,4 +1,4 @@
-"""What the write-phase rules say to people: headline, secondary spans, ways out with their costs."""
+"""The texts of the write-phase rules: headline, secondary spans, remedies with their costs."""
 
 from __future__ import annotations
 

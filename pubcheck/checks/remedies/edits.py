@@ -17,8 +17,8 @@ _TERMINATOR = r"[ \t\r\n]*;[ \t]*(?:\r\n?|\n)?"
 
 
 def as_fix(statement: StatementText, mending: StatementFix, *, certain: bool) -> Fix:
-    """The fix that writes a refused statement anew. It is there to be read only where the text that PostgreSQL gets is
-    not the one that stands in the source."""
+    """The fix that writes a refused statement again. It is there to be read only where the text that PostgreSQL gets is
+    not the one that is in the source."""
     applicability: Applicability = "safe" if mending.safe and certain else "unsafe"
     text, source = utf8(statement.text).data, statement.source
     edits = []
@@ -33,12 +33,12 @@ def as_fix(statement: StatementText, mending: StatementFix, *, certain: bool) ->
     if statement.edits or (source.view is not None and source.view.quoted):
         return Fix(mending.title, "display")
     if statement.ref().embedded and any(set(new) & {"'", ";"} for _, _, new in mending.changes):
-        return Fix(mending.title, "display")  # it may stand in a string
+        return Fix(mending.title, "display")  # it may be in a string
     return Fix(mending.title, applicability, tuple(edits))
 
 
 def _with_terminator(span: Span) -> Span:
-    """A statement with what ends it, and its line where it stands alone on one."""
+    """A statement with what ends it, and its line where it is alone on one."""
     text = span.source.text
     found = re.compile(_TERMINATOR).match(text, span.end)
     end = found.end() if found else span.end
@@ -52,7 +52,7 @@ def _with_terminator(span: Span) -> Span:
 def appended(statements: Statements, wanted: Sequence[str], *, whole: bool) -> Fix | None:
     """The fix that runs statements after all others of a unit; None where its last file is not one to write them in.
 
-    Files of Flyway that are run again whenever they change (`R__...`) are passed over.
+    Files of Flyway that are run again whenever they change (`R__...`) are skipped.
     """
     sources: Sequence[Source] = statements.sources
     number = next((at for at in reversed(range(len(sources))) if "/R__" not in f"/{sources[at].label}"), None)
@@ -74,7 +74,7 @@ def appended(statements: Statements, wanted: Sequence[str], *, whole: bool) -> F
 
 
 def insert_before(ref: StatementRef, wanted: str) -> Fix | None:
-    """The fix that runs a statement before another one; None where that is no statement of a file of SQL."""
+    """The fix that runs a statement before another one; None where that is not a statement of a file of SQL."""
     source = ref.source
     if source.original is not None or ref.embedded or (source.view is not None and source.view.quoted):
         return None

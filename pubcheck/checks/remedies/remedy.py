@@ -1,4 +1,4 @@
-"""A way out of a refused write: SQL that a person can run, and its price."""
+"""A remedy for a refused write: SQL that a person can run, and its cost."""
 
 from __future__ import annotations
 

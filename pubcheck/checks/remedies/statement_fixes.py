@@ -22,7 +22,7 @@ from pubcheck.postgres.session import Session
 from pubcheck.postgres.tokens import column_list, folded, name_end, tokens
 
 Change = tuple[int, int, str]
-"""Replace what stands from one byte offset to another by a text."""
+"""Replace the text from one byte offset to another."""
 
 
 class StatementFix(Struct, frozen=True):
@@ -43,7 +43,7 @@ class _Token(Struct, frozen=True):
 
 
 class _Item(Struct, frozen=True):
-    """What stands between two commas; ``before`` is where the comma before it stands, or its own start."""
+    """What is between two commas; ``before`` is where the comma before it is, or its own start."""
 
     before: int
     tokens: tuple[_Token, ...]
@@ -89,7 +89,7 @@ class _Refused:
         return len(self.tokens) - 1
 
     def items(self, first: int, last: int) -> list[_Item]:
-        """What stands between the commas from the token of one number up to that of another."""
+        """What is between the commas from the token of one number up to that of another."""
         found: list[_Item] = []
         part: list[_Token] = []
         before, depth = self.tokens[first].start if first < len(self.tokens) else 0, 0

@@ -183,7 +183,7 @@ def _is_group(found: Sequence[_Token]) -> bool:
 
 
 def _like(word: str, data: bytes, token: _Token) -> str:
-    """A keyword in the case in which the one it replaces stands."""
+    """A keyword in the case in which the one it replaces is."""
     return word.upper() if data[token.start : token.end].isupper() else word
 
 

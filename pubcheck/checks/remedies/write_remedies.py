@@ -17,7 +17,7 @@ _MOST = 12
 
 
 class Remedies:
-    """The ways out for the causes of one table, each complete: what the table may do ends all of them, and no way
+    """The remedies for the causes of one table, each complete: what the table may do ends all of them, and no way
     brings another one.
 
     What is the same for all causes is found once: a table can have tens of thousands.

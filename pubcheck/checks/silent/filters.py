@@ -110,7 +110,7 @@ def _of_filter(
 
 
 def _refused_anyway(context: RuleContext, filtered: Filtered, number: int) -> bool:
-    """Whether UPDATE or DELETE is refused because the filter reads the column: that is to be mended first."""
+    """Whether UPDATE or DELETE is refused because the filter reads the column: that is to be fixed first."""
     publication = filtered.publication
     if not (publication.update or publication.delete):
         return False

@@ -274,7 +274,7 @@ def _ancestor_published(context: RuleContext, publication: Publication, leaf: Re
 
 @finds("PUB507")
 def new_children(context: RuleContext) -> Iterator[RuleFinding]:
-    """Children of parents, and partitions beside others, that were made after these were named in a publication."""
+    """Children of parents, and partitions next to others, that were made after these were named in a publication."""
     yield from _new_children(context)
     yield from _new_partitions(context)
 

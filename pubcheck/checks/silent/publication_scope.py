@@ -85,7 +85,7 @@ def information_schema(context: RuleContext) -> Iterator[RuleFinding]:
 
 @finds("PUB806")
 def left_out(context: RuleContext) -> Iterator[RuleFinding]:
-    """Tables that FOR ALL TABLES and TABLES IN SCHEMA pass over."""
+    """Yield tables that FOR ALL TABLES and TABLES IN SCHEMA skip."""
     for publication in context.each(context.catalog.publications.values()):
         if not publication.all_tables and not context.catalog.schemas_of.has(publication.oid):
             continue
@@ -109,7 +109,7 @@ def left_out(context: RuleContext) -> Iterator[RuleFinding]:
 
 @finds("PUB807")
 def not_replicated(context: RuleContext) -> Iterator[RuleFinding]:
-    """Sequences and materialized views beside published tables; foreign keys to tables that are not published."""
+    """Sequences and materialized views next to published tables; foreign keys to tables that are not published."""
     catalog = context.catalog
     keys: dict[int, list[tuple[int, Constraint]]] = {}
     for number, row in enumerate(catalog.constraints.values()):

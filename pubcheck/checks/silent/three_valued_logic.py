@@ -29,8 +29,8 @@ _STRICT_CALLS = frozenset(("FuncExpr", "OpExpr"))
 
 
 def possible(cache: SysCache, expr: Expr, column: int = 0, unsure: Collection[int] = ()) -> int:
-    """What an expression can be where one column is NULL and no other is, but for ``unsure`` ones, which may be; column
-    0: none is.
+    """What an expression can be where one column is NULL and no other is, except for ``unsure`` ones, which may be;
+    column 0: none is.
 
     What a function makes of values that are not NULL is not looked into. Raises RecursionError for what is too deep.
     """

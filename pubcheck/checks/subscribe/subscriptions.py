@@ -350,7 +350,8 @@ def _after(event: PublicationEvent, subscription: Subscription) -> bool:
 
 @finds("PUB811")
 def publication_missing_for_changes(context: RuleContext) -> Iterator[RuleFinding]:
-    """Publications renamed, dropped or made anew while subscribers read: changes around it are decoded without them."""
+    """Publications renamed, dropped or made again while subscribers read: changes around it are decoded without
+    them."""
     subscribed = {name: row for row in context.catalog.subscriptions.values() for name, _ in row.publications}
     stops = context.catalog.major.number < _SKIPS_MISSING
     for event in context.history.publication_events:

@@ -1,6 +1,6 @@
 """Which part of a row filter can fail on some row (PUB605): decoding then stops at that row, and starts again in vain.
 
-Looked at is the analysed filter. What a CASE guards is passed over: a branch whose conditions read the same columns
+Looked at is the analysed filter. What a CASE guards is skipped: a branch whose conditions read the same columns
 runs only where they say so.
 """
 
@@ -35,7 +35,7 @@ _INTEGER = lazy_compile(r"int(\d)\d?(pl|mi|mul)")
 
 class Danger(Struct, frozen=True):
     """A call that fails on some rows: when ``what`` is so, or ``always``, whatever the values, and ``what`` says of
-    which rows. ``guarded``: what stands before it with AND or OR reads the same columns and probably keeps those rows
+    which rows. ``guarded``: what precedes it with AND or OR reads the same columns and probably keeps those rows
     away. ``answer`` is what the server says then.
     """
 

@@ -178,7 +178,7 @@ class RefusedWrites:
                     else catalog.relations_in.groups.get(known.namespace, ())
                 )
                 publication = catalog.publications.get(known.publication)
-                # Via root what is said of a partition counts where nothing is said of its ancestors any more.
+                # Via root the text about a partition counts where nothing is reported of its ancestors any more.
                 gone = row is None and (publication is None or not publication.via_root)
                 (touched.left if gone else touched.joined).append((known.publication, self._family(oids)))
         touched.again.update(self._family(families))
@@ -208,7 +208,7 @@ class RefusedWrites:
         return list(found)
 
     def _culprit(self, here: tuple[int, int], oid: int, cause: Cause) -> Place:
-        """Where in the statement at hand a cause is: filter column, column list, table, schema, publication."""
+        """Where in the current statement a cause is: filter column, column list, table, schema, publication."""
         catalog, publication = self._catalog, cause.publication
         candidates = [cause.place]
         if cause.entry is not None:

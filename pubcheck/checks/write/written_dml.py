@@ -1,4 +1,4 @@
-"""Statements in the files that write a table, and whether the server refuses them where they stand.
+"""Statements in the files that write a table, and whether the server refuses them where they are.
 
 When a statement starts, CheckValidResultRel (execMain.c) asks CheckCmdReplicaIdentity of every table that it may
 change, whether a row matches or not: so EXPLAIN is refused too, and PREPARE is not, EXECUTE is. What a statement with
@@ -101,7 +101,7 @@ def stopped(
 ) -> DmlRefusal | None:
     """Why the server refuses a statement as things stand; None where it does not, or where that is not known.
 
-    ``around`` is the rest of the block that a statement stands in: a name that is no column's may be a variable there.
+    ``around`` is the rest of the block that a statement is in: a name that is not a column's may be a variable there.
     What the session notes of the statement is changed, and the catalog may be: the caller takes that back.
     """
     catalog = session.catalog
@@ -341,7 +341,7 @@ def _does_nothing(catalog: Catalog, row: Relation, name: str, kind: str) -> bool
     return not any(one.kind == "c" and (one.tree is None or name in column_names(one.tree)) for one in held)
 
 
-# Whether the statement is right in all else: what is wrong with it is told before it starts.
+# Whether the statement is right in all else: what is wrong with it is reported before it starts.
 
 
 def _reads(session: Session, name: str, node: Node, aims: list[_WriteTarget], enclosing_block: str) -> bool | None:

@@ -1,7 +1,7 @@
 """Row filters that the server refuses, written so that it accepts them.
 
-Each way of being refused has its ways out: texts for one node of the parse tree. They are tried on the filter's own
-text, which keeps its style and comments, and what comes out is offered only when it is judged clean as a whole.
+Each way of being refused has its remedies: texts for one node of the parse tree. They are tried on the filter's own
+text, which keeps its style and comments, and what comes out is offered only when it is checked clean as a whole.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Rewriting(Struct, frozen=True):
 
 
 def rewrite(evidence: Evidence) -> Rewriting | None:
-    """A filter that pubcheck judges to be accepted, or None. Nothing of the session is changed."""
+    """Return a filter that pubcheck expects to be accepted, or None. The session stays unchanged."""
     session = evidence.state.session
     with session.apart(), suppress(RecursionError, ValueError):
         return _rewrite(evidence, session.text)
@@ -81,7 +81,7 @@ def _rewrite(evidence: Evidence, statement: bytes) -> Rewriting | None:
 
 
 class _Judged(Struct):
-    """A text with its verdict: what stands in the server's way, from the root down."""
+    """A text with its verdict: what is in the server's way, from the root down."""
 
     state: ParseState
     text: Text

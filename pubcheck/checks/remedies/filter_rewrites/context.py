@@ -1,4 +1,4 @@
-"""What the ways out work with: the refused filter, its text, the types of its parts."""
+"""What the remedies work with: the refused filter, its text, the types of its parts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class StoredColumn(Struct, frozen=True):
 
 
 class Proposal(Struct, frozen=True):
-    """``text`` for a node's own; ``parentheses`` says that it needs some beside operators.
+    """``text`` for a node's own; ``parentheses`` says that it needs some next to operators.
 
     ``note`` tells people what else changes. ``safe``: the filter lets the very same rows through, whatever they hold.
     """
@@ -72,7 +72,7 @@ _ATOMS = frozenset(("A_Const", "ColumnRef", "FuncCall", "CoalesceExpr", "MinMaxE
 
 Rewriter = Callable[[RewriteContext, Site], Iterator[Proposal]]
 Rewriters = Mapping[str, tuple[Rewriter, ...]]
-"""By kind of parse node ("*": any), what may be written in its place. A way may raise ValueError: no way out."""
+"""By kind of parse node ("*": any), what may be written in its place. A way may raise ValueError: no remedy."""
 
 
 def name_of(body: Node, key: str = "name") -> str:

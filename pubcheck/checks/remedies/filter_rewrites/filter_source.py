@@ -1,4 +1,4 @@
-"""Where the nodes of a row filter stand in its text: the parser says where they begin, not where they end."""
+"""Where the nodes of a row filter are in its text: the parser says where they begin, not where they end."""
 
 from __future__ import annotations
 
@@ -39,7 +39,8 @@ class Site(Struct, frozen=True):
 
 
 class Text:
-    """A filter's text, parsed anew on its own; offsets in it are in bytes. Raises ValueError for what is no filter."""
+    """A filter's text, parsed again on its own; offsets in it are in bytes. Raises ValueError for what is not a
+    filter."""
 
     def __init__(self, text: bytes) -> None:
         self.text = text
@@ -122,7 +123,7 @@ class Text:
 
 
 def filter_extent(text: bytes, tree: Node) -> tuple[int, int] | None:
-    """Where a filter's text stands between the parentheses of WHERE (...) in its statement; None if that is unclear."""
+    """Where a filter's text is between the parentheses of WHERE (...) in its statement; None if that is unclear."""
     first = min(_places(tree), default=-1)
     if first < 0:
         return None

@@ -1,4 +1,4 @@
-"""The last way out: a stored generated column holds what the filter may not, and the filter reads the column."""
+"""The last remedy: a stored generated column holds what the filter may not, and the filter reads the column."""
 
 from __future__ import annotations
 
