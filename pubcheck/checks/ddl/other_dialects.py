@@ -23,7 +23,7 @@ def foreign(source: Source) -> tuple[str, int] | None:
 
     A statement about publications that PostgreSQL can read speaks for PostgreSQL whatever else is there.
     """
-    found = dialect(source.text)
+    dialect_place = dialect(source.text)
     tried = refused = 0
     first = 0
     speaks = "publication" in source.text.lower()
@@ -31,7 +31,7 @@ def foreign(source: Source) -> tuple[str, int] | None:
     for item in splitter:
         if not isinstance(item, Statement) or item.keyword in ("insert", "select", "update", "delete", "copy"):
             continue
-        if found is None and (item.variables or placeholder_names(item)):
+        if dialect_place is None and (item.variables or placeholder_names(item)):
             continue  # with its values it may be anything
         about = speaks and "publication" in item.text[:2000].lower()
         if tried >= _TRIED and not about:
@@ -51,8 +51,8 @@ def foreign(source: Source) -> tuple[str, int] | None:
                 continue
         if about and item.keyword in ("create", "alter", "drop"):
             return None
-    if found is not None:
-        return found if refused and refused * _SHARE >= tried else None
+    if dialect_place is not None:
+        return dialect_place if refused and refused * _SHARE >= tried else None
     mostly = refused >= _FEW and refused * _SHARE >= tried * (_SHARE - 1)
     return ("", first) if mostly else None
 

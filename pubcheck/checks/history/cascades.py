@@ -92,14 +92,14 @@ def _may_be_pruned(catalog: Catalog, leaf: Relation, key: Constraint) -> bool:
 
 def _further(table: int, above: dict[int, list[int]]) -> list[int]:
     """The tables further up: where rows refer to rows, their DELETEs fail with those of a table."""
-    found: dict[int, None] = {}
+    reached: dict[int, None] = {}
     waiting = [table]
-    while waiting and len(found) < _FURTHER:
+    while waiting and len(reached) < _FURTHER:
         for oid in above.get(waiting.pop(), ()):
-            if oid not in found and oid != table:
-                found[oid] = None
+            if oid not in reached and oid != table:
+                reached[oid] = None
                 waiting.append(oid)
-    return list(found)
+    return list(reached)
 
 
 _FURTHER = 100

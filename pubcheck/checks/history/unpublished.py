@@ -245,11 +245,11 @@ def columns_outside_lists(context: RuleContext) -> Iterator[RuleFinding]:
             if entry.columns is None or added.column in entry.columns or order(entry.place) > order(added.place):
                 continue
             groups.setdefault(entry.oid, []).append((entry, added, column.name))
-    for found in groups.values():
-        entry, first, _ = found[0]
+    for group in groups.values():
+        entry, first, _ = group[0]
         relation, publication = catalog.relations[entry.relation], catalog.publications[entry.publication]
-        names = [name for _, _, name in found]
-        new = {added.column for _, added, _ in found}
+        names = [name for _, _, name in group]
+        new = {added.column for _, added, _ in group}
         whole = {column.number for column in relation.live()} - new <= set(entry.columns or ())
         list_place = entry.column_places[0][1] if entry.column_places else entry.place
         yield RuleFinding(

@@ -52,7 +52,7 @@ def help_text(session: Session, refusal: Refusal, found: Sequence[Remedy]) -> st
     if refusal.rule in ("PUB301", "PUB304"):
         wanted = f"put {column} into the replica identity, or publish without it"
     elif refusal.rule == "PUB406":
-        added = next((way.lists for way in found if way.lists), ())
+        added = next((remedy.lists for remedy in found if remedy.lists), ())
         wanted = f"put {', '.join(map(identifier, added))} into the column list, or publish otherwise"
         if not added:
             wanted = f"choose a replica identity without {column}, or publish otherwise"
@@ -72,7 +72,7 @@ def help_text(session: Session, refusal: Refusal, found: Sequence[Remedy]) -> st
             wanted = "the replica identity is NOTHING: choose another, or publish only inserts"
     if not relation.seen:
         wanted += " (best a unique index over NOT NULL columns, chosen with REPLICA IDENTITY USING INDEX)"
-    ways = [f"- {'; '.join(way.statements)}  ({way.cost}{_remaining(refusal, way)})" for way in found]
+    ways = [f"- {'; '.join(remedy.statements)}  ({remedy.cost}{_remaining(refusal, remedy)})" for remedy in found]
     made_by = maker(relation) if refusal.rule == "PUB302" else None
     notes = [made_by] if made_by is not None else []
     if not ways:
@@ -80,9 +80,9 @@ def help_text(session: Session, refusal: Refusal, found: Sequence[Remedy]) -> st
     return "\n".join([f"{wanted}; the best first:" if len(ways) > 1 else f"{wanted}:", *ways, *notes])
 
 
-def _remaining(refusal: Refusal, way: Remedy) -> str:
+def _remaining(refusal: Refusal, remedy: Remedy) -> str:
     """What a way leaves: one for this cause ends no other."""
-    ended = {"table": refusal.total, "publication": refusal.own, "cause": 1}[way.ends]
+    ended = {"table": refusal.total, "publication": refusal.own, "cause": 1}[remedy.ends]
     remaining = refusal.total - ended
     if not remaining:
         return ""

@@ -46,15 +46,17 @@ class IdentityRemedies:
             nullable = self.nullable(index.keys)
             columns = self.table.names(index.keys)
             if index.primary and self.row.identity != "d":
-                way = Remedy((f"{self.table.alter} REPLICA IDENTITY DEFAULT",), f"the primary key ({columns}) is there")
+                remedy = Remedy(
+                    (f"{self.table.alter} REPLICA IDENTITY DEFAULT",), f"the primary key ({columns}) is there"
+                )
             elif index.identity or index.primary:
                 continue
             else:
                 name = identifier(self.catalog.relations[index.oid].name)
                 using = f"{self.table.alter} REPLICA IDENTITY USING INDEX {name}"
                 cost = f"the unique index over ({columns}) is there"
-                way = Remedy((*self.set_not_null(nullable), using), cost + self.reading(nullable))
-            candidates.append((len(nullable), len(index.keys), way))
+                remedy = Remedy((*self.set_not_null(nullable), using), cost + self.reading(nullable))
+            candidates.append((len(nullable), len(index.keys), remedy))
         if candidates:
             yield min(candidates, key=lambda candidate: candidate[:2])[2]
 

@@ -62,5 +62,5 @@ class Remedies:
         return list(found) or _short(of_publication.unpublished())
 
 
-def _short(ways: Iterable[Remedy] | Iterator[Remedy]) -> list[Remedy]:
-    return [way for way in ways if len(way.statements) <= _MOST]
+def _short(remedies: Iterable[Remedy] | Iterator[Remedy]) -> list[Remedy]:
+    return [remedy for remedy in remedies if len(remedy.statements) <= _MOST]

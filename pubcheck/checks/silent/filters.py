@@ -78,8 +78,8 @@ def _nulls(
     for number in condition.columns:
         if not _can_be_null(context, relation, number) or _refused_anyway(context, filtered, number):
             continue
-        found = possible(cache, expr, number)
-        if found & NULL and found != without:
+        outcomes = possible(cache, expr, number)
+        if outcomes & NULL and outcomes != without:
             unsure = {other for other in condition.columns if not relation.columns[other - 1].not_null}
             (perhaps if possible(cache, expr, number, unsure) & TRUE else never).append(number)
     return never, perhaps
@@ -157,10 +157,10 @@ def toast_lost(context: RuleContext) -> Iterator[RuleFinding]:
         if not publication.update or filtered.entry.filter is None or not filtered.entry.filter.columns:
             continue
         losing = ((leaf, _lost(context, filtered, leaf)) for leaf in context.leaves(relation))
-        found = [(leaf, lost) for leaf, lost in losing if lost is not None]
-        if found:
-            leaf, (names, identity) = found[0]
-            rows = f"a row of {listed(context.name(one) for one, _ in found)}"
+        lost_leaves = [(leaf, lost) for leaf, lost in losing if lost is not None]
+        if lost_leaves:
+            leaf, (names, identity) = lost_leaves[0]
+            rows = f"a row of {listed(context.name(one) for one, _ in lost_leaves)}"
             values = "an unchanged long value" if len(names) == 1 else "unchanged long values"
             message = (
                 f'an UPDATE that brings {rows} into the row filter of "{publication.name}" is sent as an INSERT '
@@ -182,7 +182,7 @@ def toast_lost(context: RuleContext) -> Iterator[RuleFinding]:
                 object=context.session.qualified(leaf),
                 publications=(publication.name,),
                 operation="update",
-                also=context.qualified(leaf for leaf, _ in found)[1:],
+                also=context.qualified(leaf for leaf, _ in lost_leaves)[1:],
             )
 
 
@@ -276,10 +276,10 @@ def published_roots(context: RuleContext, publication: Publication) -> list[Rela
     catalog = context.catalog
     if publication.all_tables:
         return [row for row in catalog.relations.values() if row.kind == "p" and not row.partition]
-    found = [catalog.publication_rels[member].relation for member in catalog.members_of.get(publication.oid)]
+    relations = [catalog.publication_rels[member].relation for member in catalog.members_of.get(publication.oid)]
     for schema in catalog.schemas_of.get(publication.oid):
-        found += catalog.relations_in.get(catalog.publication_namespaces[schema].namespace)
-    return [catalog.relations[oid] for oid in dict.fromkeys(found) if catalog.relations[oid].kind == "p"]
+        relations += catalog.relations_in.get(catalog.publication_namespaces[schema].namespace)
+    return [catalog.relations[oid] for oid in dict.fromkeys(relations) if catalog.relations[oid].kind == "p"]
 
 
 def by_publication(context: RuleContext) -> Iterator[tuple[Publication, list[Filtered]]]:

@@ -128,16 +128,16 @@ def _why(publication: Publication, wider: list[Publication]) -> str:
     return ", and ".join(parts)
 
 
-def _finding(context: RuleContext, publication: Publication, found: list[_Wider], *, together: bool) -> RuleFinding:
-    first = found[0]
+def _finding(context: RuleContext, publication: Publication, wider: list[_Wider], *, together: bool) -> RuleFinding:
+    first = wider[0]
     other = first.publication
-    tables = listed(context.name(one.filtered.relation) for one in found)
-    names = list(dict.fromkeys(one.publication.name for one in found))
+    tables = listed(context.name(one.filtered.relation) for one in wider)
+    names = list(dict.fromkeys(one.publication.name for one in wider))
     subscription = context.subscription_to(publication.oid, other.oid)
     beside = listed(quoted(names), "publication")
     who = f'subscription "{subscription.name}" takes' if subscription is not None else "a subscription that takes"
     effect = f'the row filter of "{publication.name}" on {tables} does not hold'
-    why = _why(publication, [one.publication for one in found])
+    why = _why(publication, [one.publication for one in wider])
     if together:
         message = f"{effect}: {who} {beside} as well, and {why}"
     else:
@@ -145,7 +145,7 @@ def _finding(context: RuleContext, publication: Publication, found: list[_Wider]
     related: list[tuple[Place, str]] = []
     if subscription is not None:
         related.append((subscription.place, "takes both"))
-    for one in {item.publication.oid: item.publication for item in found}.values():
+    for one in {item.publication.oid: item.publication for item in wider}.values():
         where = context.place_of(one)
         if where is not None:
             related.append((where, f'publication "{one.name}"'))
@@ -155,11 +155,11 @@ def _finding(context: RuleContext, publication: Publication, found: list[_Wider]
         help="give the table the same filter in both, or subscribe to them apart; "
         "filters of publications that are subscribed to together are joined with OR",
         place=first.filtered.entry.place,
-        certain=together and all(one.filtered.certain and one.publication.seen for one in found),
+        certain=together and all(one.filtered.certain and one.publication.seen for one in wider),
         assumptions=() if together else (ONE_SUBSCRIPTION,),
         related=others(related),
         object=context.session.qualified(first.filtered.relation),
         publications=(publication.name, *names),
         severity="warning" if together else "note",
-        also=context.qualified(one.filtered.relation for one in found)[1:],
+        also=context.qualified(one.filtered.relation for one in wider)[1:],
     )

@@ -142,15 +142,15 @@ def copied_twice(context: RuleContext) -> Iterator[RuleFinding]:
     for subscription, named in context.together:
         if catalog.major.number > 15 or len(named) < 2:
             continue
-        found = [row for row in tables_to_copy(catalog, context.asked(subscription)) if row.within]
-        if not found:
+        copied_partitions = [row for row in tables_to_copy(catalog, context.asked(subscription)) if row.within]
+        if not copied_partitions:
             continue
-        first = found[0]
+        first = copied_partitions[0]
         relation, root = catalog.relations[first.relation], catalog.relations[first.within]
         rows = [catalog.publications[oid] for oid in first.publications]
         member = catalog.members.get((rows[0].oid, relation.oid))
         place = catalog.publication_rels[member].place if member is not None else context.place_of(rows[0])
-        names = [context.name(catalog.relations[row.relation]) for row in found]
+        names = [context.name(catalog.relations[row.relation]) for row in copied_partitions]
         yield RuleFinding(
             rule="PUB812",
             message=f'the initial copy of subscription "{subscription.name}" takes the rows of '
@@ -163,7 +163,7 @@ def copied_twice(context: RuleContext) -> Iterator[RuleFinding]:
             related=((subscription.place, "takes both"),),
             object=context.session.qualified(relation),
             publications=tuple(row.name for row in rows),
-            also=context.qualified(catalog.relations[row.relation] for row in found)[1:],
+            also=context.qualified(catalog.relations[row.relation] for row in copied_partitions)[1:],
         )
 
 

@@ -89,21 +89,21 @@ def left_out(context: RuleContext) -> Iterator[RuleFinding]:
     for publication in context.each(context.catalog.publications.values()):
         if not publication.all_tables and not context.catalog.schemas_of.has(publication.oid):
             continue
-        found = [
+        missing = [
             (context.catalog.relations[oid], reason)
             for oid, reason in unpublished_members(context.catalog, publication.oid)
             if reason in ("unlogged", "temporary", "foreign") and not context.catalog.relations[oid].partition
         ]
-        if found:
-            names = [f"{context.name(row)} ({reason})" for row, reason in found]
+        if missing:
+            names = [f"{context.name(row)} ({reason})" for row, reason in missing]
             yield from _about(
                 context,
                 "PUB806",
                 publication,
                 f'publication "{publication.name}" does not send {listed(names)}: only permanent tables are published',
                 "make them permanent (ALTER TABLE ... SET LOGGED) if the subscriber needs them",
-                relations=[row for row, _ in found],
-                related=others([(row.place, reason) for row, reason in found if row.place is not None]),
+                relations=[row for row, _ in missing],
+                related=others([(row.place, reason) for row, reason in missing if row.place is not None]),
             )
 
 
@@ -119,20 +119,20 @@ def not_replicated(context: RuleContext) -> Iterator[RuleFinding]:
         if not _has_members(context, publication):
             continue
         if publication.all_tables or catalog.schemas_of.has(publication.oid):
-            found = [
+            missing = [
                 catalog.relations[oid]
                 for oid, reason in unpublished_members(catalog, publication.oid)
                 if reason in ("sequence", "materialized view")
             ]
-            if found:
+            if missing:
                 yield from _about(
                     context,
                     "PUB807",
                     publication,
-                    f'publication "{publication.name}" does not send {listed(context.name(row) for row in found)}: '
+                    f'publication "{publication.name}" does not send {listed(context.name(row) for row in missing)}: '
                     "sequences and materialized views are not replicated, nor are DDL and large objects",
                     "before a switch-over set the subscriber's sequences (setval) and refresh its materialized views",
-                    relations=found,
+                    relations=missing,
                 )
         yield from _foreign_keys(context, publication, keys)
 

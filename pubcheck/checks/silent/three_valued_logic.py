@@ -118,10 +118,10 @@ class _Reading:
             # Of no elements at all ANY is false, and ALL true.
             elements = array.args if array.node == "ArrayExpr" else array.value if array.node == "Const" else None
             return NULL if elements else NULL | (FALSE if expr.value else TRUE)
-        found = VALUE | ((left | right) & NULL)
+        possible_values = VALUE | ((left | right) & NULL)
         if array.node == "ArrayExpr" and any(self.of(element) == NULL for element in array.args):
-            found = (TRUE if expr.value else FALSE) | NULL
-        return found
+            possible_values = (TRUE if expr.value else FALSE) | NULL
+        return possible_values
 
     def _first_value(self, args: Iterable[Expr]) -> int:
         found = 0
@@ -157,10 +157,10 @@ def _combined(operation: str, given: Iterable[int]) -> int:
         return (FALSE if one & TRUE else 0) | (TRUE if one & FALSE else 0) | (one & NULL)
     # Kleene: AND is the least of false, NULL, true, and OR the greatest.
     ranks = (FALSE, NULL, TRUE) if operation == "AND" else (TRUE, NULL, FALSE)
-    found = ranks[-1]
+    possible_values = ranks[-1]
     for one in given:
-        found = sum({ranks[min(i, j)] for i in _ranks(found, ranks) for j in _ranks(one, ranks)})
-    return found
+        possible_values = sum({ranks[min(i, j)] for i in _ranks(possible_values, ranks) for j in _ranks(one, ranks)})
+    return possible_values
 
 
 def _ranks(values: int, ranks: tuple[int, int, int]) -> list[int]:

@@ -44,14 +44,14 @@ def filter_can_fail(context: RuleContext) -> Iterator[RuleFinding]:
         expr = analysed(filtered)
         if expr is None:
             continue
-        found = list(dangers(context.session.syscache, expr))
-        if found:
+        possible_errors = list(dangers(context.session.syscache, expr))
+        if possible_errors:
             reached = evaluated_part(context.session, filtered.relation, expr)
-            found = list(dangers(context.session.syscache, reached))
-        if not found:
+            possible_errors = list(dangers(context.session.syscache, reached))
+        if not possible_errors:
             continue
-        found.sort(key=lambda danger: (not danger.always, danger.guarded, danger.severity != "warning"))
-        danger = found[0]
+        possible_errors.sort(key=lambda danger: (not danger.always, danger.guarded, danger.severity != "warning"))
+        danger = possible_errors[0]
         relation, publication, at = filtered.relation, filtered.publication, filtered.entry.place
         place = Place(at.source, at.statement, danger.location, 0) if danger.location >= 0 else at
         message = (
@@ -62,7 +62,7 @@ def filter_can_fail(context: RuleContext) -> Iterator[RuleFinding]:
         if danger.guarded:
             way += "; the conditions beside it keep such rows away only as long as they are evaluated first, which "
             way += "PostgreSQL promises of CASE alone"
-        more = [(Place(at.source, at.statement, one.location, 0), f"fails {one.when}") for one in found[1:]]
+        more = [(Place(at.source, at.statement, one.location, 0), f"fails {one.when}") for one in possible_errors[1:]]
         yield RuleFinding(
             rule="PUB605",
             message=message,
@@ -121,12 +121,12 @@ def column_lists_conflict(context: RuleContext) -> Iterator[RuleFinding]:
 
 def _by_columns(context: RuleContext, relation: Relation) -> dict[tuple[int, ...], list[int]]:
     """The publications that send a relation under its own name, by the columns that they send."""
-    found: dict[tuple[int, ...], list[int]] = {}
+    by_publications: dict[tuple[int, ...], list[int]] = {}
     for publication in publications_of(context.catalog, relation):
         columns = _columns(context, publication, relation)
         if columns is not None and not context.is_subscribed(publication.oid):
-            found.setdefault(columns, []).append(publication.oid)
-    return found
+            by_publications.setdefault(columns, []).append(publication.oid)
+    return by_publications
 
 
 def _columns(context: RuleContext, publication: Publication, relation: Relation) -> tuple[int, ...] | None:
@@ -190,14 +190,14 @@ def _of_subscriptions(context: RuleContext, rule: str) -> Iterator[RuleFinding]:
         if len(named) < 2:
             continue
         asked = context.asked(subscription)
-        found: dict[int, Conflict] = {}
+        conflicts: dict[int, Conflict] = {}
         for conflict in (*subscribe_conflicts(catalog, asked), *_when_decoding(context, asked)):
             if _kind(context, conflict) == rule:
-                found.setdefault(conflict.relation, conflict)
-        if found:
-            first = next(iter(found.values()))
+                conflicts.setdefault(conflict.relation, conflict)
+        if conflicts:
+            first = next(iter(conflicts.values()))
             publications = [catalog.publications[oid] for oid in first.publications]
-            relations = [catalog.relations[oid] for oid in found]
+            relations = [catalog.relations[oid] for oid in conflicts]
             place = _culprit(context, publications, relations[0])
             if place is not None:
                 yield _conflict(context, rule, first.server, relations, publications, place, subscription)

@@ -164,24 +164,26 @@ def _of_call(look: _Look, expr: Expr, checked: frozenset[int]) -> Danger | None:
     guarded = bool(look.columns(expr)) and look.columns(expr) <= checked
     if argument.type == JSONB and name in _JSONB_WORDS:
         answer = ServerAnswer("22023", f"cannot cast jsonb string to type {_JSONB_WORDS[name]}")
-        way = "test jsonb_typeof(...) in a CASE before the cast, or compare the text (->>) instead"
-        return Danger(location, "jsonb of another type is cast to " + _JSONB_WORDS[name], way, answer, guarded=guarded)
+        advice = "test jsonb_typeof(...) in a CASE before the cast, or compare the text (->>) instead"
+        return Danger(
+            location, "jsonb of another type is cast to " + _JSONB_WORDS[name], advice, answer, guarded=guarded
+        )
     # By the function and not by the type of the cast: int4() makes an oid, too, of a smallint.
     width, word = _CASTS.get(name, (99, ""))
     if _WIDTH.get(argument.type, 0) > width:
         if name != "oid" and _is_small_remainder(cache, argument, width):
             return None
-        way = "compare without the cast: the constant can have the column's type"
+        advice = "compare without the cast: the constant can have the column's type"
         answer = ServerAnswer("22003", f"{word} out of range")
         # Of a part of a moment it takes an infinite one, or seconds since 1970.
         part = bool(argument.functions) and cache.proc(argument.functions[0]).name in _PARTS_OF_TIME
         severity: Severity = "note" if part else "warning"
-        return Danger(location, f"a number too large for {word} is cast", way, answer, severity, guarded=guarded)
+        return Danger(location, f"a number too large for {word} is cast", advice, answer, severity, guarded=guarded)
     if _INTEGER.fullmatch(name):
         word = _TYPE_WORDS.get(expr.type, "integer")
-        way = "compute in a wider type (a::bigint, a::numeric), or move the arithmetic to the constant's side"
+        advice = "compute in a wider type (a::bigint, a::numeric), or move the arithmetic to the constant's side"
         answer = ServerAnswer("22003", f"{word} out of range")
-        return Danger(location, f"{word} arithmetic overflows", way, answer, "note", guarded=guarded)
+        return Danger(location, f"{word} arithmetic overflows", advice, answer, "note", guarded=guarded)
     if _RANGES.fullmatch(name) and len(expr.args) > 1:
         what = f"{name}() is given a lower bound above the upper one"
         return Danger(location, what, _WAY, ServerAnswer("22000", _BOUNDS), "note", guarded=guarded)
@@ -258,8 +260,8 @@ def _of_constant_unit(name: str, expr: Expr, location: int) -> Danger | None:
         if fields is not None:
             fields.named(unit.value)
     except ServerError as error:
-        what, way = _ANY_VALUE, "write a unit that the server knows"
-        return Danger(location, what, way, ServerAnswer(error.sqlstate, error.message), always=True)
+        what, advice = _ANY_VALUE, "write a unit that the server knows"
+        return Danger(location, what, advice, ServerAnswer(error.sqlstate, error.message), always=True)
     except Unknowable:
         pass
     return None
@@ -271,8 +273,8 @@ def _of_constant_pattern(name: str, expr: Expr, location: int) -> Danger | None:
     if given.node != "Const" or not isinstance(given.value, str):
         return None
     if _LIKES.fullmatch(name) and (len(given.value) - len(given.value.rstrip("\\"))) % 2:
-        what, way = "a text begins as its pattern does", "write \\\\ for a backslash at the end of a pattern"
-        return Danger(location, what, way, ServerAnswer("22025", _ESCAPE_AT_END))
+        what, advice = "a text begins as its pattern does", "write \\\\ for a backslash at the end of a pattern"
+        return Danger(location, what, advice, ServerAnswer("22025", _ESCAPE_AT_END))
     if not _PATTERNS.fullmatch(name) or len(expr.args) > (3 if name == "regexp_replace" else 2):
         return None  # with flags it may be an expression of another kind, or a plain text
     from pubcheck.postgres.input.jsonpath import refuse_regex
@@ -280,8 +282,8 @@ def _of_constant_pattern(name: str, expr: Expr, location: int) -> Danger | None:
     try:
         refuse_regex(given.value)
     except ServerError as error:
-        what, way = _ANY_VALUE, "write a regular expression that the server can read"
-        return Danger(location, what, way, ServerAnswer(error.sqlstate, error.message), always=True)
+        what, advice = _ANY_VALUE, "write a regular expression that the server can read"
+        return Danger(location, what, advice, ServerAnswer(error.sqlstate, error.message), always=True)
     return None
 
 
@@ -309,9 +311,9 @@ def _division(look: _Look, expr: Expr, location: int, checked: frozenset[int]) -
     if zero:
         what = "on every row" if look.is_constant(expr) else _ANY_VALUE
         return Danger(location, what, "write another divisor", answer, always=True)
-    way = "write CASE WHEN ... = 0 THEN false ELSE ... END, or divide by NULLIF(..., 0), which gives NULL"
+    advice = "write CASE WHEN ... = 0 THEN false ELSE ... END, or divide by NULLIF(..., 0), which gives NULL"
     columns = look.columns(divisor)
-    return Danger(location, "the divisor is zero", way, answer, guarded=bool(columns) and columns <= checked)
+    return Danger(location, "the divisor is zero", advice, answer, guarded=bool(columns) and columns <= checked)
 
 
 def _zero(look: _Look, expr: Expr) -> bool | None:

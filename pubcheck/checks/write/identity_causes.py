@@ -38,10 +38,10 @@ def causes_in(
 
     They are those of no other publication: a cause comes and goes without regard to the others.
     """
-    found = [cause for check in _CHECKS if (cause := check(catalog, relation, identity, publication)) is not None]
+    causes = [cause for check in _CHECKS if (cause := check(catalog, relation, identity, publication)) is not None]
     if identity.known and not identity.exists:
-        found.append(Cause(publication, NO_IDENTITY, publication.seen))
-    return tuple(found)
+        causes.append(Cause(publication, NO_IDENTITY, publication.seen))
+    return tuple(causes)
 
 
 def _filter_cause(

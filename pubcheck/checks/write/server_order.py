@@ -66,11 +66,11 @@ class Line:
                     numbers.popleft()
             first = {key: numbers[0] if numbers else end for key, numbers in waiting.items()}
             last = min(max(first["update", check], first["delete", check], self._all_published) for check in _CHECKED)
-            found = next((check for check in _CHECKED if first[write, check] <= min(last, end - 1)), None)
-            if found is None:
+            check_name = next((check for check in _CHECKED if first[write, check] <= min(last, end - 1)), None)
+            if check_name is None:
                 return
-            gone.add((first[write, found], found))
-            yield first[write, found], found
+            gone.add((first[write, check_name], check_name))
+            yield first[write, check_name], check_name
 
     def _overwriting(self, write: Write) -> Iterator[tuple[int, int]]:
         """As ``_in_turn``, where a failing column list or generated column takes the place of those noted before."""

@@ -82,7 +82,7 @@ def _has_own_rules(catalog: Catalog, view: Relation) -> bool:
 def _only_values(session: Session, calls: tuple[tuple[str, ...], ...]) -> bool:
     """Whether functions certainly give one value a row: no aggregates, window functions or sets."""
     try:
-        found = [session.syscache.procs(list(call)) for call in calls]
+        procs = [session.syscache.procs(list(call)) for call in calls]
     except Unknowable:
         return False
-    return all(rows and all(row.kind == "f" and not row.returns_set for _, row in rows) for rows in found)
+    return all(rows and all(row.kind == "f" and not row.returns_set for _, row in rows) for rows in procs)

@@ -76,8 +76,8 @@ class RefusedWrites:
         """Each cause for which a write is refused now, and where it is in the statement that brought it."""
         for oid in sorted({oid for oid, _ in self._causes}):
             relation = self._catalog.relations[oid]
-            found = self._faults.value(relation.place, {}, refusals, self._catalog, relation)
-            for write, causes in sorted(found.items()):
+            refused = self._faults.value(relation.place, {}, refusals, self._catalog, relation)
+            for write, causes in sorted(refused.items()):
                 since = self._causes.get((oid, write), {})
                 for refusal in causes:
                     # After an internal error there may be no place.
@@ -109,10 +109,10 @@ class RefusedWrites:
     def _check(self, oid: int, publications: Sequence[Publication] | None, here: tuple[int, int]) -> None:
         """A table whose writes any of its publications may now have refused, or no longer. ``publications`` is None
         where the table is gone."""
-        found = causes_of(self._catalog, self._catalog.relations[oid], publications) if publications else {}
+        causes = causes_of(self._catalog, self._catalog.relations[oid], publications) if publications else {}
         for write in WRITES:
             known = self._causes.get((oid, write), {})
-            self._put(oid, write, self._placed(oid, found.get(write, ()), known, here), here)
+            self._put(oid, write, self._placed(oid, causes.get(write, ()), known, here), here)
 
     def _check_one(self, oid: int, publication: int, here: tuple[int, int]) -> None:
         """A table about which nothing has changed but what one publication says of it."""
@@ -128,11 +128,11 @@ class RefusedWrites:
             self._put(oid, write, causes, here)
 
     def _placed(
-        self, oid: int, found: Iterable[Cause], known: Mapping[tuple[int, int], _Since], here: tuple[int, int]
+        self, oid: int, causes: Iterable[Cause], known: Mapping[tuple[int, int], _Since], here: tuple[int, int]
     ) -> dict[tuple[int, int], _Since]:
         """Causes with their places; those that are known keep theirs."""
         placed = {}
-        for cause in found:
+        for cause in causes:
             key = cause.publication.oid, cause.check
             placed[key] = known.get(key) or _Since(self._culprit(here, oid, cause), self.clock)
         return placed

@@ -215,10 +215,10 @@ def _first(session: Session, refused: RefusedWrites, aim: _WriteTarget) -> _Answ
     sure = not ruled and row.seen and (session.superuser() or session.owns(row.owner))
     alone = aim.kind == "InsertStmt" or not aim.target.get("inh")
     if alone or not catalog.children.has(row.oid):
-        found = _refusal(catalog, refused, row, aim)
-        if found is None and row.kind == "p" and aim.kind == "InsertStmt":
+        refusal = _refusal(catalog, refused, row, aim)
+        if refusal is None and row.kind == "p" and aim.kind == "InsertStmt":
             return _of_all(catalog, refused, row, aim)
-        return _Answer(found, sure) if found is not None else None
+        return _Answer(refusal, sure) if refusal is not None else None
     if not _reaches_all(catalog, row, aim):
         return _of_all(catalog, refused, row, aim)
     try:
@@ -286,10 +286,10 @@ def _refusal(catalog: Catalog, refused: RefusedWrites, row: Relation, aim: _Writ
 
 def _of_all(catalog: Catalog, refused: RefusedWrites, row: Relation, aim: _WriteTarget) -> _Answer | None:
     """Where it is not known which of the tables below are written: a refusal only if each of them refuses."""
-    found = [_refusal(catalog, refused, member, aim) for member in _below(catalog, row)]
-    if not any(found):
+    refusals = [_refusal(catalog, refused, member, aim) for member in _below(catalog, row)]
+    if not any(refusals):
         return None
-    return _Answer(found[0] if all(found) else None)
+    return _Answer(refusals[0] if all(refusals) else None)
 
 
 def _below(catalog: Catalog, row: Relation) -> list[Relation]:
