@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from pubcheck.config import ConfigError
 from pubcheck.findings import Entry, Finding
 from pubcheck.fingerprints import fingerprints
+from pubcheck.rulebook import ALWAYS
 
 VERSION = 1
 
@@ -112,6 +113,8 @@ def text(units: Iterable[Sequence[Finding]], path: str) -> tuple[str, int]:
     for findings in units:
         placed = _placed(findings, path)
         for fingerprint, entry in zip(fingerprints(placed), placed, strict=True):
+            if entry.rule in ALWAYS:
+                continue
             entries[fingerprint] = Known(fingerprint, entry.rule, entry.path, entry.message, entry.postgres)
     ordered = sorted(entries.values(), key=lambda entry: (entry.path, entry.rule, entry.message, entry.fingerprint))
     lines = ",\n".join(msgspec.json.encode(entry).decode() for entry in ordered)

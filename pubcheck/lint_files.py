@@ -71,7 +71,6 @@ def lint_files(unit: DiscoveredUnit, linter: Linter, *, excerpts: bool = False, 
         counted = zip(reading.sources, result.counts, strict=True)
         statements = sum(count for source, count in counted if source.label not in context)
     reported = rulebook.selected(config.select, config.ignore, config.extend_select)
-    reported |= {rulebook.INTERNAL_ERROR}
     chosen = tuple(each for each in diagnostics if each.rule in reported and _concerns(each, context))
     findings = Resolver(excerpts=excerpts, docs_url=config.docs_url).findings(chosen)
     return LintedUnit(tuple(findings), chosen, majors, statements, reading, faults, followed)
@@ -103,7 +102,10 @@ def _in_supabase_project(folder: str) -> bool:
 
 
 def _concerns(diagnostic: Diagnostic, context: frozenset[str]) -> bool:
-    """Whether a diagnostic lies, or one of its related places does, in a file whose label is not one of the context."""
-    return diagnostic.span.source.label not in context or any(
-        span.source.label not in context for span in diagnostic.related
+    """Whether a diagnostic, or one of its related places, is in a file whose label is not one of the context, or says
+    that a file was not linted."""
+    return (
+        diagnostic.rule in rulebook.ALWAYS
+        or diagnostic.span.source.label not in context
+        or any(span.source.label not in context for span in diagnostic.related)
     )

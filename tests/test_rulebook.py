@@ -11,7 +11,7 @@ import pytest
 import pubcheck
 from pubcheck import rulebook
 from pubcheck.postgres.versions import MAJORS
-from pubcheck.rulebook import RULES, selected
+from pubcheck.rulebook import ALWAYS, RULES, selected
 from pubcheck.rulebook.compile import index_source
 from pubcheck.rulebook.pages import SECTIONS, PageError, parse_page, read_pages
 
@@ -54,12 +54,12 @@ def test_without_selectors_the_default_rules_speak() -> None:
 
 
 def test_the_longer_selector_wins_and_ignore_wins_a_tie() -> None:
-    assert selected(("PUB301",)) == {"PUB301"}
+    assert selected(("PUB301",)) == {"PUB301", *ALWAYS}
     assert selected(("PUB",)) == set(RULES)
     assert "PUB301" not in selected((), ("PUB3",))
     assert "PUB301" in selected(("PUB301",), ("PUB3",))
     assert "PUB301" not in selected(("PUB3",), ("PUB301",))
-    assert selected(("PUB301",), ("PUB301",)) == frozenset()
+    assert selected(("PUB301",), ("PUB301",)) == ALWAYS
 
 
 def test_a_selector_is_the_beginning_of_a_code() -> None:

@@ -43,6 +43,7 @@ from pubcheck.findings import Report, report
 from pubcheck.postgres.versions import DEFAULT_MAJOR
 from pubcheck.report import count
 from pubcheck.report.formats import FOR_PEOPLE, FORMATS, render
+from pubcheck.rulebook import ALWAYS
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
 if TYPE_CHECKING:
@@ -210,7 +211,9 @@ def command(
     problems = [f"{label}: {reason}" for label, reason in unwritten.items()]
     problems += [outcome.crash for outcome in outcomes if outcome.crash]
     findings = _report(outcomes, config)
-    status = FOUND if not exit_zero and (rewritten if diff else _fails(findings, config)) else 0
+    status = (
+        FOUND if not exit_zero and (rewritten or _unreadable(findings) if diff else _fails(findings, config)) else 0
+    )
     for output in outputs:
         try:
             put(output.path, render(findings, output.format))
@@ -328,6 +331,11 @@ def _watched(outcomes: Iterator[Outcome], length: int, quiet: bool) -> Iterator[
         return
     with click.progressbar(outcomes, length=length, label="Linting", file=sys.stderr, show_eta=False) as bar:
         yield from bar
+
+
+def _unreadable(report: Report) -> bool:
+    """Whether a file could not be linted."""
+    return any(finding.entry.rule in ALWAYS for finding in report.findings)
 
 
 def _fails(report: Report, config: Config) -> bool:

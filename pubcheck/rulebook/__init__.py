@@ -66,7 +66,11 @@ RULES: Mapping[str, Rule] = {row[0]: Rule(*row) for row in _index.ROWS}
 """Every rule by its code, in the order of the codes."""
 
 INTERNAL_ERROR = "PUB000"
-"""The code of internal errors, which are reported whatever is selected or ignored."""
+"""The code of internal errors."""
+UNREADABLE = "PUB001"
+"""The code of files that cannot be read."""
+ALWAYS = frozenset((INTERNAL_ERROR, UNREADABLE))
+"""These are reported whatever is selected, ignored or in a baseline: something was not linted."""
 
 _BY_NAME: Mapping[str, Rule] = {rule.name: rule for rule in RULES.values()}
 
@@ -120,10 +124,11 @@ def selected(select: Iterable[str] = (), ignore: Iterable[str] = (), extend: Ite
     """Return the codes that are reported under these selectors, which are codes or beginnings of codes.
 
     Without ``select`` the rules that are on by default; those of ``extend`` come on top. Between the two and ``ignore``
-    the longer selector wins, ``ignore`` a tie: `--ignore PUB3 --select PUB301` reports PUB301.
+    the longer selector wins, ``ignore`` a tie: `--ignore PUB3 --select PUB301` reports PUB301. ``ALWAYS`` are
+    reported in any case.
     """
     select, ignore, extend = tuple(select), tuple(ignore), tuple(extend)
-    chosen = set()
+    chosen = set(ALWAYS)
     for code, rule in RULES.items():
         chosen_by = max((len(item) for item in select + extend if code.startswith(item)), default=-1)
         refused_by = max((len(item) for item in ignore if code.startswith(item)), default=-1)

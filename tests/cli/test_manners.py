@@ -250,3 +250,20 @@ def environment() -> dict[str, str]:
     import pubcheck
 
     return {**os.environ, "PYTHONPATH": str(Path(pubcheck.__file__).parents[1])}
+
+
+@pytest.mark.parametrize(
+    "options",
+    [(), ("--diff",), ("--select", "PUB3"), ("--ignore", "PUB0"), ("--schema", "none.sql", "there.sql")],
+    ids=lambda options: " ".join(options) or "plain",
+)
+def test_a_file_that_is_not_there_fails_the_run_whatever_is_selected(pubcheck: Call, options: tuple[str, ...]) -> None:
+    Path("there.sql").write_text("SELECT 1;")
+    called = pubcheck("lint", *options, *(() if "none.sql" in options else ("none.sql",)))
+    assert called.status == 1
+    assert "--diff" in options or "PUB001" in called.out
+
+
+def test_a_baseline_records_no_file_that_was_not_linted(pubcheck: Call) -> None:
+    pubcheck("lint", "--write-baseline", "known.json", "none.sql")
+    assert pubcheck("lint", "--baseline", "known.json", "none.sql").status == 1
