@@ -95,7 +95,7 @@ class BlockRunner:
         journal.undone.clear()
         self.start_mark = self.mark()
         interpreter = Interpreter(self, self.routine_of)
-        interpreter.doubt.ways = int(self.filled)
+        interpreter.uncertainty.branches = int(self.filled)
         interpreter.atomic = interpreter.in_transaction = not self.implicit
         with self.replay.faults.guard(self.statement) as guard:
             try:
@@ -103,7 +103,7 @@ class BlockRunner:
                 interpreter.settle()
             except Raised as raised:
                 self.undo(self.start_mark)
-                self.refuse(raised, Basis(_MAY_NOT_GET_HERE if interpreter.doubt.unproven else None))
+                self.refuse(raised, Basis(_MAY_NOT_GET_HERE if interpreter.uncertainty.maybe_undone else None))
             except (Exhausted, TooDeep, RecursionError):
                 self.unfollowed(None, self.statement.text)
         if guard.failed:

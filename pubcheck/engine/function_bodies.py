@@ -8,7 +8,7 @@ from pubcheck.postgres.catalog.routines import Routine
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import TooDeep
 from pubcheck.postgres.plpgsql.compile_errors import NotParsed
-from pubcheck.postgres.plpgsql.declarations import are_declarable, first_refusal
+from pubcheck.postgres.plpgsql.declarations import all_types_exist, first_refusal
 from pubcheck.postgres.plpgsql.parse import check_sql, program
 from pubcheck.postgres.plpgsql.query_check import QueryChecker
 from pubcheck.postgres.source_text import Text
@@ -37,7 +37,7 @@ def refused_body(replay: Replay, routine: Routine) -> NotParsed | None:
     trial = QueryChecker(replay.session, Budget())
     try:
         if routine.language == "plpgsql":
-            are_declarable(trial, routine.body.text, program(routine.header(), routine.body.text))
+            all_types_exist(trial, routine.body.text, program(routine.header(), routine.body.text))
         else:
             check_sql(routine.body.text)
     except NotParsed as refusal:

@@ -12,7 +12,7 @@ _CREATE = "CreateEventTrigStmt"
 
 
 def apply_with_triggers(session: Session, name: str, node: Node) -> bool:
-    """Apply a statement with the event triggers that fire for it; return whether one of them may refuse it."""
+    """Apply a statement and fire its event triggers. Return whether one of them may refuse it."""
     if EVENT_TRIGGERS not in session.catalog.settings and name != _CREATE:
         apply(session, name, node)
         return False

@@ -1,4 +1,4 @@
-"""The text inside a string literal of a statement, and where each of its characters is in that statement."""
+"""The text inside a string literal of a statement, and the place of each of its characters in that statement."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ Site = tuple[int, int]
 class Text(Struct, frozen=True):
     """A text that is within a statement.
 
-    ``sites`` say where: from the first offset of each site, characters are as they are in the statement, up to the next
-    site. A text that was put together has no sites: it is everything between ``start`` and ``end`` of the statement.
+    ``sites`` map it to the statement: from the first offset of each site, characters are as in the statement, up to the
+    next site. A text that was put together has no sites: it is everything between ``start`` and ``end`` of the
+    statement.
     """
 
     text: str
@@ -38,7 +39,7 @@ class Text(Struct, frozen=True):
         return Text(inner, tuple(sites), self.outside(start), self.outside(end))
 
     def outside(self, offset: int) -> int:
-        """An offset in the text as one in the statement."""
+        """Return the offset in the statement for an offset in the text."""
         if not self.sites:
             return self.end if offset >= len(self.text) > 0 else self.start
         inside, outside = self.sites[max(0, bisect_right(self.sites, offset, key=_inner) - 1)]
@@ -62,14 +63,14 @@ def _inner(site: Site) -> int:
 
 
 def language_of(node: Node, field: str = "args") -> str:
-    """The language of a DO statement, whose options are its ``args``, or of CREATE FUNCTION."""
+    """Return the language of a DO statement, whose options are its ``args``, or of CREATE FUNCTION."""
     language = options(node, field).get("language", {})
     name: str = language.get("arg", {}).get("String", {}).get("sval", "plpgsql")
     return name.lower()
 
 
 def do_body(outer: Text, node: Node) -> Text | None:
-    """The body of a DO statement in PL/pgSQL with its place; None in another language."""
+    """Return the body of a DO statement in PL/pgSQL with its place; None in another language."""
     source = options(node, "args").get("as")
     if source is None or language_of(node) != "plpgsql":
         return None
@@ -82,10 +83,9 @@ _LETTERS = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 
 
 def literal_at(outer: str, byte: int, value: str) -> Text:
-    """The string literal whose token is the first one from a byte offset on, and which means ``value``.
+    """Return the string literal that begins at or after a byte offset and whose value is ``value``.
 
-    A literal that this does not read (continued on the next line, U&'...') is the whole statement, and so is one
-    that is not found.
+    If it cannot be read (continued on the next line, U&'...') or is not found, the whole statement is returned.
     """
     data = outer.encode(errors="surrogatepass")
     for kind, token, offset in tokens(data, max(byte, 0)):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pubcheck.postgres.catalog.rows import Other
-from pubcheck.postgres.ddl.object_address import all_seen
+from pubcheck.postgres.ddl.object_address import all_objects_known
 from pubcheck.postgres.ddl.storage import INDEX_METHODS, refuse_parameters
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
@@ -93,7 +93,7 @@ _PARTITIONED_SINCE = 17
 def _refuse_missing(session: Session, name: str) -> None:
     """Extensions have access methods, and are where tables are often stored otherwise."""
     if (METHOD, 0, name) not in session.catalog.other_names:
-        if all_seen(session):
+        if all_objects_known(session):
             raise ServerError("42704", f'access method "{name}" does not exist')
         session.assume(f'access method "{name}", which these files do not create')
 

@@ -16,9 +16,9 @@ from pubcheck.postgres.analysis.pathways import can_coerce
 from pubcheck.postgres.analysis.row_filter import parse_state
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID
 from pubcheck.postgres.catalog.rows import Column, Relation
-from pubcheck.postgres.ddl.columns import renamed
+from pubcheck.postgres.ddl.columns import rename_columns
 from pubcheck.postgres.ddl.object_descriptions import quote
-from pubcheck.postgres.ddl.stored_expressions import analyzed
+from pubcheck.postgres.ddl.stored_expressions import analyze_stored
 from pubcheck.postgres.ddl.unjudged import only_certain
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.oids import BOOL
@@ -59,7 +59,7 @@ def _check_column(session: Session, column: Column, oid: int, typmod: int) -> No
 def _check_using(session: Session, row: Relation, column: Column, oid: int, typmod: int, using: Node) -> None:
     if column.generated:
         raise ServerError("42611", "cannot specify USING when altering type of generated column")
-    p, expr = analyzed(session, row, using, "transform expressions")
+    p, expr = analyze_stored(session, row, using, "transform expressions")
     if coerce_to_target_type(p, expr, expr.type, oid, typmod, "a", IMPLICIT, -1) is not None:
         return
     named = session.syscache.format_type(oid)
@@ -137,7 +137,7 @@ def _read(session: Session, was: Relation, row: Relation, trees: Iterable[Any]) 
     for tree in trees:
         if tree is None:
             raise Unknowable("a condition")
-        bare = renamed(tree)
+        bare = rename_columns(tree)
         casts: dict[int, int] = {}
         try:
             expr = transform(parse_state(session, was), bare)

@@ -30,11 +30,11 @@ def refuse_check(session: Session, relation: Relation, tree: Node) -> None:
     from pubcheck.postgres.analysis.coerce import coerce_to_boolean
     from pubcheck.postgres.analysis.collate import assign_collations
     from pubcheck.postgres.ddl.generated import refuse_system_columns
-    from pubcheck.postgres.ddl.stored_expressions import analyzed, refuse_out_of_place
+    from pubcheck.postgres.ddl.stored_expressions import analyze_stored, refuse_out_of_place
 
     refuse_out_of_place(tree, "check constraint")
     with only_certain(session):
-        p, condition = analyzed(session, relation, tree, "check constraints")
+        p, condition = analyze_stored(session, relation, tree, "check constraints")
         expr = coerce_to_boolean(p, condition, "CHECK")
         assign_collations(p, expr)
         refuse_system_columns(expr, "check constraint")
@@ -46,11 +46,11 @@ def refuse_failing(session: Session, relation: Relation, tree: Node) -> None:
     if shows_boolean(relation, tree):
         return
     from pubcheck.postgres.analysis.coerce import coerce_to_boolean
-    from pubcheck.postgres.ddl.stored_expressions import analyzed
+    from pubcheck.postgres.ddl.stored_expressions import analyze_stored
     from pubcheck.postgres.executor.planner_folding import planned
 
     with only_certain(session):
-        p, condition = analyzed(session, relation, tree, "check constraints")
+        p, condition = analyze_stored(session, relation, tree, "check constraints")
         planned(p, coerce_to_boolean(p, condition, "CHECK"))
 
 

@@ -26,7 +26,7 @@ DIFFERENT = {"type": "42804", "collation": "42P21"}
 """The SQLSTATE of each ``difference``."""
 
 
-def renamed(tree: Any, old: str | None = None, new: str = "") -> Any:
+def rename_columns(tree: Any, old: str | None = None, new: str = "") -> Any:
     """A copy of an expression over one table: its column references unqualified, with one column's new name.
 
     So that the expression can be read again when the table is called otherwise.

@@ -13,7 +13,7 @@ from pubcheck.postgres.ddl.check_expressions import refuse_check
 from pubcheck.postgres.ddl.generated_names import NAME_BYTES, choose_constraint_name
 from pubcheck.postgres.ddl.index_spec import IndexSpec
 from pubcheck.postgres.ddl.indexes import define_index
-from pubcheck.postgres.ddl.not_null import add_not_null, column_constrained, require_not_null
+from pubcheck.postgres.ddl.not_null import add_not_null, column_of_constraint, require_not_null
 from pubcheck.postgres.ddl.object_address import functions_called
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.oids import INT2, INT4, INT8, TEXT, VARCHAR
@@ -39,7 +39,7 @@ def add_constraint(session: Session, relation: int, node: Node, recurse: bool = 
     if (
         name
         and (row.namespace, name) in catalog.constraint_names.groups
-        and (catalog.constraint(relation, name) is not None or column_constrained(row, name))
+        and (catalog.constraint(relation, name) is not None or column_of_constraint(row, name))
     ):
         raise ServerError(
             "42710", 'constraint "{name}" for relation "{owner}" already exists', name=name, owner=row.name
@@ -402,7 +402,7 @@ def _add_not_null(session: Session, relation: int, node: Node, recurse: bool) ->
     constraint_name = node.get("conname", "")
     if constraint_name:
         row = session.catalog.relations[relation]
-        constrained = column_constrained(row, constraint_name)
+        constrained = column_of_constraint(row, constraint_name)
         if session.catalog.constraint(relation, constraint_name) is not None or (
             constrained is not None and constrained.name != name
         ):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pubcheck.postgres.analysis.coerce import coerce_to_target_type
 from pubcheck.postgres.analysis.collate import assign_collations
 from pubcheck.postgres.catalog.rows import Column, Relation
-from pubcheck.postgres.ddl.stored_expressions import analyzed
+from pubcheck.postgres.ddl.stored_expressions import analyze_stored
 from pubcheck.postgres.ddl.unjudged import only_certain
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
@@ -19,7 +19,7 @@ from pubcheck.postgres.session import Session
 def refuse_default_value(session: Session, relation: Relation, column: Column, expression: Node) -> None:
     """Raises ServerError where the server certainly refuses a default."""
     with only_certain(session):
-        p, expr = analyzed(session, relation, expression, "DEFAULT expressions")
+        p, expr = analyze_stored(session, relation, expression, "DEFAULT expressions")
         if coerce_to_target_type(p, expr, expr.type, column.type, column.typmod, "a", IMPLICIT, -1) is None:
             raise ServerError(
                 "42804",
@@ -40,7 +40,7 @@ def refuse_default_of_rows(session: Session, relation: Relation, name: str, expr
     from pubcheck.postgres.executor.planner_folding import planned
 
     with only_certain(session):
-        p, expr = analyzed(session, relation, expression, "DEFAULT expressions")
+        p, expr = analyze_stored(session, relation, expression, "DEFAULT expressions")
         coerced = coerce_to_target_type(p, expr, expr.type, column.type, column.typmod, "a", IMPLICIT, -1)
         if coerced is not None:
             assign_collations(p, coerced)

@@ -7,7 +7,7 @@ from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
 
 
-def missing(session: Session, name: str, node: Node) -> ServerError | None:
+def missing_target(session: Session, name: str, node: Node) -> ServerError | None:
     """What the server says of a statement that changes rows of a relation, or columns, that certainly are not there."""
     rv = node.get("relation")
     if rv is None or "catalogname" in rv:

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from pubcheck.postgres.catalog import NORMAL, OTHER, PROC
 from pubcheck.postgres.catalog.rows import Other
-from pubcheck.postgres.ddl.object_address import all_seen, functions_named
+from pubcheck.postgres.ddl.object_address import all_objects_known, functions_named
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import names
@@ -43,7 +43,7 @@ def create_event_trigger(session: Session, node: Node) -> None:
         for word in item["DefElem"].get("arg", {}).get("List", {}).get("items", ())
     ]
     functions = functions_named(session, names(node["funcname"]))
-    if not functions and all_seen(session):
+    if not functions and all_objects_known(session):
         raise ServerError("42883", f"function {'.'.join(names(node['funcname']))}() does not exist")
     row = Other(catalog.new_oid(), KIND, name, 0, session.setting("role"))
     catalog.add_other(row)
@@ -64,7 +64,7 @@ def alter_event_trigger(session: Session, node: Node) -> None:
 
 def require_event_trigger(session: Session, name: str) -> None:
     """Raises ServerError 42704 where there certainly is none of this name."""
-    if (KIND, 0, name) not in session.catalog.other_names and all_seen(session):
+    if (KIND, 0, name) not in session.catalog.other_names and all_objects_known(session):
         raise ServerError("42704", f'event trigger "{name}" does not exist')
 
 

@@ -239,7 +239,7 @@ def _raises(options: dict[str, Any]) -> bool:
 _RAISES = re.compile(r"\braise\b(?!\s+(?:debug|info|log|notice|warning)\b)", re.IGNORECASE)
 
 
-def run(session: Session, tree: Any) -> None:
+def run_called_functions(session: Session, tree: Any) -> None:
     """Functions that a statement calls as it runs: what they do is not followed, nor what one does that is not seen."""
     catalog = session.catalog
     for call in calls(tree):

@@ -13,7 +13,7 @@ from pubcheck.postgres.analysis.collate import assign_collations
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID, FIRST_UNPINNED
 from pubcheck.postgres.catalog.rows import Column, Relation
 from pubcheck.postgres.ddl.immutability import refuse_mutable
-from pubcheck.postgres.ddl.stored_expressions import analyzed
+from pubcheck.postgres.ddl.stored_expressions import analyze_stored
 from pubcheck.postgres.ddl.unjudged import only_certain
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.primnodes import IMPLICIT, Expr, nodes
@@ -32,7 +32,7 @@ def _check(session: Session, relation: Relation, column: Column, tree: Any) -> N
     virtual = column.generated == "v"
     if virtual and column.type >= FIRST_UNPINNED:
         raise ServerError("0A000", f'virtual generated column "{column.name}" cannot have a user-defined type')
-    p, expr = analyzed(session, relation, tree, "column generation expressions")
+    p, expr = analyze_stored(session, relation, tree, "column generation expressions")
     refuse_system_columns(expr, "column generation expression")
     if any(node.node == "Var" and node.value == 0 for node in nodes(expr)):
         raise ServerError("42P17", "cannot use whole-row variable in column generation expression")

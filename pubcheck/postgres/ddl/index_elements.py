@@ -14,10 +14,10 @@ from pubcheck.postgres.analysis.coerce import coerce_to_boolean
 from pubcheck.postgres.analysis.collate import assign_collations
 from pubcheck.postgres.catalog.rows import Index, Relation
 from pubcheck.postgres.ddl.check_expressions import shows_boolean
-from pubcheck.postgres.ddl.columns import renamed
-from pubcheck.postgres.ddl.index_keys import classless
-from pubcheck.postgres.ddl.object_address import all_seen
-from pubcheck.postgres.ddl.stored_expressions import analyzed
+from pubcheck.postgres.ddl.columns import rename_columns
+from pubcheck.postgres.ddl.index_keys import no_operator_class
+from pubcheck.postgres.ddl.object_address import all_objects_known
+from pubcheck.postgres.ddl.stored_expressions import analyze_stored
 from pubcheck.postgres.ddl.type_modifiers import collation_of
 from pubcheck.postgres.ddl.unjudged import only_certain
 from pubcheck.postgres.errors import ServerError
@@ -44,7 +44,7 @@ def read_predicate(session: Session, relation: Relation, tree: Node) -> tuple[No
 
     read: list[tuple[Node | None, bool | None]] = [(tree, None)]
     with only_certain(session):
-        p, condition = analyzed(session, relation, tree, "index predicates")
+        p, condition = analyze_stored(session, relation, tree, "index predicates")
         expr = coerce_to_boolean(p, condition, "WHERE")
         read += [(None, False) if always_true(expr) else (tree, always_true(_planned_parts(p, expr, "predicate")))]
     return read[-1]
@@ -64,11 +64,11 @@ def _forms(session: Session, relation: Relation, index: Index) -> Iterator[objec
     from pubcheck.postgres.executor.planner_folding import always_true, planned
 
     for tree in index.expressions:
-        p, expr = analyzed(session, relation, renamed(tree), "index expressions")
+        p, expr = analyze_stored(session, relation, rename_columns(tree), "index expressions")
         assign_collations(p, expr)
         yield _form(relation, planned(p, expr))
     if index.predicate is not None:
-        p, condition = analyzed(session, relation, renamed(index.predicate), "index predicates")
+        p, condition = analyze_stored(session, relation, rename_columns(index.predicate), "index predicates")
         expr = coerce_to_boolean(p, condition, "WHERE")
         assign_collations(p, expr)
         left = planned(p, expr)
@@ -88,14 +88,14 @@ def refuse_expression(session: Session, relation: Relation, element: Node, metho
     if _is_plain(relation, tree) and "opclass" not in element:
         return
     with only_certain(session):
-        p, expr = analyzed(session, relation, tree, "index expressions")
+        p, expr = analyze_stored(session, relation, tree, "index expressions")
         _planned_parts(p, expr, "expression")
         if expr.type == oids.RECORD:
             raise ServerError("42P16", "an index expression has the pseudo-type record")
         if method == "btree" and "opclass" in element:
             _refuse_class(session, element, expr.type)
         elif method == "btree" and session.syscache.default_class(expr.type, "b") == (0, 0):
-            raise classless(session, expr.type, method)
+            raise no_operator_class(session, expr.type, method)
 
 
 def _planned_parts(p: ParseState, expr: Expr, part: str) -> Expr:
@@ -136,7 +136,7 @@ def _refuse_class(session: Session, element: Node, oid: int) -> None:
         if not session.syscache.binary_coercible(oid, accepted):
             shown = session.syscache.format_type(oid)
             raise ServerError("42804", f'operator class "{written}" does not accept data type {shown}')
-    elif all_seen(session) and not _is_made(session, name):
+    elif all_objects_known(session) and not _is_made(session, name):
         if len(parts) > 1 and parts[-2] not in session.catalog.namespace_names:
             raise ServerError("3F000", f'schema "{parts[-2]}" does not exist')
         raise ServerError("42704", f'operator class "{written}" does not exist for access method "btree"')

@@ -76,7 +76,7 @@ _ADDING = {"gin": ("btree_gin",), "gist": ("btree_gist", "intarray")}
 _STORED_AS = {"varchar": "text", "cidr": "inet"}
 
 
-def refuse_classless(
+def refuse_without_operator_class(
     session: Session, relation: Relation, method: str, elements: Sequence[Node], keys: Sequence[int]
 ) -> None:
     """Raises ServerError 42704 for a key of a built-in type without a default operator class: json in btree, or text in
@@ -97,10 +97,10 @@ def refuse_classless(
         except Unknowable:
             continue
         if base and base < FIRST_NORMAL_OID and not _has_class(session, method, base):
-            raise classless(session, oid, method)
+            raise no_operator_class(session, oid, method)
 
 
-def classless(session: Session, oid: int, method: str) -> ServerError:
+def no_operator_class(session: Session, oid: int, method: str) -> ServerError:
     """The refusal of a key of a type that an access method has no default operator class for (GetIndexOpClass)."""
     shown = session.syscache.format_type(oid)
     return ServerError(

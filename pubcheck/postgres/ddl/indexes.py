@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from pubcheck.postgres.catalog import AUTO, CONSTRAINT, INTERNAL, NORMAL, PARTITION, PROC, RELATION
 from pubcheck.postgres.catalog.rows import Constraint, Index, Relation
 from pubcheck.postgres.ddl.generated_names import addition, choose_relation_name, index_column_names, truncate
-from pubcheck.postgres.ddl.index_keys import bare_column, key_columns, refuse_classless
+from pubcheck.postgres.ddl.index_keys import bare_column, key_columns, refuse_without_operator_class
 from pubcheck.postgres.ddl.index_spec import IndexSpec
 from pubcheck.postgres.ddl.not_null import require_not_null
 from pubcheck.postgres.ddl.object_address import functions_called
@@ -99,7 +99,7 @@ def define_index(session: Session, relation: Relation, spec: IndexSpec) -> Index
     keys = key_columns(session, relation, spec.elements, unique=spec.unique)
     included = key_columns(session, relation, spec.included) if spec.included else ()
     relation = catalog.relations[relation.oid]
-    refuse_classless(session, relation, spec.method, spec.elements, keys)
+    refuse_without_operator_class(session, relation, spec.method, spec.elements, keys)
     computed = (element for element in spec.elements if "expr" in element)
     expressions = [element["expr"] for element in computed if bare_column(session, relation, element) is None]
     if relation.kind == "p":

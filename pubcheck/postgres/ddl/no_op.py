@@ -17,10 +17,10 @@ def unknown_effect(session: Session, node: Node) -> None:
 
 def call(session: Session, node: Node) -> None:
     """CALL: a procedure is not looked into when it runs."""
-    from pubcheck.postgres.ddl.functions import run
+    from pubcheck.postgres.ddl.functions import run_called_functions
 
     session.blind = True
-    run(session, node)
+    run_called_functions(session, node)
 
 
 def do_block(session: Session, node: Node) -> None:

@@ -53,7 +53,7 @@ def name_constraints(session: Session, row: Relation) -> tuple[Column, ...]:
     return tuple(columns) if used else row.columns
 
 
-def column_constrained(row: Relation, name: str) -> Column | None:
+def column_of_constraint(row: Relation, name: str) -> Column | None:
     """The column whose NOT NULL constraint has that name."""
     for column in row.columns:
         if column.not_null and column.constraint is not None and column.constraint.name == name:

@@ -162,7 +162,7 @@ def namespaces(session: Session, parts: list[str]) -> tuple[int, ...]:
     return () if namespace is None else (namespace,)
 
 
-def all_seen(session: Session) -> bool:
+def all_objects_known(session: Session) -> bool:
     """Whether what is not in the catalog certainly does not exist."""
     return session.complete and not session.blind and not session.extensions
 
@@ -240,7 +240,7 @@ def find_proc(session: Session, kind: str, node: Node, *, missing_ok: bool = Fal
             everything = tuple(session.type_oid(item["argType"], shells=True) for item in given_in)
         rows = [row for row in rows if row.arguments in (arguments, everything)]
     if not rows:
-        if all_seen(session) and not missing_ok:
+        if all_objects_known(session) and not missing_ok:
             word = (
                 "aggregate" if kind == "OBJECT_AGGREGATE" else "procedure" if kind == "OBJECT_PROCEDURE" else "function"
             )
@@ -284,7 +284,7 @@ def functions_named(session: Session, parts: list[str]) -> list[int]:
     return []
 
 
-def takes(row: Proc, count: int, *, several: bool) -> bool:
+def accepts(row: Proc, count: int, *, several: bool) -> bool:
     """Whether a function takes that many arguments, or a procedure, to which CALL gives its OUT ones too; ``several``:
     a VARIADIC parameter takes what is left, at least one."""
     most = len(row.arguments) + (row.modes.count("o") if row.kind == "p" else 0)
@@ -303,7 +303,7 @@ def functions_called(session: Session, tree: Any) -> list[int]:
         candidates = [
             oid
             for oid in functions_named(session, names(call["funcname"]))
-            if takes(catalog.procs[oid], count, several=several)
+            if accepts(catalog.procs[oid], count, several=several)
         ]
         if len(candidates) == 1:
             oids[candidates[0]] = None
@@ -323,7 +323,7 @@ def function_with(session: Session, parts: list[str], arguments: tuple[int, ...]
     for row in rows:
         if row.arguments == arguments:
             return row
-    if all_seen(session) and not any(0 in row.arguments for row in rows):
+    if all_objects_known(session) and not any(0 in row.arguments for row in rows):
         signature = ", ".join(format_type(session, argument) for argument in arguments)
         raise ServerError("42883", f"function {'.'.join(parts)}({signature}) does not exist")
     return None
@@ -362,7 +362,7 @@ def find_operator(session: Session, node: Node, *, missing_ok: bool = False) -> 
             row = catalog.operators[oid]
             if operands in ((row.left, row.right), (row.right,)):
                 return row
-    if all_seen(session) and not missing_ok:
+    if all_objects_known(session) and not missing_ok:
         raise ServerError("42883", f"operator does not exist: {'.'.join(parts)}")
     return None
 
@@ -375,7 +375,7 @@ def _find_cast(session: Session, node: Node, missing_ok: bool) -> Object | None:
     if len(types) == 2 and 0 not in types and session.syscache.cast(*types) is not None:
         description = f"cast from {format_type(session, types[0])} to {format_type(session, types[1])}"
         raise ServerError("2BP01", f"cannot drop {description} because it is required by the database system")
-    if not missing_ok and all_seen(session) and 0 not in types:
+    if not missing_ok and all_objects_known(session) and 0 not in types:
         raise ServerError("42704", "cast does not exist")
     return None
 
@@ -388,6 +388,6 @@ def find_on_table(
     oid = session.catalog.other_names.get((word, relation.oid, name))
     if oid is not None:
         return OTHER, oid, 0
-    if not missing_ok and relation.seen and all_seen(session):
+    if not missing_ok and relation.seen and all_objects_known(session):
         raise ServerError("42704", f'{word} "{name}" for table "{relation.name}" does not exist')
     return None

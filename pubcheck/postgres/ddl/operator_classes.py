@@ -6,7 +6,13 @@ from pubcheck.postgres.catalog import AUTO, NORMAL, OPERATOR, OTHER, PROC, TYPE
 from pubcheck.postgres.catalog.operator_classes import OPERATOR_CLASSES, OperatorClass
 from pubcheck.postgres.catalog.rows import Other
 from pubcheck.postgres.ddl.creation_namespace import creation_name, depend_on_schema
-from pubcheck.postgres.ddl.object_address import all_seen, argument_types, find_named, function_with, operator_with
+from pubcheck.postgres.ddl.object_address import (
+    all_objects_known,
+    argument_types,
+    find_named,
+    function_with,
+    operator_with,
+)
 from pubcheck.postgres.ddl.object_descriptions import format_type
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
@@ -51,7 +57,7 @@ def create_class(session: Session, node: Node) -> None:
             if operator is not None:
                 operators.append((left, right, number, operator.oid))
                 used.append((OPERATOR, operator.oid, 0))
-            elif all_seen(session) and left and right:
+            elif all_objects_known(session) and left and right:
                 operands = (
                     format_type(session, left),
                     ".".join(names(name_node["objname"])),

@@ -42,7 +42,7 @@ _BY_CODE = (950, 951, 962)
 """The collations C, POSIX and ucs_basic: texts in the order of their characters."""
 
 
-def ordered(column: Column) -> bool:
+def is_ordered(column: Column) -> bool:
     """Whether the order of a column's values is known; that of texts is their collation's."""
     return column.type in _ORDERED or (column.type in TEXTS and column.collation in _BY_CODE)
 

@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from pubcheck.postgres.catalog.rows import Column, Relation
-from pubcheck.postgres.ddl.partition_bound_values import ordered, read_value
+from pubcheck.postgres.ddl.partition_bound_values import is_ordered, read_value
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.oids import TIMESTAMPTZ
 from pubcheck.postgres.parse import Node
@@ -84,7 +84,7 @@ def _end(session: Session, item: Node, column: Column | None) -> tuple[int, Any]
     value = _value(session, item, column)
     if value is not None and value[0] is None:
         raise ServerError("42P17", "cannot specify NULL in range bound")
-    return (0, value[0]) if value is not None and column is not None and ordered(column) else None
+    return (0, value[0]) if value is not None and column is not None and is_ordered(column) else None
 
 
 _ENDS = {"minvalue": (-1, 0), "maxvalue": (1, 0)}
@@ -167,7 +167,7 @@ def relabel(session: Session, of_type: int, old: str, new: str) -> None:
                 relations.put(oid, replace(row, bound=("l", held[1] - {old} | {new})))
 
 
-class Taken(Struct):
+class TakenBounds(Struct):
     """What the partitions of one table take, so that a new one need not be compared with each.
 
     ``state`` is that of the catalog for which it holds. Range partitions do not overlap, so their lower ends, in
@@ -217,7 +217,7 @@ class Taken(Struct):
         return True
 
 
-def _taken(session: Session, parent: Relation) -> Taken:
+def _taken(session: Session, parent: Relation) -> TakenBounds:
     catalog = session.catalog
     children = catalog.children.groups.get(parent.oid, ())
     state = (catalog.journal.undos, len(children))
@@ -229,7 +229,7 @@ def _taken(session: Session, parent: Relation) -> Taken:
         for kind, *parts in bounds:
             if kind == "h":
                 remainders.setdefault(parts[0], set()).add(parts[1])
-        known = session.taken[parent.oid] = Taken(
+        known = session.taken[parent.oid] = TakenBounds(
             state,
             [lower for lower, _ in ranges],
             [upper for _, upper in ranges],

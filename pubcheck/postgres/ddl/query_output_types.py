@@ -12,7 +12,7 @@ from pubcheck.postgres.analysis.namespace_items import Output as Analysed
 from pubcheck.postgres.analysis.parse_state import NOTHING
 from pubcheck.postgres.analysis.row_filter import parse_state
 from pubcheck.postgres.analysis.select import analyze_query
-from pubcheck.postgres.ddl.query_dependencies.columns import Output, Outputs
+from pubcheck.postgres.ddl.query_dependencies.columns import OutputColumn, Outputs
 from pubcheck.postgres.ddl.type_modifiers import UNSEEN_COLLATION
 from pubcheck.postgres.ddl.unjudged import only_certain
 from pubcheck.postgres.errors import ServerError, Unknowable
@@ -52,7 +52,7 @@ def with_types(session: Session, query: Node, columns: Outputs) -> Outputs:
     if columns is None:
         if any(output.type in (0, RECORD, RECORD_ARRAY) for output in analysed):
             return None
-        return [Output(output.name, output.type, output.collation, None, output.typmod) for output in analysed]
+        return [OutputColumn(output.name, output.type, output.collation, None, output.typmod) for output in analysed]
     if [output.name for output in analysed] != [output.name for output in columns]:
         return columns
     return [
@@ -63,7 +63,7 @@ def with_types(session: Session, query: Node, columns: Outputs) -> Outputs:
     ]
 
 
-def _adds(known: Output, output: Analysed) -> bool:
+def _adds(known: OutputColumn, output: Analysed) -> bool:
     """Whether analysis found more of a column than reading did: its type, or the collation of a string."""
     if not known.type:
         return output.type not in (RECORD, RECORD_ARRAY)

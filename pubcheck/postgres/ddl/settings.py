@@ -285,9 +285,9 @@ def select(session: Session, node: Node) -> None:
         elif path[0] != "pg_catalog":
             called = True
     if called:
-        from pubcheck.postgres.ddl.functions import run
+        from pubcheck.postgres.ddl.functions import run_called_functions
 
-        run(session, node)
+        run_called_functions(session, node)
 
 
 def _set_config(session: Session, arguments: list[Node]) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
-from pubcheck.postgres.ddl.object_address import all_seen
+from pubcheck.postgres.ddl.object_address import all_objects_known
 from pubcheck.postgres.def_elem import ascii_lower, truth, value_text
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
@@ -120,7 +120,7 @@ def _given(session: Session, nodes: Iterable[Node], kind: str, new: bool) -> Ite
             if truth(element.get("arg")) is not False:
                 raise ServerError("0A000", "tables declared WITH OIDS are not supported")
         elif space not in ("", "toast") or (space and kind != "table"):
-            if all_seen(session):
+            if all_objects_known(session):
                 raise ServerError("22023", f'unrecognized parameter namespace "{space}"')
         elif new or not space:
             yield (space, name), value_text(element["arg"]) if "arg" in element else "true"

@@ -14,7 +14,7 @@ from pubcheck.postgres.primnodes import Expr
 from pubcheck.postgres.session import Session
 
 
-def analyzed(session: Session, relation: Relation, tree: Node, clause: str) -> tuple[ParseState, Expr]:
+def analyze_stored(session: Session, relation: Relation, tree: Node, clause: str) -> tuple[ParseState, Expr]:
     """An expression over a relation as the server analyses it, which calls it ``clause`` (ParseExprKindName).
 
     Raises ServerError where it refuses it, Unknowable where that rests on what is not visible.

@@ -14,10 +14,10 @@ from pubcheck.postgres.catalog import AUTO, NORMAL, OTHER, PROC, RELATION
 from pubcheck.postgres.catalog.rows import Other, Relation
 from pubcheck.postgres.ddl.check_expressions import shows_boolean
 from pubcheck.postgres.ddl.creation_namespace import creation_name, depend_on_schema
-from pubcheck.postgres.ddl.dml_targets import missing
+from pubcheck.postgres.ddl.dml_targets import missing_target
 from pubcheck.postgres.ddl.functions import relations_named, unfollowed_call
 from pubcheck.postgres.ddl.generated_names import addition, make_object_name
-from pubcheck.postgres.ddl.object_address import all_seen, functions_called, functions_named
+from pubcheck.postgres.ddl.object_address import all_objects_known, functions_called, functions_named
 from pubcheck.postgres.ddl.unjudged import only_certain
 from pubcheck.postgres.errors import NOT_PUBLICATION_OWNER, ServerError
 from pubcheck.postgres.parse import Node
@@ -83,7 +83,11 @@ def create_trigger(session: Session, node: Node) -> None:
         raise ServerError("0A000", "TRUNCATE FOR EACH ROW triggers are not supported")
     parts = names(node["funcname"])
     functions = functions_named(session, parts)
-    if not functions and all_seen(session) and not any(True for _ in session.syscache.builtin.procs(parts[-1])):
+    if (
+        not functions
+        and all_objects_known(session)
+        and not any(True for _ in session.syscache.builtin.procs(parts[-1]))
+    ):
         raise ServerError("42883", f"function {'.'.join(parts)}() does not exist")
     row = _enter(session, "trigger", node["trigname"], relation, replace_existing=node.get("replace", False))
     for oid in functions:
@@ -140,12 +144,12 @@ def _refuse_condition(session: Session, relation: Relation, condition: Node) -> 
     # Loaded only where that does not show at a glance.
     from pubcheck.postgres.analysis.coerce import coerce_to_boolean
     from pubcheck.postgres.analysis.collate import assign_collations
-    from pubcheck.postgres.ddl.stored_expressions import analyzed
+    from pubcheck.postgres.ddl.stored_expressions import analyze_stored
 
     if any(True for _ in find(condition, "SubLink")):
         return
     with only_certain(session):
-        p, expr = analyzed(session, relation, condition, "policy expressions")
+        p, expr = analyze_stored(session, relation, condition, "policy expressions")
         assign_collations(p, coerce_to_boolean(p, expr, "POLICY"))
 
 
@@ -173,7 +177,7 @@ def _refuse_actions(session: Session, actions: Sequence[Node]) -> None:
     """Raises ServerError where a command of a rule changes a relation, or columns, that certainly do not exist."""
     for action in actions:
         for name, body in action.items():
-            error = missing(session, name, body) if "relation" in body else None
+            error = missing_target(session, name, body) if "relation" in body else None
             if error is not None:
                 raise error
 
@@ -205,12 +209,12 @@ def _refuse_elements(session: Session, relation: Relation, node: Node, elements:
         raise ServerError("42701", "duplicate column name in statistics definition")
     if relation.seen and any("expr" in element for element in elements):
         # Loaded only where statistics are about expressions.
-        from pubcheck.postgres.ddl.stored_expressions import analyzed
+        from pubcheck.postgres.ddl.stored_expressions import analyze_stored
 
         with only_certain(session):
             for element in elements:
                 if "expr" in element:
-                    analyzed(session, relation, element["expr"], "statistics expressions")
+                    analyze_stored(session, relation, element["expr"], "statistics expressions")
 
 
 def create_statistics(session: Session, node: Node) -> None:

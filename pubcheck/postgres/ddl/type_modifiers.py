@@ -6,7 +6,7 @@ from typing import Any
 
 from pubcheck.postgres.catalog import FIRST_GENERATED, FIRST_NORMAL_OID, PG_CATALOG
 from pubcheck.postgres.catalog.rows import Type
-from pubcheck.postgres.ddl.object_address import all_seen, namespaces
+from pubcheck.postgres.ddl.object_address import all_objects_known, namespaces
 from pubcheck.postgres.ddl.object_descriptions import format_type
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.parse import Node
@@ -128,7 +128,7 @@ def named_collation(session: Session, parts: list[str]) -> int:
             return row.oid
     from pubcheck.postgres.session.syscache import depends_on_build
 
-    if not all_seen(session) or (PG_CATALOG in path and depends_on_build(name)):
+    if not all_objects_known(session) or (PG_CATALOG in path and depends_on_build(name)):
         return UNSEEN_COLLATION
     raise ServerError("42704", f'collation "{".".join(parts)}" for encoding "UTF8" does not exist')
 

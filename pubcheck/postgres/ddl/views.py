@@ -9,8 +9,8 @@ from pubcheck.postgres.catalog import FIRST_NORMAL_OID, NORMAL, RELATION, TEMPOR
 from pubcheck.postgres.catalog.rows import Column, Relation, Shown
 from pubcheck.postgres.ddl.assumed_relations import adopt_keys, adopt_members
 from pubcheck.postgres.ddl.columns import difference
-from pubcheck.postgres.ddl.object_address import all_seen
-from pubcheck.postgres.ddl.query_dependencies import Reading, read_query
+from pubcheck.postgres.ddl.object_address import all_objects_known
+from pubcheck.postgres.ddl.query_dependencies import QueryReading, read_query
 from pubcheck.postgres.ddl.query_dependencies.columns import Outputs
 from pubcheck.postgres.ddl.temporary_tables import drop_at_commit
 from pubcheck.postgres.ddl.types import free_row_type_name
@@ -86,7 +86,7 @@ _NOT_UPDATABLE = frozenset(
 """What no view has that is updated through."""
 
 
-def _shown(session: Session, query: Node, reading: Reading) -> Shown | None:
+def _shown(session: Session, query: Node, reading: QueryReading) -> Shown | None:
     """What a view is over, if its query has the form of those that are updated through it."""
     entry = query["fromClause"][0].get("RangeVar") if len(query.get("fromClause", ())) == 1 else None
     if entry is None or reading.columns is None or not query.keys().isdisjoint(_NOT_UPDATABLE):
@@ -147,7 +147,7 @@ def create_table_as(session: Session, node: Node) -> None:
     materialized = node.get("objtype") == "OBJECT_MATVIEW"
     rv = into["rel"]
     query = _prepared(session, query["ExecuteStmt"]["name"]) if "ExecuteStmt" in query else query
-    reading = read_query(session, query) if "SelectStmt" in query else Reading(None, {}, {})
+    reading = read_query(session, query) if "SelectStmt" in query else QueryReading(None, {}, {})
     if materialized and reading.modifies:
         raise ServerError("0A000", "materialized views must not use data-modifying statements in WITH")
     if materialized and reading.temporary:
@@ -198,7 +198,7 @@ def _prepared(session: Session, name: str) -> Node:
     """The query that was prepared under a name; nothing of one that is not visible. Raises ServerError 26000."""
     text = session.prepared.get(name)
     if text is None:
-        if all_seen(session):
+        if all_objects_known(session):
             raise ServerError("26000", f'prepared statement "{name}" does not exist')
         return {}
     try:
@@ -309,7 +309,7 @@ def _new(
     return row
 
 
-def _depend(session: Session, row: Relation, reading: Reading) -> None:
+def _depend(session: Session, row: Relation, reading: QueryReading) -> None:
     """A view depends on what its query reads, through its rule _RETURN on the server (rewriteDefine.c)."""
     this = (RELATION, row.oid, 0)
     for oid in reading.relations:

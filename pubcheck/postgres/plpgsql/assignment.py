@@ -9,7 +9,7 @@ from pubcheck.postgres.parse import Node
 from pubcheck.postgres.plpgsql.control_flow import ON, Completion
 from pubcheck.postgres.plpgsql.evaluate import query
 from pubcheck.postgres.plpgsql.machine import Machine
-from pubcheck.postgres.plpgsql.statement_sequence import parameters
+from pubcheck.postgres.plpgsql.statement_sequence import execute_parameters
 from pubcheck.postgres.plpgsql.values import UNKNOWN, text
 from pubcheck.postgres.plpgsql.variable_binding import INTEGER
 
@@ -26,17 +26,17 @@ def assign(machine: Machine, node: Node) -> Completion:
     target = machine.type_of(number)
     if "[" in match[0]:
         for subscript in _SUBSCRIPT.findall(match[0]):
-            machine.evaluated(subscript, INTEGER)
+            machine.evaluate(subscript, INTEGER)
         element = machine.trial.element(target) if target is not None else None
-        machine.evaluated(sql[match.end() :], element, match[0])
+        machine.evaluate(sql[match.end() :], element, match[0])
         machine.put(number, UNKNOWN)
         return ON
-    machine.receive(number, machine.evaluated(sql[match.end() :], target, match[0]))
+    machine.receive(number, machine.evaluate(sql[match.end() :], target, match[0]))
     return ON
 
 
 def cursor_of(machine: Machine, node: Node) -> Node:
-    """The variable of a cursor."""
+    """Return the declaration of a cursor variable."""
     return machine.datum(node.get("curvar", 0))[1]
 
 
@@ -44,7 +44,7 @@ def open_cursor(machine: Machine, node: Node) -> Completion:
     cursor = cursor_of(machine, node)
     name = cursor.get("refname", "")
     if machine.frame.look_up((name,)) is not None:
-        machine.doubt.risk()  # it may be open
+        machine.uncertainty.assume_risk()  # it may be open
     if "dynquery" in node:
         sql = text(machine.value(node["dynquery"]))
     else:
@@ -52,15 +52,15 @@ def open_cursor(machine: Machine, node: Node) -> Completion:
         sql = written.get("PLpgSQL_expr", {}).get("query")
     statement = query(sql) if isinstance(sql, str) and "argquery" not in node else None
     if statement is None:
-        machine.doubt.risk()
+        machine.uncertainty.assume_risk()
     elif "dynquery" in node:
-        with parameters(machine, node):
+        with execute_parameters(machine, node):
             machine.attempt(statement)
     else:
         machine.attempt(statement)
     machine.bind(name, UNKNOWN)
     machine.frame.cursors.pop(name, None)
-    if statement is not None and "dynquery" not in node and not machine.doubt.at_hand:
+    if statement is not None and "dynquery" not in node and not machine.uncertainty.is_uncertain:
         rows = machine.rows(statement)
         if rows.known:
             machine.frame.cursors[name] = rows.columns, iter([values for values, _ in rows.rows])
@@ -71,7 +71,7 @@ def fetch(machine: Machine, node: Node) -> Completion:
     at_cursor(machine, node)
     name = cursor_of(machine, node).get("refname", "")
     opened = machine.frame.cursors.get(name)
-    if opened is None or machine.doubt.at_hand or node.get("direction", 0) or "expr" in node:
+    if opened is None or machine.uncertainty.is_uncertain or node.get("direction", 0) or "expr" in node:
         machine.frame.cursors.pop(name, None)
         machine.assign_to(node.get("target"), (), ())
         machine.frame.put("found", UNKNOWN)

@@ -1,4 +1,4 @@
-"""Functions and procedures that a block, or a statement, calls: their bodies are run with the arguments given."""
+"""Functions and procedures that a block or a statement calls: their bodies are run with the arguments of the call."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from pubcheck.postgres.catalog.routines import Routine
 from pubcheck.postgres.catalog.rows import Proc
-from pubcheck.postgres.ddl.object_address import functions_named, takes
+from pubcheck.postgres.ddl.object_address import accepts, functions_named
 from pubcheck.postgres.ddl.object_descriptions import format_type
 from pubcheck.postgres.ddl.settings import set_variable
 from pubcheck.postgres.errors import ServerError
@@ -22,7 +22,7 @@ from pubcheck.postgres.plpgsql.machine import MAX_DEPTH, Machine
 from pubcheck.postgres.plpgsql.parse import Program, program
 from pubcheck.postgres.plpgsql.rows import UNKNOWN_ROWS, Rows
 from pubcheck.postgres.plpgsql.statement_sequence import do, script
-from pubcheck.postgres.plpgsql.values import MISSING, UNKNOWN, Failed, Scope, Value, coerced
+from pubcheck.postgres.plpgsql.values import MISSING, UNKNOWN, Failed, Scope, Value, coerce
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.source_text import Text
 from pubcheck.postgres.tokens import in_bytes
@@ -36,14 +36,14 @@ def _wrong_kind(machine: Machine, row: Proc, call: Node, problem: str, instead: 
     return ServerError("42809", f"{signature} {problem}", hint=f"To call {instead}.", location=call.get("location"))
 
 
-def calls_of(machine: Machine, inner: Inner, name: str, node: Node) -> Rows | None:
-    """Runs the functions that a statement calls, and gives its rows; None where none is run."""
+def run_calls(machine: Machine, inner: Inner, name: str, node: Node) -> Rows | None:
+    """Run the functions that a statement calls and return its rows; None if no function is run."""
     if name == "CallStmt":
         return UNKNOWN_ROWS if _call(machine, inner, node["funccall"]) else None
     called = [call for kind, call in walk(node) if kind in ("FuncCall", "funccall")]
     candidates = [candidate_for(machine, call) for call in called]
     if not any(candidates):
-        not_followed(machine, inner, called)
+        report_unfollowed(machine, inner, called)
         return None
     for call, candidate in zip(called, candidates, strict=True):
         if candidate is not None and candidate[0].kind == "p":
@@ -51,13 +51,13 @@ def calls_of(machine: Machine, inner: Inner, name: str, node: Node) -> Rows | No
             return UNKNOWN_ROWS
     alone = _call_alone(node)
     if alone is not None and (candidate := candidate_for(machine, alone)) is not None:
-        with machine.trial.following((candidate[0].oid,)):
+        with machine.trial.follow_functions((candidate[0].oid,)):
             machine.attempt(node, inner)
         value = invoke(machine, candidate, alone, None, inner)
         several = candidate[0].returns_set or len(candidate[1].results) > 1
         return _projected(node, candidate[1], machine.emitted if several else [(value,)])
     if _is_called_alone(node) and candidates[0] is not None and candidates[0][0].returns_set:
-        with machine.trial.following((candidates[0][0].oid,)):
+        with machine.trial.follow_functions((candidates[0][0].oid,)):
             machine.attempt(node, inner)
         invoke(machine, candidates[0], called[0], None, inner)
         return _projected({**node, "targetList": _ALL}, candidates[0][1], machine.emitted)
@@ -65,11 +65,11 @@ def calls_of(machine: Machine, inner: Inner, name: str, node: Node) -> Rows | No
     within = any(candidate_for(machine, call) for kind, call in walk(below) if kind == "FuncCall")
     rows = machine.rows(node)
     if not rows.known or within or not _projects_all(node):
-        not_followed(machine, inner, called)
+        report_unfollowed(machine, inner, called)
         return None
     if any(names(call["funcname"])[-1] == "set_config" for call in called):
         do(machine, inner, name, node)
-    with machine.trial.following(candidate[0].oid for candidate in candidates if candidate is not None):
+    with machine.trial.follow_functions(candidate[0].oid for candidate in candidates if candidate is not None):
         machine.attempt(node, inner)
     at, machine.calling = machine.calling, inner
     machine.evaluator.projecting = True
@@ -185,8 +185,8 @@ def _path(item: Node) -> tuple[str, ...]:
     return tuple(names(fields)) if all("String" in field for field in fields) else ()
 
 
-def not_followed(machine: Machine, inner: Inner, called: Sequence[Node]) -> None:
-    """Functions that speak of publications are called, and it is not known which, how often, or with what."""
+def report_unfollowed(machine: Machine, inner: Inner, called: Sequence[Node]) -> None:
+    """Report calls of functions about publications whose target, number or arguments are not known."""
     catalog = machine.session.catalog
     for oid in {oid for call in called for oid in functions_named(machine.session, names(call["funcname"]))}:
         routine = machine.routine_of(catalog.procs[oid]) if oid in catalog.procs else None
@@ -194,28 +194,28 @@ def not_followed(machine: Machine, inner: Inner, called: Sequence[Node]) -> None
             machine.host.unfollowed(inner, routine.body.text)
 
 
-def calls_only(machine: Machine, inner: Inner, node: Node) -> Rows | None:
-    """What a query does by the functions that it calls, and its rows; None where it calls none whose body is known."""
+def run_called_functions(machine: Machine, inner: Inner, node: Node) -> Rows | None:
+    """Run the functions that a query calls and return its rows; None if no body is known."""
     if not any(candidate_for(machine, call) for kind, call in walk(node) if kind == "FuncCall"):
         return None
-    rows = calls_of(machine, inner, "SelectStmt", node)
+    rows = run_calls(machine, inner, "SelectStmt", node)
     if rows is None:
         do(machine, inner, "SelectStmt", node)
     return rows
 
 
-def followed_in(machine: Machine, statement: Node) -> list[int]:
-    """The functions that a query calls and whose bodies are known, one for each call."""
+def followed_functions(machine: Machine, statement: Node) -> list[int]:
+    """Return the oids of the called functions whose bodies are known, one for each call."""
     candidates = (candidate_for(machine, call) for kind, call in walk(statement) if kind == "FuncCall")
     return [each[0].oid for each in candidates if each is not None]
 
 
 def candidate_for(machine: Machine, call: Node) -> tuple[Proc, Routine] | None:
-    """The one function with a known body that a call can mean."""
+    """Return the only function with a known body that a call can mean."""
     catalog = machine.session.catalog
     procs = [catalog.procs[oid] for oid in functions_named(machine.session, names(call["funcname"]))]
     count = len(call.get("args", ()))
-    fitting = [row for row in procs if takes(row, count, several=not call.get("func_variadic"))]
+    fitting = [row for row in procs if accepts(row, count, several=not call.get("func_variadic"))]
     if len(fitting) > 1:
         meant = machine.trial.function_of(call, machine.variables())
         fitting = [row for row in fitting if row.oid == meant]
@@ -225,8 +225,8 @@ def candidate_for(machine: Machine, call: Node) -> tuple[Proc, Routine] | None:
     return (fitting[0], routine) if routine is not None else None
 
 
-def called(machine: Machine, call: Node, scope: Scope | None) -> Value:
-    """A function call within an expression."""
+def call_in_expression(machine: Machine, call: Node, scope: Scope | None) -> Value:
+    """Run a function call within an expression."""
     candidate = candidate_for(machine, call)
     if candidate is None:
         return UNKNOWN
@@ -236,11 +236,11 @@ def called(machine: Machine, call: Node, scope: Scope | None) -> Value:
         caller = Inner(Text("", (), frame.body.start, frame.body.end), ())
     machine.invoked += 1
     unsure = min(machine.evaluator.unsure, 1)
-    machine.doubt.ways += unsure
+    machine.uncertainty.branches += unsure
     try:
         return invoke(machine, candidate, call, scope, caller)
     finally:
-        machine.doubt.ways -= unsure
+        machine.uncertainty.branches -= unsure
 
 
 def invoke(machine: Machine, candidate: tuple[Proc, Routine], call: Node, scope: Scope | None, caller: Inner) -> Value:
@@ -262,11 +262,11 @@ def invoke(machine: Machine, candidate: tuple[Proc, Routine], call: Node, scope:
         if routine.changes or routine.about:
             raise
         machine.host.undo(mark)
-        machine.doubt.risk()
+        machine.uncertainty.assume_risk()
         return UNKNOWN
     except (NotParsed, TooDeep) as failure:
         machine.host.undo(mark)
-        if not cannot_be_read(machine, routine.body.text, failure, caller):
+        if not refuse_unparsable(machine, routine.body.text, failure, caller):
             machine.host.unfollowed(caller, routine.body.text)
         return UNKNOWN
     finally:
@@ -316,8 +316,8 @@ _MOST_OF_OTHERS = 2_000
 """Statements of a function that are followed if it changes nothing, for what it gives or whether it fails."""
 
 
-def cannot_be_read(machine: Machine, body: str, failure: NotParsed | TooDeep, caller: Inner) -> bool:
-    """A body that is run is refused by the compiler; False where that is not certain. Raises Raised."""
+def refuse_unparsable(machine: Machine, body: str, failure: NotParsed | TooDeep, caller: Inner) -> bool:
+    """Raise the compiler's error for a body that is run; False if that error is not certain. Raises Raised."""
     first = first_refusal(machine.trial, body, failure) if isinstance(failure, NotParsed) else None
     if first is None:
         return False
@@ -329,7 +329,7 @@ def cannot_be_read(machine: Machine, body: str, failure: NotParsed | TooDeep, ca
 def run_body(
     machine: Machine, routine: Routine, arguments: list[Value] | None, caller: Inner | None, *, owner: int = 0
 ) -> Value:
-    """Runs a function's body with these arguments (None: not known), as ``owner`` unless that is 0."""
+    """Run a function's body with these arguments (None: unknown), as ``owner`` unless that is 0."""
     if len(machine.frames) >= MAX_DEPTH:
         raise Exhausted
     bound: dict[str, Value] = {}
@@ -341,7 +341,7 @@ def run_body(
             bound[name] = value
     restore = _enter(machine.session, routine, owner)
     atomic, machine.atomic = machine.atomic, machine.atomic or not routine.procedure
-    handlers, projecting = machine.doubt.handlers, machine.evaluator.projecting
+    handlers, projecting = machine.uncertainty.handlers, machine.evaluator.projecting
     machine.evaluator.projecting = False
     try:
         if routine.language == "sql":
@@ -359,9 +359,9 @@ def run_body(
             return results[0] if len(results) == 1 else UNKNOWN
         if routine.returns == "void":
             return ""  # no NULL: of a function in SQL it is one
-        return coerced(value, frame.returns) if frame.returns else value
+        return coerce(value, frame.returns) if frame.returns else value
     finally:
-        machine.doubt.handlers, machine.evaluator.projecting = handlers, projecting
+        machine.uncertainty.handlers, machine.evaluator.projecting = handlers, projecting
         machine.atomic = atomic
         _leave(machine.session, routine, restore)
 
@@ -396,7 +396,7 @@ def _leave(session: Session, routine: Routine, before: dict[str, Any]) -> None:
 
 
 def sql_body(machine: Machine, routine: Routine, bound: dict[str, Value], caller: Inner | None) -> Value:
-    """A function in SQL: statement after statement; the value of its last query."""
+    """Run a function in SQL, statement by statement, and return the value of its last query."""
     frame = Frame(Program([], "", 1, None, [], {}, {}), routine.body, caller)
     frame.scopes[0] = bound
     for position, (name, type_name) in enumerate(routine.inputs, 1):
@@ -417,7 +417,7 @@ def sql_body(machine: Machine, routine: Routine, bound: dict[str, Value], caller
         machine.emitted = [values for values, _ in rows.rows] if rows.known and routine.returns_set else None
         if routine.returns == "void":
             return None
-        return UNKNOWN if routine.returns_set else coerced(rows.scalar(), routine.returns)
+        return UNKNOWN if routine.returns_set else coerce(rows.scalar(), routine.returns)
     finally:
         machine.frames.pop()
 

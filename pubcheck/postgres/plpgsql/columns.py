@@ -107,7 +107,7 @@ _INFORMATION_SCHEMA = ("columns", "schemata", "table_constraints", "tables")
 
 
 def columns(schema: str, name: str) -> tuple[str, ...] | None:
-    """The columns of a system catalog or view that can be read, None of any other relation."""
+    """Return the columns of a system catalog or view that can be read, None for any other relation."""
     if name not in _COLUMNS or (schema == "information_schema") != (name in _INFORMATION_SCHEMA):
         return None
     return tuple(_COLUMNS[name].split())

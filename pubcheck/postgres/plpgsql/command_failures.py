@@ -1,4 +1,4 @@
-"""Which commands fail inside of a function whatever there is, and which may fail for what the catalog does not show."""
+"""Commands that always fail inside a function, and commands that may fail because of something outside the catalog."""
 
 from __future__ import annotations
 
@@ -29,8 +29,10 @@ _OF_DATABASES = {
 
 
 def refused_in_function(name: str, node: Node, *, in_block: bool) -> ServerError | None:
-    """What PreventInTransactionBlock, or the executor of PL/pgSQL, says of a command in a function; ``in_block``: that
-    runs in a transaction block, or in a block with handlers."""
+    """Return the error of PreventInTransactionBlock, or of PL/pgSQL's executor, for a command in a function.
+
+    ``in_block``: the command runs in a transaction block, or in a block with handlers.
+    """
     if name == "CopyStmt" and "filename" not in node:
         return ServerError("0A000", "cannot COPY to/from client in PL/pgSQL")
     command = _OF_DATABASES.get(name)

@@ -1,6 +1,6 @@
-"""What the server's compiler of PL/pgSQL says of a body that it refuses: with which SQLSTATE, and where.
+"""The errors of PL/pgSQL's compiler for a body that it refuses: with which SQLSTATE, and where.
 
-libpg_query's parser is that compiler without tables and types, and tells the words alone.
+libpg_query's parser is that compiler without tables and types, and returns only the message.
 """
 
 from __future__ import annotations
@@ -104,9 +104,11 @@ class _Word(Struct, frozen=True):
     end: int
 
 
-class _Refused(Struct, frozen=True):
-    """A body that is refused, its ``words``, and the number of the one with which that is ``settled``: what comes after
-    it changes nothing, and what comes before it does."""
+class _RefusedBody(Struct, frozen=True):
+    """A refused body as ``words``, with the number of the word that settles the refusal.
+
+    Later words do not change it.
+    """
 
     data: bytes
     words: list[_Word]
@@ -115,19 +117,19 @@ class _Refused(Struct, frozen=True):
 
     @property
     def last(self) -> _Word:
-        """The word with which it is settled."""
+        """Return the word that settles the refusal."""
         end = len(self.data)
         return self.words[self.settled] if self.settled < len(self.words) else _Word(b"", end, end)
 
     def semicolon(self) -> int:
-        """Where the statement ends with which it is settled."""
+        """Return the end of the statement that is refused."""
         return next((word.start for word in self.words[self.settled :] if word.text == b";"), len(self.data))
 
     def next(self) -> int:
         return self.words[self.settled + 1].start if self.settled + 1 < len(self.words) else len(self.data)
 
     def end(self) -> int:
-        """The end of the SQL, or of all."""
+        """Return the end of the SQL, or of the whole body."""
         return self.words[self.settled - 1].end if 0 < self.settled < len(self.words) else len(self.data)
 
     def parenthesis(self, named: bytes) -> int:
@@ -144,7 +146,7 @@ class _Refused(Struct, frozen=True):
         loops = (word.end for word in reversed(until) if word.text.lower() in (b"for", b"foreach"))
         return next((match for end in loops if (match := _LOOP.match(self.data, end))), None)
 
-    def named(self, named: bytes) -> int | None:
+    def place_of(self, named: bytes) -> int | None:
         """The place of a word: after the anchor if that belongs to the same statement, else before it."""
         place = self._word(lambda word: word.text == named)
         if place is None:
@@ -158,8 +160,8 @@ class _Refused(Struct, frozen=True):
             at = self.data.rfind(named, 0, end)
         return at if at >= 0 else None
 
-    def again(self, named: bytes) -> int | None:
-        """The last one of that name in the statement."""
+    def last_occurrence(self, named: bytes) -> int | None:
+        """Return the last place of that name in the statement."""
         places = [word.start for word in self.words if word.start < self.semicolon() and word.text == named]
         return places[-1] if places else None
 
@@ -175,13 +177,13 @@ class _Refused(Struct, frozen=True):
 _LOOP = re.compile(rb"\s*([\w\"., ]+)\s(?:in|slice)\s+(execute\b)?", re.IGNORECASE)
 
 
-def not_parsed(body: str, message: str, said_of: Callable[[str], str | None]) -> NotParsed:
-    """The refusal of a body in these words; ``said_of`` another body gives those of its refusal, if there is one."""
+def not_parsed(body: str, message: str, refusal_of: Callable[[str], str | None]) -> NotParsed:
+    """Return the refusal of a body with this message; ``refusal_of`` returns the message for another body, if any."""
     for pattern, sqlstate, place in _ERRORS:
         match = re.fullmatch(pattern, message, re.DOTALL)
         if match is not None:
-            return _known(body, message, sqlstate, place, match[match.lastindex or 0], said_of)
-    return _of_statement(body, message, said_of)
+            return _known(body, message, sqlstate, place, match[match.lastindex or 0], refusal_of)
+    return _of_statement(body, message, refusal_of)
 
 
 def _of_statement(body: str, message: str, said_of: Callable[[str], str | None]) -> NotParsed:
@@ -211,7 +213,7 @@ def _known(
     settled = _settled(words, settles)
     if place == "named":
         settled = _before_into(words, settled, settles)
-    refused = _Refused(data, words, settled, settles)
+    refused = _RefusedBody(data, words, settled, settles)
     at = _place(refused, place, named.encode(errors="surrogatepass"))
     if f'near "{named}"' in message and named.isidentifier():
         at = _quoted(data, words, at, message, named, said_of)
@@ -274,7 +276,7 @@ def _before_into(words: list[_Word], settled: int, settles: Callable[[_Word], bo
     return next((number for number in range(begun, settled) if into and settles(words[number])), settled)
 
 
-def _place(refused: _Refused, place: str, named: bytes) -> int | None:
+def _place(refused: _RefusedBody, place: str, named: bytes) -> int | None:
     """Where the compiler points to, in bytes; None for nowhere."""
     match place:
         case "":
@@ -295,14 +297,14 @@ def _place(refused: _Refused, place: str, named: bytes) -> int | None:
             loop = refused.loop()
             return None if loop is None else loop.start(1)
         case "again":
-            return refused.again(named)
+            return refused.last_occurrence(named)
         case "named":
-            return refused.named(named)
-    return refused.named(place.encode())
+            return refused.place_of(named)
+    return refused.place_of(place.encode())
 
 
 def is_template(body: str) -> bool:
-    """Whether a body perhaps holds placeholders, and reads otherwise where it is run."""
+    """Whether a body may hold placeholders, so that another text is run."""
     data = body.encode(errors="surrogatepass")
     blank = bytearray(data)
     for kind, token, start in tokens(data):
@@ -315,7 +317,7 @@ _LABEL = re.compile(r"<<\s*\w+\s*>>")
 
 
 def about_publication(body: str, location: int | None) -> str:
-    """The publication statement that contains a place of a body (None: its end), "" for any other statement."""
+    """Return the publication statement at a place of a body (None: its end), "" for any other statement."""
     data = body.encode(errors="surrogatepass")
     at = len(data) if location is None else in_bytes(body, location)
     words = [(token.lower(), start) for _, token, start in tokens(data)]

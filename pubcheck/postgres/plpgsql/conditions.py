@@ -86,9 +86,10 @@ GUARDED = EXISTENCE | {"55000"}
 
 
 def catches(conditions: Iterable[str], sqlstate: str) -> bool:
-    """Whether a handler for these conditions (names or SQLSTATEs) takes an error (exception_matches_conditions).
+    """Whether a handler for these conditions (names or SQLSTATEs) catches an error (exception_matches_conditions).
 
-    A SQLSTATE that ends in 000 represents its class. OTHERS takes all but query_canceled and assert_failure.
+    A SQLSTATE that ends in 000 represents its class. OTHERS catches everything except query_canceled and
+    assert_failure.
     """
     for condition in conditions:
         name = condition.lower()

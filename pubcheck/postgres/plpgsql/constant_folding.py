@@ -27,7 +27,7 @@ def _is_plain_series(call: Node) -> bool:
 
 
 def words_may_fail(node: Any) -> bool:
-    """Whether a query may fail, by its words alone."""
+    """Whether a query may fail, judging only by its text."""
     for kind, body in walk(node):
         if kind == "A_Expr" and names(body["name"])[-1] in ("/", "%"):
             return True
@@ -47,7 +47,7 @@ def _assigned(p: ParseState, expr: Expr, target: Type) -> Expr:
 
 
 class Folder(Builder):
-    """Folds constants; what is not constant is ``risky`` unless it is known to give a value for whatever it gets."""
+    """Folds constants; a call is ``risky`` unless it is known to return a value for every argument."""
 
     def __init__(self, context: Context, followed: frozenset[int]) -> None:
         super().__init__(context)
@@ -112,8 +112,8 @@ class Folder(Builder):
             return len(args) == 2 or (isinstance(args[2], Constant) and args[2].value not in (None, 0))
         return name == "set_config" and isinstance(first, str) and (first == "search_path" or "." in first)
 
-    def assigned(self, p: ParseState, part: Expr, target: Type, *, certain: bool) -> Step:
-        """What is assigned to a variable of a type; ``certain``: it surely is."""
+    def assign(self, p: ParseState, part: Expr, target: Type, *, certain: bool) -> Step:
+        """Return the step that assigns a value to a variable of a type; ``certain``: the assignment surely runs."""
         try:
             return self.build(_assigned(p, part, target))
         except ServerError:
@@ -144,8 +144,8 @@ class Folder(Builder):
             return _unknown
 
     @staticmethod
-    def evaluated(step: Step, values: Row | None, *, certain: bool) -> bool:
-        """Whether a step gives a value for these. Raises ServerError if it certainly does not."""
+    def gives_value(step: Step, values: Row | None, *, certain: bool) -> bool:
+        """Whether a step returns a value for these variables. Raises ServerError if it certainly fails."""
         if isinstance(step, Constant):
             return True
         if values is None:

@@ -1,4 +1,4 @@
-"""Where control goes: blocks, IF and CASE, EXIT and RETURN, COMMIT and ROLLBACK (pl_exec.c)."""
+"""Control flow: blocks, IF and CASE, EXIT and RETURN, COMMIT and ROLLBACK (pl_exec.c)."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any
 
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.plpgsql.calls import calls_only
-from pubcheck.postgres.plpgsql.control_flow import ON, Completion, Signal, everything
+from pubcheck.postgres.plpgsql.calls import run_called_functions
+from pubcheck.postgres.plpgsql.control_flow import ON, Completion, Signal, all_signals
 from pubcheck.postgres.plpgsql.evaluate import expression, query
-from pubcheck.postgres.plpgsql.exceptions import guarded
+from pubcheck.postgres.plpgsql.exceptions import block_with_handlers
 from pubcheck.postgres.plpgsql.guards import assumptions
 from pubcheck.postgres.plpgsql.machine import Machine
 from pubcheck.postgres.plpgsql.rows import UNKNOWN_ROWS
@@ -40,7 +40,9 @@ def run_block(machine: Machine, node: Node, outermost: bool = False) -> Completi
         frame.labels[node["label"]] = scope
     try:
         handlers = (node.get("exceptions") or {}).get("PLpgSQL_exception_block", {}).get("exc_list", ())
-        way = guarded(machine, node, handlers) if handlers else machine.statements(node.get("body", ()))
+        completion = (
+            block_with_handlers(machine, node, handlers) if handlers else machine.statements(node.get("body", ()))
+        )
     finally:
         frame.scopes.pop()
         frame.bound.difference_update(bound)
@@ -50,11 +52,11 @@ def run_block(machine: Machine, node: Node, outermost: bool = False) -> Completi
             frame.declared += 1
     label = node.get("label", "")
     if label:
-        way = Completion(
-            None if way.certain == Signal("exit", label) else way.certain,
-            [signal for signal in way.perhaps if signal != Signal("exit", label)],
+        completion = Completion(
+            None if completion.certain == Signal("exit", label) else completion.certain,
+            [signal for signal in completion.perhaps if signal != Signal("exit", label)],
         )
-    return way
+    return completion
 
 
 def branch(machine: Machine, node: Node) -> Completion:
@@ -90,12 +92,12 @@ def case_not_found(machine: Machine, node: Node) -> Completion:
 
 
 def choose(machine: Machine, branches: Sequence[tuple[Node | None, Sequence[Node]]]) -> Completion:
-    """IF and CASE: the first branch whose condition holds; each of which it may."""
-    doubts, perhaps = machine.doubt.ways, list[Signal]()
+    """Run IF or CASE: the first branch whose condition holds, or every branch whose condition may hold."""
+    branch_count, perhaps = machine.uncertainty.branches, list[Signal]()
     before: list[dict[str, Value]] | None = None
     after: list[list[dict[str, Value]]] = []
     alternatives: list[Any] = []
-    open_ended, shaky = False, machine.doubt.shaky
+    open_ended, dependencies = False, machine.uncertainty.unknown_dependencies
     try:
         for condition, body in branches:
             known = True if condition is None else machine.truth(condition)
@@ -106,23 +108,26 @@ def choose(machine: Machine, branches: Sequence[tuple[Node | None, Sequence[Node
             if before is None:
                 before = machine.frame.snapshot()
                 open_ended = True
-                machine.doubt.ways += 1
+                machine.uncertainty.branches += 1
             mark = machine.host.mark()
             with machine.branch():
-                assumed = suppose(machine, condition) if known is UNKNOWN else []
-                way = machine.statements(body)
-                unsuppose(machine, assumed)
+                assumed = assume_condition(machine, condition) if known is UNKNOWN else []
+                completion = machine.statements(body)
+                withdraw_assumptions(machine, assumed)
                 alternatives.append(machine.host.start_alternative(mark))
-            perhaps += everything(way)
+            perhaps += all_signals(completion)
             after.append(machine.frame.snapshot())
             machine.restore(before)
             if known is True:
                 open_ended = False
                 break
     finally:
-        machine.doubt.ways = doubts
+        machine.uncertainty.branches = branch_count
     if before is not None:
-        machine.host.join(alternatives, complete=not (open_ended or perhaps or machine.doubt.shaky > shaky))
+        machine.host.join(
+            alternatives,
+            complete=not (open_ended or perhaps or machine.uncertainty.unknown_dependencies > dependencies),
+        )
         if open_ended:
             after.append(before)
         machine.restore(after[0])
@@ -131,8 +136,8 @@ def choose(machine: Machine, branches: Sequence[tuple[Node | None, Sequence[Node
     return Completion(None, perhaps) if perhaps else ON
 
 
-def suppose(machine: Machine, condition: Node | None) -> list[Any]:
-    """What a condition that holds says to be there is there by assumption, without a word about it."""
+def assume_condition(machine: Machine, condition: Node | None) -> list[Any]:
+    """Assume, without a report, that the objects exist that a true condition requires."""
     if condition is None:
         return []
     node = expression(condition["PLpgSQL_expr"]["query"])
@@ -141,7 +146,7 @@ def suppose(machine: Machine, condition: Node | None) -> list[Any]:
     return machine.session.suppose(assumptions(machine.evaluator, node))
 
 
-def unsuppose(machine: Machine, supposed: list[Any]) -> None:
+def withdraw_assumptions(machine: Machine, supposed: list[Any]) -> None:
     if supposed:
         machine.session.unsuppose(supposed)
 
@@ -154,11 +159,11 @@ def exit_or_continue(machine: Machine, node: Node) -> Completion:
     return Completion(signal) if truth is True else ON
 
 
-def returned(machine: Machine, node: Node) -> Completion:
+def return_statement(machine: Machine, node: Node) -> Completion:
     if "expr" in node:
         returns = machine.frame.returns
         value = machine.value(node["expr"], machine.trial.type_named(returns) if returns else None)
-        machine.frame.result = UNKNOWN if machine.doubt.at_hand else value
+        machine.frame.result = UNKNOWN if machine.uncertainty.is_uncertain else value
     elif machine.frame.returns:
         machine.frame.result = UNKNOWN
     return Completion(Signal("return"))
@@ -168,12 +173,12 @@ def return_query(machine: Machine, node: Node) -> Completion:
     statement = query(node["query"]["PLpgSQL_expr"]["query"]) if "query" in node else None
     rows = UNKNOWN_ROWS
     if statement is not None:
-        called = calls_only(machine, machine.inner(node, "query"), statement)
+        called = run_called_functions(machine, machine.inner(node, "query"), statement)
         if called is None:
             machine.attempt(statement, machine.inner(node, "query"))
         rows = machine.rows(statement) if called is None else called
     else:
-        machine.doubt.risk()
+        machine.uncertainty.assume_risk()
     _emit(machine, [values for values, _ in rows.rows] if rows.known else None)
     return ON
 
@@ -190,14 +195,14 @@ def return_next(machine: Machine, node: Node) -> Completion:
 
 def _emit(machine: Machine, rows: Sequence[tuple[Value, ...]] | None) -> None:
     frame = machine.frame
-    if rows is None or frame.emitted is None or machine.doubt.at_hand:
+    if rows is None or frame.emitted is None or machine.uncertainty.is_uncertain:
         frame.emitted = None
     else:
         frame.emitted += rows
 
 
 def transaction(machine: Machine, commit: bool) -> Completion:
-    if not machine.atomic and any(machine.doubt.handlers):
+    if not machine.atomic and any(machine.uncertainty.handlers):
         word = "commit" if commit else "roll back"
         return machine.fail(ServerError("2D000", f"cannot {word} while a subtransaction is active"))
     if commit:

@@ -1,4 +1,4 @@
-"""How statements end: in the next one, or in a signal that leads elsewhere, for certain or perhaps."""
+"""How statements end: in the next statement, or in a certain or possible signal that leads elsewhere."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from msgspec import Struct
 
 
 class Signal(Struct, frozen=True):
-    """RETURN, EXIT, CONTINUE: where control goes instead of the next statement."""
+    """RETURN, EXIT or CONTINUE: where control goes instead of the next statement."""
 
     kind: str
     label: str = ""
 
 
 class Completion(Struct):
-    """How a list of statements ends: in a signal for certain, and in others perhaps."""
+    """How a list of statements ends: in one certain signal, or in several possible ones."""
 
     certain: Signal | None = None
     perhaps: list[Signal] = []
@@ -22,5 +22,5 @@ class Completion(Struct):
 ON = Completion()
 
 
-def everything(way: Completion) -> list[Signal]:
-    return [*way.perhaps, way.certain] if way.certain is not None else way.perhaps
+def all_signals(completion: Completion) -> list[Signal]:
+    return [*completion.perhaps, completion.certain] if completion.certain is not None else completion.perhaps

@@ -23,9 +23,10 @@ _TWO_WORDS = r"double\s+precision\b|national\s+char(?:acter)?\b"
 _REFERENCE = ("type", "rowtype")
 
 
-class Declared(Struct, frozen=True):
-    """The type that a declaration names: its text, where that begins and ends in the body, and what follows it:
-    "type" or "rowtype" after a %, "[]" for an array, or ""."""
+class Declaration(Struct, frozen=True):
+    """The type in a declaration: its text, its place in the body, and its ``reference``: "type" or "rowtype" after a %,
+    "[]" for an array, or "".
+    """
 
     text: str
     start: int
@@ -38,13 +39,13 @@ class Declared(Struct, frozen=True):
         return [part.strip('"') if part[0] == '"' else part.lower() for part in parts]
 
 
-def declared(body: str, node: Node) -> Declared | None:
-    """What a variable (PLpgSQL_var, PLpgSQL_rec) is declared as; None for one that no declaration with a type made."""
+def declaration_of(body: str, node: Node) -> Declaration | None:
+    """Return the declaration of a variable (PLpgSQL_var, PLpgSQL_rec); None if it has none with a type."""
     at = _declarations(body).get((node["refname"], node.get("lineno", 1)))
     match = _TYPE.match(body, at) if at is not None else None
     if match is None or match[1].lower() in _NO_TYPES:
         return None
-    return Declared(match[1], match.start(1), match.end(1), "[]" if match[3] else (match[2] or "").lower())
+    return Declaration(match[1], match.start(1), match.end(1), "[]" if match[3] else (match[2] or "").lower())
 
 
 _TYPE = re.compile(
@@ -74,8 +75,8 @@ def _declarations(body: str) -> dict[tuple[str, int], int]:
     return places
 
 
-def are_declarable(trial: QueryChecker, body: str, parsed: Program) -> bool:
-    """Whether the types of all variables of a body are known to be there. Raises NotParsed if one certainly is not."""
+def all_types_exist(trial: QueryChecker, body: str, parsed: Program) -> bool:
+    """Whether the types of all variables of a body are known to exist. Raises NotParsed if one certainly does not."""
     nodes = (node for kind, node in parsed.variables if kind in _WITH_TYPES and "lineno" in node)
     # All of them: a missing one may follow one that is unknown.
     return False not in {_is_declarable(trial, body, node) for node in nodes}
@@ -86,7 +87,7 @@ _WITH_TYPES = ("PLpgSQL_var", "PLpgSQL_rec")
 
 def _is_declarable(trial: QueryChecker, body: str, node: Node) -> bool:
     written = typname(node)
-    declaration = declared(body, node)
+    declaration = declaration_of(body, node)
     if declaration is None:
         return not written or bool(trial.type_named(written)[0])
     if declaration.reference in _REFERENCE:
@@ -100,7 +101,7 @@ def _is_declarable(trial: QueryChecker, body: str, node: Node) -> bool:
     return False
 
 
-def _refers(trial: QueryChecker, body: str, declaration: Declared) -> bool:
+def _refers(trial: QueryChecker, body: str, declaration: Declaration) -> bool:
     """%TYPE of a column or variable, and %ROWTYPE."""
     session, parts = trial.session, declaration.parts
     early = session.catalog.major.number < 17 and declaration.reference == "type"
@@ -135,8 +136,10 @@ def _is_label(session: Session, body: str, name: str) -> bool:
 
 
 def first_refusal(trial: QueryChecker, body: str, failure: NotParsed) -> NotParsed | None:
-    """What the server certainly says first of a body that the parser refuses: perhaps that a type in a declaration
-    before is not there. None where it is not known what it says, or a body with placeholders is run as another text.
+    """Return the error that the server certainly raises first for a body that the parser refuses.
+
+    A missing type in an earlier declaration comes before the parser's error. None if the error is not known, or if a
+    body with placeholders is run as another text.
     """
     first = _missing_type(trial, body, failure) or failure
     return first if first.sqlstate is not None and (first.statement or not is_template(body)) else None
@@ -159,5 +162,5 @@ def _missing_type(trial: QueryChecker, body: str, failure: NotParsed) -> NotPars
 
 def _ends_by(body: str, node: Node, semicolon: int) -> bool:
     """Whether a declaration names a type before the semicolon (-1 for none)."""
-    declaration = declared(body, node)
+    declaration = declaration_of(body, node)
     return declaration is not None and declaration.text.lower() != "begin" and declaration.end <= semicolon

@@ -1,4 +1,4 @@
-"""Values of expressions: what of SQL guards, loops and EXECUTE are made of. What is not followed is UNKNOWN."""
+"""Values of expressions, as guards, loops and EXECUTE use them. An expression that is not followed is UNKNOWN."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from pubcheck.postgres.plpgsql.values import (
     Scope,
     Value,
     array,
-    both,
-    coerced,
-    either,
-    equal,
-    less,
-    negated,
+    coerce,
+    has_unknown,
     size_of,
+    sql_and,
+    sql_equal,
+    sql_less,
+    sql_not,
+    sql_or,
     text,
-    unknown,
 )
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.sql_value_functions import name_of
@@ -46,8 +46,10 @@ _DEPTH = 60
 
 
 class Evaluator:
-    """Works out expressions for a session; ``variable`` gives the value of a (qualified) variable, or MISSING, and
-    ``run_query`` the rows of a sub-select."""
+    """Evaluates expressions for a session.
+
+    ``variable`` returns the value of a (qualified) variable, or MISSING, and ``run_query`` the rows of a sub-select.
+    """
 
     def __init__(
         self,
@@ -69,12 +71,12 @@ class Evaluator:
         """For all that a block evaluates."""
 
     def of_text(self, sql: str) -> Value:
-        """The value of an expression by its text. Raises Failed."""
+        """Return the value of an expression in a text. Raises Failed."""
         node = expression(sql)
         return UNKNOWN if node is None else self.value(node)
 
     def value(self, node: Node, scope: Scope | None = None) -> Value:
-        """The value of an expression's node. Raises Failed."""
+        """Return the value of an expression's node. Raises Failed."""
         if self._depth >= _DEPTH:
             return UNKNOWN
         self._depth += 1
@@ -173,10 +175,10 @@ class Evaluator:
             raise Failed("22P02", f'invalid input syntax for type {_WHOLE[type_label]}: "{value}"')
         if type_name.get("typmods") and type_label not in ("bpchar",):
             type_label += "(n)"
-        return coerced(value, type_label + ("[]" if "arrayBounds" in type_name else ""))
+        return coerce(value, type_label + ("[]" if "arrayBounds" in type_name else ""))
 
     def regclass(self, value: Value) -> Value:
-        """A value as a regclass."""
+        """Return a value as a regclass."""
         if isinstance(value, int) and not isinstance(value, bool):
             return self._relid(value)
         if not isinstance(value, str):
@@ -187,7 +189,7 @@ class Evaluator:
         return UNKNOWN if row is None else self._relid(row.oid)
 
     def regnamespace(self, value: Value) -> Value:
-        """A value as a regnamespace; None for a name if the schema certainly does not exist."""
+        """Return a value as a regnamespace; None for a name if the schema certainly does not exist."""
         catalog = self.session.catalog
         if isinstance(value, int) and not isinstance(value, bool):
             row = catalog.namespaces.get(value)
@@ -207,7 +209,7 @@ class Evaluator:
         return Relid(oid, relation_name(self.session, row)) if row is not None else UNKNOWN
 
     def to_regclass(self, name: Value) -> Value:
-        """The relation of a name; NULL where there certainly is none."""
+        """Return the relation of a name; NULL if it certainly does not exist."""
         if not isinstance(name, str):
             return name if name is None else UNKNOWN
         row = self.session.regclass(name)
@@ -250,12 +252,12 @@ class Evaluator:
         if kind == "AEXPR_IN":
             left = self.value(node["lexpr"], scope)
             result = self._any(left, [self.value(item, scope) for item in right_node["List"]["items"]])
-            return result if name == "=" else negated(result)
+            return result if name == "=" else sql_not(result)
         if kind in ("AEXPR_BETWEEN", "AEXPR_NOT_BETWEEN"):
             low, high = (self.value(item, scope) for item in right_node["List"]["items"])
             left = self.value(node["lexpr"], scope)
-            result = both(negated(less(left, low)), negated(less(high, left)))
-            return result if kind == "AEXPR_BETWEEN" else negated(result)
+            result = sql_and(sql_not(sql_less(left, low)), sql_not(sql_less(high, left)))
+            return result if kind == "AEXPR_BETWEEN" else sql_not(result)
         left = self.value(node["lexpr"], scope) if "lexpr" in node else MISSING
         right = self.value(right_node, scope)
         if kind in ("AEXPR_OP_ANY", "AEXPR_OP_ALL"):
@@ -264,14 +266,14 @@ class Evaluator:
                 return items if items is None else UNKNOWN
             if kind == "AEXPR_OP_ANY" and name == "=":
                 return self._any(left, items)
-            return negated(self._any(left, items)) if kind == "AEXPR_OP_ALL" and name == "<>" else UNKNOWN
+            return sql_not(self._any(left, items)) if kind == "AEXPR_OP_ALL" and name == "<>" else UNKNOWN
         if kind in ("AEXPR_DISTINCT", "AEXPR_NOT_DISTINCT"):
-            if unknown(left, right):
+            if has_unknown(left, right):
                 return UNKNOWN
-            same = left is None and right is None if left is None or right is None else equal(left, right)
-            return same if kind == "AEXPR_NOT_DISTINCT" else negated(same)
+            same = left is None and right is None if left is None or right is None else sql_equal(left, right)
+            return same if kind == "AEXPR_NOT_DISTINCT" else sql_not(same)
         if kind == "AEXPR_NULLIF":
-            same = equal(left, right)
+            same = sql_equal(left, right)
             return UNKNOWN if same is UNKNOWN else None if same is True else left
         if left is MISSING:
             return -right if name == "-" and is_number(right) else UNKNOWN
@@ -279,27 +281,27 @@ class Evaluator:
             left, right = text(left), text(right)
             if left is None or right is None:
                 return None
-            return UNKNOWN if unknown(left, right) else _MATCHERS[name](self.budget, left, right)
+            return UNKNOWN if has_unknown(left, right) else _MATCHERS[name](self.budget, left, right)
         return _OPERATORS[name](left, right) if name in _OPERATORS else UNKNOWN
 
     @staticmethod
     def _any(left: Value, items: list[Value]) -> Value:
         result: Value = False
         for item in items:
-            result = either(result, equal(left, item))
+            result = sql_or(result, sql_equal(left, item))
         return result
 
     def _boolean(self, node: Node, scope: Scope | None) -> Value:
         if node["boolop"] == "NOT_EXPR":
-            return negated(coerced(self.value(node["args"][0], scope), "boolean"))
-        joined, result = (both, True) if node["boolop"] == "AND_EXPR" else (either, False)
+            return sql_not(coerce(self.value(node["args"][0], scope), "boolean"))
+        joined, result = (sql_and, True) if node["boolop"] == "AND_EXPR" else (sql_or, False)
         decided, unsure = not result, self.unsure
         constants = (item["A_Const"]["boolval"] for item in node["args"] if "boolval" in item.get("A_Const", ()))
         if any(each.get("boolval", False) is decided for each in constants):
             return decided  # the planner leaves out the rest
         try:
             for item in node["args"]:
-                result = joined(result, coerced(self.value(item, scope), "boolean"))
+                result = joined(result, coerce(self.value(item, scope), "boolean"))
                 if result is decided:
                     break
                 self.unsure += result is UNKNOWN
@@ -314,7 +316,7 @@ class Evaluator:
         return (value is None) == (node["nulltesttype"] == "IS_NULL")
 
     def _truth_test(self, node: Node, scope: Scope | None) -> Value:
-        value = coerced(self.value(node["arg"], scope), "boolean")
+        value = coerce(self.value(node["arg"], scope), "boolean")
         if value is UNKNOWN:
             return UNKNOWN
         expected = {"TRUE": True, "FALSE": False, "UNKNOWN": None}[node["booltesttype"].rpartition("_")[2]]
@@ -332,7 +334,7 @@ class Evaluator:
         for item in node["args"]:
             when = item["CaseWhen"]
             test = self.value(when["expr"], scope)
-            truth = coerced(test, "boolean") if subject is MISSING else equal(subject, test)
+            truth = coerce(test, "boolean") if subject is MISSING else sql_equal(subject, test)
             if truth is UNKNOWN:
                 return UNKNOWN
             if truth is True:
@@ -371,9 +373,9 @@ class Evaluator:
         left = self.value(node["testexpr"], scope)
         truth: Value = False
         for values, sure in rows.rows:
-            same = equal(left, values if isinstance(left, tuple) else values[0])
-            truth = either(truth, same if sure else both(UNKNOWN, same))
-        return either(truth, UNKNOWN) if rows.open else truth
+            same = sql_equal(left, values if isinstance(left, tuple) else values[0])
+            truth = sql_or(truth, same if sure else sql_and(UNKNOWN, same))
+        return sql_or(truth, UNKNOWN) if rows.open else truth
 
     def _function(self, node: Node, scope: Scope | None) -> Value:
         path = names(node["funcname"])
@@ -402,7 +404,7 @@ _SHORT = 10_000
 
 
 def expression(sql: str) -> Node | None:
-    """The node of an expression by its text; None where it is none, or is not all that the text says."""
+    """Return the node of an expression in a text; None if the text is not exactly one expression."""
     return (_expression if len(sql) <= _SHORT else _expression.__wrapped__)(sql)
 
 
@@ -419,7 +421,7 @@ def _expression(sql: str) -> Node | None:
 
 
 def query(sql: str) -> Node | None:
-    """The SelectStmt of a text; None for any other statement."""
+    """Return the SelectStmt of a text; None for any other statement."""
     return (_query if len(sql) <= _SHORT else _query.__wrapped__)(sql)
 
 
@@ -437,7 +439,7 @@ _WHOLE = {"int2": "smallint", "int4": "integer", "int8": "bigint"}
 
 def _divided(left: Value, right: Value) -> Value:
     """What is left of the quotient is cut off, as C does. Raises Failed 22012."""
-    left, right = coerced(left, "bigint"), coerced(right, "bigint")
+    left, right = coerce(left, "bigint"), coerce(right, "bigint")
     if left is None or right is None:
         return None
     if right == 0 and right is not False:
@@ -452,12 +454,12 @@ def _remainder(left: Value, right: Value) -> Value:
     quotient = _divided(left, right)
     if not is_number(quotient):
         return quotient
-    return coerced(left, "bigint") - quotient * coerced(right, "bigint")
+    return coerce(left, "bigint") - quotient * coerce(right, "bigint")
 
 
 def _arithmetic(apply: Callable[[int, int], int]) -> Callable[[Value, Value], Value]:
     def work(left: Value, right: Value) -> Value:
-        left, right = coerced(left, "bigint"), coerced(right, "bigint")
+        left, right = coerce(left, "bigint"), coerce(right, "bigint")
         if left is None or right is None:
             return None
         if not (is_number(left) and is_number(right)):
@@ -495,12 +497,12 @@ def _matches(folding: bool, negative: bool) -> Matcher:
 
 
 _OPERATORS: dict[str, Callable[[Value, Value], Value]] = {
-    "=": equal,
-    "<>": lambda left, right: negated(equal(left, right)),
-    "<": less,
-    ">": lambda left, right: less(right, left),
-    "<=": lambda left, right: negated(less(right, left)),
-    ">=": lambda left, right: negated(less(left, right)),
+    "=": sql_equal,
+    "<>": lambda left, right: sql_not(sql_equal(left, right)),
+    "<": sql_less,
+    ">": lambda left, right: sql_less(right, left),
+    "<=": lambda left, right: sql_not(sql_less(right, left)),
+    ">=": lambda left, right: sql_not(sql_less(left, right)),
     "||": concatenated,
     "+": _arithmetic(int.__add__),
     "-": _arithmetic(int.__sub__),

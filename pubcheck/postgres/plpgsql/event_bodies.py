@@ -1,4 +1,4 @@
-"""What the function of an event trigger does, as far as it asks for nothing but the event and the command tag
+"""The function of an event trigger, as far as it reads only the event and the command tag
 (src/pl/plpgsql/src/pl_exec.c: plpgsql_exec_event_trigger).
 """
 
@@ -36,7 +36,7 @@ _GIVEN_AT = {
 
 
 def fire(session: Session, routine: Routine, event: str, tag: str) -> None:
-    """Run the function for one command. Raises ServerError where it certainly raises one, and Unknowable."""
+    """Run the function for one command. Raises ServerError if it certainly raises one, and Unknowable."""
     try:
         parsed = program(routine.header(), routine.body.text)
     except (NotParsed, TooDeep):
@@ -52,7 +52,7 @@ class _Run(Struct):
     tag: str
 
     def run(self, body: list[Node]) -> bool:
-        """Whether the statements come to a RETURN."""
+        """Whether the statements reach a RETURN."""
         for item in body:
             ((kind, node),) = item.items()
             if kind == "PLpgSQL_stmt_return":

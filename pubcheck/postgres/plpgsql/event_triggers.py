@@ -1,7 +1,7 @@
-"""Which statements event triggers refuse (commands/event_trigger.c).
+"""Statements that event triggers refuse (commands/event_trigger.c).
 
-What their functions change is not followed. A function that asks for the event and the command tag alone is run for
-each statement; of any other function that may raise an error it is only known that it may refuse a statement.
+The changes that their functions make are not followed. A function that reads only the event and the command tag is run
+for each statement. Any other function that may raise an error makes every statement uncertain.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ _ABOUT = frozenset(("AlterPublicationStmt", "CreatePublicationStmt"))
 
 
 def refuse_start(session: Session, name: str, node: Node) -> bool:
-    """Fire the triggers that come before a statement, whose node is called ``name``: whether one perhaps refuses it.
+    """Fire the triggers that run before a statement, whose node is called ``name``: whether one may refuse it.
 
-    Raises ServerError where one certainly does.
+    Raises ServerError if one certainly does.
     """
     return _fire_all(session, name, node, (_START,))
 
 
 def refuse_end(session: Session, name: str, node: Node, changes: Iterable[tuple[Any, Any, Any]]) -> bool:
-    """The same of those that come after it; ``changes`` are what it did, as the journal has it."""
+    """Fire the triggers that run after a statement; ``changes`` are its changes, as in the journal."""
     gone = [former for heap, key, former in changes if key not in heap]
     dropped = any(isinstance(row, _REPORTED) or (isinstance(row, Relation) and row.persistence != "t") for row in gone)
     return _fire_all(session, name, node, (_DROP, _END) if name in _DROPS else (_END,), dropped=dropped)
@@ -74,7 +74,7 @@ def _names_publication(node: Node) -> bool:
 
 
 def assume_effects(session: Session, name: str) -> None:
-    """Mark as unknown what the function of a new event trigger may change."""
+    """Mark as unknown the objects that the function of a new event trigger may change."""
     trigger = trigger_named(session, name)
     if trigger is not None:
         row = session.catalog.procs[trigger.function]

@@ -1,4 +1,4 @@
-"""Errors that a block raises, and the handlers that take them (pl_exec.c: exec_stmt_block, exec_stmt_raise)."""
+"""Errors that a block raises, and the handlers that catch them (pl_exec.c: exec_stmt_block, exec_stmt_raise)."""
 
 from __future__ import annotations
 
@@ -7,87 +7,97 @@ from collections.abc import Sequence
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.plpgsql.conditions import CONDITIONS, EXISTENCE, catches
-from pubcheck.postgres.plpgsql.control_flow import ON, Completion, Signal, everything
+from pubcheck.postgres.plpgsql.control_flow import ON, Completion, Signal, all_signals
 from pubcheck.postgres.plpgsql.host import Raised
 from pubcheck.postgres.plpgsql.machine import Machine
-from pubcheck.postgres.plpgsql.uncertainty import takes_all, takes_data
+from pubcheck.postgres.plpgsql.uncertainty import catches_all, catches_data_errors
 from pubcheck.postgres.plpgsql.values import UNKNOWN, Value, text
 
 
-def guarded(machine: Machine, node: Node, handlers: Sequence[Node]) -> Completion:
-    """A block with EXCEPTION is a subtransaction: what its handler takes never happened (exec_stmt_block)."""
+def block_with_handlers(machine: Machine, node: Node, handlers: Sequence[Node]) -> Completion:
+    """Run a block with EXCEPTION as a subtransaction: its handler undoes the block (exec_stmt_block)."""
     host = machine.host
     conditions = [
         [condition["PLpgSQL_condition"]["condname"] for condition in handler["PLpgSQL_exception"]["conditions"]]
         for handler in handlers
     ]
-    mark, shaky, risks = host.mark(), machine.doubt.shaky, machine.doubt.risks
-    doubts, compared = machine.doubt.ways, machine.doubt.compared
-    variables, unproven = machine.frame.snapshot(), machine.doubt.unproven
+    mark, dependencies, risks = host.mark(), machine.uncertainty.unknown_dependencies, machine.uncertainty.risks
+    branches, compared = machine.uncertainty.branches, machine.uncertainty.compared
+    variables, maybe_undone = machine.frame.snapshot(), machine.uncertainty.maybe_undone
     depth = len(machine.frames)
-    machine.doubt.handlers.append([name for each in conditions for name in each])
+    machine.uncertainty.handlers.append([name for each in conditions for name in each])
     try:
-        way = protected(machine, node.get("body", ()))
+        completion = run_protected(machine, node.get("body", ()))
     except Raised as raised:
         taken = next((at for at, names_ in enumerate(conditions) if catches(names_, raised.error.sqlstate)), None)
         if taken is None or raised.compiled:
             raise
         del machine.frames[depth:]
         host.undo(mark)
-        machine.doubt.ways, machine.doubt.compared, machine.doubt.unproven = doubts, compared, unproven
-        if takes_all(conditions[taken]) and raised.error.sqlstate not in EXISTENCE:
+        machine.uncertainty.branches, machine.uncertainty.compared, machine.uncertainty.maybe_undone = (
+            branches,
+            compared,
+            maybe_undone,
+        )
+        if catches_all(conditions[taken]) and raised.error.sqlstate not in EXISTENCE:
             host.swallowed(raised)
-        machine.doubt.handlers.pop()
-        machine.doubt.handlers.append([])
+        machine.uncertainty.handlers.pop()
+        machine.uncertainty.handlers.append([])
         return handle(machine, handlers[taken], raised)
     finally:
-        machine.doubt.handlers.pop()
-    way = Completion(way.certain, [signal for signal in way.perhaps if signal.kind != "raised"])
-    if any(takes_all(each) for each in conditions):
-        machine.doubt.unproven = unproven
-    risky = machine.doubt.risks > risks
+        machine.uncertainty.handlers.pop()
+    completion = Completion(completion.certain, [signal for signal in completion.perhaps if signal.kind != "raised"])
+    if any(catches_all(each) for each in conditions):
+        machine.uncertainty.maybe_undone = maybe_undone
+    risky = machine.uncertainty.risks > risks
     if risky:
         host.assume_since(mark)
-        if any(takes_all(each) for each in conditions) or not any(map(takes_data, machine.doubt.handlers)):
-            machine.doubt.risks = risks
-    if machine.doubt.shaky > shaky or risky:
+        if any(catches_all(each) for each in conditions) or not any(
+            map(catches_data_errors, machine.uncertainty.handlers)
+        ):
+            machine.uncertainty.risks = risks
+    if machine.uncertainty.unknown_dependencies > dependencies or risky:
         host.skip(mark)
         # Something may have failed after all: then what a handler does is done as well.
         before = machine.frame.snapshot()
         for handler in handlers:
             with machine.branch():
-                way = Completion(way.certain, [*way.perhaps, *everything(handle(machine, handler, None))])
+                completion = Completion(
+                    completion.certain, [*completion.perhaps, *all_signals(handle(machine, handler, None))]
+                )
         machine.frame.blur(before)
         machine.frame.blur(variables)
-    return way
+    return completion
 
 
-def protected(machine: Machine, nodes: Sequence[Node]) -> Completion:
-    """As ``Machine.statements``; after a statement that may have failed, and then been taken, the rest is in doubt."""
-    doubts, compared = machine.doubt.ways, machine.doubt.compared
+def run_protected(machine: Machine, nodes: Sequence[Node]) -> Completion:
+    """Run statements like ``Machine.statements``; after one that may have failed and been caught, the rest is
+    uncertain.
+    """
+    branches, compared = machine.uncertainty.branches, machine.uncertainty.compared
     perhaps: list[Signal] = []
     try:
         for node in nodes:
-            shaky, risks = machine.doubt.shaky, machine.doubt.risks
-            way = machine.statements([node])
-            perhaps += way.perhaps
-            if way.certain is not None:
+            dependencies, risks = machine.uncertainty.unknown_dependencies, machine.uncertainty.risks
+            completion = machine.statements([node])
+            perhaps += completion.perhaps
+            if completion.certain is not None:
                 return (
-                    Completion(None, [*perhaps, way.certain])
-                    if machine.doubt.ways > doubts
-                    else Completion(way.certain, perhaps)
+                    Completion(None, [*perhaps, completion.certain])
+                    if machine.uncertainty.branches > branches
+                    else Completion(completion.certain, perhaps)
                 )
-            if way.perhaps or machine.doubt.shaky > shaky:
-                machine.doubt.ways += 1
-            elif machine.doubt.risks > risks:
-                machine.doubt.after_risk()
+            if completion.perhaps or machine.uncertainty.unknown_dependencies > dependencies:
+                machine.uncertainty.branches += 1
+            elif machine.uncertainty.risks > risks:
+                machine.uncertainty.after_risk()
         return Completion(None, perhaps)
     finally:
-        machine.doubt.ways, machine.doubt.compared = doubts, compared
+        machine.uncertainty.branches, machine.uncertainty.compared = branches, compared
 
 
 def handle(machine: Machine, handler: Node, raised: Raised | None) -> Completion:
-    """What a handler does; None for an error that there perhaps is."""
+    """Run a handler; ``raised`` is None for an error that is only possible."""
     error = raised.error if raised is not None else None
     scope: dict[str, Value] = {
         "sqlstate": error.sqlstate if error is not None else UNKNOWN,
@@ -106,8 +116,8 @@ def handle(machine: Machine, handler: Node, raised: Raised | None) -> Completion
             machine.errors.pop()
 
 
-def raised(machine: Machine, node: Node) -> Completion:
-    """RAISE: anything below EXCEPTION only speaks (exec_stmt_raise)."""
+def raise_statement(machine: Machine, node: Node) -> Completion:
+    """Run RAISE: levels below EXCEPTION only send a message (exec_stmt_raise)."""
     if node.get("elog_level", 21) < 21:
         for each in node.get("params", ()):
             machine.value(each)
@@ -167,10 +177,10 @@ def message_of(template: str, values: list[Value]) -> Value:
     return message.replace("\0", "%")
 
 
-def asserted(machine: Machine, node: Node) -> Completion:
+def assert_statement(machine: Machine, node: Node) -> Completion:
     truth = machine.truth(node["cond"])
     if truth is UNKNOWN:
-        machine.doubt.risk()
+        machine.uncertainty.assume_risk()
         return ON
     if truth is True:
         return ON

@@ -8,20 +8,20 @@ from collections.abc import Sequence
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.opaque_sql import concerns_nothing_published, wording
 from pubcheck.postgres.parse import Node, SyntaxRefused, TooDeep, parse
-from pubcheck.postgres.plpgsql.calls import calls_of, calls_only, cannot_be_read
+from pubcheck.postgres.plpgsql.calls import refuse_unparsable, run_called_functions, run_calls
 from pubcheck.postgres.plpgsql.compile_errors import NotParsed
 from pubcheck.postgres.plpgsql.control_flow import ON, Completion
 from pubcheck.postgres.plpgsql.evaluate import expression, query
 from pubcheck.postgres.plpgsql.host import Inner, Raised
 from pubcheck.postgres.plpgsql.machine import MAX_DEPTH, Machine
 from pubcheck.postgres.plpgsql.rows import UNKNOWN_ROWS, Rows
-from pubcheck.postgres.plpgsql.statement_sequence import do, parameters, script, seen
+from pubcheck.postgres.plpgsql.statement_sequence import do, execute_parameters, frame_variables, script
 from pubcheck.postgres.plpgsql.values import UNKNOWN, Value, text
 from pubcheck.postgres.source_text import Text, do_body, literal_at
 
 
-def plain(machine: Machine, node: Node) -> Completion:
-    """A plain SQL statement (exec_stmt_execsql)."""
+def plain_statement(machine: Machine, node: Node) -> Completion:
+    """Run a plain SQL statement (exec_stmt_execsql)."""
     inner = machine.inner(node, "sqlstmt")
     try:
         parsed = parse(inner.text.text)
@@ -49,17 +49,17 @@ def plain(machine: Machine, node: Node) -> Completion:
 
 
 def select_into(machine: Machine, node: Node, name: str, body: Node) -> None:
-    """SELECT ... INTO (exec_stmt_execsql): the first row, or NULLs."""
+    """Run SELECT ... INTO (exec_stmt_execsql): the first row, or NULLs."""
     if name == "SelectStmt":
         inner = machine.inner(node, "sqlstmt")
-        called = calls_only(machine, inner, body)
+        called = run_called_functions(machine, inner, body)
         rows = machine.rows(body) if called is None else called
         if called is None:
             target = node.get("target")
             # Of values that are known it is seen whether the variables take them.
-            machine.attempt(body, inner, None if rows.known and machine.reads_all(target) else target)
+            machine.attempt(body, inner, None if rows.known and machine.accept_any_value(target) else target)
         if node.get("strict") and not rows.known:
-            machine.doubt.risk()
+            machine.uncertainty.assume_risk()
     else:
         rows = UNKNOWN_ROWS
     target = node.get("target")
@@ -68,7 +68,7 @@ def select_into(machine: Machine, node: Node, name: str, body: Node) -> None:
         machine.frame.put("found", rows.exists())
         return
     if node.get("strict"):
-        strictly(machine, rows)
+        require_one_row(machine, rows)
     if rows.rows:
         machine.assign_to(target, rows.rows[0][0], rows.columns)
     else:
@@ -102,7 +102,7 @@ def call_procedure(machine: Machine, node: Node) -> Completion:
 
 
 def execute(machine: Machine, node: Node) -> Completion:
-    """EXECUTE (exec_stmt_dynexecute)."""
+    """Run EXECUTE (exec_stmt_dynexecute)."""
     value = text(machine.value(node["query"]))
     inner = machine.inner(node, "query")
     if value is None:
@@ -112,10 +112,10 @@ def execute(machine: Machine, node: Node) -> Completion:
         known = inner.text.text if own else machine.frame.known and wording(machine.frame.known)
         machine.host.unfollowed(inner, known)
         machine.assign_to(node.get("target"), (), ())
-        machine.doubt.shake()
+        machine.uncertainty.depend_on_unknown()
         return ON
-    built = executed(machine, inner, node, value)
-    with parameters(machine, node):
+    built = executed_text(machine, inner, node, value)
+    with execute_parameters(machine, node):
         if node.get("into"):
             execute_into(machine, node, value)
         script(machine, built)
@@ -131,24 +131,24 @@ def execute_into(machine: Machine, node: Node, value: str) -> None:
     elif not _RETURNING.match(value):
         machine.fail(ServerError("42601", "INTO used with a command that cannot return data"))
     if node.get("strict"):
-        strictly(machine, rows)
+        require_one_row(machine, rows)
     if rows.known:
         values = rows.rows[0][0] if rows.rows else (None,) * max(1, len(rows.columns))
-    with seen(machine):
+    with frame_variables(machine):
         machine.assign_to(node.get("target"), values, rows.columns)
 
 
-def strictly(machine: Machine, rows: Rows) -> None:
-    """INTO STRICT: exactly one row."""
+def require_one_row(machine: Machine, rows: Rows) -> None:
+    """Raise the error of INTO STRICT unless there is exactly one row."""
     if not rows.known:
-        machine.doubt.risk()
+        machine.uncertainty.assume_risk()
     elif len(rows.rows) != 1:
         several = ("P0003", "query returned more than one row")
         machine.fail(ServerError(*(several if rows.rows else ("P0002", "query returned no rows"))))
 
 
-def executed(machine: Machine, inner: Inner, node: Node, value: str) -> Inner:
-    """The text that EXECUTE runs; where it is a literal, with its exact place."""
+def executed_text(machine: Machine, inner: Inner, node: Node, value: str) -> Inner:
+    """Return the text that EXECUTE runs; if it is a literal, at its exact place."""
     sql = inner.text.text
     constant = expression(sql)
     if constant is not None and "A_Const" in constant and inner.text.sites:
@@ -158,17 +158,17 @@ def executed(machine: Machine, inner: Inner, node: Node, value: str) -> Inner:
 
 
 def apply(machine: Machine, inner: Inner, name: str, node: Node) -> None:
-    """One parsed statement; what it calls is looked into."""
+    """Apply one parsed statement, and run the functions that it calls."""
     if name == "DoStmt":
-        nested(machine, inner, node)
+        run_nested_block(machine, inner, node)
         return
-    if name in ("SelectStmt", "CallStmt") and calls_of(machine, inner, name, node) is not None:
+    if name in ("SelectStmt", "CallStmt") and run_calls(machine, inner, name, node) is not None:
         return
     do(machine, inner, name, node)
 
 
-def nested(machine: Machine, inner: Inner, node: Node) -> None:
-    """EXECUTE of a DO."""
+def run_nested_block(machine: Machine, inner: Inner, node: Node) -> None:
+    """Run EXECUTE of a DO statement."""
     body = do_body(inner.text, node)
     if body is None or len(machine.frames) >= MAX_DEPTH:
         machine.host.unfollowed(inner, inner.text.text)
@@ -176,7 +176,7 @@ def nested(machine: Machine, inner: Inner, node: Node) -> None:
     try:
         machine.block(body, None if body.sites else inner)
     except (NotParsed, TooDeep) as failure:
-        if not cannot_be_read(machine, body.text, failure, inner):
+        if not refuse_unparsable(machine, body.text, failure, inner):
             machine.host.unfollowed(inner, inner.text.text)
 
 

@@ -1,4 +1,4 @@
-"""The variables of a function or block that is run."""
+"""The variables of the function or block that is running."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from pubcheck.postgres.catalog import FIRST_NORMAL_OID
 from pubcheck.postgres.plpgsql.host import Inner
 from pubcheck.postgres.plpgsql.parse import Program
 from pubcheck.postgres.plpgsql.query_check import QueryChecker
-from pubcheck.postgres.plpgsql.values import MISSING, UNKNOWN, Failed, Value, coerced, unknown
+from pubcheck.postgres.plpgsql.values import MISSING, UNKNOWN, Failed, Value, coerce, has_unknown
 from pubcheck.postgres.plpgsql.variable_binding import Type
 from pubcheck.postgres.source_text import Text
 
 
 class Frame:
-    """A function's variables, by name in the blocks that declare them, innermost last."""
+    """The variables of a function, by name, in the blocks that declare them; the innermost block is the last."""
 
     def __init__(self, program: Program, body: Text, at: Inner | None) -> None:
         self.program = program
@@ -52,7 +52,7 @@ class Frame:
         """The names of records, those that perhaps are of a type with a length or precision, what aliases represent."""
 
     def look_up(self, parts: tuple[str, ...]) -> Value:
-        """A variable's value, or MISSING. Raises Failed for a field of a record that has none."""
+        """Return a variable's value, or MISSING. Raises Failed for a field that a record does not have."""
         if self.parameters is not None:
             return self.parameters.get(parts[0], MISSING)
         if parts[0] in self.aliases:
@@ -78,18 +78,18 @@ class Frame:
 
     def put(self, name: str, value: Value) -> None:
         scope = next((scope for scope in reversed(self.scopes) if name in scope), self.scopes[0])
-        scope[name] = coerced(value, self.types[name]) if name in self.types else value
+        scope[name] = coerce(value, self.types[name]) if name in self.types else value
 
     def snapshot(self) -> list[dict[str, Value]]:
         return [dict(scope) for scope in self.scopes]
 
     def blur(self, before: list[dict[str, Value]]) -> None:
-        """What has another value than before may have either."""
+        """Make variables unknown whose values differ from those before."""
         for scope, former in zip(self.scopes, before, strict=False):
             for name, value in scope.items():
                 if name not in former or former[name] is not value:
                     old = former.get(name, UNKNOWN)
-                    if unknown(old, value) or type(old) is not type(value) or old != value:
+                    if has_unknown(old, value) or type(old) is not type(value) or old != value:
                         scope[name] = UNKNOWN
 
 
@@ -126,8 +126,8 @@ _LIMITED = re.compile(
 )
 
 
-class Variables:
-    """A frame's variables as a ``Trial`` asks for them: their types and values by name."""
+class FrameVariables:
+    """The variables of a frame, as a ``QueryChecker`` needs them: their types and values by name."""
 
     def __init__(self, frame: Frame | None, trial: QueryChecker) -> None:
         self.frame, self.trial = frame, trial

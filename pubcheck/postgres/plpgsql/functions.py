@@ -1,4 +1,4 @@
-"""Functions of the server's that expressions in blocks call, of values as far as they are known."""
+"""Built-in functions that expressions in blocks call, for values as far as they are known."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from pubcheck.postgres.catalog import TEMPORARY
 from pubcheck.postgres.ddl.object_descriptions import quote
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import names
-from pubcheck.postgres.plpgsql.values import LIMIT, UNKNOWN, Failed, Scope, Value, array, text, unknown
+from pubcheck.postgres.plpgsql.values import LIMIT, UNKNOWN, Failed, Scope, Value, array, has_unknown, text
 from pubcheck.postgres.session import Session
 
 
 class Evaluation(Protocol):
-    """What functions ask of the evaluator that calls them."""
+    """The part of the evaluator that functions use."""
 
     session: Session
 
@@ -52,7 +52,7 @@ _FORMAT = re.compile(r"%(?:%|(?:(\d+)\$)?(-?)(\*(?:\d+\$)?|\d+)?([sIL]))")
 
 
 def literal(value: str) -> str:
-    """quote_literal."""
+    """Return a text as quote_literal does."""
     quoted = "'" + value.replace("'", "''").replace("\\", "\\\\") + "'"
     return "E" + quoted if "\\" in value else quoted
 
@@ -114,7 +114,7 @@ def _texts(function: Callable[..., Value]) -> Callable[..., Value]:
         if any(argument is None for argument in arguments):
             return None
         strings = [text(argument) for argument in arguments]
-        return UNKNOWN if unknown(*strings) else function(*strings)
+        return UNKNOWN if has_unknown(*strings) else function(*strings)
 
     return call
 
@@ -125,12 +125,12 @@ def _folded(function: Callable[[str], str]) -> Callable[..., Value]:
 
 def _concat(self: Evaluation, *arguments: Value) -> Value:
     strings = [text(argument, cast=False) for argument in arguments if argument is not None]
-    return UNKNOWN if unknown(*strings) else joined("", strings)
+    return UNKNOWN if has_unknown(*strings) else joined("", strings)
 
 
 def _concat_ws(self: Evaluation, separator: Value, *arguments: Value) -> Value:
     strings = [text(argument, cast=False) for argument in arguments if argument is not None]
-    if separator is None or unknown(separator, *strings):
+    if separator is None or has_unknown(separator, *strings):
         return separator if separator is None else UNKNOWN
     return joined(str(text(separator)), strings)
 
@@ -151,13 +151,13 @@ def _array_to_string(self: Evaluation, items: Value, separator: Value, null: Val
     items = array(items)
     if items is None or separator is None:
         return None
-    if unknown(items, separator) or null is not None:
+    if has_unknown(items, separator) or null is not None:
         return UNKNOWN
     return joined(str(separator), [str(text(item, cast=False)) for item in items if item is not None])
 
 
 def _string_to_array(self: Evaluation, string: Value, separator: Value) -> Value:
-    if string is None or separator is None or unknown(string, separator):
+    if string is None or separator is None or has_unknown(string, separator):
         return None if string is None else UNKNOWN
     return [] if string == "" else [string] if separator == "" else string.split(separator)
 
@@ -169,7 +169,7 @@ def _append(self: Evaluation, items: Value, item: Value) -> Value:
 
 def _remove(self: Evaluation, items: Value, item: Value) -> Value:
     elements = array(items)
-    if not isinstance(elements, list) or unknown(elements, item):
+    if not isinstance(elements, list) or has_unknown(elements, item):
         return UNKNOWN
     return [element for element in elements if element != item]
 
@@ -292,7 +292,7 @@ FUNCTIONS: dict[str, Callable[..., Value]] = {
 
 
 def set_returning(self: Evaluation, node: Node, scope: Scope | None) -> list[Value] | None:
-    """The rows of a function that returns a set, as values of one column; None where they are not known."""
+    """Return the rows of a function that returns a set, as values of one column; None if they are not known."""
     name = names(node["funcname"])[-1]
     arguments = [self.value(item, scope) for item in node.get("args", ())]
     if name == "unnest" and len(arguments) == 1:

@@ -1,4 +1,4 @@
-"""What a condition that holds says to be there: the publications and tables that it looks for."""
+"""The publications and tables that must exist if a condition is true, because the condition looks for them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Assumption = tuple[str, str, str]
 
 
 def assumptions(evaluator: Evaluator, node: Node) -> list[Assumption]:
-    """What is there where an expression is true."""
+    """Return the objects that exist if an expression is true."""
     return list(_assumed(evaluator, node, positive=True))
 
 

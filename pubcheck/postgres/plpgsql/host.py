@@ -1,4 +1,4 @@
-"""What an interpreter needs of whoever applies its statements, and what passes between them."""
+"""The interface between an interpreter and the host that applies its statements."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ Excuse = Callable[[ServerError, bool], bool]
 
 
 class ExecutionContext(Struct, frozen=True):
-    """What is known of a statement before it is done.
+    """The circumstances in which a statement is applied.
 
-    ``doubtful``: whether it is run is not known; ``unsure``: one before it may have failed; ``handled``: there are
-    handlers around it, so that nobody would hear of it if it failed. ``in_branch``: it runs if the branch around it
-    does, whose effects the interpreter compares as a whole.
+    ``doubtful``: it may not run. ``unsure``: a statement before it may have failed. ``handled``: a handler around it
+    would hide its failure. ``in_branch``: it runs if the branch around it does; the interpreter compares the effects of
+    the branch as a whole.
     """
 
     doubtful: bool
@@ -53,56 +53,58 @@ class Raised(Exception):
 
 
 class Exhausted(Exception):
-    """More statements than are followed."""
+    """The limit of statements that are followed is reached."""
 
 
 class Host(Protocol):
-    """Who applies statements and keeps what is found; what an interpreter needs of the fold."""
+    """The host of an interpreter: it applies statements and keeps findings."""
 
     session: Session
 
-    def do(self, inner: Inner, name: str, node: Node, standing: ExecutionContext) -> bool | ServerError:
-        """Apply one statement: whether that rests on nothing unseen, or the refusal that is only assumed.
+    def do(self, inner: Inner, name: str, node: Node, context: ExecutionContext) -> bool | ServerError:
+        """Apply one statement. Return whether it depends on nothing unknown, or the assumed refusal.
 
-        Raises Raised where it is certainly refused.
+        Raises Raised if it is certainly refused.
         """
         ...
 
     def unfollowed(self, inner: Inner | None, known: str | None) -> None:
-        """Something runs that is not followed; ``known`` is what is known of its text."""
+        """Note that something runs that is not followed; ``known`` is the known part of its text."""
         ...
 
     def mark(self) -> Any:
-        """A point to go back to."""
+        """Return a point that ``undo`` can go back to."""
         ...
 
     def undo(self, mark: Any) -> None:
-        """Take back what was done and found since ``mark``."""
+        """Undo all changes and drop all findings since ``mark``."""
         ...
 
     def assume_since(self, mark: Any) -> None:
-        """What was done since ``mark`` has perhaps been undone."""
+        """Mark the changes since ``mark`` as assumed: they may have been undone."""
         ...
 
     def skip(self, mark: Any) -> None:
-        """The branch that began at ``mark`` was perhaps skipped: what it changed is there by assumption."""
+        """Mark the changes of the branch that began at ``mark`` as assumed: it may have been skipped."""
         ...
 
     def start_alternative(self, mark: Any) -> Any:
-        """A branch that began at ``mark`` is over, and another one is run instead of it.
+        """End a branch that began at ``mark``, and start the one that runs instead of it.
 
         Return the replica identities that it set; they are as before the branch again.
         """
         ...
 
     def join(self, alternatives: Sequence[Any], *, complete: bool) -> None:
-        """One of these branches was run, each as ``start_alternative`` returned it; ``complete``: certainly one."""
+        """Join alternative branches, each as ``start_alternative`` returned it; ``complete``: one of them certainly
+        ran.
+        """
         ...
 
     def finish(self, *, commit: bool) -> bool:
-        """COMMIT or ROLLBACK within the block; False where the block is part of a transaction."""
+        """Run COMMIT or ROLLBACK within the block; False if the block is part of a transaction."""
         ...
 
     def swallowed(self, raised: Raised) -> None:
-        """A certain refusal is caught by a handler for everything and not spoken of."""
+        """Note that a handler for everything caught a certain refusal and hides it."""
         ...

@@ -1,7 +1,8 @@
-"""Runs PL/pgSQL over the catalog, as far as everything it asks is known (src/pl/plpgsql/src/pl_exec.c).
+"""Runs PL/pgSQL over the catalog, as far as everything that it reads is known (src/pl/plpgsql/src/pl_exec.c).
 
-What is certain is done as the server would. Where a condition is not known both ways are gone, *in doubt*: statements
-are applied, and all that they lead to is assumed. What cannot be followed at all is said to the host.
+Certain statements run as on the server. If a condition is unknown, both branches are run *in doubt*: their statements
+are applied, and everything that follows from them is assumed. Statements that cannot be followed are reported to the
+host.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from pubcheck.postgres.plpgsql.machine import Machine, Work
 from pubcheck.postgres.source_text import Text
 
 _WORKS: Mapping[str, Work] = {
-    "PLpgSQL_stmt_assert": exceptions.asserted,
+    "PLpgSQL_stmt_assert": exceptions.assert_statement,
     "PLpgSQL_stmt_assign": assignment.assign,
     "PLpgSQL_stmt_block": control.run_block,
     "PLpgSQL_stmt_call": execution.call_procedure,
@@ -28,7 +29,7 @@ _WORKS: Mapping[str, Work] = {
     "PLpgSQL_stmt_commit": control.commit,
     "PLpgSQL_stmt_dynexecute": execution.execute,
     "PLpgSQL_stmt_dynfors": loops.for_dynamic,
-    "PLpgSQL_stmt_execsql": execution.plain,
+    "PLpgSQL_stmt_execsql": execution.plain_statement,
     "PLpgSQL_stmt_exit": control.exit_or_continue,
     "PLpgSQL_stmt_fetch": assignment.fetch,
     "PLpgSQL_stmt_forc": loops.for_cursor,
@@ -37,11 +38,11 @@ _WORKS: Mapping[str, Work] = {
     "PLpgSQL_stmt_fors": loops.for_rows,
     "PLpgSQL_stmt_getdiag": exceptions.diagnostics,
     "PLpgSQL_stmt_if": control.branch,
-    "PLpgSQL_stmt_loop": loops.endless,
+    "PLpgSQL_stmt_loop": loops.endless_loop,
     "PLpgSQL_stmt_open": assignment.open_cursor,
     "PLpgSQL_stmt_perform": execution.perform,
-    "PLpgSQL_stmt_raise": exceptions.raised,
-    "PLpgSQL_stmt_return": control.returned,
+    "PLpgSQL_stmt_raise": exceptions.raise_statement,
+    "PLpgSQL_stmt_return": control.return_statement,
     "PLpgSQL_stmt_return_next": control.return_next,
     "PLpgSQL_stmt_return_query": control.return_query,
     "PLpgSQL_stmt_rollback": control.rollback,
@@ -57,24 +58,24 @@ class Interpreter(Machine):
 
     def __init__(self, host: Host, routine_of: Callable[[Proc], Routine | None]) -> None:
         super().__init__(host, routine_of)
-        self.evaluator.caller = partial(calls.called, self)
+        self.evaluator.caller = partial(calls.call_in_expression, self)
 
     def apply(self, inner: Inner, name: str, node: Node) -> None:
         execution.apply(self, inner, name, node)
 
-    def followed_in(self, statement: Node) -> list[int]:
-        return calls.followed_in(self, statement) if self.session.catalog.routines else []
+    def followed_functions(self, statement: Node) -> list[int]:
+        return calls.followed_functions(self, statement) if self.session.catalog.routines else []
 
     def run_block(self, node: Node, outermost: bool = False) -> Completion:
         return control.run_block(self, node, outermost)
 
     def rehearse(self, routine: Routine) -> None:
-        """Runs a function that nothing calls, in doubt and without arguments. Raises NotParsed, TooDeep."""
-        self.doubt.ways += 1
+        """Run a function that nothing calls, in doubt and without arguments. Raises NotParsed, TooDeep."""
+        self.uncertainty.branches += 1
         self.begun = self.host.mark()
         calls.run_body(self, routine, None, None)
 
     def statement(self, text: Text, name: str, node: Node, number: tuple[int, ...] = ()) -> None:
-        """SELECT or CALL at the top level, which calls functions. Raises Raised."""
+        """Run SELECT or CALL at the top level, which calls functions. Raises Raised."""
         self.begun = self.host.mark()
         self.apply(Inner(text, number), name, node)

@@ -1,4 +1,4 @@
-"""Loops: over numbers, rows, arrays, and as long as something holds (pl_exec.c)."""
+"""Loops: over numbers, rows and arrays, and WHILE (pl_exec.c)."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ from typing import Any
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.plpgsql.assignment import cursor_of
-from pubcheck.postgres.plpgsql.calls import calls_only
-from pubcheck.postgres.plpgsql.control_flow import Completion, Signal, everything
+from pubcheck.postgres.plpgsql.calls import run_called_functions
+from pubcheck.postgres.plpgsql.control_flow import Completion, Signal, all_signals
 from pubcheck.postgres.plpgsql.evaluate import query
 from pubcheck.postgres.plpgsql.host import Exhausted
 from pubcheck.postgres.plpgsql.machine import Machine
 from pubcheck.postgres.plpgsql.rows import UNKNOWN_ROWS, Rows
-from pubcheck.postgres.plpgsql.statement_sequence import parameters
-from pubcheck.postgres.plpgsql.values import LIMIT, UNKNOWN, Value, array, coerced, text
+from pubcheck.postgres.plpgsql.statement_sequence import execute_parameters
+from pubcheck.postgres.plpgsql.values import LIMIT, UNKNOWN, Value, array, coerce, text
 from pubcheck.postgres.plpgsql.variable_binding import INTEGER
 
 
 def loop_body(machine: Machine, node: Node, label: str) -> tuple[Completion, bool]:
-    """One round: what it leads to beyond the loop, and whether the loop is over."""
+    """Run one iteration. Return its signals beyond the loop, and whether the loop is over."""
     machine.spend()
-    way = machine.statements(node.get("body", ()))
+    completion = machine.statements(node.get("body", ()))
     beyond: list[Signal] = []
-    for signal in way.perhaps:
+    for signal in completion.perhaps:
         if signal.kind not in ("exit", "continue") or signal.label not in ("", label):
             beyond.append(signal)
         elif signal.kind == "exit" and Signal("perhaps over") not in beyond:
             beyond.append(Signal("perhaps over"))
-    certain = way.certain
+    certain = completion.certain
     if certain is None or (certain.kind == "continue" and certain.label in ("", label)):
         return Completion(None, beyond), False
     if certain.kind == "exit" and certain.label in ("", label):
@@ -38,10 +38,10 @@ def loop_body(machine: Machine, node: Node, label: str) -> tuple[Completion, boo
     return Completion(certain, beyond), True
 
 
-def rounds(machine: Machine, node: Node, values: Sequence[Any] | None, bind: Callable[[Any], None]) -> Completion:
-    """FOR: a round for each of the values, whatever is bound to each; None for values that are not known."""
+def iterate(machine: Machine, node: Node, values: Sequence[Any] | None, bind: Callable[[Any], None]) -> Completion:
+    """Run FOR: one iteration for each value, which ``bind`` assigns; None for unknown values."""
     label = node.get("label", "")
-    doubts = machine.doubt.ways
+    branches = machine.uncertainty.branches
     perhaps: list[Signal] = []
     machine.frame.scopes.append({})
     try:
@@ -49,27 +49,27 @@ def rounds(machine: Machine, node: Node, values: Sequence[Any] | None, bind: Cal
             before = machine.frame.snapshot()
             with machine.branch():
                 bind(None)
-                way, _ = loop_body(machine, node, label)
+                completion, _ = loop_body(machine, node, label)
             machine.frame.blur(before)
             machine.frame.put("found", UNKNOWN)
-            return Completion(None, [signal for signal in everything(way) if signal.kind != "perhaps over"])
+            return Completion(None, [signal for signal in all_signals(completion) if signal.kind != "perhaps over"])
         for value in values:
             bind(value)
-            way, over = loop_body(machine, node, label)
-            perhaps += [signal for signal in way.perhaps if signal.kind != "perhaps over"]
-            if way.perhaps:
-                machine.doubt.ways += 1
-            if way.certain is not None:
-                if machine.doubt.ways > doubts:
-                    return Completion(None, [*perhaps, way.certain])
-                return Completion(way.certain, perhaps)
+            completion, over = loop_body(machine, node, label)
+            perhaps += [signal for signal in completion.perhaps if signal.kind != "perhaps over"]
+            if completion.perhaps:
+                machine.uncertainty.branches += 1
+            if completion.certain is not None:
+                if machine.uncertainty.branches > branches:
+                    return Completion(None, [*perhaps, completion.certain])
+                return Completion(completion.certain, perhaps)
             if over:
                 break
-        machine.frame.put("found", bool(values) if machine.doubt.ways == doubts else UNKNOWN)
+        machine.frame.put("found", bool(values) if machine.uncertainty.branches == branches else UNKNOWN)
         return Completion(None, perhaps)
     finally:
         machine.frame.scopes.pop()
-        machine.doubt.ways = doubts
+        machine.uncertainty.branches = branches
 
 
 def for_integers(machine: Machine, node: Node) -> Completion:
@@ -86,14 +86,14 @@ def for_integers(machine: Machine, node: Node) -> Completion:
     def bind(value: Any) -> None:
         machine.frame.scopes[-1][name] = UNKNOWN if values is None else value
 
-    return rounds(machine, node, values, bind)
+    return iterate(machine, node, values, bind)
 
 
 def bound_of(machine: Machine, node: Node, side: str) -> Value:
-    """A bound of FOR, or its step (exec_stmt_fori)."""
+    """Return a bound of FOR, or its step (exec_stmt_fori)."""
     if side not in node:
         return 1
-    value = coerced(machine.value(node[side], INTEGER), "int4")
+    value = coerce(machine.value(node[side], INTEGER), "int4")
     words = "BY value" if side == "step" else f"{side} bound"
     if value is None:
         machine.fail(ServerError("22004", f"{words} of FOR loop cannot be null"))
@@ -107,11 +107,11 @@ def for_rows(machine: Machine, node: Node) -> Completion:
     rows = UNKNOWN_ROWS
     statement = query(node["query"]["PLpgSQL_expr"]["query"])
     if statement is not None:
-        called = calls_only(machine, machine.inner(node, "query"), statement)
+        called = run_called_functions(machine, machine.inner(node, "query"), statement)
         if called is None:
             machine.attempt(statement, None, node["var"])
         rows = machine.rows(statement) if called is None else called
-    return over(machine, node, rows)
+    return for_each_row(machine, node, rows)
 
 
 def for_dynamic(machine: Machine, node: Node) -> Completion:
@@ -121,46 +121,48 @@ def for_dynamic(machine: Machine, node: Node) -> Completion:
     statement = query(sql) if isinstance(sql, str) else None
     rows = UNKNOWN_ROWS
     if statement is not None:
-        with parameters(machine, node):
+        with execute_parameters(machine, node):
             machine.attempt(statement, None, node["var"])
             rows = machine.rows(statement)
-    return over(machine, node, rows)
+    return for_each_row(machine, node, rows)
 
 
 def for_cursor(machine: Machine, node: Node) -> Completion:
     sql = cursor_of(machine, node).get("cursor_explicit_expr", {}).get("PLpgSQL_expr", {}).get("query")
     statement = query(sql) if sql and "argquery" not in node else None
     if statement is None:
-        machine.doubt.risk()
-        return over(machine, node, UNKNOWN_ROWS)
+        machine.uncertainty.assume_risk()
+        return for_each_row(machine, node, UNKNOWN_ROWS)
     machine.attempt(statement)
-    return over(machine, node, machine.rows(statement))
+    return for_each_row(machine, node, machine.rows(statement))
 
 
-def over(machine: Machine, node: Node, rows: Rows) -> Completion:
-    """A loop over the rows of a query; rows that may exist represent unknown rows."""
+def for_each_row(machine: Machine, node: Node, rows: Rows) -> Completion:
+    """Run a loop over the rows of a query; rows that may exist represent unknown rows."""
     if rows.known and len(rows.rows) > LIMIT:
         raise Exhausted
     if rows.known and not rows.rows:
         machine.assign_to(node["var"], (None,) * len(rows.columns), rows.columns)
     if rows.known:
-        return rounds(machine, node, rows.rows, lambda row: machine.assign_to(node["var"], row[0], rows.columns))
+        return iterate(machine, node, rows.rows, lambda row: machine.assign_to(node["var"], row[0], rows.columns))
     perhaps: list[Signal] = []
     before = machine.frame.snapshot()
-    machine.doubt.shaky += 1
+    machine.uncertainty.unknown_dependencies += 1
     sure = [values for values, surely in rows.rows[:LIMIT] if surely]
-    way = rounds(machine, node, sure, lambda row: machine.assign_to(node["var"], row, rows.columns))
-    perhaps += everything(way)
-    machine.doubt.ways += 1
+    completion = iterate(machine, node, sure, lambda row: machine.assign_to(node["var"], row, rows.columns))
+    perhaps += all_signals(completion)
+    machine.uncertainty.branches += 1
     try:
         for values in [values for values, surely in rows.rows[:LIMIT] if not surely]:
             with machine.branch():
-                way = rounds(machine, node, [values], lambda row: machine.assign_to(node["var"], row, rows.columns))
-            perhaps += everything(way)
+                completion = iterate(
+                    machine, node, [values], lambda row: machine.assign_to(node["var"], row, rows.columns)
+                )
+            perhaps += all_signals(completion)
         if rows.open:
-            perhaps += everything(rounds(machine, node, None, lambda _: machine.assign_to(node["var"], (), ())))
+            perhaps += all_signals(iterate(machine, node, None, lambda _: machine.assign_to(node["var"], (), ())))
     finally:
-        machine.doubt.ways -= 1
+        machine.uncertainty.branches -= 1
     machine.frame.blur(before)
     return Completion(None, perhaps)
 
@@ -170,17 +172,17 @@ def foreach(machine: Machine, node: Node) -> Completion:
     if node.get("slice"):
         items = UNKNOWN
     if items is UNKNOWN:
-        machine.doubt.risk()
+        machine.uncertainty.assume_risk()
     if items is None:
         return machine.fail(ServerError("22004", "FOREACH expression must not be null"))
     values = items if isinstance(items, list) else None
     if values is not None and len(values) > LIMIT:
         raise Exhausted
     number = node.get("varno", 0)
-    return rounds(machine, node, values, lambda item: machine.put(number, UNKNOWN if values is None else item))
+    return iterate(machine, node, values, lambda item: machine.put(number, UNKNOWN if values is None else item))
 
 
-def endless(machine: Machine, node: Node) -> Completion:
+def endless_loop(machine: Machine, node: Node) -> Completion:
     return repeat(machine, node, lambda: True)
 
 
@@ -197,12 +199,12 @@ def repeat(machine: Machine, node: Node, goes_on: Callable[[], Value]) -> Comple
             return Completion(None, perhaps)
         before = machine.frame.snapshot()
         with machine.branch() if truth is UNKNOWN else nullcontext():
-            way, over = loop_body(machine, node, label)
-        perhaps += [signal for signal in way.perhaps if signal.kind != "perhaps over"]
-        if way.perhaps or truth is UNKNOWN:
+            completion, over = loop_body(machine, node, label)
+        perhaps += [signal for signal in completion.perhaps if signal.kind != "perhaps over"]
+        if completion.perhaps or truth is UNKNOWN:
             # The number of iterations is not known: one represents all of them.
             machine.frame.blur(before)
-            return Completion(None, [*perhaps, *([way.certain] if way.certain else [])])
-        if way.certain is not None or over:
-            return Completion(way.certain, perhaps)
+            return Completion(None, [*perhaps, *([completion.certain] if completion.certain else [])])
+        if completion.certain is not None or over:
+            return Completion(completion.certain, perhaps)
     raise Exhausted

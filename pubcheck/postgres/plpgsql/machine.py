@@ -1,4 +1,4 @@
-"""Runs statements in order, each by the function that its kind has in a table."""
+"""Runs statements in order; a table has the function for each kind of statement."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Work = Callable[["Machine", Node], Completion]
 
 
 class Machine(Memory):
-    """What runs the statements of a body; the functions of the other modules are given it."""
+    """Runs the statements of a body; the functions of the other modules get it as an argument."""
 
     works: Mapping[str, Work]
     """By kind of statement, the function that does it."""
@@ -52,25 +52,25 @@ class Machine(Memory):
         self.left = MAX_STATEMENTS
 
     def apply(self, inner: Inner, name: str, node: Node) -> None:
-        """One parsed statement; what it calls is looked into."""
+        """Apply one parsed statement, and run the functions that it calls."""
         raise NotImplementedError
 
     def run_block(self, node: Node, outermost: bool = False) -> Completion:
-        """A block with its variables and handlers."""
+        """Run a block with its variables and handlers."""
         raise NotImplementedError
 
     def block(self, body: Text, at: Inner | None = None) -> None:
-        """DO: runs the body. Raises Raised, NotParsed, TooDeep."""
+        """Run the body of DO. Raises Raised, NotParsed, TooDeep."""
         self.begun = self.host.mark() if self.begun is None else self.begun
         self.run(Frame(program("DO", body.text), body, at), {})
 
     def settle(self) -> None:
-        """What was done so far perhaps never happened, if something may have failed: then it is there by assumption."""
-        if self.doubt.unproven:
+        """Mark all changes so far as assumed if something may have failed: then they may have been undone."""
+        if self.uncertainty.maybe_undone:
             self.host.assume_since(self.begun)
 
     def run(self, frame: Frame, arguments: dict[str, Value]) -> Value:
-        """Runs a frame's program with these arguments; what it returns."""
+        """Run a frame's program with these arguments, and return its value."""
         if len(self.frames) >= MAX_DEPTH:
             raise Exhausted
         parsed = frame.program
@@ -82,11 +82,11 @@ class Machine(Memory):
         if "found" in frame.scopes[0]:
             frame.scopes[0]["found"] = False
         self.frames.append(frame)
-        doubts = self.doubt.ways
+        branches = self.uncertainty.branches
         if any(name.lower() not in _COLLATIONS for name in _COLLATED.findall(frame.body.text)):
-            self.doubt.risk()
+            self.uncertainty.assume_risk()
         try:
-            way = self.run_block(
+            completion = self.run_block(
                 {
                     "lineno": parsed.lineno,
                     "body": parsed.body,
@@ -95,56 +95,56 @@ class Machine(Memory):
                 },
                 outermost=True,
             )
-            if frame.returns and way.certain is None:
-                self._ends_without_return(way)
+            if frame.returns and completion.certain is None:
+                self._ends_without_return(completion)
         finally:
             self.frames.pop()
-            self.doubt.ways = doubts
+            self.uncertainty.branches = branches
         return frame.result
 
-    def _ends_without_return(self, way: Completion) -> None:
-        if any(signal.kind == "return" for signal in way.perhaps):
-            self.doubt.risk()
+    def _ends_without_return(self, completion: Completion) -> None:
+        if any(signal.kind == "return" for signal in completion.perhaps):
+            self.uncertainty.assume_risk()
         else:
             self.fail(ServerError("2F005", "control reached end of function without RETURN"))
 
     @contextmanager
     def branch(self) -> Iterator[None]:
-        """Run statements that are perhaps skipped, all of them."""
-        doubt, host = self.doubt, self.host
-        ways, compared, mark = doubt.ways, doubt.compared, host.mark()
-        doubt.ways = doubt.compared = ways + 1
+        """Run statements that may all be skipped."""
+        uncertainty, host = self.uncertainty, self.host
+        branches, compared, mark = uncertainty.branches, uncertainty.compared, host.mark()
+        uncertainty.branches = uncertainty.compared = branches + 1
         try:
             yield
             host.skip(mark)
         finally:
-            doubt.ways, doubt.compared = ways, compared
+            uncertainty.branches, uncertainty.compared = branches, compared
 
     def statements(self, nodes: Sequence[Node]) -> Completion:
-        """Runs statements one after the other; after one that perhaps leads away the rest is in doubt."""
+        """Run statements one after the other; after one that may lead elsewhere, the rest is uncertain."""
         perhaps: list[Signal] = []
-        doubts, compared = self.doubt.ways, self.doubt.compared
+        branches, compared = self.uncertainty.branches, self.uncertainty.compared
         try:
             for node in nodes:
-                risks = self.doubt.risks
+                risks = self.uncertainty.risks
                 for kind, body in node.items():
                     self.left -= 1
                     if self.left < 0:
                         raise Exhausted
                     work = self.works.get(kind)
-                    way = work(self, body) if work is not None else ON
-                    if way.perhaps:
-                        perhaps += way.perhaps
-                        self.doubt.ways += 1
-                    if way.certain is not None:
-                        if self.doubt.ways > doubts:
-                            return Completion(None, [*perhaps, way.certain])
-                        return Completion(way.certain, perhaps)
-                if self.doubt.risks > risks:
-                    self.doubt.after_risk()
+                    completion = work(self, body) if work is not None else ON
+                    if completion.perhaps:
+                        perhaps += completion.perhaps
+                        self.uncertainty.branches += 1
+                    if completion.certain is not None:
+                        if self.uncertainty.branches > branches:
+                            return Completion(None, [*perhaps, completion.certain])
+                        return Completion(completion.certain, perhaps)
+                if self.uncertainty.risks > risks:
+                    self.uncertainty.after_risk()
             return Completion(None, perhaps) if perhaps else ON
         finally:
-            self.doubt.ways, self.doubt.compared = doubts, compared
+            self.uncertainty.branches, self.uncertainty.compared = branches, compared
 
     def inner(self, node: Node, field: str) -> Inner:
         """Return a statement's SQL at its place in the file."""
@@ -169,11 +169,11 @@ class Machine(Memory):
         return Inner(frame.body.part(site.start, site.end, sql), (site.number,))
 
     def refuse(self, error: ServerError, inner: Inner) -> None:
-        """A refusal outside of the catalog's own."""
-        if not self.doubt.at_hand and not self.doubt.shaky:
+        """Raise an error that the catalog does not raise itself."""
+        if not self.uncertainty.is_uncertain and not self.uncertainty.unknown_dependencies:
             raise Raised(error, inner)
-        self.doubt.failed_perhaps(error)
-        if not self.excuse(error, False):
+        self.uncertainty.assume_failure(error)
+        if not self.is_excused(error, False):
             self.host.unfollowed(inner, inner.text.text)
 
 

@@ -17,7 +17,7 @@ from pubcheck.postgres.tokens import tokens
 _decode = Decoder().decode
 
 
-class Site(Struct, frozen=True):
+class StatementSite(Struct, frozen=True):
     """The place of a statement's SQL in the body (characters), and its number among the statements with SQL."""
 
     number: int
@@ -26,15 +26,18 @@ class Site(Struct, frozen=True):
 
 
 class Program(Struct, frozen=True):
-    """A parsed body. ``sites`` are by the identity of a statement's node; so are ``floors``: of a block, the line on
-    which the last statement before it begins, for its own variables are declared after that."""
+    """A parsed body.
+
+    ``sites`` are by the identity of a statement's node. So are ``floors``: for a block, the line on which the last
+    statement before it begins, because its own variables are declared after that.
+    """
 
     body: list[Node]
     label: str
     lineno: int
     exceptions: Node | None
     variables: list[tuple[str, Node]]
-    sites: dict[int, Site]
+    sites: dict[int, StatementSite]
     floors: dict[int, int]
 
 
@@ -43,7 +46,10 @@ _SHORT = 1 << 16
 
 
 def program(header: str, body: str) -> Program:
-    """The program of a body; ``header`` is what comes before ``AS``: ``DO`` or a CREATE FUNCTION. Raises NotParsed."""
+    """Return the program of a body; ``header`` is the text before ``AS``: ``DO`` or a CREATE FUNCTION.
+
+    Raises NotParsed.
+    """
     return (_program if len(body) <= _SHORT else _program.__wrapped__)(header, body)
 
 
@@ -83,7 +89,7 @@ def _program(header: str, body: str) -> Program:
         if "lineno" in block or len(inner) != 1 or "PLpgSQL_stmt_block" not in inner[0]:
             break
         block = inner[0]["PLpgSQL_stmt_block"]
-    places = _Places(body, block)
+    places = _StatementFinder(body, block)
     places.find(block)
     _name_what_is_returned(body, places.returns, False)
     _name_what_is_returned(body, places.nexts, True)
@@ -99,7 +105,7 @@ def _program(header: str, body: str) -> Program:
 
 
 def typname(node: Node) -> str:
-    """The type that a variable (PLpgSQL_var) is declared with, as it is written; "" where none is."""
+    """Return the type that a variable (PLpgSQL_var) is declared with, as it is written; "" without one."""
     written: str = node.get("datatype", {}).get("PLpgSQL_type", {}).get("typname", "")
     return written
 
@@ -108,7 +114,7 @@ _RETURN: Node = {"PLpgSQL_stmt_return": {}}
 
 
 def check_sql(body: str) -> None:
-    """Raises NotParsed for a function's body in SQL that the grammar refuses."""
+    """Raise NotParsed for a function's body in SQL that the grammar refuses."""
     try:
         parse(body)
     except SyntaxRefused as refusal:
@@ -155,14 +161,14 @@ _NEAR = 1000
 """Characters behind the beginning of a statement's line in which it is looked for first."""
 
 
-class _Places:
-    """Finds statements in the body that the parser gives the line and the text of, in the order of the text."""
+class _StatementFinder:
+    """Finds the statements of which the parser returns the line and the text, in the order of the text."""
 
     def __init__(self, body: str, block: Node) -> None:
         self._body = body
         self._lines = [0, *(match.end() for match in re.finditer("\n", body))]
         self._cursor = 0
-        self.sites: dict[int, Site] = {}
+        self.sites: dict[int, StatementSite] = {}
         self.returns: list[Node] = []
         self.nexts: list[Node] = []
         """The RETURN and RETURN NEXT statements that are written, in the order of the text."""
@@ -205,10 +211,10 @@ class _Places:
         number = len(self.sites)
         place = self._find(query, start)
         if place is None:
-            self.sites[id(node)] = Site(number, start, start)
+            self.sites[id(node)] = StatementSite(number, start, start)
             return
         self._cursor = place[0] + 1
-        self.sites[id(node)] = Site(number, *place)
+        self.sites[id(node)] = StatementSite(number, *place)
 
     def _find(self, query: str, start: int) -> tuple[int, int] | None:
         # It is mostly at the expected place, if not letter by letter: then the rest of the body is not searched.

@@ -1,5 +1,4 @@
-"""SELECT over the system catalogs, constant lists and functions that return sets: which rows there are, for all that
-is seen."""
+"""SELECT over the system catalogs, constant lists and functions that return sets, as far as the rows are known."""
 
 from __future__ import annotations
 
@@ -19,13 +18,25 @@ from pubcheck.postgres.plpgsql.columns import columns as columns_of
 from pubcheck.postgres.plpgsql.evaluate import Evaluator
 from pubcheck.postgres.plpgsql.functions import set_returning
 from pubcheck.postgres.plpgsql.rows import UNKNOWN_ROWS, Rows, SeenRow, distinct_rows, hashable, sortable
-from pubcheck.postgres.plpgsql.values import LIMIT, MISSING, UNKNOWN, Relid, Scope, Value, array, both, coerced, unknown
+from pubcheck.postgres.plpgsql.values import (
+    LIMIT,
+    MISSING,
+    UNKNOWN,
+    Relid,
+    Scope,
+    Value,
+    array,
+    coerce,
+    has_unknown,
+    sql_and,
+)
 
 
-class _Item(Struct):
-    """Something in FROM: its alias, its columns (None: not known), its node; ``left``: of an outer join, with ``on``.
+class _FromItem(Struct):
+    """An item of FROM: its alias, its columns (None: unknown) and its node.
 
-    ``catalog`` is the name of the system catalog that it reads, if it does.
+    ``left``: it is on the nullable side of an outer join, with the condition ``on``. ``catalog`` is the name of the
+    system catalog that it reads, if any.
     """
 
     alias: str
@@ -37,14 +48,14 @@ class _Item(Struct):
 
 
 class _Condition(Struct):
-    """A conjunct of WHERE, and the aliases that it needs; None for all."""
+    """A condition of WHERE that AND combines with others, and the aliases that it needs; None for all."""
 
     node: Node
     needs: frozenset[str] | None
 
 
 def run(evaluator: Evaluator, node: Node, outer: Scope | None = None) -> Rows:
-    """The rows of a SelectStmt."""
+    """Return the rows of a SelectStmt."""
     try:
         return _Query(evaluator, node, outer).result()
     except Unknowable:
@@ -80,7 +91,7 @@ class _Query:
             return Rows(tuple(f"column{at}" for at in range(1, len(rows[0]) + 1)), [(row, True) for row in rows])
         if "larg" in node:
             return self._union()
-        items: list[_Item] = []
+        items: list[_FromItem] = []
         conditions: list[Node] = []
         for each in node.get("fromClause", ()):
             if not self._flatten(each, items, conditions):
@@ -154,7 +165,7 @@ class _Query:
 
     # FROM.
 
-    def _flatten(self, node: Node, items: list[_Item], conditions: list[Node]) -> bool:
+    def _flatten(self, node: Node, items: list[_FromItem], conditions: list[Node]) -> bool:
         """Take in something of FROM; False for what is not followed."""
         for kind, body in node.items():
             if kind == "RangeVar":
@@ -182,7 +193,7 @@ class _Query:
                 return True
         return False
 
-    def _table(self, node: Node) -> _Item:
+    def _table(self, node: Node) -> _FromItem:
         schema, name = node.get("schemaname"), node["relname"]
         alias = node.get("alias", {}).get("aliasname", name)
         session = self.evaluator.session
@@ -192,9 +203,9 @@ class _Query:
         columns = columns_of(schema, name) if schema in ("pg_catalog", "information_schema") else None
         if columns is not None and "colnames" in node.get("alias", {}):
             columns = None
-        return _Item(alias, columns, node, name if columns is not None else "")
+        return _FromItem(alias, columns, node, name if columns is not None else "")
 
-    def _derived(self, kind: str, body: Node) -> _Item | None:
+    def _derived(self, kind: str, body: Node) -> _FromItem | None:
         alias = body.get("alias", {})
         renamed = tuple(names(alias.get("colnames", ())))
         if kind == "RangeFunction":
@@ -204,10 +215,10 @@ class _Query:
             if "FuncCall" not in call:
                 return None
             name = alias.get("aliasname", names(call["FuncCall"]["funcname"])[-1])
-            return _Item(name, renamed or (name,), body)
-        return _Item(alias.get("aliasname", "?"), renamed or None, body)
+            return _FromItem(name, renamed or (name,), body)
+        return _FromItem(alias.get("aliasname", "?"), renamed or None, body)
 
-    def _needs(self, node: Node, items: list[_Item]) -> frozenset[str] | None:
+    def _needs(self, node: Node, items: list[_FromItem]) -> frozenset[str] | None:
         """The aliases that an expression reads; None for those of which that is not known."""
         aliases: set[str] = set()
         for kind, body in walk(node):
@@ -224,7 +235,7 @@ class _Query:
         return frozenset(aliases)
 
     def _joined(
-        self, tables: dict[str, Any], items: list[_Item], conditions: list[_Condition], sure: Value
+        self, tables: dict[str, Any], items: list[_FromItem], conditions: list[_Condition], sure: Value
     ) -> Iterator[tuple[Scope, Value]]:
         """Every combination of rows that the conditions do not exclude, with what is known of their truth."""
         scope = Scope(tables, self.outer)
@@ -233,10 +244,10 @@ class _Query:
             if items and (condition.needs is None or not condition.needs <= tables.keys()):
                 left.append(condition)
                 continue
-            truth = coerced(self.evaluator.value(condition.node, scope), "boolean")
+            truth = coerce(self.evaluator.value(condition.node, scope), "boolean")
             if truth is False or truth is None:
                 return
-            sure = both(sure, truth)
+            sure = sql_and(sure, truth)
         if not items:
             yield scope, sure
             return
@@ -249,23 +260,23 @@ class _Query:
             joined_tables = {**tables, item.alias: (item.columns or tuple(row), row)}
             truth = True if present else UNKNOWN
             if item.on is not None:
-                on = coerced(self.evaluator.value(item.on, Scope(joined_tables, self.outer)), "boolean")
+                on = coerce(self.evaluator.value(item.on, Scope(joined_tables, self.outer)), "boolean")
                 if on is False or on is None:
                     continue
-                truth = both(truth, on)
+                truth = sql_and(truth, on)
             matched = matched or truth is True
-            yield from self._joined(joined_tables, rest, left, both(sure, truth))
+            yield from self._joined(joined_tables, rest, left, sql_and(sure, truth))
         if item.left and not matched:
             empty: dict[str, Value] = dict.fromkeys(item.columns or ())
             certain = closed and not rows
             joined_tables = {**tables, item.alias: (item.columns, empty)}
-            yield from self._joined(joined_tables, rest, left, sure if certain else both(sure, UNKNOWN))
+            yield from self._joined(joined_tables, rest, left, sure if certain else sql_and(sure, UNKNOWN))
 
     def _next(
-        self, scope: Scope, items: list[_Item], conditions: list[_Condition]
-    ) -> tuple[_Item, list[tuple[Row, bool]], bool]:
+        self, scope: Scope, items: list[_FromItem], conditions: list[_Condition]
+    ) -> tuple[_FromItem, list[tuple[Row, bool]], bool]:
         """Choose what to join next: the smallest catalog whose rows are all known; else the first item."""
-        best: tuple[_Item, list[tuple[Row, bool]], bool] | None = None
+        best: tuple[_FromItem, list[tuple[Row, bool]], bool] | None = None
         for item in items:
             if not item.catalog or item.left:
                 if best is None:
@@ -277,7 +288,7 @@ class _Query:
         assert best is not None
         return best
 
-    def _read(self, item: _Item, scope: Scope, conditions: list[_Condition]) -> tuple[list[tuple[Row, bool]], bool]:
+    def _read(self, item: _FromItem, scope: Scope, conditions: list[_Condition]) -> tuple[list[tuple[Row, bool]], bool]:
         if item.catalog:
             wanted_values = self._wanted(item, scope, conditions)
             scan = catalogs.scan(self.evaluator.session, item.catalog, wanted_values)
@@ -298,7 +309,7 @@ class _Query:
             return [(dict(zip(columns, values, strict=False)), sure) for values, sure in rows.rows], not rows.open
         return [], False
 
-    def _wanted(self, item: _Item, scope: Scope, conditions: list[_Condition]) -> dict[str, tuple[Value, ...]]:
+    def _wanted(self, item: _FromItem, scope: Scope, conditions: list[_Condition]) -> dict[str, tuple[Value, ...]]:
         """What equalities ask of an item's columns, as far as the other sides are known by now."""
         values_by_column: dict[str, tuple[Value, ...]] = {}
         for node in (*(condition.node for condition in conditions), *conjuncts(item.on)):
@@ -317,11 +328,11 @@ class _Query:
                 else:
                     value = self.evaluator.value(operand, scope)
                     values = array(value) if body["kind"] == "AEXPR_OP_ANY" else [value]
-                if isinstance(values, list) and not unknown(values) and all(each is not None for each in values):
+                if isinstance(values, list) and not has_unknown(values) and all(each is not None for each in values):
                     values_by_column[column] = tuple(each.oid if isinstance(each, Relid) else each for each in values)
         return values_by_column
 
-    def _column_of(self, item: _Item, node: Node, scope: Scope) -> str | None:
+    def _column_of(self, item: _FromItem, node: Node, scope: Scope) -> str | None:
         while "TypeCast" in node:
             # A name cast to text says the same.
             type_label = names(node["TypeCast"]["typeName"]["names"])[-1]
@@ -340,7 +351,7 @@ class _Query:
 
     # The select list.
 
-    def _names(self, targets: list[Node], items: list[_Item]) -> Iterator[str]:
+    def _names(self, targets: list[Node], items: list[_FromItem]) -> Iterator[str]:
         for target in targets:
             node = target.get("val", {})
             fields = node.get("ColumnRef", {}).get("fields", ())
@@ -352,7 +363,7 @@ class _Query:
             else:
                 yield figure_name(node)[0] or "?column?"
 
-    def _projected(self, targets: list[Node], scope: Scope, items: list[_Item]) -> Iterator[tuple[Value, ...]]:
+    def _projected(self, targets: list[Node], scope: Scope, items: list[_FromItem]) -> Iterator[tuple[Value, ...]]:
         values: list[Value] = []
         expanded: tuple[int, list[Value]] | None = None
         for target in targets:
@@ -469,7 +480,7 @@ class _Query:
             if not all(map(self._ordered, keys)) or any("DESC" in key.get("sortby_dir", "") for key in order):
                 return UNKNOWN
             values = [value for _, value in sorted(zip(keys, values, strict=True), key=lambda pair: pair[0])]
-        if unknown(*values):
+        if has_unknown(*values):
             return UNKNOWN
         if name == "count":
             return sum(value is not None for value in values)

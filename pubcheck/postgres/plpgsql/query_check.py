@@ -1,8 +1,8 @@
-"""Whether what a block evaluates certainly fails, or may: its queries and expressions analysed as the server does.
+"""Whether the queries and expressions of a block certainly fail, or may fail: they are analysed as the server does.
 
-The server analyses a query when it is first run (parse analysis), folds its constants while it plans it, and evaluates
-the rest for each row. What fails in the first two fails for certain, as does what is evaluated with values that are
-known. Of the rest only what is known to give a value for whatever it is given is taken to succeed.
+The server analyses a query when it first runs it (parse analysis), folds its constants in the planner, and evaluates
+the rest for each row. An error of the first two steps is certain, and so is an error with known values. Other parts
+succeed only if they are known to return a value for every argument.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _MOST = 3_000
 
 
 class QueryChecker:
-    """Looks at what is evaluated in a session."""
+    """Checks the queries and expressions that a session evaluates."""
 
     def __init__(self, session: Session, budget: Budget) -> None:
         self.session, self._budget = session, budget
@@ -56,8 +56,8 @@ class QueryChecker:
         self._known: dict[tuple[int, int, tuple[Type | None, ...], frozenset[int]], _Analysed] = {}
 
     @contextmanager
-    def following(self, functions: Iterable[int]) -> Iterator[None]:
-        """The bodies of these functions are run besides."""
+    def follow_functions(self, functions: Iterable[int]) -> Iterator[None]:
+        """Treat these functions as run separately."""
         before, self.followed = self.followed, frozenset(functions)
         try:
             yield
@@ -65,7 +65,7 @@ class QueryChecker:
             self.followed = before
 
     def function_of(self, call: Node, variables: Variables) -> int | None:
-        """The one of several functions of its name that a call in an expression means; None where that is not known."""
+        """Return the function that a call in an expression means, of several of its name; None if that is not known."""
         query: Node = {"targetList": [{"ResTarget": {"val": {"FuncCall": call}}}]}
         with self.session.apart():
             try:
@@ -75,7 +75,7 @@ class QueryChecker:
         return expr.functions[0] if expr.node == "FuncExpr" else None
 
     def type_named(self, written: str) -> Type:
-        """The type that a declaration names; (0, -1) where that is not known."""
+        """Return the type that a declaration names; (0, -1) if it is not known."""
         type_and_typmod = self._types.get(written)
         if type_and_typmod is None:
             type_and_typmod = self._types[written] = self._type(written)
@@ -97,10 +97,10 @@ class QueryChecker:
             return oid, typmod_of(self.session, node, oid) if oid and "typmods" in node else -1
         return 0, -1
 
-    def read(self, value: str, written: str) -> None:
-        """A text is assigned to a variable that is declared so. Raises Failed if it certainly cannot be."""
+    def check_input(self, value: str, written: str) -> None:
+        """Raise Failed if a text certainly cannot be assigned to a variable declared so."""
         oid, typmod = self.type_named(written)
-        if self.reads((oid, typmod)):
+        if self.is_checkable((oid, typmod)):
             try:
                 input.read(parse_state(self.session, variables_relation(())).inputs, oid, value, typmod)
             except Unknowable:
@@ -109,12 +109,12 @@ class QueryChecker:
                 raise Failed(error.sqlstate, error.message, detail=error.detail, hint=error.hint) from None
 
     @staticmethod
-    def reads(kind: Type) -> bool:
-        """Whether ``read`` says of every text what a variable of that type does with it."""
+    def is_checkable(kind: Type) -> bool:
+        """Whether ``check_input`` knows for every text whether a variable of that type accepts it."""
         return kind[0] in (BOOL, INT2, INT4, INT8, NUMERIC, TEXT) and kind[1] < 0
 
     def element(self, array: Type) -> Type | None:
-        """The type of an array's elements; None where that is not known."""
+        """Return the type of an array's elements; None if it is not known."""
         try:
             oid = self.session.syscache.element_type(array[0]) if array[0] else 0
         except Unknowable:
@@ -184,7 +184,7 @@ class QueryChecker:
         if outputs is not None:
             for target, part in zip(targets, nested.analysed[: len(outputs)], strict=False):
                 if target is not None and target[0]:
-                    steps.append(folder.assigned(nested, part, target, certain=certain))
+                    steps.append(folder.assign(nested, part, target, certain=certain))
         risky = folder.risky or shape_of(query).several
         waiting = [step for step in steps if not isinstance(step, Constant)] if straight else []
         if straight and not waiting:
@@ -203,7 +203,7 @@ class QueryChecker:
         """Whether an expression over the current values may fail. Raises ServerError if it certainly does."""
         values = values_of(known.state, known.used, variables) if known.state is not None else None
         # Each of them, as the server does: a later one may fail.
-        results = [Folder.evaluated(step, values, certain=known.certain) for step in known.steps]
+        results = [Folder.gives_value(step, values, certain=known.certain) for step in known.steps]
         return known.risky and not all(results)
 
 
@@ -212,7 +212,7 @@ _NEVER = -1, -1, False
 
 
 class _Analysed(Struct):
-    """What the analysis of a query found: a ``verdict``, or what is to be worked out with the values of variables."""
+    """The result of analysing a query: a ``verdict``, or the steps that depend on the values of variables."""
 
     query: Node
     stamp: _Stamp

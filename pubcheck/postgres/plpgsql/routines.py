@@ -1,4 +1,4 @@
-"""Which routines a statement calls."""
+"""The routines that a statement calls."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pubcheck.postgres.session import Session
 
 
 def calls(session: Session, node: Node) -> bool:
-    """Whether a statement calls a function that may change something, or one that calls such a one."""
+    """Whether a statement calls a function that may change something, directly or through other functions."""
     routines = session.catalog.routines
     for call in parse_tree.calls(node):
         path = names(call["funcname"])

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from pubcheck.postgres.plpgsql.values import UNKNOWN, Value, unknown
+from pubcheck.postgres.plpgsql.values import UNKNOWN, Value, has_unknown
 
 SeenRow = tuple[tuple[Value, ...], bool]
 """The values of a row, and whether it is surely there."""
 
 
 class Rows(Struct):
-    """What a query gives: its columns, its rows with whether each is surely there, and whether there may be others."""
+    """The result of a query: its columns, its rows with whether each is certain, and whether there may be others."""
 
     columns: tuple[str, ...]
     rows: list[SeenRow]
@@ -19,7 +19,7 @@ class Rows(Struct):
 
     @property
     def known(self) -> bool:
-        """Whether these rows are the result."""
+        """Whether these rows are the complete result."""
         return not self.open and all(sure for _, sure in self.rows)
 
     def exists(self) -> Value:
@@ -28,7 +28,7 @@ class Rows(Struct):
         return UNKNOWN if self.open or self.rows else False
 
     def scalar(self) -> Value:
-        """The value of the query as an expression."""
+        """Return the value of the query as an expression."""
         if not self.known or len(self.rows) > 1:
             return UNKNOWN
         return self.rows[0][0][0] if self.rows else None
@@ -41,7 +41,10 @@ UNKNOWN_ROWS = Rows((), [], open=True)
 
 
 def sortable(key: tuple[Value, ...]) -> bool:
-    """Whether values order as they do in Python under any collation: numbers, or names in lower case of one kind."""
+    """Whether values have the same order as in Python under any collation.
+
+    Numbers have, and names in lower case of one kind.
+    """
     return all(
         (isinstance(value, int) and not isinstance(value, bool))
         or (isinstance(value, str) and value.isascii() and value.isalnum() and value == value.lower())
@@ -50,10 +53,13 @@ def sortable(key: tuple[Value, ...]) -> bool:
 
 
 def distinct_rows(rows: list[SeenRow]) -> list[SeenRow] | None:
-    """The rows without doubles, each sure if one of its like is; None where it is not known which are alike."""
+    """Return the rows without duplicates; None if it is not known which are equal.
+
+    A row is certain if one of its duplicates is.
+    """
     distinct: dict[Value, SeenRow] = {}
     for row, sure in rows:
-        if unknown(*row) or any(isinstance(value, dict) for value in row):
+        if has_unknown(*row) or any(isinstance(value, dict) for value in row):
             return None
         key = hashable(row)
         distinct[key] = row, sure or (key in distinct and distinct[key][1])
@@ -61,5 +67,5 @@ def distinct_rows(rows: list[SeenRow]) -> list[SeenRow] | None:
 
 
 def hashable(value: Value) -> Value:
-    """A row or value with tuples in the place of arrays."""
+    """Return a row or value with tuples instead of arrays."""
     return tuple(map(hashable, value)) if isinstance(value, list | tuple) else value

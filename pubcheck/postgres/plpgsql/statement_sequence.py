@@ -1,4 +1,4 @@
-"""Statements that are applied one after the other, and what they see of the variables around them."""
+"""Statements that are applied one after the other, and the variables that they see."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from pubcheck.lexing.items import PsqlCommand
 from pubcheck.lexing.splitter import Splitter
-from pubcheck.postgres.ddl.dml_targets import missing
+from pubcheck.postgres.ddl.dml_targets import missing_target
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node, SyntaxRefused, parse
 from pubcheck.postgres.plpgsql import command_failures
@@ -20,8 +20,8 @@ from pubcheck.source import Source
 
 
 @contextmanager
-def parameters(machine: Machine, node: Node) -> Iterator[None]:
-    """What EXECUTE runs sees the values of USING as $1, $2, and so on, and no variable."""
+def execute_parameters(machine: Machine, node: Node) -> Iterator[None]:
+    """Make the values of USING visible as $1, $2 and so on, and hide the variables, as EXECUTE does."""
     frame = machine.frame
     before = frame.parameters
     values: dict[str, Value] = {f"${at}": machine.value(each) for at, each in enumerate(node.get("params", ()), 1)}
@@ -33,8 +33,8 @@ def parameters(machine: Machine, node: Node) -> Iterator[None]:
 
 
 @contextmanager
-def seen(machine: Machine) -> Iterator[None]:
-    """The frame's variables are seen again."""
+def frame_variables(machine: Machine) -> Iterator[None]:
+    """Make the frame's variables visible again."""
     frame = machine.frame
     before, frame.parameters = frame.parameters, None
     try:
@@ -48,7 +48,7 @@ READ = 8
 
 
 def script(machine: Machine, inner: Inner) -> None:
-    """Every statement of a text. All of it is parsed first, and places are counted from its beginning."""
+    """Apply every statement of a text. All of it is parsed first, and places are counted from its beginning."""
     text = inner.text.text
     statements = [item for item in Splitter(Source("", text)) if not isinstance(item, PsqlCommand)]
     parsed: list[tuple[Inner, tuple[str, Node]]] = []
@@ -76,7 +76,7 @@ def script(machine: Machine, inner: Inner) -> None:
 
 
 def syntax_error(machine: Machine, part: Inner, refusal: SyntaxRefused, end: int) -> None:
-    """The grammar refuses a text that EXECUTE runs; ``end`` is where the text ends."""
+    """Return the grammar's error for a text that EXECUTE runs; ``end`` is where the text ends."""
     sql = part.text.text
     about = re.match(r"\s*(create|alter|drop)\s+(or\s+replace\s+)?publication\b", sql, re.IGNORECASE)
     error = ServerError(
@@ -93,24 +93,30 @@ def syntax_error(machine: Machine, part: Inner, refusal: SyntaxRefused, end: int
 
 
 def do(machine: Machine, inner: Inner, name: str, node: Node) -> None:
-    in_block = machine.in_transaction or any(machine.doubt.handlers)
+    in_block = machine.in_transaction or any(machine.uncertainty.handlers)
     refused = command_failures.refused_in_function(name, node, in_block=in_block)
     if refused is None and name in _CHANGES_ROWS:
-        refused = missing(machine.session, name, node)
+        refused = missing_target(machine.session, name, node)
     if refused is not None:
         machine.fail(refused, inner)
         return
-    doubt = machine.doubt
-    standing = ExecutionContext(doubt.at_hand, doubt.shaky > 0, any(doubt.handlers), machine.excuse, doubt.in_branch)
-    outcome = machine.host.do(inner, name, node, standing)
+    uncertainty = machine.uncertainty
+    context = ExecutionContext(
+        uncertainty.is_uncertain,
+        uncertainty.unknown_dependencies > 0,
+        any(uncertainty.handlers),
+        machine.is_excused,
+        uncertainty.in_branch,
+    )
+    outcome = machine.host.do(inner, name, node, context)
     if isinstance(outcome, ServerError):
-        machine.doubt.failed_perhaps(outcome)
+        machine.uncertainty.assume_failure(outcome)
     elif not outcome:
-        machine.doubt.shake()
+        machine.uncertainty.depend_on_unknown()
     if name == "SelectStmt":
         machine.attempt(node, inner)
     elif name in _CHANGES_ROWS or command_failures.may_fail(machine.session, name, node):
-        machine.doubt.risk()
+        machine.uncertainty.assume_risk()
 
 
 _CHANGES_ROWS = frozenset(("InsertStmt", "UpdateStmt", "DeleteStmt", "MergeStmt", "CallStmt"))

@@ -1,4 +1,4 @@
-"""What of a block is not known: whether a statement of it runs, and whether it, or all of it, failed."""
+"""Uncertainty about a block: whether a statement of it runs, and whether it, or the whole block, failed."""
 
 from __future__ import annotations
 
@@ -10,67 +10,72 @@ from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.plpgsql.conditions import ALREADY, CONDITIONS, catches
 
 
-class Uncertainty(Struct):
-    """What is not known of the current statement, and of those before it.
+class BlockUncertainty(Struct):
+    """The uncertainty of the current statement and of those before it.
 
-    ``ways``: in how many ways it is not known whether it is run. ``fallen``: an error has perhaps ended all before it.
-    ``shaky``: how many statements so far rest on something unseen, and so may have failed; ``risks``: how many may by
-    the current data, where a handler around would take that. ``unproven``: something may have failed that nobody took,
-    and so all of it never happened. ``handlers``: the conditions that the handlers of the blocks around take.
-    ``compared``: a statement that is in doubt in this many ways is part of a branch whose effects are compared at its
-    end with the state before it.
+    ``branches``: the number of open branches of which it is not known whether they run. ``maybe_aborted``: an error may
+    have ended everything before. ``unknown_dependencies``: the number of statements so far that depend on something
+    unknown, and so may have failed. ``risks``: the number that may fail because of the data, where a handler would
+    catch that. ``maybe_undone``: a statement may have failed without a handler, which undoes everything. ``handlers``:
+    the conditions of the handlers around. ``compared``: the number of branches whose effects are compared at their end
+    with the state before them.
     """
 
-    ways: int = 0
-    fallen: bool = False
-    shaky: int = 0
+    branches: int = 0
+    maybe_aborted: bool = False
+    unknown_dependencies: int = 0
     risks: int = 0
-    unproven: bool = False
+    maybe_undone: bool = False
     handlers: list[list[str]] = []
     compared: int = 0
 
     @property
-    def at_hand(self) -> bool:
-        """Whether it is not known that the current statement is run."""
-        return self.ways > 0 or self.fallen
+    def is_uncertain(self) -> bool:
+        """Whether the current statement may not run."""
+        return self.branches > 0 or self.maybe_aborted
 
     @property
     def in_branch(self) -> bool:
         """Whether the current statement runs if the branch around it does."""
-        return self.ways == self.compared > 0 and not self.fallen
+        return self.branches == self.compared > 0 and not self.maybe_aborted
 
     def after_risk(self) -> None:
-        """The statements that follow run unless an error undid everything since the handler's block began: the block
-        is compared as a whole."""
-        self.compared += self.ways == self.compared
-        self.ways += 1
+        """Open a branch for the statements that follow a risky one.
 
-    def taken(self, error: ServerError) -> bool:
-        """Whether a handler around takes an error."""
+        They run unless an error undid everything since the handler's block began: the block is compared as a whole.
+        """
+        self.compared += self.branches == self.compared
+        self.branches += 1
+
+    def is_caught(self, error: ServerError) -> bool:
+        """Whether a handler around catches an error."""
         return any(catches(conditions, error.sqlstate) for conditions in self.handlers)
 
-    def shake(self) -> None:
-        """The current statement rests on something unseen."""
-        self.shaky += 1
-        self.unproven = True
+    def depend_on_unknown(self) -> None:
+        """Note that the current statement depends on something unknown."""
+        self.unknown_dependencies += 1
+        self.maybe_undone = True
 
-    def risk(self) -> None:
-        """The current statement may fail; what runs after it is in doubt only where somebody would take the error."""
-        self.unproven = True
-        if any(map(takes_data, self.handlers)):
+    def assume_risk(self) -> None:
+        """Note that the current statement may fail.
+
+        The statements after it are uncertain only if a handler would catch the error.
+        """
+        self.maybe_undone = True
+        if any(map(catches_data_errors, self.handlers)):
             self.risks += 1
 
-    def failed_perhaps(self, error: ServerError) -> None:
-        """An error that perhaps ended the block with the handler for it, or else everything."""
-        self.shake()
-        if not self.taken(error):
-            self.fallen = True
+    def assume_failure(self, error: ServerError) -> None:
+        """Note an error that may have ended the block with its handler, or else everything."""
+        self.depend_on_unknown()
+        if not self.is_caught(error):
+            self.maybe_aborted = True
 
 
-def takes_all(conditions: Sequence[str]) -> bool:
+def catches_all(conditions: Sequence[str]) -> bool:
     return any(name.lower() == "others" for name in conditions)
 
 
-def takes_data(conditions: Sequence[str]) -> bool:
-    """Whether a handler takes any error that queries and changes of rows can end in."""
+def catches_data_errors(conditions: Sequence[str]) -> bool:
+    """Whether a handler catches any error that queries and changes of rows can raise."""
     return any(CONDITIONS.get(name.lower(), name) not in ALREADY for name in conditions)

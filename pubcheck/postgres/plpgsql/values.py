@@ -13,7 +13,10 @@ from pubcheck.postgres.errors import ServerError
 
 
 class Unknown:
-    """The one value of which nothing is known; it is neither true nor false, and asking is an error."""
+    """The one value of which nothing is known.
+
+    It is neither true nor false, and using it as a truth value is an error.
+    """
 
     def __bool__(self) -> bool:
         raise TypeError("an unknown value has no truth")
@@ -29,7 +32,7 @@ LIMIT = 10_000
 
 
 class Failed(ServerError):
-    """The server raises this where it evaluates the expression."""
+    """The error that the server raises when it evaluates the expression."""
 
 
 Value = Any
@@ -48,7 +51,7 @@ ITEM = 64
 
 
 def size_of(value: Value) -> int:
-    """How large a value is, in characters and items, as far as that is no more than is followed."""
+    """Return the size of a value, in characters and items, up to the limit that is followed."""
     if isinstance(value, str):
         return len(value)
     size, todo = 0, [value]
@@ -62,18 +65,18 @@ def size_of(value: Value) -> int:
     return size
 
 
-def unknown(*values: Value) -> bool:
-    """Whether something of a value is unknown."""
+def has_unknown(*values: Value) -> bool:
+    """Whether any part of the values is unknown."""
     for value in values:
         if value is UNKNOWN:
             return True
-        if isinstance(value, list | tuple) and unknown(*value):
+        if isinstance(value, list | tuple) and has_unknown(*value):
             return True
     return False
 
 
 def text(value: Value, *, cast: bool = True) -> Value:
-    """The value as text: as a cast writes it, or (``cast=False``) as its type's output function does."""
+    """Return the value as text: as a cast writes it, or (``cast=False``) as its type's output function does."""
     if value is None or value is UNKNOWN or isinstance(value, str):
         return value
     if isinstance(value, bool):
@@ -82,7 +85,7 @@ def text(value: Value, *, cast: bool = True) -> Value:
         return str(value)
     if isinstance(value, Relid):
         return value.text
-    if isinstance(value, list) and not unknown(value):
+    if isinstance(value, list) and not has_unknown(value):
         items = ["NULL" if item is None else _element(text(item, cast=False)) for item in value]
         return "{" + joined(",", items) + "}" if size_of(items) <= LARGEST else UNKNOWN
     return UNKNOWN
@@ -98,7 +101,7 @@ _ITEM = re.compile(r'\s*(?:"((?:[^"\\]++|\\.)*+)"|([^\s{}",\\][^{}",\\]*))\s*([,
 
 
 def array(value: Value) -> Value:
-    """A one-dimensional array out of its literal; UNKNOWN for other shapes."""
+    """Return a one-dimensional array from its literal; UNKNOWN for other shapes."""
     if value is None or value is UNKNOWN or isinstance(value, list):
         return value
     if not isinstance(value, str):
@@ -132,15 +135,15 @@ _INTEGER = re.compile(r"\s*[-+]?\d{1,40}\s*", re.ASCII)
 _TEXTS = frozenset(("text", "varchar", "character varying", "name", "bpchar", "char", "character", "citext"))
 
 
-def coerced(value: Value, type_name: str) -> Value:
-    """The value as one of a type, by the type's name as it is written; UNKNOWN where the type is not followed."""
+def coerce(value: Value, type_name: str) -> Value:
+    """Return the value as one of a type, by the type's name as written; UNKNOWN if the type is not followed."""
     name = re.sub(r"\(.*?\)|^pg_catalog\.", "", type_name.strip().strip('"').lower()).strip()
     if value is None or value is UNKNOWN:
         return value
     if name.endswith("[]") or (name.startswith("_") and len(name) > 1):
         items = array(value)
         element = name[:-2] if name.endswith("[]") else name[1:]
-        return [coerced(item, element) for item in items] if isinstance(items, list) else items
+        return [coerce(item, element) for item in items] if isinstance(items, list) else items
     if name in _TEXTS:
         string = text(value)
         if isinstance(string, str) and "(" in type_name:
@@ -166,8 +169,8 @@ def coerced(value: Value, type_name: str) -> Value:
     return UNKNOWN
 
 
-def both(left: Value, right: Value) -> Value:
-    """AND."""
+def sql_and(left: Value, right: Value) -> Value:
+    """Return the result of AND."""
     if left is False or right is False:
         return False
     if left is UNKNOWN or right is UNKNOWN:
@@ -175,8 +178,8 @@ def both(left: Value, right: Value) -> Value:
     return None if left is None or right is None else True
 
 
-def either(left: Value, right: Value) -> Value:
-    """OR."""
+def sql_or(left: Value, right: Value) -> Value:
+    """Return the result of OR."""
     if left is True or right is True:
         return True
     if left is UNKNOWN or right is UNKNOWN:
@@ -184,13 +187,13 @@ def either(left: Value, right: Value) -> Value:
     return None if left is None or right is None else False
 
 
-def negated(value: Value) -> Value:
-    """NOT."""
+def sql_not(value: Value) -> Value:
+    """Return the result of NOT."""
     return value if value is None or value is UNKNOWN else not value
 
 
-def equal(left: Value, right: Value) -> Value:
-    """``=``, where a literal of unknown type gets the type of the other value."""
+def sql_equal(left: Value, right: Value) -> Value:
+    """Return the result of ``=``, where a literal of unknown type gets the type of the other value."""
     if left is None or right is None:
         return None
     if isinstance(left, list | tuple) and isinstance(right, list | tuple):
@@ -198,7 +201,7 @@ def equal(left: Value, right: Value) -> Value:
             return False
         result: Value = True
         for mine, theirs in zip(left, right, strict=True):
-            result = both(result, True if mine is None and theirs is None else equal(mine, theirs) or False)
+            result = sql_and(result, True if mine is None and theirs is None else sql_equal(mine, theirs) or False)
         return result
     if left is UNKNOWN or right is UNKNOWN:
         return UNKNOWN
@@ -206,8 +209,8 @@ def equal(left: Value, right: Value) -> Value:
     return UNKNOWN if pair is None else bool(pair[0] == pair[1])
 
 
-def less(left: Value, right: Value) -> Value:
-    """``<``; of texts, whose order is the collation's, only what any order says."""
+def sql_less(left: Value, right: Value) -> Value:
+    """Return the result of ``<``; for texts only where every collation agrees."""
     if left is None or right is None:
         return None
     if left is UNKNOWN or right is UNKNOWN:
@@ -227,20 +230,20 @@ def _alike(left: Value, right: Value) -> tuple[Value, Value] | None:
     if type(left) is type(right):
         return left, right
     if isinstance(left, str) and isinstance(right, bool):
-        left = coerced(left, "boolean")
+        left = coerce(left, "boolean")
     elif isinstance(right, str) and isinstance(left, bool):
-        right = coerced(right, "boolean")
+        right = coerce(right, "boolean")
     elif isinstance(left, str) and isinstance(right, int):
-        left = coerced(left, "bigint")
+        left = coerce(left, "bigint")
     elif isinstance(right, str) and isinstance(left, int):
-        right = coerced(right, "bigint")
+        right = coerce(right, "bigint")
     elif isinstance(left, str) and isinstance(right, list):
         left = array(left)
     elif isinstance(right, str) and isinstance(left, list):
         right = array(right)
     elif not (isinstance(left, int | float) and isinstance(right, int | float)):
         return None
-    return None if unknown(left, right) else (left, right)
+    return None if has_unknown(left, right) else (left, right)
 
 
 MISSING: Final = object()
@@ -248,7 +251,7 @@ MISSING: Final = object()
 
 
 class Scope(Struct):
-    """The rows that are available in a query: by alias, the columns (None where they are not known) and the row."""
+    """The rows that are available in a query: by alias, the columns (None if unknown) and the row."""
 
     tables: dict[str, tuple[tuple[str, ...] | None, Mapping[str, Value]]]
     outer: Scope | None = None

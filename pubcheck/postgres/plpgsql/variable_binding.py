@@ -1,4 +1,4 @@
-"""Variables in a query, which is analysed with columns of a relation around it in their place."""
+"""Variables in a query: the query is analysed with columns of an outer relation instead of them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pubcheck.postgres.executor.compile import Row
 from pubcheck.postgres.oids import BOOL, INT4
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import conjuncts, names, walk
-from pubcheck.postgres.plpgsql.values import UNKNOWN, Value, text, unknown
+from pubcheck.postgres.plpgsql.values import UNKNOWN, Value, has_unknown, text
 from pubcheck.postgres.session import Session
 
 Type = tuple[int, int]
@@ -25,7 +25,10 @@ BOOLEAN, INTEGER = (BOOL, -1), (INT4, -1)
 
 
 class Variables(Protocol):
-    """The types and values of variables by name. ``place``: the same where the same names have the same types."""
+    """The types and values of variables by name.
+
+    ``place`` is equal for places where the same names have the same types.
+    """
 
     @property
     def place(self) -> int: ...
@@ -37,7 +40,7 @@ class Variables(Protocol):
     def __getitem__(self, name: str) -> tuple[Type, Value]: ...
 
     def field(self, parts: tuple[str, ...]) -> Value:
-        """The value of a field, UNKNOWN where the record is not known to have it."""
+        """Return the value of a field, UNKNOWN if the record may not have it."""
 
 
 _PREFIX = "\x01"
@@ -45,7 +48,7 @@ _PREFIX = "\x01"
 
 
 class FieldUnknown(Unknowable):
-    """The field of a record, of which another value tells more or less. ``missing``: perhaps there is no such field."""
+    """A field of a record whose type depends on the record's value. ``missing``: the field may not exist."""
 
     def __init__(self, reason: str, *, missing: bool) -> None:
         super().__init__(reason)
@@ -59,9 +62,12 @@ def variable_columns(used: dict[str, int], variables: Variables) -> Iterator[Col
 
 
 class Shape(Struct):
-    """What the words of a query say, whatever there is: the first names of its ``references``, the ``tables`` that it
-    names, the ``own`` names that it gives (``closed``: all of them), and whether it takes parameters, or has a
-    sub-select that may give ``several`` rows where one is wanted."""
+    """The names in a query, whatever exists.
+
+    ``references``: the first names of its column references; ``tables``: the tables that it names; ``own``: the names
+    that it defines (``closed``: all of them). Also whether it has parameters, or a sub-select that may return
+    ``several`` rows where one is expected.
+    """
 
     references: frozenset[str]
     tables: list[Node]
@@ -106,8 +112,10 @@ def shape_of(query: Node) -> Shape:
 
 
 def with_columns(session: Session, query: Node, variables: Variables, used: dict[str, int]) -> Node:
-    """The query with columns of the relation around it in the place of variables. Raises Unknowable where a name may
-    mean a column of the query's own as well."""
+    """Return the query with columns of an outer relation instead of variables.
+
+    Raises Unknowable if a name may also mean a column of the query's own.
+    """
     shape = shape_of(query)
     if not variables or not (shape.parameters or any(name in variables for name in shape.references)):
         return query
@@ -176,13 +184,13 @@ def _variable(fields: Sequence[Node], variables: Variables) -> str | None:
 
 
 def values_of(p: ParseState, used: dict[str, int], variables: Variables) -> Row | None:
-    """The values of the variables that are used, as the executor has them; None where one is not known."""
+    """Return the values of the variables that are used, as the executor has them; None for an unknown one."""
     values: dict[int, Any] = {}
     for name, number in used.items():
         (oid, typmod), value = variables[name]
         if value is not None:
             string = text(value, cast=False)
-            if value is UNKNOWN or unknown(value) or not isinstance(string, str):
+            if value is UNKNOWN or has_unknown(value) or not isinstance(string, str):
                 return None
             try:
                 value = input.read(p.inputs, oid, string, typmod)
@@ -193,7 +201,7 @@ def values_of(p: ParseState, used: dict[str, int], variables: Variables) -> Row 
 
 
 def variables_relation(columns: Iterable[Column]) -> Relation:
-    """What the expression is over: the variables."""
+    """Return the relation whose columns are the variables."""
     return Relation(0, _PREFIX, 0, "c", 0, columns=tuple(columns), seen=True)
 
 

@@ -1,4 +1,4 @@
-"""Variables and expressions: values are kept by name, and worked out as far as they are known."""
+"""Variables and expressions: values are kept by name, and evaluated as far as they are known."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from pubcheck.postgres.plpgsql import queries
 from pubcheck.postgres.plpgsql.columns import columns as columns_of
 from pubcheck.postgres.plpgsql.conditions import GUARDED
 from pubcheck.postgres.plpgsql.control_flow import Completion, Signal
-from pubcheck.postgres.plpgsql.declarations import are_declarable
+from pubcheck.postgres.plpgsql.declarations import all_types_exist
 from pubcheck.postgres.plpgsql.evaluate import Evaluator, expression, query
-from pubcheck.postgres.plpgsql.frames import Frame, Variables, unassigned
+from pubcheck.postgres.plpgsql.frames import Frame, FrameVariables, unassigned
 from pubcheck.postgres.plpgsql.host import Exhausted, Host, Inner, Raised
 from pubcheck.postgres.plpgsql.parse import typname
 from pubcheck.postgres.plpgsql.query_check import QueryChecker
 from pubcheck.postgres.plpgsql.rows import Rows
-from pubcheck.postgres.plpgsql.uncertainty import Uncertainty
-from pubcheck.postgres.plpgsql.values import MISSING, UNKNOWN, Failed, Value, coerced
+from pubcheck.postgres.plpgsql.uncertainty import BlockUncertainty
+from pubcheck.postgres.plpgsql.values import MISSING, UNKNOWN, Failed, Value, coerce
 from pubcheck.postgres.plpgsql.variable_binding import BOOLEAN, Type
 from pubcheck.postgres.source_text import Text
 from pubcheck.postgres.tokens import in_bytes
 
 
 class Memory:
-    """The frames of what is run, and what expressions say in the innermost one."""
+    """The frames of the running bodies, and the values of expressions in the innermost one."""
 
     def __init__(self, host: Host) -> None:
         self.host = host
         self.session = host.session
         self.frames: list[Frame] = []
-        self.doubt = Uncertainty()
+        self.uncertainty = BlockUncertainty()
         self.invoked = 0
         """How many functions expressions have called so far."""
         self.budget = Budget()
@@ -41,25 +41,27 @@ class Memory:
         self.evaluator = Evaluator(self.session, self.variable, self.budget, queries.run)
 
     def fail(self, error: ServerError, inner: Inner | None = None) -> Completion:
-        """An error that the body raises itself: for certain, or else one that takes the rest with it perhaps."""
-        if not self.doubt.at_hand:
+        """Raise an error of the body itself: a certain one, or one that may end the rest as well."""
+        if not self.uncertainty.is_uncertain:
             raise Raised(error, inner)
-        self.doubt.failed_perhaps(error)
-        return Completion(None, [Signal("raised" if self.doubt.taken(error) else "return")])
+        self.uncertainty.assume_failure(error)
+        return Completion(None, [Signal("raised" if self.uncertainty.is_caught(error) else "return")])
 
     def spend(self, amount: int = STEP) -> None:
-        """Raises Exhausted when nothing is left."""
+        """Use up part of the budget. Raises Exhausted when nothing is left."""
         try:
             self.budget.spend(amount)
         except Unknowable:
             raise Exhausted from None
 
-    def excuse(self, error: ServerError, unseen: bool) -> bool:
+    def is_excused(self, error: ServerError, unseen: bool) -> bool:
         """Whether an assumed refusal is what a guard or a handler is there for."""
-        return self.doubt.taken(error) or (self.doubt.at_hand and not unseen and error.sqlstate in GUARDED)
+        return self.uncertainty.is_caught(error) or (
+            self.uncertainty.is_uncertain and not unseen and error.sqlstate in GUARDED
+        )
 
-    def followed_in(self, statement: Node) -> list[int]:
-        """The functions that an expression calls and that are run, one for each call."""
+    def followed_functions(self, statement: Node) -> list[int]:
+        """Return the functions that an expression calls and that are run, one for each call."""
         raise NotImplementedError
 
     @property
@@ -82,37 +84,37 @@ class Memory:
         scope[name] = self.as_type(value, frame.types[name]) if name in frame.types else value
 
     def find_types(self, frame: Frame) -> None:
-        """Looks up the types of all that a body declares, as the server does before it runs any of it.
+        """Look up the types of all variables of a body, as the server does before it runs any of it.
 
-        Raises NotParsed where one is not there.
+        Raises NotParsed if one does not exist.
         """
-        if not are_declarable(self.trial, frame.body.text, frame.program):
-            self.doubt.risk()
+        if not all_types_exist(self.trial, frame.body.text, frame.program):
+            self.uncertainty.assume_risk()
 
     def as_type(self, value: Value, type_name: str) -> Value:
-        """The value as one of a type."""
+        """Return the value as one of a type."""
         if type_name == "regclass" and isinstance(value, str):
             return self.evaluator.regclass(value)
-        typed = coerced(value, type_name)
+        typed = coerce(value, type_name)
         if typed is UNKNOWN and value is not UNKNOWN and type_name not in _UNFOLLOWED:
-            self.doubt.risk()
+            self.uncertainty.assume_risk()
         return typed
 
     def value(self, node: Node, target: Type | None = None) -> Value:
-        """The value of a PLpgSQL_expr, which is for a variable of the ``target`` type. Raises Raised."""
-        return self.evaluated(node["PLpgSQL_expr"]["query"], target)
+        """Return the value of a PLpgSQL_expr, which is for a variable of the ``target`` type. Raises Raised."""
+        return self.evaluate(node["PLpgSQL_expr"]["query"], target)
 
-    def evaluated(self, expression_text: str, target: Type | None = None, before: str = "") -> Value:
-        """The value of an expression; ``before`` is the part of the query before it. Raises Raised."""
+    def evaluate(self, expression_text: str, target: Type | None = None, before: str = "") -> Value:
+        """Return the value of an expression; ``before`` is the part of the query before it. Raises Raised."""
         statement = query(_SELECT + expression_text)
         try:
-            called = self.followed_in(statement) if statement is not None else []
-            with self.trial.following(called):
+            called = self.followed_functions(statement) if statement is not None else []
+            with self.trial.follow_functions(called):
                 fails = statement is None or self.trial.may_fail(statement, self.variables(), (target,))
             invoked = self.invoked
             value = self.evaluator.of_text(expression_text)
             if value is UNKNOWN and (fails or self.invoked - invoked < len(called)):
-                self.doubt.risk()
+                self.uncertainty.assume_risk()
             return value
         except Failed as error:
             literal = expression(expression_text) if before else None
@@ -137,15 +139,15 @@ class Memory:
         return Inner(Text(expression_text, (), body.start, body.end), ())
 
     def attempt(self, statement: Node, inner: Inner | None = None, into: Node | None = None) -> None:
-        """Whether a query fails, whose first row is put ``into`` variables. Raises Raised if it certainly does."""
+        """Whether a query may fail, whose first row is put ``into`` variables. Raises Raised if it certainly fails."""
         try:
-            if self.trial.may_fail(statement, self.variables(), self.targets(into)):
-                self.doubt.risk()
+            if self.trial.may_fail(statement, self.variables(), self.target_types(into)):
+                self.uncertainty.assume_risk()
         except Failed as error:
             self.fail(error, inner)
 
-    def targets(self, into: Node | None) -> list[Type | None]:
-        """The types of the variables that a row is put into."""
+    def target_types(self, into: Node | None) -> list[Type | None]:
+        """Return the types of the variables that a row is put into."""
         for kind, node in (into or {}).items():
             if kind == "PLpgSQL_row":
                 return [self.type_of(field.get("varno", 0)) for field in node.get("fields", ())]
@@ -153,18 +155,18 @@ class Memory:
                 return [self.trial.type_named(typname(node))]
         return []
 
-    def reads_all(self, into: Node | None) -> bool:
-        """Whether it is known of every value whether the variables take it."""
-        return all(each is not None and self.trial.reads(each) for each in self.targets(into))
+    def accept_any_value(self, into: Node | None) -> bool:
+        """Whether it is known of every value whether the variables accept it."""
+        return all(each is not None and self.trial.is_checkable(each) for each in self.target_types(into))
 
-    def variables(self) -> Variables:
-        return Variables(self.frame, self.trial) if self.frames else Variables(None, self.trial)
+    def variables(self) -> FrameVariables:
+        return FrameVariables(self.frame, self.trial) if self.frames else FrameVariables(None, self.trial)
 
     def truth(self, node: Node) -> Value:
-        return coerced(self.value(node, BOOLEAN), "boolean")
+        return coerce(self.value(node, BOOLEAN), "boolean")
 
     def assign_to(self, target: Node | None, values: Sequence[Value], columns: Sequence[str] = ()) -> None:
-        """Puts a row into a record or into scalar variables; UNKNOWN for what has no value."""
+        """Assign a row to a record or to scalar variables; UNKNOWN for those without a value."""
         for kind, node in (target or {}).items():
             if kind == "PLpgSQL_row" and self._is_whole_row(node, columns):
                 self.put(node["fields"][0].get("varno", 0), dict(zip(columns, values, strict=False)))
@@ -187,7 +189,7 @@ class Memory:
         return written.endswith("%rowtype") and columns_of("pg_catalog", written.removesuffix("%rowtype")) == columns
 
     def bind(self, name: str, value: Value) -> None:
-        """A variable, which a loop may have brought along."""
+        """Set a variable, possibly one that a loop declares."""
         frame = self.frame
         if any(name in scope for scope in frame.scopes):
             frame.put(name, self.as_type(value, frame.types[name]) if name in frame.types else value)
@@ -195,12 +197,12 @@ class Memory:
             frame.scopes[-1][name] = value
 
     def datum(self, number: int) -> tuple[str, Node]:
-        """The kind and the node of a variable, by its number; nothing for one that there is not."""
+        """Return the kind and the node of a variable by its number; empty ones if it does not exist."""
         variables = self.frame.program.variables
         return variables[number] if 0 <= number < len(variables) else ("", {})
 
     def put(self, number: int, value: Value) -> None:
-        """Assigns to a datum by its number."""
+        """Assign a value to a variable by its number."""
         kind, node = self.datum(number)
         if kind == "PLpgSQL_recfield":
             parent = self.datum(node.get("recparentno", 0))[1].get("refname", "")
@@ -221,12 +223,12 @@ class Memory:
         return queries.run(self.evaluator, statement)
 
     def type_of(self, number: int) -> Type | None:
-        """The type of a variable, by its number; None where it is not known."""
+        """Return the type of a variable by its number; None if it is not known."""
         kind, node = self.datum(number)
         return self.trial.type_named(typname(node)) if kind == "PLpgSQL_var" else None
 
     def receive(self, number: int, value: Value) -> None:
-        """Assigns a value to a variable, which may refuse it."""
+        """Assign a value to a variable, which may refuse it."""
         kind, node = self.datum(number)
         if kind == "PLpgSQL_recfield":
             parent = self.datum(node.get("recparentno", 0))[1].get("refname", "")
@@ -235,21 +237,21 @@ class Memory:
         self.admit(node, value)
         if kind == "PLpgSQL_var" and isinstance(value, str):
             try:
-                self.trial.read(value, typname(node))
+                self.trial.check_input(value, typname(node))
             except Failed as error:
                 self.fail(error)
         self.put(number, value)
 
     def admit(self, node: Node, value: Value) -> None:
-        """Whether a variable takes a value (exec_assign_value)."""
+        """Whether a variable accepts a value (exec_assign_value)."""
         if node.get("notnull"):
             if value is None:
                 words = f'null value cannot be assigned to variable "{node["refname"]}" declared NOT NULL'
                 self.fail(ServerError("22004", words))
             elif value is UNKNOWN:
-                self.doubt.risk()
+                self.uncertainty.assume_risk()
         if value is not None and node.get("refname") in self.frame.limited:
-            self.doubt.risk()
+            self.uncertainty.assume_risk()
 
 
 _SELECT = "SELECT "

@@ -8,7 +8,7 @@ from typing import Any
 
 from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.catalog.rows import Relation
-from pubcheck.postgres.ddl.partition_bound_values import TEXTS, ordered
+from pubcheck.postgres.ddl.partition_bound_values import TEXTS, is_ordered
 
 
 def members(catalog: Catalog, relation: Relation) -> Iterator[Relation]:
@@ -46,7 +46,7 @@ def _ranks(catalog: Catalog, parent: Relation, children: list[Relation]) -> dict
     row = catalog.types.get(column.type) if column is not None else None
     if row is not None and row.kind == "e":
         return {label: rank for rank, label in enumerate(row.labels)}
-    if column is not None and column.type in TEXTS and not ordered(column):
+    if column is not None and column.type in TEXTS and not is_ordered(column):
         values = [value for child in children if child.bound and child.bound[0] == "l" for value in _values(child)]
         if not any(all(map(alike.fullmatch, values)) for alike in _ALIKE):
             raise ValueError(f"the order of the partitions of {parent.name} is that of a collation")

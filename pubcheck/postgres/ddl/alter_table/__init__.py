@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from pubcheck.postgres.catalog import FIRST_UNPINNED
 from pubcheck.postgres.catalog.rows import Relation
-from pubcheck.postgres.ddl.not_null import column_constrained
+from pubcheck.postgres.ddl.not_null import column_of_constraint
 from pubcheck.postgres.ddl.object_address import RELATION_KINDS, RELATION_WORDS
 from pubcheck.postgres.ddl.unsupported_kinds import not_alterable
 from pubcheck.postgres.errors import NOT_RELATION_OWNER, ServerError
@@ -167,7 +167,7 @@ def _refuse_lost_not_null(session: Session, relation: int, commands: list[Node])
         return
     lost = {command.get("name", "") for command in commands if command["subtype"] == "AT_DropNotNull"}
     for command in commands:
-        held = column_constrained(row, command["name"]) if command["subtype"] == "AT_DropConstraint" else None
+        held = column_of_constraint(row, command["name"]) if command["subtype"] == "AT_DropConstraint" else None
         if held is not None:
             lost.add(held.name)
     for name in sorted(keys & lost):

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from pubcheck.postgres.catalog import DEFAULT, INTERNAL, RELATION
 from pubcheck.postgres.catalog.rows import Column, Relation
-from pubcheck.postgres.ddl.columns import renamed
+from pubcheck.postgres.ddl.columns import rename_columns
 from pubcheck.postgres.ddl.deletion import perform_deletion
 from pubcheck.postgres.ddl.indexes import rebuild_indexes
 from pubcheck.postgres.ddl.not_null import refuse_renewal
@@ -112,7 +112,7 @@ def _set_expression_of(session: Session, relation: int, command: Node) -> None:
     definition = {"contype": "CONSTR_GENERATED", "raw_expr": command["def"]}
 
     read = tuple(column_names(command["def"]))
-    tree = renamed(command["def"]) if column.generated == "v" else None
+    tree = rename_columns(command["def"]) if column.generated == "v" else None
     change_columns(session, relation, [column.number], expression=read, tree=tree)
     attach_default(session, relation, column.name, definition)
 

@@ -22,7 +22,7 @@ def drop(session: Session, relation: int, command: Node, recurse: bool) -> None:
     name = command["name"]
     constraint = catalog.constraint(relation, name)
     if constraint is None:
-        column = not_null.column_constrained(row, name)
+        column = not_null.column_of_constraint(row, name)
         if column is not None:
             not_null.drop_constraint(session, relation, column, recurse=recurse)
         elif command.get("missing_ok"):
@@ -78,7 +78,7 @@ def validate(session: Session, relation: int, command: Node, recurse: bool) -> N
         catalog.constraints.put(constraint.oid, replace(constraint, validated=True))
         return
     row = catalog.relations[relation]
-    column = not_null.column_constrained(row, command["name"])
+    column = not_null.column_of_constraint(row, command["name"])
     if column is not None:
         not_null.validate(session, relation, column)
     elif row.seen:
@@ -93,7 +93,7 @@ def alter(session: Session, relation: int, command: Node, recurse: bool) -> None
     if "alterEnforceability" in change and not catalog.major.enforcement:
         raise ServerError("42601", 'syntax error at or near "ENFORCED"')
     if constraint is None:
-        if row.seen and not_null.column_constrained(row, name) is None:
+        if row.seen and not_null.column_of_constraint(row, name) is None:
             raise ServerError("42704", f'constraint "{name}" of relation "{row.name}" does not exist')
     elif constraint.kind != "f" and ("alterDeferrability" in change or "alterEnforceability" in change):
         raise ServerError("42809", f'constraint "{name}" of relation "{row.name}" is not a foreign key constraint')

@@ -48,10 +48,10 @@ def object_row(session: Session, target: Object) -> Any:
 def require_publication_owner(session: Session, row: Publication) -> None:
     """Raise ServerError 42501, with a finding's key."""
     if not session.owns(row.owner):
-        raise refused(row, NOT_PUBLICATION_OWNER, "publication-owner", publication=row.name)
+        raise owner_required(row, NOT_PUBLICATION_OWNER, "publication-owner", publication=row.name)
 
 
-def refused(row: Publication, message: str, key: str, hint: str | None = None, **arguments: str) -> ServerError:
+def owner_required(row: Publication, message: str, key: str, hint: str | None = None, **arguments: str) -> ServerError:
     """Return the error for a role that lacks a privilege on a publication."""
     error = ServerError("42501", message, key=key, detail=None, hint=hint, location=None, culprit=None, **arguments)
     error.publication = row.name

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from pubcheck.postgres.catalog import TYPE
 from pubcheck.postgres.catalog.rows import Publication, Role
 from pubcheck.postgres.ddl.object_address import find_object
-from pubcheck.postgres.ddl.objects import heap_of, object_row, refused, require_publication_owner, word_of
+from pubcheck.postgres.ddl.objects import heap_of, object_row, owner_required, require_publication_owner, word_of
 from pubcheck.postgres.errors import NO_CREATE_IN_DATABASE, NO_ROLE, NO_SET_ROLE, ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
@@ -72,14 +72,14 @@ def _change_publication_owner(session: Session, row: Publication, owner: Role) -
         require_publication_owner(session, row)
         if owner.seen and not session.member_of(owner.oid):
             if catalog.major.set_role_option:
-                raise refused(row, NO_SET_ROLE, "set-role", role=owner.name)
-            raise refused(row, 'must be member of role "{role}"', "set-role", role=owner.name)
+                raise owner_required(row, NO_SET_ROLE, "set-role", role=owner.name)
+            raise owner_required(row, 'must be member of role "{role}"', "set-role", role=owner.name)
         if not session.may_create_in_database(owner):
             session.assume_database()
-            raise refused(row, NO_CREATE_IN_DATABASE, "create-in-database", database=catalog.database)
+            raise owner_required(row, NO_CREATE_IN_DATABASE, "create-in-database", database=catalog.database)
         scope = "ALL TABLES" if row.all_tables else "TABLES IN SCHEMA" if catalog.schemas_of.has(row.oid) else ""
         if scope and owner.seen and not owner.superuser:
-            raise refused(
+            raise owner_required(
                 row,
                 'permission denied to change owner of publication "{publication}"',
                 "owner-not-superuser",

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from pubcheck.postgres.ddl.columns import renamed
+from pubcheck.postgres.ddl.columns import rename_columns
 from pubcheck.postgres.ddl.object_address import find_relation
 from pubcheck.postgres.ddl.objects import require_owner
 from pubcheck.postgres.ddl.objects.new_names import put_constraint, rename_relation
@@ -65,7 +65,7 @@ def _rename_column_of(session: Session, relation: int, old: str, new: str, paren
             known = replace(known, name=new)
         if old in known.expression:
             read = tuple(new if name == old else name for name in known.expression)
-            known = replace(known, expression=read, tree=renamed(known.tree, old, new))
+            known = replace(known, expression=read, tree=rename_columns(known.tree, old, new))
         columns.append(known)
     put_columns(session, row, tuple(columns))
     _rename_in_trees(session, relation, column.number, old, new)
@@ -77,12 +77,12 @@ def _rename_in_trees(session: Session, relation: int, number: int, old: str, new
     for oid in catalog.constraints_of.get(relation):
         constraint = catalog.constraints[oid]
         if constraint.tree is not None and number in constraint.keys:
-            catalog.constraints.put(oid, replace(constraint, tree=renamed(constraint.tree, old, new)))
+            catalog.constraints.put(oid, replace(constraint, tree=rename_columns(constraint.tree, old, new)))
     for oid in catalog.indexes_of.get(relation):
         index = catalog.indexes[oid]
         if index.trees:
-            expressions = tuple(renamed(tree, old, new) for tree in index.expressions)
-            predicate = renamed(index.predicate, old, new)
+            expressions = tuple(rename_columns(tree, old, new) for tree in index.expressions)
+            predicate = rename_columns(index.predicate, old, new)
             catalog.put_index(replace(index, expressions=expressions, predicate=predicate))
 
 

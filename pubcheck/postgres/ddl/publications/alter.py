@@ -5,8 +5,8 @@ AlterPublication).
 from __future__ import annotations
 
 from pubcheck.postgres.catalog.rows import Publication
-from pubcheck.postgres.ddl.publications import about, check_text, denied
-from pubcheck.postgres.ddl.publications.objects import Objects, look_up
+from pubcheck.postgres.ddl.publications import add_names, check_text, permission_denied
+from pubcheck.postgres.ddl.publications.objects import PublicationObjects, look_up
 from pubcheck.postgres.ddl.publications.options import PublicationOptions, parse_options
 from pubcheck.postgres.ddl.publications.schemas import alter_schemas
 from pubcheck.postgres.ddl.publications.tables import alter_tables
@@ -22,7 +22,7 @@ def alter_publication(session: Session, node: Node) -> None:
     location = session.find_name(name)
     publication = session.publication(name, location=location)
     if not session.owns(publication.owner):
-        raise denied(NOT_PUBLICATION_OWNER, "publication-owner", name, location, publication=name)
+        raise permission_denied(NOT_PUBLICATION_OWNER, "publication-owner", name, location, publication=name)
     if "options" in node:
         _alter_options(session, publication, node["options"])
         return
@@ -47,7 +47,7 @@ def _alter_options(session: Session, publication: Publication, nodes: list[Node]
             if relation.kind != "p" or (member.filter is None and member.columns is None):
                 continue
             clause = "WHERE clause" if member.filter is not None else "column list"
-            raise about(
+            raise add_names(
                 ServerError(
                     "22023",
                     'cannot set parameter "publish_via_partition_root" to false for publication "{publication}"',
@@ -62,14 +62,16 @@ def _alter_options(session: Session, publication: Publication, nodes: list[Node]
                 publication.name,
                 session.qualified(relation),
             )
-    catalog.publications.put(publication.oid, options.applied(publication))
+    catalog.publications.put(publication.oid, options.apply_to(publication))
 
 
-def _check_alter(session: Session, publication: Publication, objects: Objects, action: str) -> None:
+def _check_alter(session: Session, publication: Publication, objects: PublicationObjects, action: str) -> None:
     """CheckAlterPublication."""
     name = publication.name
     if action != "AP_DropObjects" and objects.schemas and not session.superuser():
-        raise denied("must be superuser to add or set schemas", "schemas-of-superuser", name, objects.schemas[0][1])
+        raise permission_denied(
+            "must be superuser to add or set schemas", "schemas-of-superuser", name, objects.schemas[0][1]
+        )
     if not publication.all_tables:
         return
     if objects.schemas:
@@ -78,7 +80,7 @@ def _check_alter(session: Session, publication: Publication, objects: Objects, a
         kind, location = "Tables", objects.tables[0]["relation"].get("location", 0)
     else:
         return
-    raise about(
+    raise add_names(
         ServerError(
             "55000",
             'publication "{publication}" is defined as FOR ALL TABLES',

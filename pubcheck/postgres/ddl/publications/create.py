@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pubcheck.postgres.catalog import PUBLICATION_NAMESPACE, PUBLICATION_REL
 from pubcheck.postgres.catalog.rows import Publication
-from pubcheck.postgres.ddl.publications import about, check_text, denied
+from pubcheck.postgres.ddl.publications import add_names, check_text, permission_denied
 from pubcheck.postgres.ddl.publications.objects import check_column_lists, look_up, open_tables, transform_filters
 from pubcheck.postgres.ddl.publications.options import parse_options
 from pubcheck.postgres.ddl.publications.schemas import add_schemas
@@ -24,9 +24,9 @@ def create_publication(session: Session, node: Node) -> None:
     all_tables = node.get("for_all_tables", False)
     if not session.may_create_in_database():
         session.assume_database()
-        raise denied(NO_CREATE_IN_DATABASE, "create-in-database", name, location, database=catalog.database)
+        raise permission_denied(NO_CREATE_IN_DATABASE, "create-in-database", name, location, database=catalog.database)
     if all_tables and not session.superuser():
-        raise denied(
+        raise permission_denied(
             "must be superuser to create FOR ALL TABLES publication", "all-tables-of-superuser", name, location
         )
     existing = catalog.publication_names.get(name)
@@ -34,7 +34,7 @@ def create_publication(session: Session, node: Node) -> None:
         creator = catalog.publications[existing].creator
         if creator not in (0, session.unseen_role()):
             session.assume(f'role "{catalog.roles[creator].name}", which these files do not create, may create it')
-        raise about(
+        raise add_names(
             ServerError("42710", PUBLICATION_EXISTS, key="publication-exists", culprit=location, publication=name),
             name,
         )
@@ -54,14 +54,14 @@ def create_publication(session: Session, node: Node) -> None:
         seen=not session.restless,
         creator=session.unseen_role(),
     )
-    publication = options.applied(defaults)
+    publication = options.apply_to(defaults)
     catalog.add_publication(publication)
     if all_tables:
         return
     objects = look_up(session, node.get("pubobjects", ()), name)
     if objects.schemas and not session.superuser():
         message = "must be superuser to create FOR TABLES IN SCHEMA publication"
-        raise denied(message, "schemas-of-superuser", name, objects.schemas[0][1])
+        raise permission_denied(message, "schemas-of-superuser", name, objects.schemas[0][1])
     if objects.tables:
         members = open_tables(session, objects.tables, name)
         transform_filters(session, members, publication)

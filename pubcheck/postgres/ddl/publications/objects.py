@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from pubcheck.postgres.catalog import TEMPORARY
 from pubcheck.postgres.catalog.rows import Filter, Namespace, Publication, Relation
-from pubcheck.postgres.ddl.publications import about
+from pubcheck.postgres.ddl.publications import add_names
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.relkind import RELKIND_SINGULAR, not_supported_for
@@ -31,14 +31,14 @@ class Member(Struct):
     filter: Filter | None = None
 
 
-class Objects(Struct, frozen=True):
+class PublicationObjects(Struct, frozen=True):
     """An object list with its schemas looked up (ObjectsInPublicationToOids)."""
 
     tables: list[Node]
     schemas: list[tuple[Namespace, int]]
 
 
-def look_up(session: Session, nodes: Any, publication: str) -> Objects:
+def look_up(session: Session, nodes: Any, publication: str) -> PublicationObjects:
     """ObjectsInPublicationToOids: schemas are looked up now, tables when they are opened."""
     tables: list[Node] = []
     schemas: dict[int, tuple[Namespace, int]] = {}
@@ -63,11 +63,11 @@ def look_up(session: Session, nodes: Any, publication: str) -> Objects:
             else:
                 namespace = session.namespace(spec["name"], key="no-schema", location=location)
         except ServerError as error:
-            raise about(error, publication) from None
+            raise add_names(error, publication) from None
         if not namespace.seen:
             session.assume(f'schema "{namespace.name}", which these files do not create')
         schemas.setdefault(namespace.oid, (namespace, location))
-    return Objects(tables, list(schemas.values()))
+    return PublicationObjects(tables, list(schemas.values()))
 
 
 def open_tables(session: Session, nodes: list[Node], publication: str) -> list[Member]:
@@ -85,7 +85,7 @@ def open_tables(session: Session, nodes: list[Node], publication: str) -> list[M
         try:
             relation = session.relation(rv, judged=True)
         except ServerError as error:
-            raise about(error, publication) from None
+            raise add_names(error, publication) from None
         _refuse_unopenable(session, relation, publication, location)
         if relation.oid in known:
             if where is not None or relation.oid in filtered:
@@ -133,11 +133,11 @@ def _refuse_unopenable(session: Session, relation: Relation, publication: str, l
         relation=relation.name,
         kind=kind,
     )
-    raise about(error, publication, session.qualified(relation))
+    raise add_names(error, publication, session.qualified(relation))
 
 
 def _redundant(what: str, session: Session, relation: Relation, publication: str, location: int) -> ServerError:
-    return about(
+    return add_names(
         ServerError(
             "42710",
             'conflicting or redundant {what}s for table "{relation}"',
@@ -159,7 +159,7 @@ def transform_filters(session: Session, members: list[Member], publication: Publ
             continue
         relation = session.catalog.relations[member.relation.oid]
         if relation.kind == "p" and not publication.via_root and relation.seen and publication.seen:
-            raise about(
+            raise add_names(
                 ServerError(
                     "22023",
                     'cannot use publication WHERE clause for relation "{relation}"',
@@ -178,7 +178,7 @@ def transform_filters(session: Session, members: list[Member], publication: Publ
         try:
             member.filter = read_filter(session, relation, member.where)
         except ServerError as error:
-            raise about(error, publication.name, session.qualified(relation)) from None
+            raise add_names(error, publication.name, session.qualified(relation)) from None
     not_analysed = any(member.filter is not None and not member.filter.analysed for member in members)
     if not_analysed or len(session.unseen_names()) > unseen:
         # The server may refuse the filter (a collation of this machine is not one of all), and with it the statement:
@@ -203,7 +203,7 @@ def check_column_lists(session: Session, members: list[Member], publication: Pub
             detail = "Column lists cannot be specified for partitioned tables when publish_via_partition_root is false."
         else:
             continue
-        raise about(
+        raise add_names(
             ServerError(
                 "22023",
                 'cannot use column list for relation "{relation}" in publication "{publication}"',

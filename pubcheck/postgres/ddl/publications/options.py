@@ -25,7 +25,7 @@ class PublicationOptions(Struct, frozen=True):
     generated: str | None = None
     via_root_location: int | None = None
 
-    def applied(self, publication: Publication) -> Publication:
+    def apply_to(self, publication: Publication) -> Publication:
         """The publication with these options set; the others stay."""
         changes: dict[str, Any] = {}
         if self.actions is not None:

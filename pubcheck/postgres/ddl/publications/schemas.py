@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from pubcheck.postgres.catalog import PG_CATALOG, PG_TOAST, PUBLICATION_NAMESPACE, TEMPORARY
 from pubcheck.postgres.catalog.rows import Namespace, Publication, PublicationNamespace
-from pubcheck.postgres.ddl.publications import about, is_removed
+from pubcheck.postgres.ddl.publications import add_names, is_removed
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.session import Session
 
@@ -19,7 +19,7 @@ def alter_schemas(
     if action == "AP_AddObjects":
         for oid in catalog.members_of.get(publication.oid):
             if catalog.publication_rels[oid].columns is not None:
-                raise about(
+                raise add_names(
                     ServerError(
                         "22023",
                         'cannot add schema to publication "{publication}"',
@@ -47,7 +47,7 @@ def alter_schemas(
                     culprit=location,
                     schema=namespace.name,
                 )
-                raise about(error, publication.name)
+                raise add_names(error, publication.name)
             else:
                 catalog.gone.put((PUBLICATION_NAMESPACE, publication.oid, namespace.oid), True)
     else:
@@ -76,7 +76,7 @@ def add_schemas(
                 schema=namespace.name,
                 publication=publication.name,
             )
-            raise about(error, publication.name)
+            raise add_names(error, publication.name)
         if namespace.oid in (PG_CATALOG, PG_TOAST, TEMPORARY):
             error = ServerError(
                 "22023",
@@ -88,7 +88,7 @@ def add_schemas(
                 culprit=location,
                 schema=namespace.name,
             )
-            raise about(error, publication.name)
+            raise add_names(error, publication.name)
         catalog.add_publication_namespace(
             PublicationNamespace(catalog.new_oid(), publication.oid, namespace.oid, session.place(location))
         )

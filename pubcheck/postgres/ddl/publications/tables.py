@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from pubcheck.postgres.catalog import FIRST_UNPINNED, PUBLICATION_REL
 from pubcheck.postgres.catalog.rows import Filter, Place, Publication, PublicationRel, Relation
-from pubcheck.postgres.ddl.publications import about, denied, is_removed
+from pubcheck.postgres.ddl.publications import add_names, is_removed, permission_denied
 from pubcheck.postgres.ddl.publications.objects import (
     Member,
-    Objects,
+    PublicationObjects,
     check_column_lists,
     open_tables,
     transform_filters,
@@ -30,7 +30,7 @@ def add_tables(session: Session, publication: Publication, members: list[Member]
         qualified = session.qualified(relation)
         if not session.owns(relation.owner):
             noun = RELKIND_NOUN[relation.kind]
-            error = denied(
+            error = permission_denied(
                 NOT_RELATION_OWNER,
                 "relation-owner",
                 publication.name,
@@ -38,11 +38,11 @@ def add_tables(session: Session, publication: Publication, members: list[Member]
                 kind=noun,
                 relation=relation.name,
             )
-            raise about(error, publication.name, qualified)
+            raise add_names(error, publication.name, qualified)
         if (publication.oid, relation.oid) in catalog.members:
             if if_not_exists:
                 continue
-            raise about(
+            raise add_names(
                 ServerError(
                     "42710",
                     'relation "{relation}" is already member of publication "{publication}"',
@@ -90,7 +90,7 @@ def _refuse_unpublishable(session: Session, relation: Relation, publication: str
         relation=relation.name,
         kind=RELKIND_SINGULAR[relation.kind],
     )
-    raise about(error, publication, session.qualified(relation))
+    raise add_names(error, publication, session.qualified(relation))
 
 
 def _validate_columns(
@@ -139,14 +139,14 @@ def _validate_columns(
         if refused is not None:
             sqlstate, message, key = refused
             error = ServerError(sqlstate, message, key=key, culprit=place.start, column=name, relation=relation.name)
-            raise about(error, publication, session.qualified(relation))
+            raise add_names(error, publication, session.qualified(relation))
         assert column is not None
         numbers[column.number] = None
         places.append((column.number, place))
     return tuple(sorted(numbers)), tuple(places)
 
 
-def alter_tables(session: Session, publication: Publication, objects: Objects, action: str) -> None:
+def alter_tables(session: Session, publication: Publication, objects: PublicationObjects, action: str) -> None:
     """AlterPublicationTables."""
     catalog = session.catalog
     members = open_tables(session, objects.tables, publication.name)
@@ -199,7 +199,7 @@ def _columns_for_set(session: Session, member: Member, publication: str) -> set[
                 key="system-column-kept",
                 culprit=member.location,
             )
-            raise about(error, publication, session.qualified(relation))
+            raise add_names(error, publication, session.qualified(relation))
         attnums.add(column.number if column else 0)
     return attnums
 
@@ -223,7 +223,7 @@ def _drop_tables(session: Session, publication: Publication, members: list[Membe
                 key="drop-with-column-list",
                 culprit=member.location,
             )
-            raise about(error, publication.name, session.qualified(relation))
+            raise add_names(error, publication.name, session.qualified(relation))
         oid = catalog.members.get((publication.oid, relation.oid))
         if oid is None and (
             is_removed(session, PUBLICATION_REL, publication, relation.oid) or (publication.seen and relation.seen)
@@ -236,7 +236,7 @@ def _drop_tables(session: Session, publication: Publication, members: list[Membe
                 culprit=member.location,
                 relation=relation.name,
             )
-            raise about(error, publication.name, session.qualified(relation))
+            raise add_names(error, publication.name, session.qualified(relation))
         if member.where is not None:
             error = ServerError(
                 "42601",
@@ -244,7 +244,7 @@ def _drop_tables(session: Session, publication: Publication, members: list[Membe
                 key="drop-with-filter",
                 culprit=member.location,
             )
-            raise about(error, publication.name, session.qualified(relation))
+            raise add_names(error, publication.name, session.qualified(relation))
         if oid is not None:
             catalog.remove(PUBLICATION_REL, oid)
         else:

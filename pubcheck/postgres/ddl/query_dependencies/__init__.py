@@ -16,7 +16,14 @@ from pubcheck.postgres.analysis.figure_names import figure_name
 from pubcheck.postgres.analysis.row_expr import MOST_ENTRIES
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID, PG_CATALOG, PROC, RELATION, TEMPORARY, TYPE, Object
 from pubcheck.postgres.catalog.rows import Relation
-from pubcheck.postgres.ddl.query_dependencies.columns import Output, Outputs, columns_of, field_of, renamed, united
+from pubcheck.postgres.ddl.query_dependencies.columns import (
+    OutputColumn,
+    Outputs,
+    apply_aliases,
+    columns_of,
+    common_output,
+    field_of,
+)
 from pubcheck.postgres.ddl.query_dependencies.functions import own_functions, result_columns
 from pubcheck.postgres.ddl.sequences import SEQUENCE_FUNCTIONS, sequence_named
 from pubcheck.postgres.ddl.type_modifiers import (
@@ -37,7 +44,7 @@ from pubcheck.postgres.session.columns import SYSTEM_COLUMNS
 _JSON_FUNCTIONS = {"JSON_EXISTS_OP": "json_exists", "JSON_QUERY_OP": "json_query", "JSON_VALUE_OP": "json_value"}
 
 
-class Item(Struct, frozen=True):
+class NamespaceItem(Struct, frozen=True):
     """What a name represents in an expression: an entry of FROM (ParseNamespaceItem)."""
 
     name: str
@@ -47,7 +54,7 @@ class Item(Struct, frozen=True):
     system: bool = False
 
 
-class Reading(Struct):
+class QueryReading(Struct):
     """What a query gives and what it rests on. ``modifies``: it has an INSERT, UPDATE, DELETE or MERGE inside."""
 
     columns: Outputs
@@ -57,9 +64,9 @@ class Reading(Struct):
     temporary: bool = False
 
 
-def read_query(session: Session, query: Node) -> Reading:
+def read_query(session: Session, query: Node) -> QueryReading:
     """Look at a SELECT. Raises ServerError where a relation, a type or a column it needs certainly does not exist."""
-    reader = _Reader(session)
+    reader = _QueryReader(session)
     try:
         columns = reader.select(query, {}, [])
     except RecursionError:
@@ -73,21 +80,21 @@ def read_query(session: Session, query: Node) -> Reading:
     return reader.reading
 
 
-class _Reader:
+class _QueryReader:
     def __init__(self, session: Session) -> None:
         self.session = session
-        self.reading = Reading(None, {}, {})
+        self.reading = QueryReading(None, {}, {})
 
     # Statements.
 
-    def select(self, node: Node, ctes: dict[str, Outputs], outer: list[list[Item]]) -> Outputs:
+    def select(self, node: Node, ctes: dict[str, Outputs], outer: list[list[NamespaceItem]]) -> Outputs:
         """transformStmt for the SELECT's node: {"SelectStmt": ...}, or a data-modifying statement's."""
         ((kind, body),) = node.items()
         if kind != "SelectStmt":
             return self._modifying(body, ctes, outer)
         return self._select(body, ctes, outer)
 
-    def _select(self, body: Node, ctes: dict[str, Outputs], outer: list[list[Item]]) -> Outputs:
+    def _select(self, body: Node, ctes: dict[str, Outputs], outer: list[list[NamespaceItem]]) -> Outputs:
         if "withClause" in body:
             ctes = self._with(body["withClause"], ctes, outer)
         if body.get("op", "SETOP_NONE") != "SETOP_NONE":
@@ -95,8 +102,8 @@ class _Reader:
         if "valuesLists" in body:
             rows = [row["List"].get("items", []) for row in body["valuesLists"]]
             self._expressions(rows, ctes, outer)
-            return [Output(f"column{at}") for at in range(1, len(rows[0]) + 1)]
-        items: list[Item] = []
+            return [OutputColumn(f"column{at}") for at in range(1, len(rows[0]) + 1)]
+        items: list[NamespaceItem] = []
         star: Outputs = []
         scopes = [items, *outer]
         for entry in body.get("fromClause", ()):
@@ -117,7 +124,7 @@ class _Reader:
                 self._sorted(body[clause], outputs, ctes, scopes)
         return outputs
 
-    def _set_operation(self, body: Node, ctes: dict[str, Outputs], outer: list[list[Item]]) -> Outputs:
+    def _set_operation(self, body: Node, ctes: dict[str, Outputs], outer: list[list[NamespaceItem]]) -> Outputs:
         """UNION and its like: names of the leftmost, types where all agree. Chains lean left and may be long."""
         arms: list[Node] = []
         while body.get("op", "SETOP_NONE") != "SETOP_NONE" and (not arms or "withClause" not in body):
@@ -129,14 +136,14 @@ class _Reader:
             if outputs is None:
                 continue
             if right_outputs is None:
-                outputs = [Output(left.name) for left in outputs]
+                outputs = [OutputColumn(left.name) for left in outputs]
                 continue
             if len(outputs) != len(right_outputs):
                 raise ServerError("42601", "each set operation query must have the same number of columns")
-            outputs = [united(left, right) for left, right in zip(outputs, right_outputs, strict=True)]
+            outputs = [common_output(left, right) for left, right in zip(outputs, right_outputs, strict=True)]
         return outputs
 
-    def _modifying(self, body: Node, ctes: dict[str, Outputs], outer: list[list[Item]]) -> Outputs:
+    def _modifying(self, body: Node, ctes: dict[str, Outputs], outer: list[list[NamespaceItem]]) -> Outputs:
         """INSERT, UPDATE, DELETE or MERGE inside a WITH; what its RETURNING gives is only told for plain names."""
         self.reading.modifies = True
         row = self._relation(body["relation"]) if "relation" in body else None
@@ -150,7 +157,7 @@ class _Reader:
             outputs = None if outputs is None or columns is None else outputs + columns
         return outputs
 
-    def _with(self, clause: Node, ctes: dict[str, Outputs], outer: list[list[Item]]) -> dict[str, Outputs]:
+    def _with(self, clause: Node, ctes: dict[str, Outputs], outer: list[list[NamespaceItem]]) -> dict[str, Outputs]:
         known = dict(ctes)
         recursive = clause.get("recursive", False)
         parts = [item["CommonTableExpr"] for item in clause["ctes"]]
@@ -164,26 +171,31 @@ class _Reader:
             if recursive and body.get("op") == "SETOP_UNION":
                 # The non-recursive arm settles names (and types) for the arm that refers to them.
                 inner = self._with(body["withClause"], known, outer) if "withClause" in body else known
-                known[name] = renamed(self._select(body["larg"], inner, outer), aliases)
+                known[name] = apply_aliases(self._select(body["larg"], inner, outer), aliases)
                 self._select(body["rarg"], inner if inner is known else {**inner, name: known[name]}, outer)
             else:
-                known[name] = renamed(self.select(query, known, outer), aliases)
+                known[name] = apply_aliases(self.select(query, known, outer), aliases)
             columns = known[name]
             if columns is not None:
                 extra = []
                 if "search_clause" in part:
                     search = part["search_clause"]
                     kind = RECORD if search.get("search_breadth_first") else RECORD_ARRAY
-                    extra.append(Output(search["search_seq_column"], kind))
+                    extra.append(OutputColumn(search["search_seq_column"], kind))
                 if "cycle_clause" in part:
                     cycle = part["cycle_clause"]
-                    extra += [Output(cycle["cycle_mark_column"]), Output(cycle["cycle_path_column"], RECORD_ARRAY)]
+                    extra += [
+                        OutputColumn(cycle["cycle_mark_column"]),
+                        OutputColumn(cycle["cycle_path_column"], RECORD_ARRAY),
+                    ]
                 known[name] = columns + extra
         return known
 
     # FROM.
 
-    def _from(self, entry: Node, ctes: dict[str, Outputs], scopes: list[list[Item]]) -> tuple[Outputs, list[Item]]:
+    def _from(
+        self, entry: Node, ctes: dict[str, Outputs], scopes: list[list[NamespaceItem]]
+    ) -> tuple[Outputs, list[NamespaceItem]]:
         """(what the star gives, what can be named) of one item of FROM."""
         ((kind, body),) = entry.items()
         if kind == "JoinExpr":
@@ -191,7 +203,9 @@ class _Reader:
         item = self._entry(kind, body, ctes, scopes)
         return item.columns, [item]
 
-    def _entry(self, kind: str, body: Node, ctes: dict[str, Outputs], scopes: list[list[Item]]) -> Item:
+    def _entry(
+        self, kind: str, body: Node, ctes: dict[str, Outputs], scopes: list[list[NamespaceItem]]
+    ) -> NamespaceItem:
         if kind == "RangeTableSample":
             self._expressions(body.get("args"), ctes, scopes)
             return self._entry("RangeVar", body["relation"]["RangeVar"], ctes, scopes)
@@ -199,27 +213,31 @@ class _Reader:
         aliases = names(alias.get("colnames", ()))
         if kind == "RangeVar":
             if "schemaname" not in body and body["relname"] in ctes:
-                return Item(alias.get("aliasname", body["relname"]), renamed(ctes[body["relname"]], aliases))
+                return NamespaceItem(
+                    alias.get("aliasname", body["relname"]), apply_aliases(ctes[body["relname"]], aliases)
+                )
             return self._item_of(self._relation(body), body)
         if kind == "RangeSubselect":
-            return Item(alias.get("aliasname", ""), renamed(self.select(body["subquery"], ctes, scopes), aliases))
+            return NamespaceItem(
+                alias.get("aliasname", ""), apply_aliases(self.select(body["subquery"], ctes, scopes), aliases)
+            )
         if kind == "RangeFunction":
             return self._function(body, alias, aliases, ctes, scopes)
         if kind == "RangeTableFunc":
             self._expressions([body.get("docexpr"), body.get("rowexpr")], ctes, scopes)
             parts = [part["RangeTableFuncCol"] for part in body.get("columns", ())]
-            return Item(
+            return NamespaceItem(
                 alias.get("aliasname", "xmltable"),
-                renamed([self._defined(part, part["colname"], INT4) for part in parts], aliases),
+                apply_aliases([self._defined(part, part["colname"], INT4) for part in parts], aliases),
             )
         if kind == "JsonTable":
             self._expressions([body.get("context_item"), body.get("passing")], ctes, scopes)
-            return Item(alias.get("aliasname", "json_table"), renamed(self._json_columns(body), aliases))
-        return Item(alias.get("aliasname", ""), None)
+            return NamespaceItem(alias.get("aliasname", "json_table"), apply_aliases(self._json_columns(body), aliases))
+        return NamespaceItem(alias.get("aliasname", ""), None)
 
-    def _json_columns(self, body: Node) -> list[Output]:
+    def _json_columns(self, body: Node) -> list[OutputColumn]:
         """Columns of one level first, those of its NESTED paths after them (parse_jsontable.c)."""
-        columns: list[Output] = []
+        columns: list[OutputColumn] = []
         levels = [body]
         while levels:
             parts = [part["JsonTableColumn"] for part in levels.pop().get("columns", ())]
@@ -228,22 +246,22 @@ class _Reader:
             levels += [part for part in reversed(parts) if part["coltype"] == "JTC_NESTED"]
         return columns
 
-    def _defined(self, part: Node, name: str, otherwise: int = 0) -> Output:
+    def _defined(self, part: Node, name: str, otherwise: int = 0) -> OutputColumn:
         """A column that a column definition describes."""
         if "typeName" not in part:
-            return Output(name, otherwise)
+            return OutputColumn(name, otherwise)
         oid, typmod = self._type(part["typeName"])
-        return Output(name, oid, collation_of(self.session, part.get("collClause"), oid), None, typmod)
+        return OutputColumn(name, oid, collation_of(self.session, part.get("collClause"), oid), None, typmod)
 
     def _type(self, type_name: Node) -> tuple[int, int]:
         """(type, typmod) of a TypeName."""
         oid = self.session.type_oid(type_name)
         return oid, typmod_of(self.session, type_name, oid) if "typmods" in type_name else -1
 
-    def _item_of(self, row: Relation, rv: Node) -> Item:
+    def _item_of(self, row: Relation, rv: Node) -> NamespaceItem:
         alias = rv.get("alias", {})
-        columns = renamed(self._columns_of(row), names(alias.get("colnames", ())))
-        return Item(
+        columns = apply_aliases(self._columns_of(row), names(alias.get("colnames", ())))
+        return NamespaceItem(
             alias.get("aliasname", row.name), columns, 0 if alias else row.namespace, row.oid, row.kind not in "vc"
         )
 
@@ -261,12 +279,14 @@ class _Reader:
         self.reading.temporary = self.reading.temporary or row.namespace == TEMPORARY
         return row
 
-    def _join(self, body: Node, ctes: dict[str, Outputs], scopes: list[list[Item]]) -> tuple[Outputs, list[Item]]:
+    def _join(
+        self, body: Node, ctes: dict[str, Outputs], scopes: list[list[NamespaceItem]]
+    ) -> tuple[Outputs, list[NamespaceItem]]:
         left, left_items = self._from(body["larg"], ctes, scopes)
         right, right_items = self._from(body["rarg"], ctes, [left_items, *scopes])
         visible = left_items + right_items
         columns: Outputs = None
-        merged: list[Output] = []
+        merged: list[OutputColumn] = []
         if left is not None and right is not None:
             if body.get("isNatural"):
                 there = {column.name for column in right}
@@ -281,7 +301,7 @@ class _Reader:
                     raise ServerError("42703", message, column=name)
                 for column in (left_column, right_column):
                     self._use(column)
-                whole = united(left_column, right_column)
+                whole = common_output(left_column, right_column)
                 source = left_column.source if whole.type and body.get("jointype") != "JOIN_FULL" else None
                 merged.append(replace(whole, source=source))
             rest = [column for column in left if column.name not in using]
@@ -289,15 +309,18 @@ class _Reader:
         if "quals" in body:
             self._expressions(body["quals"], ctes, [visible, *scopes])
         if "alias" in body:
-            columns = renamed(columns, names(body["alias"].get("colnames", ())))
-            return columns, [Item(body["alias"]["aliasname"], columns)]
+            columns = apply_aliases(columns, names(body["alias"].get("colnames", ())))
+            return columns, [NamespaceItem(body["alias"]["aliasname"], columns)]
         if "join_using_alias" in body:
-            visible = [*visible, Item(body["join_using_alias"]["aliasname"], None if columns is None else merged)]
+            visible = [
+                *visible,
+                NamespaceItem(body["join_using_alias"]["aliasname"], None if columns is None else merged),
+            ]
         return columns, visible
 
     def _function(
-        self, body: Node, alias: Node, aliases: list[str], ctes: dict[str, Outputs], scopes: list[list[Item]]
-    ) -> Item:
+        self, body: Node, alias: Node, aliases: list[str], ctes: dict[str, Outputs], scopes: list[list[NamespaceItem]]
+    ) -> NamespaceItem:
         """Functions in FROM (addRangeTableEntryForFunction)."""
         columns: Outputs = []
         first = ""
@@ -316,15 +339,17 @@ class _Reader:
                 outputs = result_columns(self.session, call, name if several else alias.get("aliasname", name))
             columns = None if columns is None or outputs is None else columns + outputs
         if columns is not None and body.get("ordinality"):
-            columns.append(Output("ordinality", INT8))
-        return Item(alias.get("aliasname", first), renamed(columns, aliases))
+            columns.append(OutputColumn("ordinality", INT8))
+        return NamespaceItem(alias.get("aliasname", first), apply_aliases(columns, aliases))
 
     def _definitions(self, items: list[Node]) -> Outputs:
         return [self._defined(item["ColumnDef"], item["ColumnDef"]["colname"]) for item in items]
 
     # The select list.
 
-    def _target(self, target: Node, star: Outputs, ctes: dict[str, Outputs], scopes: list[list[Item]]) -> Outputs:
+    def _target(
+        self, target: Node, star: Outputs, ctes: dict[str, Outputs], scopes: list[list[NamespaceItem]]
+    ) -> Outputs:
         """One item of a select list, or of RETURNING, as columns (transformTargetList)."""
         value = target["val"]
         ((kind, body),) = value.items()
@@ -339,15 +364,15 @@ class _Reader:
         name = target.get("name") or _name_of(kind, body, value)
         if kind == "ColumnRef":
             output = self._column(body, scopes)
-            return [Output(name) if output is None else replace(output, name=name)]
+            return [OutputColumn(name) if output is None else replace(output, name=name)]
         if kind == "SubLink" and body["subLinkType"] == "EXPR_SUBLINK":
             inner = self.select(body["subselect"], ctes, scopes)
             # FigureColname looks at the written target; a star gives its first column no name here.
-            return [replace(inner[0], name=name, source=None) if inner and len(inner) == 1 else Output(name)]
+            return [replace(inner[0], name=name, source=None) if inner and len(inner) == 1 else OutputColumn(name)]
         self._expressions(value, ctes, scopes)
         return [replace(self._written(value, scopes), name=name)]
 
-    def _fields(self, body: Node, scopes: list[list[Item]]) -> Outputs:
+    def _fields(self, body: Node, scopes: list[list[NamespaceItem]]) -> Outputs:
         """``(expression).*``: the columns of a function's composite result, of a whole row or of a composite column."""
         argument = body["arg"]
         if len(body["indirection"]) > 1:
@@ -365,7 +390,7 @@ class _Reader:
         relation = self.session.catalog.relations.get(row.relation) if row is not None and row.kind == "c" else None
         return None if relation is None else [field_of(column) for column in relation.live()]
 
-    def _written(self, value: Node, scopes: list[list[Item]]) -> Output:
+    def _written(self, value: Node, scopes: list[list[NamespaceItem]]) -> OutputColumn:
         """Type, modifiers and collation of an expression, as far as they are written down; without a name."""
         casts: list[Node] = []
         while "TypeCast" in value or "CollateClause" in value:
@@ -375,7 +400,7 @@ class _Reader:
         ((kind, body),) = value.items()
         column = self._column(body, scopes) if kind == "ColumnRef" and casts else None
         literal = kind == "A_Const" and ("sval" in body or "isnull" in body)
-        output = column or Output("", self._written_type(kind, body))
+        output = column or OutputColumn("", self._written_type(kind, body))
         if output.type == TEXT and column is None:
             output = replace(output, collation=DEFAULT_COLLATION)
         for cast in reversed(casts):
@@ -390,7 +415,7 @@ class _Reader:
                 domain = oid >= FIRST_NORMAL_OID and collation != DEFAULT_COLLATION
                 below = output.collation if output.type else UNSEEN_COLLATION
                 collation = collation if domain or not below else below
-            output, literal = Output("", oid, collation, None, typmod), False
+            output, literal = OutputColumn("", oid, collation, None, typmod), False
         return output
 
     def _written_type(self, kind: str, body: Node) -> int:
@@ -411,7 +436,7 @@ class _Reader:
                 return INT8 if digits.isdigit() and len(digits) < 20 and int(digits) < 1 << 63 else NUMERIC
         return 0
 
-    def _star(self, qualified: list[str], scopes: list[list[Item]]) -> Outputs:
+    def _star(self, qualified: list[str], scopes: list[list[NamespaceItem]]) -> Outputs:
         item = self._item(qualified, scopes)
         if item is None:
             self._missing_item(qualified)
@@ -424,7 +449,7 @@ class _Reader:
             message = 'missing FROM-clause entry for table "{name}"'
             raise ServerError("42P01", message, name=qualified[-1])
 
-    def _item(self, qualified: list[str], scopes: list[list[Item]]) -> Item | None:
+    def _item(self, qualified: list[str], scopes: list[list[NamespaceItem]]) -> NamespaceItem | None:
         name = qualified[-1]
         namespace = self.session.catalog.namespace_names.get(qualified[-2]) if len(qualified) > 1 else None
         for items in scopes:
@@ -436,7 +461,7 @@ class _Reader:
     # Expressions.
 
     def _sorted(
-        self, clauses: list[Node], outputs: Outputs, ctes: dict[str, Outputs], scopes: list[list[Item]]
+        self, clauses: list[Node], outputs: Outputs, ctes: dict[str, Outputs], scopes: list[list[NamespaceItem]]
     ) -> None:
         """ORDER BY and DISTINCT ON: a bare name is an output column's name first (findTargetlistEntrySQL92)."""
         results = {output.name for output in outputs or ()}
@@ -449,7 +474,7 @@ class _Reader:
             self._expressions(expression, ctes, scopes)
 
     def _expressions(
-        self, tree: Any, ctes: dict[str, Outputs], scopes: list[list[Item]], *, tolerant: bool = False
+        self, tree: Any, ctes: dict[str, Outputs], scopes: list[list[NamespaceItem]], *, tolerant: bool = False
     ) -> None:
         """Note what expressions use. ``tolerant``: a name may be one of the select list's (GROUP BY)."""
         stack = [tree]
@@ -489,11 +514,13 @@ class _Reader:
         if oid >= FIRST_NORMAL_OID:
             self.reading.uses[(kind, oid, 0)] = None
 
-    def _use(self, column: Output) -> None:
+    def _use(self, column: OutputColumn) -> None:
         if column.source is not None:
             self.reading.uses[(RELATION, *column.source)] = None
 
-    def _column(self, reference: Node, scopes: list[list[Item]], *, tolerant: bool = False) -> Output | None:
+    def _column(
+        self, reference: Node, scopes: list[list[NamespaceItem]], *, tolerant: bool = False
+    ) -> OutputColumn | None:
         """What a ColumnRef means. Raises ServerError 42703 when all is known and nothing has that name."""
         fields = reference["fields"]
         if "A_Star" in fields[-1]:
@@ -525,7 +552,7 @@ class _Reader:
             return None
         whole = self._item(path, scopes) if len(path) == 1 else None
         if whole is not None:
-            return Output(name, 0 if whole.relation else RECORD)
+            return OutputColumn(name, 0 if whole.relation else RECORD)
         raise ServerError("42703", NO_COLUMN, location=reference.get("location"), column=".".join(path))
 
     def _callable(self, name: str) -> bool:

@@ -17,7 +17,7 @@ from pubcheck.postgres.oids import BOOL, INT8
 _SEQUENCE = (("last_value", INT8), ("log_cnt", INT8), ("is_called", BOOL))
 
 
-class Output(Struct, frozen=True):
+class OutputColumn(Struct, frozen=True):
     """A column of a query or of an item of FROM; ``source`` is the relation and column number it plainly is.
 
     ``collation`` and ``typmod`` say something only where the ``type`` is known.
@@ -30,43 +30,43 @@ class Output(Struct, frozen=True):
     typmod: int = -1
 
 
-Outputs = list[Output] | None
+Outputs = list[OutputColumn] | None
 """Columns in order; None when they cannot be known."""
 
 
 def columns_of(row: Relation) -> Outputs:
     """The columns of a relation, as a query that reads it sees them."""
     if row.kind == "S":
-        return [Output(name, oid) for name, oid in _SEQUENCE]
+        return [OutputColumn(name, oid) for name, oid in _SEQUENCE]
     # The server's own catalogs, and views whose columns could not be told, are kept without columns.
     if not row.seen or (not row.columns and (row.oid < FIRST_NORMAL_OID or row.kind == "v")):
         return None
     return [
-        Output(column.name, column.type, column.collation, (row.oid, column.number), column.typmod)
+        OutputColumn(column.name, column.type, column.collation, (row.oid, column.number), column.typmod)
         for column in row.columns
         if not column.dropped
     ]
 
 
-def united(left: Output, right: Output) -> Output:
+def common_output(left: OutputColumn, right: OutputColumn) -> OutputColumn:
     """A column of a set operation, or one that USING merges: of the type that both have, else of none."""
     if left.type != right.type or not left.type:
-        return Output(left.name)
+        return OutputColumn(left.name)
     typmod = left.typmod if left.typmod == right.typmod else -1
     collation = left.collation
     if collation == DEFAULT_COLLATION:
         collation = right.collation
     elif right.collation not in (collation, DEFAULT_COLLATION):
         collation = UNSEEN_COLLATION
-    return Output(left.name, left.type, collation, None, typmod)
+    return OutputColumn(left.name, left.type, collation, None, typmod)
 
 
-def field_of(column: Column) -> Output:
+def field_of(column: Column) -> OutputColumn:
     """A field of a composite value."""
-    return Output(column.name, column.type, column.collation, None, column.typmod)
+    return OutputColumn(column.name, column.type, column.collation, None, column.typmod)
 
 
-def renamed(columns: Outputs, aliases: list[str]) -> Outputs:
+def apply_aliases(columns: Outputs, aliases: list[str]) -> Outputs:
     """An alias's column names replace the first ones."""
     if columns is None or not aliases:
         return columns

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID, PG_CATALOG
 from pubcheck.postgres.catalog.rows import Proc
-from pubcheck.postgres.ddl.query_dependencies.columns import Output, Outputs, columns_of
+from pubcheck.postgres.ddl.query_dependencies.columns import OutputColumn, Outputs, columns_of
 from pubcheck.postgres.ddl.type_modifiers import UNSEEN_COLLATION, type_collation
 from pubcheck.postgres.oids import RECORD
 from pubcheck.postgres.parse import Node
@@ -38,7 +38,7 @@ _OUTPUTS: dict[str, tuple[str, ...]] = {
 def result_columns(session: Session, call: Node, name: str) -> Outputs:
     """The columns of a function's result; ``name`` is what a scalar's column is called."""
     if "SQLValueFunction" in call:
-        return [Output(name)]
+        return [OutputColumn(name)]
     if "FuncCall" not in call:
         return None
     function = call["FuncCall"]
@@ -47,9 +47,9 @@ def result_columns(session: Session, call: Node, name: str) -> Outputs:
         return _result_of(session, candidates[0], name) if len(candidates) == 1 else None
     known = function["funcname"][-1]["String"]["sval"]
     if known in _OUTPUTS:
-        return [Output(column) for column in _OUTPUTS[known]]
+        return [OutputColumn(column) for column in _OUTPUTS[known]]
     if known in _SCALARS:
-        return [Output(name)]
+        return [OutputColumn(name)]
     return None
 
 
@@ -59,7 +59,7 @@ def _result_of(session: Session, proc: Proc, name: str) -> Outputs:
     if out:
         if not all(column for column, _ in out):
             return None
-        return [Output(column, oid, type_collation(session, oid)) for column, oid in out]
+        return [OutputColumn(column, oid, type_collation(session, oid)) for column, oid in out]
     if proc.returns >= FIRST_NORMAL_OID:
         row = session.catalog.types.get(proc.returns)
         if row is None or row.kind == "d":
@@ -70,7 +70,7 @@ def _result_of(session: Session, proc: Proc, name: str) -> Outputs:
     elif proc.returns in (0, RECORD):
         return None
     # The collation of a single value is that of the arguments.
-    return [Output(name, proc.returns, UNSEEN_COLLATION if type_collation(session, proc.returns) else 0)]
+    return [OutputColumn(name, proc.returns, UNSEEN_COLLATION if type_collation(session, proc.returns) else 0)]
 
 
 def own_functions(session: Session, name: list[str]) -> list[Proc]:

@@ -15,7 +15,7 @@ from pubcheck.postgres.ddl.assumed_relations import adopt_keys, adopt_members
 from pubcheck.postgres.ddl.constraints import add_constraint
 from pubcheck.postgres.ddl.deletion import perform_deletion
 from pubcheck.postgres.ddl.foreign import SERVER
-from pubcheck.postgres.ddl.object_address import all_seen
+from pubcheck.postgres.ddl.object_address import all_objects_known
 from pubcheck.postgres.ddl.partition_bounds import read_bound, refuse_overlap
 from pubcheck.postgres.ddl.tables.column_definition import (
     define_column,
@@ -31,7 +31,7 @@ from pubcheck.postgres.ddl.tables.inheritance import (
     columns_of_type,
     inherit_constraints,
     inherited_columns,
-    merged,
+    merge_column,
 )
 from pubcheck.postgres.ddl.types import free_row_type_name
 from pubcheck.postgres.errors import ServerError
@@ -41,7 +41,7 @@ from pubcheck.postgres.session import Session
 
 def create_foreign_table(session: Session, node: Node) -> None:
     """CREATE FOREIGN TABLE, also as a partition."""
-    if all_seen(session) and (SERVER, 0, node["servername"]) not in session.catalog.other_names:
+    if all_objects_known(session) and (SERVER, 0, node["servername"]) not in session.catalog.other_names:
         raise ServerError("42704", f'server "{node["servername"]}" does not exist')
     create_table(session, node["base"], kind="f")
 
@@ -103,9 +103,9 @@ def create_table(session: Session, node: Node, kind: str = "") -> None:
     )
     if "partspec" in node:
         # Loaded only for partitioned tables.
-        from pubcheck.postgres.ddl.tables.partition_keys import partitioned
+        from pubcheck.postgres.ddl.tables.partition_keys import with_partition_key
 
-        row = partitioned(session, row, node["partspec"])
+        row = with_partition_key(session, row, node["partspec"])
     if session.catalog.major.named_not_null:
         row = with_not_nulls(session, row, elements.constraints)
     _enter(session, row, former)
@@ -174,7 +174,7 @@ def _elements(session: Session, node: Node, parents: list[Relation]) -> _Element
                 raise ServerError("42703", f'column "{name}" does not exist')
             if name in positions:
                 at = positions[name]
-                columns[at] = merged(session, columns[at], column, typed="typeName" in body)
+                columns[at] = merge_column(session, columns[at], column, typed="typeName" in body)
             else:
                 columns.append(column)
         elif kind == "Constraint":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pubcheck.postgres.catalog import COLLATION, FIRST_GENERATED, FIRST_NORMAL_OID, NORMAL, RELATION, TYPE
 from pubcheck.postgres.catalog.rows import Column, NotNull, Relation
-from pubcheck.postgres.ddl.columns import renamed
+from pubcheck.postgres.ddl.columns import rename_columns
 from pubcheck.postgres.ddl.tables.conflicting_constraints import refuse_contradictions
 from pubcheck.postgres.ddl.tables.default_types import default_type, is_simple, suits
 from pubcheck.postgres.ddl.type_modifiers import COLLATIONS, collation_of, typmod_of
@@ -151,7 +151,7 @@ def _virtual_tree(session: Session, constraint: Node) -> object:
     """The expression of a VIRTUAL column, to be read again. Raises ServerError 42601 where there are none."""
     if not session.catalog.major.virtual_columns:
         raise ServerError("42601", 'syntax error at or near "VIRTUAL"', location=session.find_name("virtual"))
-    tree: object = renamed(constraint["raw_expr"])
+    tree: object = rename_columns(constraint["raw_expr"])
     return tree
 
 

@@ -31,14 +31,14 @@ def with_not_nulls(session: Session, row: Relation, constraints: list[Node]) -> 
                 raise ServerError("42703", f'column "{name}" of relation "{row.name}" does not exist')
             continue
         at = column.number - 1
-        columns[at] = replace(columns[at], not_null=True, constraint=both(columns[at], held))
+        columns[at] = replace(columns[at], not_null=True, constraint=merge_not_null(columns[at], held))
     constraints[:] = [node for node in constraints if node["contype"] != "CONSTR_NOTNULL"]
     row = replace(row, columns=tuple(columns)) if not_nulls else row
     named = name_constraints(session, row)
     return row if named is row.columns else replace(row, columns=named)
 
 
-def both(column: Column, new: NotNull) -> NotNull:
+def merge_not_null(column: Column, new: NotNull) -> NotNull:
     """A table's own NOT NULL constraint next to the one that its column has already, its own or inherited."""
     known = column.constraint
     if not column.not_null or known is None:

@@ -13,7 +13,7 @@ from pubcheck.postgres.catalog.rows import Column, Constraint, NotNull, Relation
 from pubcheck.postgres.ddl.columns import DIFFERENT, difference
 from pubcheck.postgres.ddl.generated_names import choose_constraint_name
 from pubcheck.postgres.ddl.indexes import adopt_index
-from pubcheck.postgres.ddl.tables.constraints import both
+from pubcheck.postgres.ddl.tables.constraints import merge_not_null
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
@@ -92,7 +92,7 @@ def columns_of_type(session: Session, node: Node) -> list[Column] | None:
     return list(session.catalog.relations[row.relation].live())
 
 
-def merged(session: Session, known: Column, column: Column, *, typed: bool) -> Column:
+def merge_column(session: Session, known: Column, column: Column, *, typed: bool) -> Column:
     """A column merged into the inherited one of its name, or that of the table's type (MergeChildAttribute).
 
     Raises ServerError 42804, 42P21 or 42611 where type, collation or generation differ. ``typed``: it says its type.
@@ -103,7 +103,7 @@ def merged(session: Session, known: Column, column: Column, *, typed: bool) -> C
         _refuse_generation(session, known, column)
     constraint = known.constraint
     if column.not_null and session.catalog.major.named_not_null:
-        constraint = both(known, column.constraint or NotNull())
+        constraint = merge_not_null(known, column.constraint or NotNull())
     return replace(
         known,
         local=known.local or typed,

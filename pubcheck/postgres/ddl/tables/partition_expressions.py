@@ -11,8 +11,8 @@ from pubcheck.postgres.analysis.collate import assign_collations
 from pubcheck.postgres.analysis.parse_state import NOTHING
 from pubcheck.postgres.catalog.rows import Column, Relation
 from pubcheck.postgres.ddl.immutability import refuse_mutable
-from pubcheck.postgres.ddl.index_keys import classless
-from pubcheck.postgres.ddl.stored_expressions import analyzed, refuse_out_of_place
+from pubcheck.postgres.ddl.index_keys import no_operator_class
+from pubcheck.postgres.ddl.stored_expressions import analyze_stored, refuse_out_of_place
 from pubcheck.postgres.ddl.type_modifiers import type_collation
 from pubcheck.postgres.ddl.unjudged import only_certain
 from pubcheck.postgres.errors import ServerError
@@ -33,12 +33,12 @@ def refuse_key(session: Session, row: Relation, element: Node, number: int, meth
         if "collation" in element and of_type and not type_collation(session, of_type):
             raise ServerError("42804", f"collations are not supported by type {session.syscache.format_type(of_type)}")
         if of_type and "opclass" not in element and session.syscache.default_class(of_type, method) == (0, 0):
-            raise classless(session, of_type, {"b": "btree", "h": "hash"}[method])
+            raise no_operator_class(session, of_type, {"b": "btree", "h": "hash"}[method])
 
 
 def _type_of(session: Session, row: Relation, tree: Node) -> int:
     """The type of an expression that may be a key. Raises ServerError 0A000, 42P17, 42P16 and what analysis does."""
-    p, expr = analyzed(session, row, tree, "partition key expressions")
+    p, expr = analyze_stored(session, row, tree, "partition key expressions")
     assign_collations(p, expr)
     if expr.type in (RECORD, UNKNOWN):
         raise ServerError("42P16", "partition key column has a pseudo-type")
@@ -61,7 +61,7 @@ def value_of(session: Session, column: Column, tree: Node) -> tuple[Any] | None:
     values: list[tuple[Any]] = []
     refuse_out_of_place(tree, "partition bound", columns="partition bound expression")
     with only_certain(session):
-        p, expr = analyzed(session, NOTHING, tree, "partition bound")
+        p, expr = analyze_stored(session, NOTHING, tree, "partition bound")
         coerced = coerce_to_target_type(p, expr, expr.type, column.type, column.typmod, "a", IMPLICIT, -1)
         if coerced is None:
             shown = session.syscache.format_type(column.type)

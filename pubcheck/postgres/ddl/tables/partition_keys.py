@@ -14,7 +14,7 @@ from pubcheck.postgres.session import Session
 from pubcheck.postgres.session.columns import SYSTEM_COLUMNS
 
 
-def partitioned(session: Session, row: Relation, spec: Node) -> Relation:
+def with_partition_key(session: Session, row: Relation, spec: Node) -> Relation:
     """The table with its partition key; columns inside expressions of the key are bound to it too."""
     if spec["strategy"] == "PARTITION_STRATEGY_LIST" and len(spec.get("partParams", ())) > 1:
         raise ServerError("42P17", 'cannot use "list" partition strategy with more than one column')

@@ -8,7 +8,7 @@ from pubcheck.postgres.catalog import CAST, INTERNAL, NORMAL, PROC, TYPE
 from pubcheck.postgres.catalog.rows import Cast, Proc, Type
 from pubcheck.postgres.ddl.creation_namespace import creation_name
 from pubcheck.postgres.ddl.generated_names import NAME_BYTES
-from pubcheck.postgres.ddl.index_keys import classless
+from pubcheck.postgres.ddl.index_keys import no_operator_class
 from pubcheck.postgres.ddl.type_modifiers import known_type, named_collation, type_collation
 from pubcheck.postgres.ddl.types import new_type, new_type_oid
 from pubcheck.postgres.ddl.unjudged import only_certain
@@ -43,7 +43,7 @@ def create_range(session: Session, node: Node) -> None:
     if subtype and not classed:
         with only_certain(session):
             if session.syscache.default_class(subtype, "b") == (0, 0):
-                raise classless(session, subtype, "btree")
+                raise no_operator_class(session, subtype, "btree")
     bounds = type_collation(session, subtype)
     if chosen:
         if not bounds and known_type(session, subtype) is not None:

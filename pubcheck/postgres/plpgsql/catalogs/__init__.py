@@ -1,7 +1,7 @@
-"""The system catalogs and views that guards ask, read from the catalog in memory.
+"""The system catalogs and views that guards query, read from the catalog in memory.
 
-A scan says which rows there are, of each whether it is sure, and whether that is all: with the world open it is only
-where the names that are asked for are closed (made, or taken away, by the unit itself).
+A scan returns the rows, whether each of them is certain, and whether the list is complete. With an open world the list
+is complete only if the unit itself created or dropped the objects of all the names that the query asks for.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from pubcheck.postgres.plpgsql.catalogs.objects import (
-    others,
+    objects_of_kind,
     pg_database,
     pg_enum,
     pg_namespace,
@@ -38,13 +38,13 @@ from pubcheck.postgres.plpgsql.catalogs.relations import (
     table_type,
     view,
 )
-from pubcheck.postgres.plpgsql.catalogs.scans import NOTHING_KNOWN, Reader, Row, Scan, Wanted
+from pubcheck.postgres.plpgsql.catalogs.scans import NOTHING_KNOWN, Conditions, Reader, Row, Scan
 from pubcheck.postgres.plpgsql.values import UNKNOWN
 from pubcheck.postgres.session import Session
 
 
-def scan(session: Session, name: str, conditions: Wanted) -> Scan:
-    """What is known of a catalog's rows. ``name`` is that of a relation of pg_catalog or information_schema."""
+def scan(session: Session, name: str, conditions: Conditions) -> Scan:
+    """Return the known rows of a catalog; ``name`` is a relation of pg_catalog or information_schema."""
     reader = _CATALOGS.get(name)
     return reader(session, conditions) if reader is not None else NOTHING_KNOWN
 
@@ -56,14 +56,14 @@ _CATALOGS: dict[str, Reader] = {
     "pg_constraint": pg_constraint,
     "pg_database": pg_database,
     "pg_enum": pg_enum,
-    "pg_extension": others("extension", "extname"),
+    "pg_extension": objects_of_kind("extension", "extname"),
     "pg_index": pg_index,
     "pg_indexes": partial_index,
     "pg_inherits": pg_inherits,
     "pg_matviews": view("m", "schemaname", "matviewname"),
     "pg_namespace": pg_namespace,
     "pg_policies": policies,
-    "pg_policy": others("policy", "polname", "polrelid"),
+    "pg_policy": objects_of_kind("policy", "polname", "polrelid"),
     "pg_proc": pg_proc,
     "pg_publication": pg_publication,
     "pg_publication_namespace": pg_publication_namespace,
@@ -73,7 +73,7 @@ _CATALOGS: dict[str, Reader] = {
     "pg_sequences": view("S", "schemaname", "sequencename"),
     "pg_subscription": pg_subscription,
     "pg_tables": view("rp", "schemaname", "tablename"),
-    "pg_trigger": others("trigger", "tgname", "tgrelid"),
+    "pg_trigger": objects_of_kind("trigger", "tgname", "tgrelid"),
     "pg_type": pg_type,
     "pg_user": roles("usename"),
     "pg_views": view("v", "schemaname", "viewname"),
@@ -84,8 +84,8 @@ _CATALOGS: dict[str, Reader] = {
 }
 
 
-def matching(rows: Iterable[tuple[Row, bool]], conditions: Wanted) -> Iterator[tuple[Row, bool]]:
-    """The rows whose known values are among the wanted ones."""
+def matching(rows: Iterable[tuple[Row, bool]], conditions: Conditions) -> Iterator[tuple[Row, bool]]:
+    """Return the rows whose known values match the conditions."""
     for row, sure in rows:
         if all(row.get(column, UNKNOWN) is UNKNOWN or row[column] in values for column, values in conditions.items()):
             yield row, sure

@@ -1,4 +1,4 @@
-"""Schemas, types, roles, and objects of which hardly more than the name is kept, as the system catalogs list them."""
+"""Schemas, types, roles, and objects of which little more than the name is kept, as in the system catalogs."""
 
 from __future__ import annotations
 
@@ -6,27 +6,27 @@ from pubcheck.postgres.builtins import builtins
 from pubcheck.postgres.catalog import PG_CATALOG, TYPE
 from pubcheck.postgres.plpgsql.catalogs.scans import (
     NOTHING_KNOWN,
+    Conditions,
     Reader,
     Row,
     Scan,
-    Wanted,
-    all_seen,
-    all_within,
-    relations_shown,
+    all_members_known,
+    all_relations_known,
+    relations_in_view,
     schema_of,
     schemas_named,
 )
 from pubcheck.postgres.session import Session
 
 
-def pg_namespace(session: Session, conditions: Wanted) -> Scan:
+def pg_namespace(session: Session, conditions: Conditions) -> Scan:
     catalog = session.catalog
     if "oid" in conditions:
         rows = [catalog.namespaces[oid] for oid in conditions["oid"] if oid in catalog.namespaces]
         closed = len(rows) == len(conditions["oid"])
     else:
         schemas = schemas_named(session, conditions.get("nspname"))
-        closed = schemas.closed and (schemas.oids is not None or all_seen(session))
+        closed = schemas.closed and (schemas.oids is not None or all_relations_known(session))
         rows = [catalog.namespaces[oid] for oid in (catalog.namespaces if schemas.oids is None else schemas.oids)]
     by_oid = "oid" in conditions
     return Scan(
@@ -34,12 +34,12 @@ def pg_namespace(session: Session, conditions: Wanted) -> Scan:
     )
 
 
-def schemata(session: Session, conditions: Wanted) -> Scan:
+def schemata(session: Session, conditions: Conditions) -> Scan:
     schemas = pg_namespace(session, {"nspname": conditions["schema_name"]} if "schema_name" in conditions else {})
     return Scan([({"schema_name": row["nspname"]}, sure) for row, sure in schemas.rows], schemas.closed)
 
 
-def pg_type(session: Session, conditions: Wanted) -> Scan:
+def pg_type(session: Session, conditions: Conditions) -> Scan:
     catalog = session.catalog
     names, spaces = conditions.get("typname"), conditions.get("typnamespace")
     if names is None:
@@ -59,11 +59,11 @@ def pg_type(session: Session, conditions: Wanted) -> Scan:
                 closed = closed and namespace != PG_CATALOG and session.is_closed(TYPE, namespace, name)
         if spaces is None:
             known = builtins(catalog.major.number).type("pg_catalog", name)
-            closed = closed and all_seen(session) and not session.extensions and not known
+            closed = closed and all_relations_known(session) and not session.extensions and not known
     return Scan(rows, closed)
 
 
-def pg_enum(session: Session, conditions: Wanted) -> Scan:
+def pg_enum(session: Session, conditions: Conditions) -> Scan:
     types = session.catalog.types
     oids = conditions.get("enumtypid")
     if oids is None or any(oid not in types for oid in oids):
@@ -71,12 +71,12 @@ def pg_enum(session: Session, conditions: Wanted) -> Scan:
     rows = [types[oid] for oid in oids]
     return Scan(
         [({"enumtypid": row.oid, "enumlabel": label}, row.seen) for row in rows for label in row.labels],
-        all_within(session, rows),
+        all_members_known(session, rows),
     )
 
 
 def roles(column: str) -> Reader:
-    def read(session: Session, conditions: Wanted) -> Scan:
+    def read(session: Session, conditions: Conditions) -> Scan:
         catalog = session.catalog
         names = conditions.get(column)
         if names is None:
@@ -89,10 +89,12 @@ def roles(column: str) -> Reader:
     return read
 
 
-def others(kind: str, column: str, relation: str = "") -> Reader:
-    """Objects of which only the name is kept; those of a relation by its oid in the column ``relation``."""
+def objects_of_kind(kind: str, column: str, relation: str = "") -> Reader:
+    """Return a reader of objects of which only the name is kept; ``relation`` is the column with the oid of their
+    relation.
+    """
 
-    def read(session: Session, conditions: Wanted) -> Scan:
+    def read(session: Session, conditions: Conditions) -> Scan:
         catalog = session.catalog
         rows: list[tuple[Row, bool]] = []
         for row in catalog.others.values():
@@ -110,8 +112,8 @@ def others(kind: str, column: str, relation: str = "") -> Reader:
     return read
 
 
-def policies(session: Session, conditions: Wanted) -> Scan:
-    tables, closed = relations_shown(session, "rp", conditions, "schemaname", "tablename")
+def policies(session: Session, conditions: Conditions) -> Scan:
+    tables, closed = relations_in_view(session, "rp", conditions, "schemaname", "tablename")
     by_oid = {table.oid: table for table in tables}
     rows: list[tuple[Row, bool]] = []
     for row in session.catalog.others.values():
@@ -123,10 +125,10 @@ def policies(session: Session, conditions: Wanted) -> Scan:
                 "schemaname": schema_of(session, table.namespace),
             }
             rows.append((values, table.seen))
-    return Scan(rows, closed and all_within(session, tables))
+    return Scan(rows, closed and all_members_known(session, tables))
 
 
-def pg_proc(session: Session, conditions: Wanted) -> Scan:
+def pg_proc(session: Session, conditions: Conditions) -> Scan:
     rows = [
         ({"oid": row.oid, "proname": row.name, "pronamespace": row.namespace}, True)
         for row in session.catalog.procs.values()
@@ -134,6 +136,6 @@ def pg_proc(session: Session, conditions: Wanted) -> Scan:
     return Scan(rows, False)
 
 
-def pg_database(session: Session, conditions: Wanted) -> Scan:
+def pg_database(session: Session, conditions: Conditions) -> Scan:
     catalog = session.catalog
     return Scan([({"datname": catalog.database}, True)] if catalog.database_known else [], False)

@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from pubcheck.postgres.catalog import PUBLICATION
 from pubcheck.postgres.catalog.rows import Publication, Relation
 from pubcheck.postgres.plpgsql.catalogs.scans import (
+    Conditions,
     Row,
     Scan,
-    Wanted,
-    all_seen,
-    all_within,
-    relations_shown,
+    all_members_known,
+    all_relations_known,
+    relations_in_view,
     schema_of,
 )
 from pubcheck.postgres.plpgsql.values import Value
@@ -34,7 +34,7 @@ def _publications(session: Session, names: tuple[Value, ...] | None) -> tuple[li
     return publications, closed
 
 
-def pg_publication(session: Session, conditions: Wanted) -> Scan:
+def pg_publication(session: Session, conditions: Conditions) -> Scan:
     if "oid" in conditions:
         publications = session.catalog.publications
         rows, closed = [publications[oid] for oid in conditions["oid"] if oid in publications], True
@@ -65,18 +65,19 @@ def _listed(session: Session, publication: Publication, row: Relation) -> bool:
     return target is not None and target.arrives_as == row.oid
 
 
-def pg_publication_tables(session: Session, conditions: Wanted) -> Scan:
+def pg_publication_tables(session: Session, conditions: Conditions) -> Scan:
     catalog = session.catalog
     publications, closed = _publications(session, conditions.get("pubname"))
     named: tuple[list[Relation], bool] | None = None
     if "tablename" in conditions:
-        named = relations_shown(session, "rp", conditions, "schemaname", "tablename")
+        named = relations_in_view(session, "rp", conditions, "schemaname", "tablename")
     rows: list[tuple[Row, bool]] = []
     for publication in publications:
         lists = not publication.all_tables and not catalog.schemas_of.has(publication.oid)
-        closed = closed and all_within(session, [publication])
+        closed = closed and all_members_known(session, [publication])
         closed = closed and (
-            (named[1] if named is not None else all_seen(session)) or (lists and not _grows(session, publication))
+            (named[1] if named is not None else all_relations_known(session))
+            or (lists and not _grows(session, publication))
         )
         if named is not None:
             candidates: Iterable[Relation] = named[0]
@@ -104,7 +105,7 @@ def _grows(session: Session, publication: Publication) -> bool:
     return any(catalog.children.has(oid) or catalog.relations[oid].kind == "p" for oid in members)
 
 
-def pg_publication_rel(session: Session, conditions: Wanted) -> Scan:
+def pg_publication_rel(session: Session, conditions: Conditions) -> Scan:
     catalog = session.catalog
     rows: list[tuple[Row, bool]] = []
     publications, closed = _by_oid(session, conditions.get("prpubid"))
@@ -120,7 +121,7 @@ def pg_publication_rel(session: Session, conditions: Wanted) -> Scan:
     return Scan(rows, closed)
 
 
-def pg_publication_namespace(session: Session, conditions: Wanted) -> Scan:
+def pg_publication_namespace(session: Session, conditions: Conditions) -> Scan:
     catalog = session.catalog
     publications, closed = _by_oid(session, conditions.get("pnpubid"))
     rows: list[tuple[Row, bool]] = [
@@ -140,9 +141,9 @@ def _by_oid(session: Session, oids: tuple[Value, ...] | None) -> tuple[list[Publ
     if oids is None:
         return list(publications.values()), session.complete and not session.blind
     rows = [publications[oid] for oid in oids if oid in publications]
-    return rows, all_within(session, rows)
+    return rows, all_members_known(session, rows)
 
 
-def pg_subscription(session: Session, conditions: Wanted) -> Scan:
+def pg_subscription(session: Session, conditions: Conditions) -> Scan:
     rows = [({"subname": row.name}, True) for row in session.catalog.subscriptions.values()]
     return Scan(rows, session.complete and not session.blind)

@@ -8,27 +8,27 @@ from pubcheck.postgres.catalog import TEMPORARY
 from pubcheck.postgres.catalog.rows import Relation
 from pubcheck.postgres.plpgsql.catalogs.scans import (
     NOTHING_KNOWN,
+    Conditions,
     Reader,
     Row,
     Scan,
-    Schemas,
-    Wanted,
-    all_seen,
-    all_within,
+    SchemaMatches,
+    all_members_known,
+    all_relations_known,
+    relations_in_view,
     relations_named,
     relations_of,
-    relations_shown,
     schema_of,
 )
 from pubcheck.postgres.session import Session
 
 
-def pg_class(session: Session, conditions: Wanted) -> Scan:
+def pg_class(session: Session, conditions: Conditions) -> Scan:
     kinds, spaces = "rpvmiISfct", conditions.get("relnamespace")
     if "oid" in conditions:
         rows, closed = relations_of(session, kinds, conditions["oid"])
     else:
-        schemas = Schemas([int(oid) for oid in spaces] if spaces is not None else None, True)
+        schemas = SchemaMatches([int(oid) for oid in spaces] if spaces is not None else None, True)
         rows, closed = relations_named(session, kinds, conditions.get("relname"), schemas)
     # A regclass, whose oid it is, says that there is such a relation.
     return Scan([(_class_row(session, row), row.seen or "oid" in conditions) for row in rows], closed)
@@ -50,8 +50,8 @@ def _class_row(session: Session, row: Relation) -> Row:
 def view(kinds: str, schema: str, name: str, more: Callable[[Session, Relation], Row] | None = None) -> Reader:
     """A view over relations of some kinds, with the columns that hold schema and name."""
 
-    def read(session: Session, conditions: Wanted) -> Scan:
-        rows, closed = relations_shown(session, kinds, conditions, schema, name)
+    def read(session: Session, conditions: Conditions) -> Scan:
+        rows, closed = relations_in_view(session, kinds, conditions, schema, name)
         return Scan(
             [
                 (
@@ -84,11 +84,11 @@ def _table_of_index(session: Session, row: Relation) -> Row:
     return {"tablename": table.name} if table is not None else {}
 
 
-def partial_index(session: Session, conditions: Wanted) -> Scan:
+def partial_index(session: Session, conditions: Conditions) -> Scan:
     """pg_indexes by index name, or else by the table's."""
     if "indexname" in conditions or "tablename" not in conditions:
         return view("iI", "schemaname", "indexname", _table_of_index)(session, conditions)
-    tables, closed = relations_shown(session, "rpm", conditions, "schemaname", "tablename")
+    tables, closed = relations_in_view(session, "rpm", conditions, "schemaname", "tablename")
     rows: list[tuple[Row, bool]] = []
     for table in tables:
         for oid in session.catalog.indexes_of.get(table.oid):
@@ -99,11 +99,11 @@ def partial_index(session: Session, conditions: Wanted) -> Scan:
                 "tablename": table.name,
             }
             rows.append((values, row.seen and table.seen))
-    return Scan(rows, closed and all_within(session, tables))
+    return Scan(rows, closed and all_members_known(session, tables))
 
 
-def information_columns(session: Session, conditions: Wanted) -> Scan:
-    tables, closed = relations_shown(session, "rpvf", conditions, "table_schema", "table_name")
+def information_columns(session: Session, conditions: Conditions) -> Scan:
+    tables, closed = relations_in_view(session, "rpvf", conditions, "table_schema", "table_name")
     rows: list[tuple[Row, bool]] = [
         (
             {
@@ -118,10 +118,10 @@ def information_columns(session: Session, conditions: Wanted) -> Scan:
         for table in tables
         for column in table.live()
     ]
-    return Scan(rows, closed and all_within(session, tables))
+    return Scan(rows, closed and all_members_known(session, tables))
 
 
-def pg_attribute(session: Session, conditions: Wanted) -> Scan:
+def pg_attribute(session: Session, conditions: Conditions) -> Scan:
     if "attrelid" not in conditions:
         return NOTHING_KNOWN
     tables, closed = relations_of(session, "rpvmfc", conditions["attrelid"])
@@ -139,17 +139,17 @@ def pg_attribute(session: Session, conditions: Wanted) -> Scan:
             }
             rows.append((values, table.seen))
     # System columns have negative numbers, which nobody asks for.
-    return Scan(rows, closed and all_within(session, tables))
+    return Scan(rows, closed and all_members_known(session, tables))
 
 
-def pg_constraint(session: Session, conditions: Wanted) -> Scan:
+def pg_constraint(session: Session, conditions: Conditions) -> Scan:
     catalog = session.catalog
     relations, spaces, names = conditions.get("conrelid"), conditions.get("connamespace"), conditions.get("conname")
     if relations is not None:
         tables, closed = relations_of(session, "rpf", relations)
-        closed = closed and all_within(session, tables)
+        closed = closed and all_members_known(session, tables)
     elif spaces is None and names is not None:
-        tables, closed = list(catalog.relations.values()), all_seen(session)
+        tables, closed = list(catalog.relations.values()), all_relations_known(session)
     else:
         return NOTHING_KNOWN
     rows: list[tuple[Row, bool]] = []
@@ -173,11 +173,11 @@ def pg_constraint(session: Session, conditions: Wanted) -> Scan:
     return Scan(rows, closed and (named or (names is not None and not any("not_null" in str(name) for name in names))))
 
 
-def table_constraints(session: Session, conditions: Wanted) -> Scan:
+def table_constraints(session: Session, conditions: Conditions) -> Scan:
     catalog = session.catalog
     if "table_name" not in conditions and "constraint_name" not in conditions:
         return NOTHING_KNOWN
-    tables, closed = relations_shown(session, "rp", conditions, "table_schema", "table_name")
+    tables, closed = relations_in_view(session, "rp", conditions, "table_schema", "table_name")
     words = {"p": "PRIMARY KEY", "u": "UNIQUE", "f": "FOREIGN KEY", "c": "CHECK"}
     rows: list[tuple[Row, bool]] = []
     for table in tables:
@@ -194,11 +194,11 @@ def table_constraints(session: Session, conditions: Wanted) -> Scan:
                 rows.append((values, table.seen))
     kinds = conditions.get("constraint_type")
     # NOT NULL is shown as a CHECK with a name of the server's.
-    closed = closed and all_within(session, tables)
+    closed = closed and all_members_known(session, tables)
     return Scan(rows, closed and kinds is not None and "CHECK" not in kinds)
 
 
-def pg_index(session: Session, conditions: Wanted) -> Scan:
+def pg_index(session: Session, conditions: Conditions) -> Scan:
     catalog = session.catalog
     if "indrelid" not in conditions:
         return NOTHING_KNOWN
@@ -217,10 +217,10 @@ def pg_index(session: Session, conditions: Wanted) -> Scan:
             if not session.healed:
                 values["indisreplident"] = row.identity
             rows.append((values, table.seen))
-    return Scan(rows, closed and all_within(session, tables))
+    return Scan(rows, closed and all_members_known(session, tables))
 
 
-def pg_inherits(session: Session, conditions: Wanted) -> Scan:
+def pg_inherits(session: Session, conditions: Conditions) -> Scan:
     catalog = session.catalog
     children = conditions.get("inhrelid")
     rows: list[tuple[Row, bool]] = []
@@ -228,4 +228,4 @@ def pg_inherits(session: Session, conditions: Wanted) -> Scan:
         rows += [({"inhrelid": row.oid, "inhparent": parent}, row.seen) for parent in row.parents]
     known = [catalog.relations.get(oid) for oid in children or ()]
     closed = children is not None and all(row is not None and row.seen for row in known)
-    return Scan(rows, (closed or all_seen(session)) and not session.blind)
+    return Scan(rows, (closed or all_relations_known(session)) and not session.blind)

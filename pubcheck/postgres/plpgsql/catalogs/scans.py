@@ -1,4 +1,4 @@
-"""What a scan of a system catalog gives, and of which rows it is certain that they are all there are."""
+"""The result of scanning a system catalog: its rows, and whether the list of rows is complete."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pubcheck.postgres.plpgsql.values import Value
 from pubcheck.postgres.session import Session
 
 Row = dict[str, Value]
-Wanted = Mapping[str, tuple[Value, ...]]
+Conditions = Mapping[str, tuple[Value, ...]]
 """By column, the values of which a row must have one for the query to take it."""
 
 
@@ -24,21 +24,21 @@ class Scan(Struct):
 
 
 NOTHING_KNOWN = Scan([], False)
-Reader = Callable[[Session, Wanted], Scan]
+Reader = Callable[[Session, Conditions], Scan]
 """Reads a catalog."""
 
 
-def all_seen(session: Session) -> bool:
+def all_relations_known(session: Session) -> bool:
     """Whether a relation that is not in the catalog certainly does not exist, whatever its name."""
     return session.complete and not session.blind and "extension relations" not in session.catalog.settings
 
 
-def all_within(session: Session, rows: Iterable[Publication | Relation | Type]) -> bool:
-    """Whether all that is in these is known: members, columns and constraints, labels."""
+def all_members_known(session: Session, rows: Iterable[Publication | Relation | Type]) -> bool:
+    """Whether the members, columns, constraints and labels of these objects are all known."""
     return not session.blind and all(row.seen for row in rows)
 
 
-class Schemas(Struct):
+class SchemaMatches(Struct):
     """The schemas that a query asks for: their oids, and whether those are all that have these names.
 
     ``oids`` is None for all schemas, those of the server too.
@@ -48,9 +48,9 @@ class Schemas(Struct):
     closed: bool
 
 
-def schemas_named(session: Session, names: tuple[Value, ...] | None) -> Schemas:
+def schemas_named(session: Session, names: tuple[Value, ...] | None) -> SchemaMatches:
     if names is None:
-        return Schemas(None, True)
+        return SchemaMatches(None, True)
     catalog = session.catalog
     oids, closed = [], True
     for name in names:
@@ -59,11 +59,11 @@ def schemas_named(session: Session, names: tuple[Value, ...] | None) -> Schemas:
             oids.append(oid)
         else:
             closed = closed and closed_name(session, NAMESPACE, 0, str(name))
-    return Schemas(oids, closed)
+    return SchemaMatches(oids, closed)
 
 
 def closed_name(session: Session, kind: str, namespace: int, name: str) -> bool:
-    """Whether a name that is not in the catalog certainly means nothing."""
+    """Whether a name that is not in the catalog certainly refers to nothing."""
     if name.startswith("pg_"):
         return False
     return session.is_closed(kind, namespace, name)
@@ -73,25 +73,25 @@ _SERVERS_OWN = (PG_CATALOG, PG_TOAST, INFORMATION_SCHEMA)
 
 
 def relations_of(session: Session, kinds: str, oids: tuple[Value, ...]) -> tuple[list[Relation], bool]:
-    """The relations of these kinds and oids, and whether they are all."""
+    """Return the relations of these kinds and oids, and whether the list is complete."""
     known = session.catalog.relations
     rows = [known[oid] for oid in oids if oid in known]
     return [row for row in rows if row.kind in kinds], len(rows) == len(oids)
 
 
-def relations_shown(
-    session: Session, kinds: str, conditions: Wanted, schema: str, name: str
+def relations_in_view(
+    session: Session, kinds: str, conditions: Conditions, schema: str, name: str
 ) -> tuple[list[Relation], bool]:
-    """The relations of these kinds that are wanted of a view which holds schema and name in these columns, and whether
-    they are all.
+    """Return the relations that a view lists for the conditions on its schema and name columns, and whether the list is
+    complete.
     """
     return relations_named(session, kinds, conditions.get(name), schemas_named(session, conditions.get(schema)))
 
 
 def relations_named(
-    session: Session, kinds: str, names: tuple[Value, ...] | None, schemas: Schemas
+    session: Session, kinds: str, names: tuple[Value, ...] | None, schemas: SchemaMatches
 ) -> tuple[list[Relation], bool]:
-    """The relations of these kinds, names and schemas, and whether they are all."""
+    """Return the relations of these kinds, names and schemas, and whether the list is complete."""
     catalog = session.catalog
     if names is not None:
         relations: list[Relation] = []
@@ -105,12 +105,12 @@ def relations_named(
                 elif among is not None:
                     closed = closed and namespace not in _SERVERS_OWN
                     closed = closed and closed_name(session, RELATION, namespace, name)
-            closed = closed and (among is not None or (all_seen(session) and not name.startswith("pg_")))
+            closed = closed and (among is not None or (all_relations_known(session) and not name.startswith("pg_")))
         return [row for row in relations if row.kind in kinds], closed
     if schemas.oids is None:
         return [row for row in catalog.relations.values() if row.kind in kinds], False
     listed = [catalog.relations[oid] for namespace in schemas.oids for oid in catalog.relations_in.get(namespace)]
-    closed = schemas.closed and all_seen(session) and not any(oid in _SERVERS_OWN for oid in schemas.oids)
+    closed = schemas.closed and all_relations_known(session) and not any(oid in _SERVERS_OWN for oid in schemas.oids)
     return [row for row in listed if row.kind in kinds], closed
 
 
