@@ -190,7 +190,7 @@ class RefusedDmlCollector:
                 first, ways, related = stretch.first, [], [cause]
                 if until is not None and not _within(first, statements[until]):
                     end = statements[until].span(0, message="is allowed again from here on")
-                    ways.append(f"run it after {_line(first.span, end)}, which mends this")
+                    ways.append(f"run it after {_line(first.span, end)}, which fixes this")
                     related.append(end)
                 made = relations[oid].place if oid in relations else None
                 if made is None or (made.source, made.statement) != (since.source, since.statement):

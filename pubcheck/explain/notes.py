@@ -35,7 +35,7 @@ class DiagnosticNotes:
         """Diagnostics by publication ("" if they name none) and table."""
         self._general: dict[str, list[Diagnostic]] = {}
         self.unassigned: list[Diagnostic] = []
-        """What is said neither of a publication nor of a table in one."""
+        """Diagnostics about no publication and no table in one."""
         self._used: set[int] = set()
         self._assign(diagnostics)
 
@@ -50,7 +50,7 @@ class DiagnosticNotes:
                 about = diagnostic.publications[:1] if diagnostic.rule in _OF_THE_FIRST else diagnostic.publications
                 for publication in about or ("",):
                     if diagnostic.object is None or diagnostic.also:
-                        # What is said of several tables is said once, of the publication.
+                        # A diagnostic about several tables appears once, with the publication.
                         if self.is_selected(diagnostic):
                             self._general.setdefault(publication, []).append(diagnostic)
                     else:

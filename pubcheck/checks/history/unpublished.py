@@ -159,7 +159,7 @@ def no_longer_published(context: RuleContext) -> Iterator[RuleFinding]:
         lost = [catalog.publications[one].name for one in former.publications if still_out(catalog, one, oid)]
         if not lost:
             continue
-        word = "dropped and made anew" if former.what == "dropped" else "another table now: the former one was renamed"
+        word = "dropped and recreated" if former.what == "dropped" else "another table now: the former one was renamed"
         yield RuleFinding(
             rule="PUB705",
             message=f"{context.name(relation)} is {word}, and not in {listed(quoted(lost), 'publication')}: a "
@@ -226,7 +226,7 @@ def _recreated_schemas(context: RuleContext) -> Iterator[RuleFinding]:
         )
 
 
-_ANEW = {"dropped": "dropped and made anew", "renamed": "another one now: the former one was renamed"}
+_ANEW = {"dropped": "dropped and recreated", "renamed": "another one now: the former one was renamed"}
 
 
 @finds("PUB707")

@@ -92,22 +92,22 @@ MESSAGES: Messages = {
             "write a value of that type; the type is that of what the literal is compared with",
         ),
         "literal-date-out-of-range": MessageTemplate(
-            'the literal "{text}" in the row filter is no date that exists',
+            'the literal "{text}" in the row filter is not an existing date',
             "write dates as year-month-day, which does not depend on DateStyle",
         ),
         "literal-malformed": (
             MessageTemplate(
-                'the literal "{text}" in the row filter is no array',
+                'the literal "{text}" in the row filter is not an array',
                 "write the elements in braces: '{{a,b}}'; whether one value is in an array asks = ANY (...)",
                 where={"kind": ("array",)},
             ),
             MessageTemplate(
-                "a literal in the row filter is no value of the type that it meets: {message}",
+                "invalid literal for the type it is compared with: {message}",
                 "write a value of that type",
             ),
         ),
         "literal": MessageTemplate(
-            "a literal in the row filter is no value of the type that it meets: {message}",
+            "invalid literal for the type it is compared with: {message}",
             "write a value of that type",
         ),
     },

@@ -234,7 +234,7 @@ def _advice(evidence: Evidence) -> str:
     if code == "PUB209":
         return "use an immutable function, or a column that the application or a trigger keeps"
     if culprit.node == "SQLValueFunction":
-        return "a filter cannot depend on the session: keep what it shall know in a column"
+        return "a filter cannot depend on the session: store the value in a column and filter on that column"
     if culprit.node == "SubLink":
         return "copy what it needs from the other table into a column of this one"
     return "keep the result in a column of the table and filter on that"

@@ -66,7 +66,7 @@ MESSAGES: Messages = {
             "SET PUBLICATION with those that take their place, or DROP SUBSCRIPTION",
         ),
         "connection-string": MessageTemplate(
-            "this is no connection string: {what}",
+            "this is not a valid connection string: {what}",
             "write keyword = value pairs, values with spaces in single quotes, or a URI that begins with postgresql://",
         ),
         "subscription": UNEXPLAINED,

@@ -152,7 +152,7 @@ class IdentityRemedies:
                 f"ALTER TABLE {table_name(self.session, owner)} DROP CONSTRAINT {identifier(constraint.name)}, "
                 f"ADD PRIMARY KEY ({', '.join(map(identifier, names))})",
             ),
-            f"builds the key anew under a lock; ({was}) alone is no longer kept unique",
+            f"rebuilds the key under a lock; ({was}) alone is no longer kept unique",
         )
 
     def can_be_recreated(self, owner: Relation, index: Index, constraint: Constraint, names: Iterable[str]) -> bool:

@@ -370,7 +370,7 @@ def publication_missing_for_changes(context: RuleContext) -> Iterator[RuleFindin
         if event.what == "made" and subscription is None:
             continue
         if event.what == "dropped" and current is not None:
-            what = f'publication "{event.name}" is dropped and made anew: '
+            what = f'publication "{event.name}" is dropped and recreated: '
         who = f'subscription "{subscription.name}"' if subscription is not None else "a subscription to it"
         effect = (
             f"{who} stops at the first change that was made while it was missing, for decoding looks at the "

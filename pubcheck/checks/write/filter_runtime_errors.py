@@ -57,7 +57,7 @@ _BOUNDS = "range lower bound must be less than or equal to range upper bound"
 _ANY_VALUE = "for every value that is not NULL"
 _REACHED = "the conditions before this part do not decide about a row"
 _ESCAPE_AT_END = "LIKE pattern must not end with escape character"
-_SYNTAX_OF_PATTERN = ("2201B", "invalid regular expression", "a pattern that is no valid regular expression")
+_SYNTAX_OF_PATTERN = ("2201B", "invalid regular expression", "a pattern that is not a valid regular expression")
 _BY_NAME: dict[str, tuple[str, str, str]] = {
     # pg_proc.proname: SQLSTATE, the server's message, on which values
     "sqrt": ("2201F", "cannot take square root of a negative number", "a negative number"),
@@ -69,12 +69,12 @@ _BY_NAME: dict[str, tuple[str, str, str]] = {
     "factorial": ("22003", "value overflows numeric format", "a large number"),
     "acos": ("22003", "input is out of range", "a number beyond 1"),
     "asin": ("22003", "input is out of range", "a number beyond 1"),
-    "chr": ("54000", "requested character too large for encoding", "a number that is no character"),
+    "chr": ("54000", "requested character too large for encoding", "a number that is not a character"),
     "make_date": ("22008", "date field value out of range", "numbers that make no date"),
     "make_time": ("22008", "time field value out of range", "numbers that make no time"),
     "make_timestamp": ("22008", "date field value out of range", "numbers that make no timestamp"),
-    "jsonb_array_length": ("22023", "cannot get array length of a non-array", "jsonb that is no array"),
-    "json_array_length": ("22023", "cannot get array length of a non-array", "json that is no array"),
+    "jsonb_array_length": ("22023", "cannot get array length of a non-array", "jsonb that is not an array"),
+    "json_array_length": ("22023", "cannot get array length of a non-array", "json that is not an array"),
     "jsonb_delete": ("22023", "cannot delete from scalar", "jsonb that is a scalar"),
     "get_byte": ("2202E", "index out of valid range", "a value that is too short"),
     "get_bit": ("2202E", "index out of valid range", "a value that is too short"),

@@ -1,4 +1,4 @@
-"""Publications that are dropped and made anew: what the new one lacks."""
+"""Publications that are dropped and recreated: what the new one lacks."""
 
 from __future__ import annotations
 

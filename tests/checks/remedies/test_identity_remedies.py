@@ -242,7 +242,7 @@ def test_every_way_has_its_cost() -> None:
         "one more index; old rows are logged with (id, r)",
         "logs every old row whole; a subscriber without a key searches its table for each change",
         "only inserts are sent then, of all its tables",
-        "builds the key anew under a lock; (id) alone is no longer kept unique",
+        "rebuilds the key under a lock; (id) alone is no longer kept unique",
         "in one transaction; all its rows are sent then",
     ]
 

@@ -221,7 +221,7 @@ def test_a_stretch_of_refused_statements_is_one_finding() -> None:
         'UPDATE of t is refused here: publication "p" publishes the table, which has no replica identity; so are 8 more'
     )
     first = len(TABLES) + 1
-    after, before = f"run it after line {first + 10}, which mends this", f"run it before line {first}, which forbids it"
+    after, before = f"run it after line {first + 10}, which fixes this", f"run it before line {first}, which forbids it"
     assert one.help == f"{after}; or {before}"
     said = [span.message for span in one.related]
     assert said == ["is refused since here", "is allowed again from here on", *["is refused too"] * 5]
@@ -235,7 +235,7 @@ def test_the_help_fits_the_cause_and_the_mending() -> None:
     key = "ALTER TABLE x ADD PRIMARY KEY (a);"
     (one,) = (each for each in lint(f"{PUBLICATION};\n{table}", f"{update}{key}") if each.rule == HERE)
     assert one.help == (
-        "run it after line 2, which mends this; or give the table what it needs on line 2 of 1.sql, where it is made"
+        "run it after line 2, which fixes this; or give the table what it needs on line 2 of 1.sql, where it is made"
     )
 
 
