@@ -113,27 +113,27 @@ def _read(written: str) -> tuple[str, list[Site]] | None:
         return None
     pieces: list[str] = []
     sites: list[Site] = []
-    inside, at = 0, 1
+    inside, offset = 0, 1
     while True:
-        end = written.find("''", at, len(written) - 1)
-        piece = written[at:-1] if end < 0 else written[at : end + 1]
-        sites.append((inside, at))
+        end = written.find("''", offset, len(written) - 1)
+        piece = written[offset:-1] if end < 0 else written[offset : end + 1]
+        sites.append((inside, offset))
         pieces.append(piece)
         inside += len(piece)
         if end < 0:
             return "".join(pieces), sites
-        at = end + 2
+        offset = end + 2
 
 
 def _escaped(written: str) -> tuple[str, list[Site]]:
     pieces: list[str] = []
     sites: list[Site] = [(0, 2)]
-    inside, at, last = 0, 2, len(written) - 1
-    while at < last:
-        character = written[at]
+    inside, offset, last = 0, 2, len(written) - 1
+    while offset < last:
+        character = written[offset]
         if character == "'":
-            piece, after = "'", at + 2
-        elif character == "\\" and (match := _ESCAPE.match(written, at)):
+            piece, after = "'", offset + 2
+        elif character == "\\" and (match := _ESCAPE.match(written, offset)):
             octal, hexadecimal, short, long, letter = match.groups()
             code = (octal and int(octal, 8)) or (hexadecimal and int(hexadecimal, 16)) or (short or long)
             if letter is not None:
@@ -143,9 +143,9 @@ def _escaped(written: str) -> tuple[str, list[Site]]:
             after = match.end()
         else:
             pieces.append(character)
-            inside, at = inside + 1, at + 1
+            inside, offset = inside + 1, offset + 1
             continue
         pieces.append(piece)
-        inside, at = inside + len(piece), after
-        sites.append((inside, at))
+        inside, offset = inside + len(piece), after
+        sites.append((inside, offset))
     return "".join(pieces), sites

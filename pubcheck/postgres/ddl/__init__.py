@@ -1,7 +1,7 @@
-"""What each utility statement does to the catalog: one function a statement, named in one table.
+"""The effect of each utility statement on the catalog: one function per statement, named in one table.
 
-A handler takes the session and the statement's node. It either changes the catalog or raises ServerError (what it had
-already changed is then undone by the caller), and says on the session what it could not see.
+A handler takes the session and the statement's node. It either changes the catalog or raises ServerError (the caller
+then undoes its changes), and notes on the session what is unknown.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ _HANDLERS: Deferred[str, Handler] = Deferred(__name__, _TABLE)
 
 
 def apply(session: Session, name: str, node: Node) -> None:
-    """Do to the catalog what the server would do, if it is kept here what that changes.
+    """Change the catalog as the server would, if the statement changes anything that is kept here.
 
     Raises ServerError; the caller undoes what came before it.
     """

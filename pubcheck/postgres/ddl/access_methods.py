@@ -34,7 +34,7 @@ def create_method(session: Session, node: Node) -> None:
 
 
 def refuse_table_storage(session: Session, node: Node, kind: str) -> None:
-    """Raises ServerError for what a CREATE TABLE or INTO clause certainly may not say of how a table is stored."""
+    """Raise ServerError for a USING or TABLESPACE that a CREATE TABLE or INTO clause certainly cannot have."""
     refuse_tablespace(node.get("tablespacename") or node.get("tableSpaceName"))
     refuse_parameters(session, node.get("options", ()), "partitioned" if kind == "p" else "table")
     if "accessMethod" in node:
@@ -42,7 +42,7 @@ def refuse_table_storage(session: Session, node: Node, kind: str) -> None:
 
 
 def refuse_index_storage(session: Session, node: Node, method: str) -> None:
-    """The same of an IndexStmt, or of the constraint of a key."""
+    """Raise ServerError for a USING or TABLESPACE that an IndexStmt, or a key's constraint, cannot have."""
     refuse_tablespace(node.get("tableSpace") or node.get("indexspace"))
     if method == _OF_TABLES:
         raise ServerError("55000", f'access method "{method}" is not of type INDEX')
@@ -52,7 +52,7 @@ def refuse_index_storage(session: Session, node: Node, method: str) -> None:
 
 
 def refuse_unsupported(spec: IndexSpec) -> None:
-    """Raises ServerError 0A000 for what an access method does not support (DefineIndex, ComputeIndexAttrs)."""
+    """Raise ServerError 0A000 for features that an access method lacks (DefineIndex, ComputeIndexAttrs)."""
     orders = [element.get("ordering") for element in spec.elements]
     nulls = [element.get("nulls_ordering") for element in spec.elements]
     for feature, description, requested in (
@@ -99,6 +99,6 @@ def _refuse_missing(session: Session, name: str) -> None:
 
 
 def refuse_tablespace(name: str | None) -> None:
-    """Raises ServerError 22023 for the tablespace of what all databases share (DefineRelation)."""
+    """Raise ServerError 22023 for the tablespace of shared relations (DefineRelation)."""
     if name == "pg_global":
         raise ServerError("22023", "only shared relations can be placed in pg_global tablespace")

@@ -31,9 +31,9 @@ from pubcheck.postgres.session.syscache import SysCache
 
 
 def refuse_cast(session: Session, row: Relation, column: Column, oid: int, typmod: int, using: Node | None) -> None:
-    """Raises ServerError 42804 where the column, or what USING says, is of a type that cannot be assigned to the new.
+    """Raise ServerError 42804 if the column, or the USING expression, cannot be assigned to the new type.
 
-    And the errors of analysis for a USING that the server cannot read. What is not visible may be castable.
+    Raises the errors of analysis for an invalid USING. A type that is unknown may have a cast.
     """
     if not row.seen or row.kind not in "rp" or column.generated == "v" or not oid:
         return
@@ -71,7 +71,7 @@ def _check_using(session: Session, row: Relation, column: Column, oid: int, typm
 
 
 def refuse_default(session: Session, column: Column, oid: int) -> None:
-    """Raises ServerError 42804 for a default whose own type cannot be assigned to the column's new one."""
+    """Raise ServerError 42804 for a default whose own type cannot be assigned to the column's new type."""
     if not column.default_type or not column.has_default or not oid or session.blind:
         return
     cache = session.syscache
@@ -88,9 +88,9 @@ def refuse_default(session: Session, column: Column, oid: int) -> None:
 
 
 def rebuild_dependents(session: Session, former: Mapping[int, Relation]) -> None:
-    """Raises ServerError where a CHECK or an index over a column of a changed type cannot be made again.
+    """Raise ServerError if a CHECK or an index over a column of a changed type cannot be recreated.
 
-    ``former``: the relations with the types that they had. Where it cannot be known, neither can the new type.
+    ``former``: the relations with the types that they had. If it is not known, neither is the new type.
     """
     for oid, was in former.items():
         row = session.catalog.relations[oid]

@@ -1,4 +1,6 @@
-"""A relation that was only referred to, and is made after all: what was said of it before, by the names of columns."""
+"""A relation that was assumed because something referred to it, and is created later: its earlier memberships and keys
+are adopted, by the names of columns.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +13,9 @@ from pubcheck.postgres.session import Session
 
 
 def adopt_members(session: Session, assumed: Relation, row: Relation) -> None:
-    """Memberships of a relation that was only referred to, now that it is made: columns keep their names.
+    """Move the memberships of an assumed relation to the one that is created; columns keep their names.
 
-    What their filters and lists say of columns that it does not have is forgotten.
+    Filters and lists over columns that it does not have are forgotten.
     """
     catalog = session.catalog
     # Either it was there before, and is not made here, or what gave it to publications was refused.
@@ -38,9 +40,9 @@ def adopt_members(session: Session, assumed: Relation, row: Relation) -> None:
 
 
 def adopt_keys(session: Session, assumed: Relation, row: Relation) -> Relation:
-    """Keys and indexes of a relation that was only referred to, where ``row`` is to be made in its place.
+    """Move the keys and indexes of an assumed relation to ``row``, which replaces it; columns keep their names.
 
-    Columns keep their names: one that does not have them all has other keys, one that is not seen has them.
+    If a column of a key is missing, the relation has other keys; if its columns are unknown, it has them.
     """
     catalog = session.catalog
     new_numbers = {column.name: column.number for column in row.live()}

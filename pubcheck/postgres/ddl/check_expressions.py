@@ -23,7 +23,7 @@ _COMPARISONS = frozenset(("AEXPR_OP", "AEXPR_OP_ANY", "AEXPR_IN", "AEXPR_LIKE", 
 
 
 def refuse_check(session: Session, relation: Relation, tree: Node) -> None:
-    """Raises ServerError where the server certainly refuses an expression as a CHECK of a table."""
+    """Raise ServerError if the server certainly refuses an expression as a CHECK of a table."""
     if shows_boolean(relation, tree):
         return
     # Loaded only where it does not show at a glance.
@@ -41,8 +41,7 @@ def refuse_check(session: Session, relation: Relation, tree: Node) -> None:
 
 
 def refuse_failing(session: Session, relation: Relation, tree: Node) -> None:
-    """Raises ServerError where a CHECK cannot be tested of any row, as the table's rows are when it is added to it: its
-    constants are folded for that."""
+    """Raise ServerError if a new CHECK cannot be tested on any row because folding its constants fails."""
     if shows_boolean(relation, tree):
         return
     from pubcheck.postgres.analysis.coerce import coerce_to_boolean
@@ -55,8 +54,10 @@ def refuse_failing(session: Session, relation: Relation, tree: Node) -> None:
 
 
 def shows_boolean(relation: Relation, tree: Node) -> bool:
-    """Whether it shows at a glance that a condition is one: most are, and a closer look takes all that reads
-    expressions."""
+    """Whether an expression is clearly a condition.
+
+    Most are, and a full analysis loads the whole expression analyser.
+    """
     stack = [tree]
     while stack:
         ((kind, body),) = stack.pop().items()

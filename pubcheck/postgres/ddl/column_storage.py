@@ -43,7 +43,7 @@ _PLAIN = frozenset(
 
 
 def storage_of(session: Session, written: str, oid: int) -> str:
-    """What STORAGE says, in lower case; "" of DEFAULT, the type's. Raises ServerError 22023, 0A000."""
+    """Return the value of STORAGE in lower case; "" for DEFAULT, the type's. Raises ServerError 22023, 0A000."""
     word = written.lower()
     if word not in ("plain", "external", "extended", "main", "default"):
         raise ServerError("22023", f'invalid storage type "{written}"')
@@ -53,7 +53,7 @@ def storage_of(session: Session, written: str, oid: int) -> str:
 
 
 def refuse_compression(session: Session, written: str, oid: int) -> None:
-    """Raises ServerError 22023, 0A000. Whether a server has lz4 is its build's business."""
+    """Raise ServerError 22023, 0A000. Whether a server has lz4 depends on its build."""
     if written == "default":
         return
     if _is_plain(session, oid):

@@ -1,4 +1,4 @@
-"""Columns of relations: found, added, changed. A relation of unknown columns learns the ones it is said to have."""
+"""Columns of relations: found, added, changed. A relation of unknown columns gets the columns that statements name."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pubcheck.postgres.parse import Node
 
 
 def difference(column: Column, parent_column: Column) -> str:
-    """What two columns that should be one differ in: "type" (with its modifiers), "collation", or nothing visible."""
+    """Return the difference of two columns that must be equal: "type" (with its modifiers), "collation", or ""."""
     if not column.type or not parent_column.type:
         return ""
     if column.type != parent_column.type or column.typmod != parent_column.typmod:
@@ -27,9 +27,9 @@ DIFFERENT = {"type": "42804", "collation": "42P21"}
 
 
 def rename_columns(tree: Any, old: str | None = None, new: str = "") -> Any:
-    """A copy of an expression over one table: its column references unqualified, with one column's new name.
+    """Return a copy of an expression over one table, with unqualified column references and one column renamed.
 
-    So that the expression can be read again when the table is called otherwise.
+    The copy can still be read after the table is renamed.
     """
     root = [tree]
     work: list[tuple[Any, Any]] = [(root, 0)]

@@ -26,7 +26,7 @@ _KEY_KINDS = {"CONSTR_PRIMARY": "p", "CONSTR_UNIQUE": "u", "CONSTR_EXCLUSION": "
 
 
 def add_constraint(session: Session, relation: int, node: Node, recurse: bool = True) -> None:
-    """Add one table constraint, given as its Constraint node; ``recurse``: without ONLY."""
+    """Add one table constraint from its Constraint node; ``recurse``: without ONLY."""
     kind = node["contype"]
     name = node.get("conname", "")
     if kind == "CONSTR_NOTNULL":
@@ -67,7 +67,7 @@ def _add_key(session: Session, relation: int, node: Node, kind: str, recurse: bo
     else:
         names = [key["String"]["sval"] for key in node.get("keys", ())]
         if len(names) > len(set(names)):
-            repeated = next(name for at, name in enumerate(names) if name in names[:at])
+            repeated = next(name for position, name in enumerate(names) if name in names[:position])
             kind_of_key = "primary key" if kind == "p" else "unique"
             message = f'column "{repeated}" appears twice in {kind_of_key} constraint'
             raise ServerError("42701", message, location=node.get("location"))
@@ -123,8 +123,11 @@ def _refuse_nullable_in_children(session: Session, row: Relation, name: str) -> 
 
 
 def require_key_column(session: Session, relation: int, name: str) -> Column:
-    """A column that a key names. Raises ServerError 42703 in transformIndexConstraint's words, without a place: the
-    server gives none in ALTER TABLE."""
+    """Return a column that a key names.
+
+    Raises ServerError 42703 with transformIndexConstraint's message, without a place: the server gives none in ALTER
+    TABLE.
+    """
     row = session.catalog.relations[relation]
     column = row.column(name)
     if column is None and row.seen:
@@ -345,11 +348,11 @@ def _add_check(session: Session, relation: int, node: Node, recurse: bool) -> No
     row = catalog.relations[relation]
     mentioned = column_names(node.get("raw_expr"))
     if row.seen:
-        known = [row.column(name) for name in mentioned]
+        checked_columns = [row.column(name) for name in mentioned]
     else:
-        known = [require_column(session, relation, name) for name in mentioned]
+        checked_columns = [require_column(session, relation, name) for name in mentioned]
     refuse_unknown_columns(session, catalog.relations[relation], mentioned)
-    columns = [column for column in known if column is not None]
+    columns = [column for column in checked_columns if column is not None]
     refuse_check(session, row, node["raw_expr"])
     of_column: Any = node.get("of_column") or (columns[0].name if len(columns) == 1 else None)
     name = node.get("conname") or choose_constraint_name(catalog, row.namespace, row.name, of_column, "check")

@@ -1,4 +1,4 @@
-"""What CREATE does for anything that is not a relation: the schema it goes into, and what it depends on there
+"""The schema in which CREATE puts an object other than a relation, and its dependency on that schema
 (catalog/namespace.c: QualifiedNameGetCreationNamespace).
 """
 
@@ -10,7 +10,7 @@ from pubcheck.postgres.session import Session
 
 
 def creation_name(session: Session, parts: list[str]) -> tuple[int, str]:
-    """(namespace, name) for a CREATE of what is not a relation (QualifiedNameGetCreationNamespace).
+    """Return (namespace, name) for a CREATE of an object other than a relation (QualifiedNameGetCreationNamespace).
 
     Raises ServerError 3F000, 42501.
     """

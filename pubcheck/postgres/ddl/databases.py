@@ -1,4 +1,7 @@
-"""CREATE DATABASE and its owner. What is in a database is a catalog of its own, made when psql connects to it."""
+"""CREATE DATABASE and its owner.
+
+The contents of a database are a catalog of its own, created when psql connects to it.
+"""
 
 from __future__ import annotations
 

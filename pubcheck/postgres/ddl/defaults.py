@@ -17,7 +17,7 @@ from pubcheck.postgres.session import Session
 
 
 def refuse_default_value(session: Session, relation: Relation, column: Column, expression: Node) -> None:
-    """Raises ServerError where the server certainly refuses a default."""
+    """Raise ServerError if the server certainly refuses a default."""
     with only_certain(session):
         p, expr = analyze_stored(session, relation, expression, "DEFAULT expressions")
         if coerce_to_target_type(p, expr, expr.type, column.type, column.typmod, "a", IMPLICIT, -1) is None:
@@ -31,8 +31,10 @@ def refuse_default_value(session: Session, relation: Relation, column: Column, e
 
 
 def refuse_default_of_rows(session: Session, relation: Relation, name: str, expression: Node) -> None:
-    """Raises ServerError where a new column's default, which the rows that there are get, fails: the server evaluates
-    its constants even if there is no row (ATExecAddColumn)."""
+    """Raise ServerError if a new column's default fails for the existing rows.
+
+    The server evaluates its constants even if there is no row (ATExecAddColumn).
+    """
     column = relation.column(name)
     if column is None:
         return

@@ -20,7 +20,7 @@ from pubcheck.postgres.session import Session
 
 
 def define(session: Session, node: Node) -> None:
-    """One CREATE by its kind."""
+    """Run one CREATE statement by its kind."""
     kind = node["kind"]
     if kind == "OBJECT_AGGREGATE":
         create_aggregate(session, node)
@@ -137,18 +137,18 @@ def create_operator(session: Session, node: Node) -> None:
     if "rightarg" not in options:
         raise ServerError("42P13", "operator right argument type must be specified")
     prefix = "leftarg" not in options
-    known = None
+    existing = None
     if (left or prefix) and right:
         rows = [catalog.operators[oid] for oid in catalog.operator_names.get((namespace, name))]
-        known = next((row for row in rows if (row.left, row.right) == (left, right)), None)
+        existing = next((row for row in rows if (row.left, row.right) == (left, right)), None)
     parts = _name(procedure)
     function = function_with(session, parts, (right,) if prefix else (left, right))
-    if known is not None and not known.shell:
+    if existing is not None and not existing.shell:
         raise ServerError("42723", f"operator {name} already exists")
-    if known is not None and not session.owns(known.owner):
+    if existing is not None and not session.owns(existing.owner):
         raise ServerError("42501", f"must be owner of operator {name}")
     row = Operator(
-        catalog.new_oid() if known is None else known.oid,
+        catalog.new_oid() if existing is None else existing.oid,
         name,
         namespace,
         session.setting("role"),
@@ -236,7 +236,7 @@ def create_collation(session: Session, node: Node) -> None:
 
 
 def create_other(session: Session, node: Node, kind: str) -> None:
-    """A text search object: a name that can be dropped again."""
+    """Create a text search object: a name that can be dropped again."""
     catalog = session.catalog
     namespace, name = creation_name(session, names(node["defnames"]))
     if (kind, namespace, name) in catalog.other_names:

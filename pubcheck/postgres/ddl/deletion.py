@@ -1,7 +1,7 @@
-"""Dropping objects with all that depends on them (catalog/dependency.c).
+"""DROP of objects and everything that depends on them (catalog/dependency.c).
 
-Sub-objects are columns, as in pg_depend: whoever depends on column 2 of a table is asked about when column 2 or the
-whole table goes.
+Sub-objects are columns, as in pg_depend: objects that depend on column 2 of a table are visited when column 2 or the
+whole table is dropped.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class _Known:
         self.entries[entry.target[:2]].remove(entry)
 
     def present(self, target: Object, flags: int) -> bool:
-        """Whether the object, or the whole it is part of, is here; ``flags`` are added to what they hold for."""
+        """Whether the object, or the whole that it is part of, is here; ``flags`` are added to the entries."""
         is_present = False
         for entry in self.entries.get(target[:2], ()):
             if entry.target[2] == target[2]:
@@ -94,7 +94,7 @@ class _Known:
 
 
 class _Search:
-    """findDependentObjects over one DROP; ``targets`` is what must go, dependents before what they depend on."""
+    """findDependentObjects over one DROP; ``targets`` are the objects to drop, dependents first."""
 
     def __init__(self, session: Session, originals: Sequence[Object]) -> None:
         self.session = session
@@ -215,11 +215,10 @@ class _Search:
 
 
 def perform_deletion(session: Session, objects: Sequence[Object], cascade: bool) -> None:
-    """Drop the objects and what depends on them (performMultipleDeletions); what else goes is reported in
-    session.notices.
+    """Drop the objects and those that depend on them (performMultipleDeletions).
 
-    Raises ServerError 2BP01. It has a finding's key only if a publication's member is
-    among the dependent objects.
+    The further objects are reported in session.notices. Raises ServerError 2BP01. It has a finding's key only if a
+    publication's member is among the dependent objects.
     """
     targets = _Search(session, objects).run()
     _report(session, targets, objects, cascade)
@@ -249,7 +248,7 @@ def _report(session: Session, targets: list[_Entry], objects: Sequence[Object], 
     if not asked:
         return
     reported = asked[:MAX_REPORTED]
-    rest = len(asked) - len(reported)
+    unreported = len(asked) - len(reported)
     if cascade:
         lines = [f"drop cascades to {describe(session, entry.target)}" for entry in reported]
     else:
@@ -257,8 +256,8 @@ def _report(session: Session, targets: list[_Entry], objects: Sequence[Object], 
             f"{describe(session, entry.target)} depends on {describe(session, entry.dependee or entry.target)}"
             for entry in reported
         ]
-    if rest:
-        lines.append(f"and {rest} other object{'s' if rest > 1 else ''} (see server log for list)")
+    if unreported:
+        lines.append(f"and {unreported} other object{'s' if unreported > 1 else ''} (see server log for list)")
     detail = "\n".join(lines)
     if cascade:
         many = f"drop cascades to {len(asked)} other objects DETAIL: {detail}"
@@ -368,8 +367,8 @@ def _drop_default(session: Session, column: Object) -> None:
     if row is None:
         return
     columns = list(row.columns)
-    at = column[2] - 1
-    columns[at] = replace(columns[at], has_default=False, generated="", expression=(), tree=None)
+    position = column[2] - 1
+    columns[position] = replace(columns[position], has_default=False, generated="", expression=(), tree=None)
     session.catalog.relations.put(row.oid, replace(row, columns=tuple(columns)))
 
 

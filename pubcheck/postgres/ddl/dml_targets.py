@@ -8,7 +8,7 @@ from pubcheck.postgres.session import Session
 
 
 def missing_target(session: Session, name: str, node: Node) -> ServerError | None:
-    """What the server says of a statement that changes rows of a relation, or columns, that certainly are not there."""
+    """Return the server's error for a change of rows of a relation, or of columns, that certainly do not exist."""
     rv = node.get("relation")
     if rv is None or "catalogname" in rv:
         return None

@@ -18,8 +18,9 @@ KIND = "event trigger"
 
 
 class EventTrigger(Struct, frozen=True):
-    """An event trigger: for statements with one of ``tags``, or all where it names none. ``oid`` is that of its row
-    in ``Catalog.others``.
+    """An event trigger for statements with one of ``tags``, or for all if it names none.
+
+    ``oid`` is that of its row in ``Catalog.others``.
     """
 
     oid: int
@@ -63,13 +64,13 @@ def alter_event_trigger(session: Session, node: Node) -> None:
 
 
 def require_event_trigger(session: Session, name: str) -> None:
-    """Raises ServerError 42704 where there certainly is none of this name."""
+    """Raise ServerError 42704 if there is certainly no event trigger of this name."""
     if (KIND, 0, name) not in session.catalog.other_names and all_objects_known(session):
         raise ServerError("42704", f'event trigger "{name}" does not exist')
 
 
 def event_triggers(session: Session) -> list[EventTrigger]:
-    """Return the event triggers that there are, in the order of their names, in which they fire."""
+    """Return the event triggers in the order of their names, in which they fire."""
     objects = session.catalog.others
     triggers = [trigger for trigger in session.catalog.settings.get(EVENT_TRIGGERS, ()) if trigger.oid in objects]
     return sorted(triggers, key=lambda trigger: objects[trigger.oid].name)

@@ -1,6 +1,6 @@
 """Extensions (commands/extension.c).
 
-What those make that come with the server is known; a name that is missing may be another one's.
+The objects of the extensions that come with the server are known; other extensions may create any missing name.
 """
 
 from __future__ import annotations
@@ -69,29 +69,29 @@ def create_extension(session: Session, node: Node) -> None:
 def _install(session: Session, name: str, schema: str | None, version: str | None, *, cascade: bool) -> None:
     """CreateExtensionInternal. Raises ServerError 3F000, 0A000, 42704 and those of the objects it makes."""
     catalog = session.catalog
-    known = contents(catalog.major.number, name)
-    if known is not None and known.schema:
-        if schema is not None and schema != known.schema and not cascade:
-            raise ServerError("0A000", f'extension "{name}" must be installed in schema "{known.schema}"')
-        schema = known.schema
+    extension_contents = contents(catalog.major.number, name)
+    if extension_contents is not None and extension_contents.schema:
+        if schema is not None and schema != extension_contents.schema and not cascade:
+            raise ServerError("0A000", f'extension "{name}" must be installed in schema "{extension_contents.schema}"')
+        schema = extension_contents.schema
     if schema:
         namespace = session.namespace(schema).oid
     else:
         namespace = session.visible_namespace()
         if not namespace:
             raise ServerError("3F000", "no schema has been selected to create in")
-    if known is not None:
-        for required in known.requires:
-            _require(session, name, required, None if known.schema else schema, cascade=cascade)
+    if extension_contents is not None:
+        for required in extension_contents.requires:
+            _require(session, name, required, None if extension_contents.schema else schema, cascade=cascade)
     row = Other(catalog.new_oid(), "extension", name, 0, session.setting("role"))
     catalog.add_other(row)
     if namespace != PG_CATALOG:
         catalog.depend((OTHER, row.oid, 0), (NAMESPACE, namespace, 0), NORMAL)
-    if known is not None and version in (None, known.version):
-        _Script(session, row, namespace, known).run()
+    if extension_contents is not None and version in (None, extension_contents.version):
+        _Script(session, row, namespace, extension_contents).run()
     elif name not in _LANGUAGES:
         session.set("extensions", True)
-        if known is None or known.relations:
+        if extension_contents is None or extension_contents.relations:
             session.set("extension relations", True)
 
 
@@ -111,14 +111,14 @@ def _require(session: Session, name: str, required: str, schema: str | None, *, 
 
 
 class _Script:
-    """The objects of one extension, made in its schema as its script makes them."""
+    """Creates the objects of one extension in its schema, as the extension's script does."""
 
-    def __init__(self, session: Session, extension: Other, namespace: int, known: Contents) -> None:
+    def __init__(self, session: Session, extension: Other, namespace: int, extension_contents: Contents) -> None:
         self.session, self.catalog = session, session.catalog
-        self.extension, self.namespace, self.known = extension, namespace, known
-        self.types: dict[Reference, int] = _types_of(self.catalog, known.requires)
-        self.procs = [self.catalog.new_oid() for _ in known.procs]
-        self.operators = [self.catalog.new_oid() for _ in known.operators]
+        self.extension, self.namespace, self.known = extension, namespace, extension_contents
+        self.types: dict[Reference, int] = _types_of(self.catalog, extension_contents.requires)
+        self.procs = [self.catalog.new_oid() for _ in extension_contents.procs]
+        self.operators = [self.catalog.new_oid() for _ in extension_contents.operators]
 
     def run(self) -> None:
         for place in range(len(self.known.types)):
@@ -131,7 +131,7 @@ class _Script:
         self._make_others()
 
     def type(self, reference: Reference) -> int:
-        """The oid behind a reference; 0 where a required extension is not visible."""
+        """Return the oid of a reference; 0 if a required extension is unknown."""
         if isinstance(reference, int) and reference >= 0:
             return reference
         return self.types.get(reference, 0)
@@ -241,8 +241,8 @@ class _Script:
                 negator=self.operator(spec.negator),
             )
             for existing in catalog.operator_names.get((row.namespace, row.name)):
-                known = catalog.operators[existing]
-                if (known.left, known.right) == (row.left, row.right) and row.right:
+                existing_operator = catalog.operators[existing]
+                if (existing_operator.left, existing_operator.right) == (row.left, row.right) and row.right:
                     raise ServerError("42723", f"operator {row.name} already exists")
             catalog.add_operator(row)
             self._belongs((OPERATOR, oid, 0))
@@ -299,9 +299,9 @@ def _types_of(catalog: Catalog, extensions: tuple[str, ...]) -> dict[Reference, 
 
 
 def set_schema(session: Session, name: str, schema: str) -> None:
-    """ALTER EXTENSION ... SET SCHEMA (AlterExtensionNamespace): its members go with it.
+    """ALTER EXTENSION ... SET SCHEMA (AlterExtensionNamespace): its members move with it.
 
-    Raises ServerError 42704 where it certainly is not there, 3F000, 42501, 0A000 where it cannot be moved.
+    Raises ServerError 42704 if it certainly does not exist, 3F000, 42501, and 0A000 if it cannot be moved.
     """
     catalog = session.catalog
     oid = catalog.other_names.get(("extension", 0, name))
@@ -312,8 +312,8 @@ def set_schema(session: Session, name: str, schema: str) -> None:
     if not session.owns(catalog.others[oid].owner):
         raise ServerError("42501", f"must be owner of extension {name}")
     namespace = session.namespace(schema).oid
-    known = contents(catalog.major.number, name)
-    if known is not None and not known.relocatable:
+    extension_contents = contents(catalog.major.number, name)
+    if extension_contents is not None and not extension_contents.relocatable:
         raise ServerError("0A000", f'extension "{name}" does not support SET SCHEMA')
     for on, _ in catalog.dependencies.get((OTHER, oid)):
         if on[0] == NAMESPACE and on[1] != namespace:

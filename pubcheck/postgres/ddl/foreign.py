@@ -22,7 +22,10 @@ def create_wrapper(session: Session, node: Node) -> None:
 
 
 def create_server(session: Session, node: Node) -> None:
-    """CREATE SERVER; its wrapper may come from an extension, whose members are not kept. Raises ServerError 42710."""
+    """CREATE SERVER; its wrapper may come from an extension, whose members are not kept.
+
+    Raises ServerError 42710.
+    """
     catalog, name = session.catalog, node["servername"]
     if node.get("if_not_exists") and (SERVER, 0, name) in catalog.other_names:
         session.notices.append(f'server "{name}" already exists, skipping')

@@ -11,7 +11,7 @@ from pubcheck.postgres.session.syscache import EQUAL
 
 
 def refuse_pair(session: Session, of_type: int, to_type: int, name: str) -> None:
-    """Raises ServerError 42804 where a column of a type certainly cannot refer to one of another type."""
+    """Raise ServerError 42804 if a column of one type certainly cannot refer to one of another type."""
     with only_certain(session):
         cache = session.syscache
         family, compared = cache.default_class(to_type, "b")

@@ -1,4 +1,4 @@
-"""The function or procedure that a CREATE FUNCTION makes, as its calls need it."""
+"""The body of the function or procedure that a CREATE FUNCTION creates, as its calls need it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LANGUAGES = ("plpgsql", "sql")
 
 
 def routine_of(session: Session, node: Node, text: str, *, changes: bool) -> Routine | None:
-    """The routine that a CREATE FUNCTION makes; None in another language, or where the body is not a string."""
+    """Return the routine that a CREATE FUNCTION creates; None in another language, or if the body is not a string."""
     options: dict[str, Node] = {}
     settings: list[Node] = []
     for item in node.get("options", ()):
@@ -43,11 +43,11 @@ def routine_of(session: Session, node: Node, text: str, *, changes: bool) -> Rou
         inputs.append((parameter.get("name", ""), _type_name(parameter["argType"])))
     returned = node.get("returnType", {})
     option = options["as"]
-    at: int = option.get("arg_location", -1)
+    offset: int = option.get("arg_location", -1)
     return Routine(
         names(node["funcname"])[-1],
         language,
-        literal_at(text, at if at >= 0 else option.get("location", 0), parts[0]["String"].get("sval", "")),
+        literal_at(text, offset if offset >= 0 else option.get("location", 0), parts[0]["String"].get("sval", "")),
         session.source,
         session.statement,
         _PUBLICATION.search(parts[0]["String"].get("sval", "")) is not None,

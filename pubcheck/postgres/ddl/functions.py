@@ -38,7 +38,7 @@ _POLYMORPHIC = {2276: 2276, 2277: 2283, 5078: 5077}
 
 
 def type_of(session: Session, node: Node, *, shells: bool = False) -> int:
-    """A TypeName's oid; with %TYPE, that of the column; 0 where it is not visible."""
+    """Return a TypeName's oid; with %TYPE, that of the column; 0 if it is unknown."""
     if not node.get("pct_type"):
         return session.type_oid(node, shells=shells)
     parts = names(node["names"])
@@ -48,15 +48,17 @@ def type_of(session: Session, node: Node, *, shells: bool = False) -> int:
 
 
 def element_of(session: Session, oid: int) -> int:
-    """The element type of an array type, or 0 (get_element_type; pseudo-types as interpret_function_parameter_list)."""
+    """Return the element type of an array type, or 0 (get_element_type; pseudo-types as
+    interpret_function_parameter_list).
+    """
     if oid in _POLYMORPHIC:
         return _POLYMORPHIC[oid]
     if oid >= FIRST_NORMAL_OID:
         row = session.catalog.types.get(oid)
         return row.element if row is not None and row.subscript == "a" else 0
-    known = builtins(session.catalog.major.number)
-    type_name = known.type_named(oid)
-    return known.type(type_name[0], type_name[1][1:]) if type_name is not None and type_name[1].startswith("_") else 0
+    builtin = builtins(session.catalog.major.number)
+    type_name = builtin.type_named(oid)
+    return builtin.type(type_name[0], type_name[1][1:]) if type_name is not None and type_name[1].startswith("_") else 0
 
 
 def create_function(session: Session, node: Node) -> None:
@@ -240,7 +242,7 @@ _RAISES = re.compile(r"\braise\b(?!\s+(?:debug|info|log|notice|warning)\b)", re.
 
 
 def run_called_functions(session: Session, tree: Any) -> None:
-    """Functions that a statement calls as it runs: what they do is not followed, nor what one does that is not seen."""
+    """Note the functions that a statement calls: their effects, and those of unknown functions, are not followed."""
     catalog = session.catalog
     for call in calls(tree):
         parts = names(call["funcname"])
@@ -256,7 +258,7 @@ def run_called_functions(session: Session, tree: Any) -> None:
 
 
 def unfollowed_call(session: Session, row: Proc) -> None:
-    """A function runs that is not followed."""
+    """Note that a function runs that is not followed."""
     routine = session.catalog.routines.get(row.oid)
     session.blind = True
     session.healed = session.healed or row.effect in ("i", "t")
@@ -269,8 +271,8 @@ def _speaks_of_publications(session: Session, call: Node) -> bool:
     """Whether the name of a function that is not seen, or an argument, names publications."""
     mentioned = names(call["funcname"])
     mentioned += [body["sval"].get("sval", "") for _, body in find(call.get("args", []), "A_Const") if "sval" in body]
-    known = session.catalog.publication_names
-    return any("publication" in each.lower() or each in known for each in mentioned)
+    publications = session.catalog.publication_names
+    return any("publication" in each.lower() or each in publications for each in mentioned)
 
 
 def _doubt_named(session: Session, call: Node) -> None:
@@ -294,31 +296,33 @@ def _known(session: Session, parts: list[str]) -> bool:
 
 
 def enter_proc(session: Session, row: Proc, *, replace_existing: bool) -> Proc:
-    """Add a function, or put it in the place of the one with these arguments (ProcedureCreate).
+    """Add a function, or replace the one with these arguments (ProcedureCreate).
 
-    Raises ServerError 42723, 42809, 42P13, 42501. Where an argument's type is not visible, two functions may differ
-    in what cannot be seen.
+    Raises ServerError 42723, 42809, 42P13, 42501. If the type of an argument is unknown, two functions may differ in
+    it.
     """
     catalog = session.catalog
     if row.namespace == PG_CATALOG:
         candidates = procs_named(session, ["pg_catalog", row.name])
     else:
         candidates = [catalog.procs[oid] for oid in catalog.proc_names.get((row.namespace, row.name))]
-    for known in candidates:
-        oid = known.oid
-        if known.arguments != row.arguments or (0 in row.arguments and not replace_existing):
+    for existing in candidates:
+        oid = existing.oid
+        if existing.arguments != row.arguments or (0 in row.arguments and not replace_existing):
             continue
         if not replace_existing:
             raise ServerError("42723", 'function "{name}" already exists with same argument types', name=row.name)
-        if not session.owns(known.owner):
+        if not session.owns(existing.owner):
             raise ServerError("42501", f"must be owner of function {row.name}")
-        if known.kind != row.kind:
+        if existing.kind != row.kind:
             raise ServerError("42809", "cannot change routine kind")
-        if (known.returns and row.returns and known.returns != row.returns) or known.returns_set != row.returns_set:
+        if (
+            existing.returns and row.returns and existing.returns != row.returns
+        ) or existing.returns_set != row.returns_set:
             raise ServerError("42P13", "cannot change return type of existing function")
-        if row.defaults < known.defaults:
+        if row.defaults < existing.defaults:
             raise ServerError("42P13", "cannot remove parameter defaults from existing function")
-        row = replace(row, oid=oid, owner=known.owner)
+        row = replace(row, oid=oid, owner=existing.owner)
         catalog.forget_dependencies((PROC, oid))
         catalog.procs.put(oid, row)
         break
@@ -329,7 +333,7 @@ def enter_proc(session: Session, row: Proc, *, replace_existing: bool) -> Proc:
 
 
 def relations_named(session: Session, tree: Any) -> list[int]:
-    """The relations that statements inside another one name; a WITH query's name is none."""
+    """Return the relations that statements inside another one name, without the names of WITH queries."""
     oids: dict[int, None] = {}
     trees = list(parts(tree))
     with_queries = {body["ctename"] for _, body in find(trees, "CommonTableExpr")}
@@ -377,7 +381,7 @@ def _updated(settings: tuple[Node, ...], clause: Node) -> tuple[Node, ...]:
 
 
 def create_cast(session: Session, node: Node) -> None:
-    """CREATE CAST (CreateCast). A cast of types that are not visible stays so itself.
+    """CREATE CAST (CreateCast). A cast of unknown types is unknown itself.
 
     Raises ServerError 42809, 42501, 42P17, 42883, 42710.
     """
@@ -428,9 +432,9 @@ def _check_cast_function(session: Session, function: Proc, source: int, target: 
         if arguments[0] and not session.syscache.binary_coercible(source, arguments[0]):
             message = "argument of cast function must match or be binary-coercible from source data type"
             raise ServerError("42P17", message)
-        for at, (expected, name) in enumerate(((INT4, "integer"), (BOOL, "boolean")), 1):
-            if len(arguments) > at and arguments[at] not in (0, expected):
-                which = ("second", "third")[at - 1]
+        for position, (expected, name) in enumerate(((INT4, "integer"), (BOOL, "boolean")), 1):
+            if len(arguments) > position and arguments[position] not in (0, expected):
+                which = ("second", "third")[position - 1]
                 raise ServerError("42P17", f"{which} argument of cast function must be type {name}")
         if function.returns and not session.syscache.binary_coercible(function.returns, target):
             message = "return data type of cast function must match or be binary-coercible to target data type"

@@ -1,5 +1,5 @@
-"""Generated columns: what their expressions may be (catalog/heap.c: cookDefault, CheckAttributeType); more for
-virtual ones (18).
+"""Generated columns: which expressions they may have (catalog/heap.c: cookDefault, CheckAttributeType); virtual ones
+have more conditions (18).
 
 Such refusals are not reported; the table or column is then not created.
 """
@@ -23,7 +23,7 @@ _TABLEOID = -6
 
 
 def refuse_generated(session: Session, relation: Relation, column: Column, tree: Any) -> None:
-    """Raises ServerError where the server certainly refuses a generated column of that expression."""
+    """Raise ServerError if the server certainly refuses a generated column with that expression."""
     with only_certain(session):
         _check(session, relation, column, tree)
 
@@ -52,7 +52,7 @@ def _check(session: Session, relation: Relation, column: Column, tree: Any) -> N
 
 
 def refuse_system_columns(expr: Expr, where: str) -> None:
-    """Raises ServerError 42P10 for a system column, except for tableoid (scanNSItemForColumn)."""
+    """Raise ServerError 42P10 for a system column, except for tableoid (scanNSItemForColumn)."""
     for node in nodes(expr):
         if node.node == "Var" and node.value is not None and node.value < 0 and node.value != _TABLEOID:
             raise ServerError("42P10", f"cannot use system column in {where}")

@@ -15,14 +15,14 @@ NAME_BYTES = 63
 
 
 def truncate(name: str) -> str:
-    """An identifier cut to NAMEDATALEN - 1 bytes, never inside a character (truncate_identifier)."""
+    """Return an identifier cut to NAMEDATALEN - 1 bytes, never inside a character (truncate_identifier)."""
     if len(name) * 4 <= NAME_BYTES or len(name.encode()) <= NAME_BYTES:
         return name
     return name.encode()[:NAME_BYTES].decode(errors="ignore")
 
 
 def make_object_name(first: str, second: str | None, label: str | None) -> str:
-    """``first_second_label``; where that is too long, the longer of the first two parts is cut (makeObjectName)."""
+    """Return ``first_second_label``; if that is too long, the longer of the first two parts is cut (makeObjectName)."""
     name = first if second is None else f"{first}_{second}"
     if label:
         name = f"{name}_{label}"
@@ -63,7 +63,7 @@ def choose_relation_name(
 def choose_constraint_name(
     catalog: Catalog, namespace: int, first: str, second: str | None, label: str, reserved: Collection[str] = ()
 ) -> str:
-    """A constraint name that no constraint of the schema has, nor any of ``reserved``."""
+    """Return a name that no constraint of the schema has, and that is not in ``reserved``."""
     key = (namespace, first, second, label)
     for attempt in count(catalog.first_attempt(key)):
         name = make_object_name(first, second, f"{label}{attempt or ''}")
@@ -75,7 +75,7 @@ def choose_constraint_name(
 
 
 def addition(columns: Iterable[str]) -> str:
-    """The middle part of an index's name (ChooseIndexNameAddition)."""
+    """Return the middle part of an index's name (ChooseIndexNameAddition)."""
     text = ""
     for column in columns:
         text = f"{text}_{column}" if text else column
@@ -85,7 +85,7 @@ def addition(columns: Iterable[str]) -> str:
 
 
 def index_column_names(elements: Iterable[Node]) -> list[str]:
-    """The column names that an index gets: of its columns, else after the expression, made unique by a number."""
+    """Return the column names of an index: names of columns or for expressions, made unique by a number."""
     names: list[str] = []
     for element in elements:
         base = element.get("indexcolname") or element.get("name") or expression_name(element.get("expr"))
@@ -99,5 +99,5 @@ def index_column_names(elements: Iterable[Node]) -> list[str]:
 
 
 def expression_name(node: Node | None) -> str:
-    """What an expression index's column is called (FigureIndexColname; "expr" when nothing fits)."""
+    """Return the name of an expression index's column (FigureIndexColname; "expr" if nothing fits)."""
     return figure_name(node)[0] or "expr"

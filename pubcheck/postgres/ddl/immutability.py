@@ -1,8 +1,8 @@
 """Expressions whose value may never change: of generated columns, partition keys and indexes (optimizer/util/clauses.c:
 contain_mutable_functions_after_planning).
 
-The planner simplifies the expression first: it leaves out what constants decide, and puts the bodies of SQL functions
-in their place, of which nothing is known here.
+The planner simplifies the expression first: it removes branches that constants decide, and inlines the bodies of SQL
+functions, which are not known here.
 """
 
 from __future__ import annotations
@@ -15,8 +15,11 @@ from pubcheck.postgres.primnodes import Expr, nodes
 
 
 def refuse_mutable(p: ParseState, expr: Expr, message: str) -> Expr:
-    """Return the expression as the planner leaves it. Raises ServerError 42P17 where a function in it is not
-    immutable, what folding its constants raises, and Unknowable where either is not known."""
+    """Return the expression as the planner leaves it.
+
+    Raises ServerError 42P17 for a function that is not immutable, the errors of constant folding, and Unknowable if
+    either is not known.
+    """
     left = planned(p, expr)
     worst = max((mutability(p.cache, node) for node in nodes(left)), default=IMMUTABLE)
     if worst == MUTABLE:

@@ -1,5 +1,5 @@
-"""What the server refuses of an index's elements and predicate by a closer look: expressions, COLLATE, operator classes
-(parser/parse_utilcmd.c: transformIndexStmt; commands/indexcmds.c: CheckPredicate, ComputeIndexAttrs).
+"""A full check of an index's elements and predicate: expressions, COLLATE, operator classes (parser/parse_utilcmd.c:
+transformIndexStmt; commands/indexcmds.c: CheckPredicate, ComputeIndexAttrs).
 
 Such refusals are not reported; the index then does not exist.
 """
@@ -32,8 +32,10 @@ if TYPE_CHECKING:
 
 
 def read_predicate(session: Session, relation: Relation, tree: Node) -> tuple[Node | None, bool | None]:
-    """The predicate that an index with this WHERE gets, and ``Index.always``: the literal TRUE is not a predicate at
-    all (make_ands_implicit). Raises ServerError where the server certainly refuses it.
+    """Return the predicate of an index with this WHERE, and ``Index.always``.
+
+    The literal TRUE is not a predicate at all (make_ands_implicit). Raises ServerError if the server certainly refuses
+    it.
     """
     if not relation.seen:
         return tree, None
@@ -51,8 +53,9 @@ def read_predicate(session: Session, relation: Relation, tree: Node) -> tuple[No
 
 
 def planned_form(session: Session, relation: Relation, index: Index) -> list[object] | None:
-    """The expressions and the predicate of an index as the planner leaves them, in a form that can be compared; columns
-    have their names. None where that is not known, which equals nothing known.
+    """Return the expressions and the predicate of an index as the planner leaves them, in a comparable form.
+
+    Columns have their names. None if the form is not known: it then equals no other index.
     """
     forms: list[list[object]] = []
     with only_certain(session):
@@ -83,7 +86,7 @@ def _form(relation: Relation, expr: Expr) -> tuple[object, ...]:
 
 
 def refuse_expression(session: Session, relation: Relation, element: Node, method: str) -> None:
-    """Raises ServerError where the server certainly refuses an element that is an expression."""
+    """Raise ServerError if the server certainly refuses an element that is an expression."""
     tree = element["expr"]
     if _is_plain(relation, tree) and "opclass" not in element:
         return
@@ -119,7 +122,7 @@ def _is_plain(relation: Relation, tree: Node) -> bool:
 
 
 def refuse_column(session: Session, element: Node, oid: int, method: str) -> None:
-    """Raises ServerError where the server certainly refuses COLLATE or the operator class of a column of a type."""
+    """Raise ServerError if the server certainly refuses COLLATE or the operator class of a column of a type."""
     with only_certain(session):
         if "collation" in element:
             collation_of(session, {"collname": element["collation"]}, oid)

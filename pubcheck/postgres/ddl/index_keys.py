@@ -1,4 +1,4 @@
-"""The columns that an index has, and the operator classes of their types (commands/indexcmds.c: ComputeIndexAttrs)."""
+"""The key columns of an index, and the operator classes of their types (commands/indexcmds.c: ComputeIndexAttrs)."""
 
 from __future__ import annotations
 
@@ -34,8 +34,9 @@ from pubcheck.postgres.session.columns import SYSTEM_COLUMNS, require_column
 def key_columns(
     session: Session, relation: Relation, elements: Sequence[Node], *, unique: bool = False
 ) -> tuple[int, ...]:
-    """Attribute numbers of an index's columns. A unique index over a system column could be a replica identity, so that
-    refusal is reported.
+    """Return the attribute numbers of an index's columns.
+
+    A unique index over a system column could be a replica identity, so that refusal is reported.
     """
     keys = []
     for element in elements:
@@ -79,8 +80,9 @@ _STORED_AS = {"varchar": "text", "cidr": "inet"}
 def refuse_without_operator_class(
     session: Session, relation: Relation, method: str, elements: Sequence[Node], keys: Sequence[int]
 ) -> None:
-    """Raises ServerError 42704 for a key of a built-in type without a default operator class: json in btree, or text in
-    gin, as long as there is no extension that has one (btree_gin).
+    """Raise ServerError 42704 for a key of a built-in type without a default operator class.
+
+    Examples are json in btree and text in gin. Extensions may add one (btree_gin).
     """
     if method != "btree" and (
         method not in _CLASSES
@@ -101,7 +103,7 @@ def refuse_without_operator_class(
 
 
 def no_operator_class(session: Session, oid: int, method: str) -> ServerError:
-    """The refusal of a key of a type that an access method has no default operator class for (GetIndexOpClass)."""
+    """Return the error for a key whose type has no default operator class for an access method (GetIndexOpClass)."""
     shown = session.syscache.format_type(oid)
     return ServerError(
         "42704",

@@ -1,4 +1,4 @@
-"""What an index is to be."""
+"""The definition of an index."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from pubcheck.postgres.parse import Node
 
 
 class IndexSpec(Struct, frozen=True):
-    """What an index is to be: ``elements`` and ``included`` are IndexElem bodies, ``kind`` the constraint's, if any."""
+    """The definition of an index: ``elements`` and ``included`` are IndexElem bodies, ``kind`` the constraint's, if
+    any.
+    """
 
     elements: tuple[Node, ...]
     included: tuple[Node, ...] = ()

@@ -75,9 +75,9 @@ def _mentioned(elements: Sequence[Node], where: Node | None) -> list[str]:
 
 
 def define_index(session: Session, relation: Relation, spec: IndexSpec) -> Index:
-    """Make the index, its constraint if ``spec.kind`` says so, and on a partitioned table those of the partitions.
+    """Create the index, its constraint if ``spec.kind`` has one, and on a partitioned table those of the partitions.
 
-    Raises ServerError for what DefineIndex refuses.
+    Raises ServerError as DefineIndex does.
     """
     catalog = session.catalog
     if not session.may_create_in(catalog.namespaces[relation.namespace]):
@@ -347,7 +347,7 @@ def validate_partitioned(session: Session, oid: int) -> None:
 
 
 def rebuild_indexes(session: Session, relation: int) -> None:
-    """A table that is written again has its indexes built again, and then they are valid (finish_heap_swap)."""
+    """Rebuild the indexes of a table that is rewritten: they are valid then (finish_heap_swap)."""
     catalog = session.catalog
     if catalog.relations[relation].kind != "p":
         for oid in catalog.indexes_of.get(relation):
@@ -356,7 +356,7 @@ def rebuild_indexes(session: Session, relation: int) -> None:
 
 
 def spec_of(session: Session, relation: Relation, index: Index, constraint: Constraint | None) -> IndexSpec:
-    """An existing index as what another table's index is to be (generateClonedIndexStmt)."""
+    """Return an existing index as the definition of another table's index (generateClonedIndexStmt)."""
     expressions = iter(index.expressions)
     return IndexSpec(
         tuple({"name": _name_of(relation, key)} if key else {"expr": next(expressions)} for key in index.keys),

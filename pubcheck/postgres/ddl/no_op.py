@@ -1,4 +1,4 @@
-"""Statements that change nothing this program keeps, and those whose effect cannot be seen."""
+"""Statements that change nothing that is kept here, and statements whose effect is unknown."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from pubcheck.postgres.session import Session
 
 
 def nothing(session: Session, node: Node) -> None:
-    """The catalogs kept here stay as they are."""
+    """Change nothing."""
 
 
 def unknown_effect(session: Session, node: Node) -> None:
-    """A foreign server's tables: from here on a missing name may exist after all."""
+    """Import a foreign server's tables: from here on a missing name may exist."""
     session.blind = True
 
 
 def call(session: Session, node: Node) -> None:
-    """CALL: a procedure is not looked into when it runs."""
+    """CALL: the body of a procedure is not followed here."""
     from pubcheck.postgres.ddl.functions import run_called_functions
 
     session.blind = True
@@ -24,5 +24,5 @@ def call(session: Session, node: Node) -> None:
 
 
 def do_block(session: Session, node: Node) -> None:
-    """An anonymous code block is not looked into; what it makes is not visible."""
+    """DO: the block is not followed here; the objects that it creates are unknown."""
     session.note_unknown_effect(session.text.decode(errors="replace"))

@@ -22,19 +22,22 @@ _ONLY = "Do not specify the ONLY keyword."
 
 
 def name_constraints(session: Session, row: Relation) -> tuple[Column, ...]:
-    """The columns of a new table with names for their NOT NULL constraints: the table's own first, then inherited ones.
+    """Return the columns of a new table with names for their NOT NULL constraints.
 
-    Raises ServerError 42710 for a name that is given twice.
+    The table's own constraints are named first, then inherited ones. Raises ServerError 42710 for a name that is given
+    twice.
     """
     catalog = session.catalog
     used: set[str] = set()
     columns = list(row.columns)
     taken = catalog.constraint_names
-    constraints = [(column.constraint or _PLAIN, at) for at, column in enumerate(columns) if column.not_null]
+    constraints = [
+        (column.constraint or _PLAIN, position) for position, column in enumerate(columns) if column.not_null
+    ]
     if row.parents:
         constraints.sort(key=lambda entry: not entry[0].local)
-    for held, at in constraints:
-        name, column = held.name, columns[at]
+    for held, position in constraints:
+        name, column = held.name, columns[position]
         if name in used:
             if held.local:
                 raise ServerError(
@@ -48,13 +51,15 @@ def name_constraints(session: Session, row: Relation) -> tuple[Column, ...]:
         if held.no_inherit and row.kind == "p":
             raise ServerError("0A000", "not-null constraints on partitioned tables cannot be NO INHERIT")
         used.add(name)
-        columns[at] = replace(column, constraint=replace(held, name=name) if held is not _PLAIN else NotNull(name))
+        columns[position] = replace(
+            column, constraint=replace(held, name=name) if held is not _PLAIN else NotNull(name)
+        )
         taken.add((row.namespace, name), row.oid)
     return tuple(columns) if used else row.columns
 
 
 def column_of_constraint(row: Relation, name: str) -> Column | None:
-    """The column whose NOT NULL constraint has that name."""
+    """Return the column whose NOT NULL constraint has that name."""
     for column in row.columns:
         if column.not_null and column.constraint is not None and column.constraint.name == name:
             return column
@@ -62,9 +67,9 @@ def column_of_constraint(row: Relation, name: str) -> Column | None:
 
 
 def require_not_null(session: Session, relation: int, numbers: Iterable[int]) -> None:
-    """The columns of a primary key become NOT NULL, here and in all that inherits from the relation.
+    """Make the columns of a primary key NOT NULL, here and in all children.
 
-    Raises ServerError 55000 for a constraint that does not do for a key (18).
+    Raises ServerError 55000 for a constraint that is not sufficient for a key (18).
     """
     for number in numbers:
         row = session.catalog.relations[relation]
@@ -279,13 +284,13 @@ def drop_constraint(session: Session, relation: int, column: Column, *, recurse:
 
 
 def refuse_renewal(session: Session, members: Sequence[int], name: str) -> None:
-    """18 writes NOT NULL constraints of a changed column again, a parent's first and in its children too."""
+    """Raise the errors of 18, which recreates the NOT NULL constraints of a changed column, a parent's first."""
     catalog = session.catalog
     above: dict[int, set[str]] = {}
     for member in members:
         row, column = catalog.relations[member], require_column(session, member, name)
         held = column.constraint if column.not_null else None
-        names = {known for parent in row.parents for known in above.get(parent, ())}
+        names = {inherited_name for parent in row.parents for inherited_name in above.get(parent, ())}
         if held is not None and held.local:
             if names - {held.name}:
                 raise ServerError(

@@ -89,9 +89,9 @@ def list_items(node: Node) -> list[Node]:
 
 
 def find_object(session: Session, kind: str, node: Node, *, missing_ok: bool = False) -> Object | None:
-    """The object that a parse tree of a DROP or ALTER names; None when it is not visible, or is absent and may be.
+    """Return the object that a parse tree of a DROP or ALTER names; None if it is unknown, or missing with IF EXISTS.
 
-    Raises ServerError where the server certainly finds none, or one of another kind.
+    Raises ServerError if it certainly does not exist, or is of another kind.
     """
     catalog = session.catalog
     if kind in ("OBJECT_TYPE", "OBJECT_DOMAIN"):
@@ -142,7 +142,7 @@ def find_object(session: Session, kind: str, node: Node, *, missing_ok: bool = F
 
 
 def find_named(session: Session, parts: list[str], look_up: Any) -> int:
-    """A qualified name, or the first of an unqualified one on the search path; 0 when there is none."""
+    """Return the object of a qualified name, or the first of an unqualified one on the search path; 0 without one."""
     if not parts:
         return 0
     for namespace in namespaces(session, parts):
@@ -153,7 +153,7 @@ def find_named(session: Session, parts: list[str], look_up: Any) -> int:
 
 
 def namespaces(session: Session, parts: list[str]) -> tuple[int, ...]:
-    """The schemas that a (qualified) name is looked for in."""
+    """Return the schemas in which a (qualified) name is looked up."""
     if len(parts) < 2:
         return session.path
     if parts[-2] == "pg_temp":
@@ -163,15 +163,15 @@ def namespaces(session: Session, parts: list[str]) -> tuple[int, ...]:
 
 
 def all_objects_known(session: Session) -> bool:
-    """Whether what is not in the catalog certainly does not exist."""
+    """Whether an object that is not in the catalog certainly does not exist."""
     return session.complete and not session.blind and not session.extensions
 
 
 def find_relation(session: Session, kind: str, rv: Node, *, missing_ok: bool) -> Relation | None:
-    """The relation of a statement about relations of one kind; None if it is absent and may be.
+    """Return the relation of a statement about relations of one kind; None if it is missing with IF EXISTS.
 
     Raises ServerError 42P01, and 42809 for a relation of another kind. ALTER TABLE takes any kind but composite types
-    (RangeVarCallbackForAlterRelation); a relation that is not visible is of any kind.
+    (RangeVarCallbackForAlterRelation); an unknown relation may be of any kind.
     """
     row = session.find_relation(rv) if missing_ok else session.relation(rv)
     if row is None or not row.seen:
@@ -185,7 +185,7 @@ def find_relation(session: Session, kind: str, rv: Node, *, missing_ok: bool) ->
 
 
 def find_type(session: Session, kind: str, node: Node, *, missing_ok: bool = False) -> Object | None:
-    """A type or a domain, given as a TypeName or a list of strings."""
+    """Return a type or a domain from a TypeName or a list of strings."""
     try:
         if "TypeName" in node:
             oid = session.type_oid(node["TypeName"], shells=True)
@@ -204,12 +204,12 @@ def find_type(session: Session, kind: str, node: Node, *, missing_ok: bool = Fal
 
 
 def argument_types(session: Session, nodes: Iterable[Node]) -> tuple[int, ...]:
-    """The types of an argument list; 0 for one that is not visible, and for NONE."""
+    """Return the types of an argument list; 0 for an unknown one, and for NONE."""
     return tuple(session.type_oid(node["TypeName"], shells=True) if "TypeName" in node else 0 for node in nodes)
 
 
 def find_proc(session: Session, kind: str, node: Node, *, missing_ok: bool = False) -> Proc | None:
-    """The function, procedure or aggregate of an ObjectWithArgs (LookupFuncWithArgs); None when it is not visible.
+    """Return the routine of an ObjectWithArgs (LookupFuncWithArgs); None if it is unknown.
 
     Raises ServerError 42883, 42725 (several of that name), 42809 (of another kind).
     """
@@ -260,7 +260,7 @@ def find_proc(session: Session, kind: str, node: Node, *, missing_ok: bool = Fal
 
 
 def procs_named(session: Session, parts: list[str]) -> list[Proc]:
-    """The functions of a name, the server's and the unit's, in the order of the search path."""
+    """Return the functions of a name, the server's and the unit's, in the order of the search path."""
     catalog, name = session.catalog, parts[-1]
     procs: dict[int, Proc] = {}
     for namespace in namespaces(session, parts):
@@ -276,7 +276,7 @@ def procs_named(session: Session, parts: list[str]) -> list[Proc]:
 
 
 def functions_named(session: Session, parts: list[str]) -> list[int]:
-    """The unit's functions of a name, in the first schema of the search path that has any."""
+    """Return the unit's functions of a name, in the first schema of the search path that has any."""
     for namespace in namespaces(session, parts):
         oids = session.catalog.proc_names.get((namespace, parts[-1]))
         if oids:
@@ -285,14 +285,16 @@ def functions_named(session: Session, parts: list[str]) -> list[int]:
 
 
 def accepts(row: Proc, count: int, *, several: bool) -> bool:
-    """Whether a function takes that many arguments, or a procedure, to which CALL gives its OUT ones too; ``several``:
-    a VARIADIC parameter takes what is left, at least one."""
+    """Whether a function, or a procedure with its OUT arguments, accepts that many arguments.
+
+    ``several``: a VARIADIC parameter takes the remaining arguments, at least one.
+    """
     most = len(row.arguments) + (row.modes.count("o") if row.kind == "p" else 0)
     return most - row.defaults <= count and (count <= most or (several and row.variadic != 0))
 
 
 def functions_called(session: Session, tree: Any) -> list[int]:
-    """The unit's functions that an expression calls, where their name and number of arguments leave one candidate."""
+    """Return the unit's functions that an expression calls, if name and number of arguments leave one candidate."""
     catalog = session.catalog
     oids: dict[int, None] = {}
     if not catalog.procs:
@@ -311,10 +313,9 @@ def functions_called(session: Session, tree: Any) -> list[int]:
 
 
 def function_with(session: Session, parts: list[str], arguments: tuple[int, ...]) -> Proc | None:
-    """The function of a name with exactly these arguments (LookupFuncName); None when it is not visible.
+    """Return the function of a name with exactly these arguments (LookupFuncName); None if it is unknown.
 
-    Where an argument's type is not visible, it is the only function of that name with as many. Raises ServerError
-    42883.
+    If the type of an argument is unknown, it is the only function of that name with as many. Raises ServerError 42883.
     """
     rows = procs_named(session, parts)
     if 0 in arguments:
@@ -330,7 +331,7 @@ def function_with(session: Session, parts: list[str], arguments: tuple[int, ...]
 
 
 def operator_with(session: Session, parts: list[str], left: int, right: int) -> Operator | None:
-    """The operator of a name with exactly these operands, which may be a shell (OperatorLookup); None without one."""
+    """Return the operator of a name with exactly these operands, or a shell (OperatorLookup); None without one."""
     if not right:
         return None
     catalog, name = session.catalog, parts[-1]
@@ -345,7 +346,7 @@ def operator_with(session: Session, parts: list[str], left: int, right: int) -> 
 
 
 def find_operator(session: Session, node: Node, *, missing_ok: bool = False) -> Operator | None:
-    """The operator of an ObjectWithArgs, whose operands are exactly those; None when it is not visible.
+    """Return the operator of an ObjectWithArgs with exactly those operands; None if it is unknown.
 
     Raises ServerError 42883.
     """
@@ -383,7 +384,7 @@ def _find_cast(session: Session, node: Node, missing_ok: bool) -> Object | None:
 def find_on_table(
     session: Session, kind: str, relation: Relation, name: str, *, missing_ok: bool = False
 ) -> Object | None:
-    """A trigger, rule or policy of a relation; None when it is not visible."""
+    """Return a trigger, rule or policy of a relation; None if it is unknown."""
     word = TABLE_OBJECTS[kind]
     oid = session.catalog.other_names.get((word, relation.oid, name))
     if oid is not None:

@@ -1,4 +1,4 @@
-"""What the server calls an object in its messages (catalog/objectaddress.c: getObjectDescription)."""
+"""The server's names for objects in its messages (catalog/objectaddress.c: getObjectDescription)."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def quote(session: Session, name: str) -> str:
 
 
 def relation_name(session: Session, row: Relation) -> str:
-    """The relation's name, with its schema where the search path does not lead to it (RelationIsVisible)."""
+    """Return the relation's name, with its schema unless the search path leads to it (RelationIsVisible)."""
     visible = session.find_unqualified(row.name)
     if visible is not None and visible.oid == row.oid:
         return quote(session, row.name)
@@ -165,10 +165,10 @@ def _schema(session: Session, namespace: int) -> str:
     return quote(session, row.name) if row is not None else ""
 
 
-def _qualified(session: Session, namespace: int, name: str, known: dict[tuple[int, str], int]) -> str:
+def _qualified(session: Session, namespace: int, name: str, names_in_use: dict[tuple[int, str], int]) -> str:
     """A name, with its schema unless it is the first of that name on the search path."""
     for candidate in session.path:
-        if (candidate, name) in known:
+        if (candidate, name) in names_in_use:
             if candidate == namespace:
                 return quote(session, name)
             break

@@ -1,4 +1,4 @@
-"""CREATE OPERATOR CLASS and FAMILY (commands/opclasscmds.c), as far as they say how values are compared."""
+"""CREATE OPERATOR CLASS and FAMILY (commands/opclasscmds.c), as far as they define comparisons."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The constants of partition bounds as values that can be compared, where it shows at a glance what they are."""
+"""The constants of partition bounds as comparable values, if they are clear without analysis."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ _BY_CODE = (950, 951, 962)
 
 
 def is_ordered(column: Column) -> bool:
-    """Whether the order of a column's values is known; that of texts is their collation's."""
+    """Whether the order of a column's values is known; texts have the order of their collation."""
     return column.type in _ORDERED or (column.type in TEXTS and column.collation in _BY_CODE)
 
 
 def read_value(session: Session, column: Column, constant: Node) -> tuple[Any] | None:
-    """An A_Const as a value of a column, in a tuple of one; None where that cannot be known.
+    """Return an A_Const as a value of a column, in a tuple of one; None if that cannot be known.
 
-    Moments are texts whose order is that of time, with "Z" at their end where they have a time zone.
+    Moments are texts in the order of time, with "Z" at their end if they have a time zone.
     """
     oid = column.type
     text: str | None = constant.get("sval", {}).get("sval", "") if "sval" in constant else None
@@ -67,8 +67,8 @@ def read_value(session: Session, column: Column, constant: Node) -> tuple[Any] |
         return (string.rstrip(" ") if oid == BPCHAR else string,)
     if oid == BOOL:
         string = (text or "").lower()
-        known = constant["boolval"].get("boolval", False) if "boolval" in constant else _BOOLEANS.get(string)
-        return (known,) if known is not None else None
+        truth = constant["boolval"].get("boolval", False) if "boolval" in constant else _BOOLEANS.get(string)
+        return (truth,) if truth is not None else None
     if text is None:
         return None
     if oid >= FIRST_NORMAL_OID:

@@ -2,7 +2,7 @@
 transformPartitionBound; partitioning/partbounds.c: check_new_partition_bound).
 
 A bound is ("d",) for DEFAULT, ("l", values), ("h", modulus, remainder) or ("r", lower, upper), whose elements are
-(-1, 0) for MINVALUE, (1, 0) for MAXVALUE and (0, value) between them. Anything else is not told: None.
+(-1, 0) for MINVALUE, (1, 0) for MAXVALUE and (0, value) between them. Anything else is None.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ STRATEGIES = {"PARTITION_STRATEGY_LIST": "l", "PARTITION_STRATEGY_RANGE": "r", "
 
 
 def read_bound(session: Session, parent: Relation, spec: Node) -> Bound | None:
-    """A PartitionBoundSpec of a partitioned table.
+    """Return the bound of a PartitionBoundSpec.
 
-    Raises ServerError 42P16 where it is not one for its strategy, and what certainly is wrong with its values.
+    Raises ServerError 42P16 if it does not fit the strategy, and the certain errors of its values.
     """
     if not parent.strategy:
         return None
@@ -154,7 +154,7 @@ def refuse_overlap(session: Session, parent: Relation, name: str, bound: Bound |
 
 
 def relabel(session: Session, of_type: int, old: str, new: str) -> None:
-    """A label of an enum has another name from now on: in the bounds of partitions by it, too."""
+    """Rename a label of an enum in the bounds of partitions."""
     relations = session.catalog.relations
     for parent in [row for row in relations.values() if row.strategy == "l" and row.partition_key[:1] != (0,)]:
         if parent.columns[parent.partition_key[0] - 1].type != of_type:
@@ -183,15 +183,17 @@ class TakenBounds(Struct):
     remainders: dict[int, set[int]]
 
     def certainly_free(self, bound: Bound) -> bool:
-        """Whether no partition takes anything of a bound, which is then taken down as taken."""
+        """Whether no partition overlaps a bound, which is then added."""
         kind = bound[0]
         if kind == "r":
-            at = bisect_right(self.lowers, bound[1])
-            if (at and self.uppers[at - 1] > bound[1]) or (at < len(self.lowers) and self.lowers[at] < bound[2]):
+            position = bisect_right(self.lowers, bound[1])
+            if (position and self.uppers[position - 1] > bound[1]) or (
+                position < len(self.lowers) and self.lowers[position] < bound[2]
+            ):
                 return False
             self.zoned |= _zoned(bound)
-            self.lowers.insert(at, bound[1])
-            self.uppers.insert(at, bound[2])
+            self.lowers.insert(position, bound[1])
+            self.uppers.insert(position, bound[2])
         elif kind == "l":
             if not self.values.isdisjoint(bound[1]):
                 return False
@@ -221,15 +223,15 @@ def _taken(session: Session, parent: Relation) -> TakenBounds:
     catalog = session.catalog
     children = catalog.children.groups.get(parent.oid, ())
     state = (catalog.journal.undos, len(children))
-    known = session.taken.get(parent.oid)
-    if known is None or known.state != state:
+    taken_bounds = session.taken.get(parent.oid)
+    if taken_bounds is None or taken_bounds.state != state:
         bounds: list[Bound] = [bound for oid in children if (bound := catalog.relations[oid].bound) is not None]
         ranges = sorted(bound[1:] for bound in bounds if bound[0] == "r")
         remainders: dict[int, set[int]] = {}
         for kind, *parts in bounds:
             if kind == "h":
                 remainders.setdefault(parts[0], set()).add(parts[1])
-        known = session.taken[parent.oid] = TakenBounds(
+        taken_bounds = session.taken[parent.oid] = TakenBounds(
             state,
             [lower for lower, _ in ranges],
             [upper for _, upper in ranges],
@@ -237,4 +239,4 @@ def _taken(session: Session, parent: Relation) -> TakenBounds:
             {zoned for bound in bounds if bound[0] == "r" for zoned in _zoned(bound)},
             remainders,
         )
-    return known
+    return taken_bounds

@@ -17,7 +17,10 @@ from pubcheck.postgres.session.columns import put_columns
 
 
 def attach_partition(session: Session, parent_oid: int, child_oid: int, spec: Node) -> None:
-    """ATExecAttachPartition with a PartitionBoundSpec. Raises ServerError for what cannot become a partition."""
+    """ATExecAttachPartition with a PartitionBoundSpec.
+
+    Raises ServerError for a table that cannot become a partition.
+    """
     catalog = session.catalog
     parent, child = catalog.relations[parent_oid], catalog.relations[child_oid]
     if parent.kind != "p":
@@ -69,7 +72,7 @@ def attach_partition(session: Session, parent_oid: int, child_oid: int, spec: No
 
 
 def merge_into_existing(session: Session, parent: Relation, child: Relation) -> None:
-    """MergeAttributesIntoExisting: the child must have the parent's columns, as NOT NULL and generated as they are."""
+    """MergeAttributesIntoExisting: the child must have the parent's columns, NOT NULL and generated alike."""
     named = {column.name: column for column in child.live()}
     for column in parent.live():
         existing = named.get(column.name)
@@ -183,8 +186,14 @@ def _leave(session: Session, parent_oid: int, child_oid: int) -> None:
     )
     for oid in catalog.constraints_of.get(child_oid):
         held = catalog.constraints[oid]
-        known = catalog.constraint(parent_oid, held.name)
-        if held.kind == "c" and held.inherited and known is not None and known.kind == "c" and not known.no_inherit:
+        parent_constraint = catalog.constraint(parent_oid, held.name)
+        if (
+            held.kind == "c"
+            and held.inherited
+            and parent_constraint is not None
+            and parent_constraint.kind == "c"
+            and not parent_constraint.no_inherit
+        ):
             left = replace(held, inherited=held.inherited - 1, local=held.local or held.inherited == 1)
             catalog.constraints.put(oid, left)
     catalog.forget_dependencies((RELATION, child_oid), 0, on=(RELATION, parent_oid))

@@ -36,9 +36,9 @@ def _for_values() -> Iterator[None]:
 
 
 def with_types(session: Session, query: Node, columns: Outputs) -> Outputs:
-    """The columns with the types that the analysis of the whole query finds; as they are where it cannot tell.
+    """Return the columns with the types from the analysis of the whole query, unchanged if they are unknown.
 
-    Raises ServerError where the server certainly refuses the query.
+    Raises ServerError if the server certainly refuses the query.
     """
     certain, analysed = False, None
     nested = Nested(parse_state(session, NOTHING))
@@ -56,15 +56,15 @@ def with_types(session: Session, query: Node, columns: Outputs) -> Outputs:
     if [output.name for output in analysed] != [output.name for output in columns]:
         return columns
     return [
-        replace(known, type=output.type, typmod=output.typmod, collation=output.collation)
-        if _adds(known, output)
-        else known
-        for known, output in zip(columns, analysed, strict=True)
+        replace(column, type=output.type, typmod=output.typmod, collation=output.collation)
+        if _adds(column, output)
+        else column
+        for column, output in zip(columns, analysed, strict=True)
     ]
 
 
-def _adds(known: OutputColumn, output: Analysed) -> bool:
+def _adds(column: OutputColumn, output: Analysed) -> bool:
     """Whether analysis found more of a column than reading did: its type, or the collation of a string."""
-    if not known.type:
+    if not column.type:
         return output.type not in (RECORD, RECORD_ARRAY)
-    return known.type == output.type and known.collation == UNSEEN_COLLATION
+    return column.type == output.type and column.collation == UNSEEN_COLLATION

@@ -1,4 +1,4 @@
-"""What a read-only transaction refuses (tcop/utility.c: ClassifyUtilityCommandAsReadOnly, CreateCommandTag)."""
+"""Statements that a read-only transaction refuses (tcop/utility.c: ClassifyUtilityCommandAsReadOnly)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _OF_PUBLICATIONS = {
 
 
 def refuse_changes(name: str, node: Node) -> None:
-    """Raises ServerError 25006 for a statement that changes a catalog; only those about publications are reported."""
+    """Raise ServerError 25006 for a statement that changes a catalog; only those about publications are reported."""
     if name in _ALLOWED or (name == "SelectStmt" and "intoClause" not in node):
         return
     command = _command(name, node)

@@ -1,4 +1,4 @@
-"""Roles, who is a member of what, the rights to CREATE, and objects by owner.
+"""Roles, their members, the rights to CREATE, and objects by owner.
 
 Follows commands/user.c, catalog/aclchk.c (ExecuteGrantStmt) and catalog/pg_shdepend.c (shdepDropOwned,
 shdepReassignOwned).
@@ -286,8 +286,8 @@ def _reaches(session: Session, role: Role, target: int) -> bool:
 
 
 def _with(roles: tuple[int, ...], role: int, present: bool) -> tuple[int, ...]:
-    rest = tuple(oid for oid in roles if oid != role)
-    return (*rest, role) if present else rest
+    others = tuple(oid for oid in roles if oid != role)
+    return (*others, role) if present else others
 
 
 def _remove_member(session: Session, role: int, member: int) -> None:
@@ -320,7 +320,7 @@ def _take_options(session: Session, role: int, member: int, flags: dict[str, boo
 def grant(session: Session, node: Node) -> None:
     """GRANT and REVOKE on the database and on schemas (ExecuteGrantStmt); rights on other objects are not kept.
 
-    Raises ServerError 42704, 3F000, 0LP01. Without grant options nothing is granted, of which the server only warns.
+    Raises ServerError 42704, 3F000, 0LP01. Without grant options the server grants nothing and only warns.
     """
     if node.get("targtype") != "ACL_TARGET_OBJECT" or node["objtype"] not in ("OBJECT_DATABASE", "OBJECT_SCHEMA"):
         return
@@ -371,17 +371,17 @@ def _changed(
     """An ACL with rights granted or revoked; the grant option goes with the right, or alone (aclupdate)."""
     marks = ("*",) if option and not is_grant else ("",) if is_grant and not option else ("", "*")
     touched = {(grantee, right + mark) for grantee in grantees for right in rights for mark in marks}
-    rest = tuple(entry for entry in acl if entry not in touched)
-    return (*rest, *sorted(touched)) if is_grant else rest
+    unchanged = tuple(entry for entry in acl if entry not in touched)
+    return (*unchanged, *sorted(touched)) if is_grant else unchanged
 
 
 # Objects by owner.
 
 
 def drop_owned(session: Session, node: Node) -> None:
-    """DROP OWNED BY (shdepDropOwned): what the roles own goes, and what they were granted.
+    """DROP OWNED BY (shdepDropOwned): drop the roles' objects and revoke their rights.
 
-    What a role owns that a whole unit did not create is perhaps still there. Raises ServerError 42501, 2BP01.
+    Objects that the unit did not create may still exist. Raises ServerError 42501, 2BP01.
     """
     catalog = session.catalog
     roles = _own_roles(session, node, "drop objects")
@@ -410,7 +410,7 @@ def _doubt(session: Session, objects: list[Object]) -> None:
 
 
 def reassign_owned(session: Session, node: Node) -> None:
-    """REASSIGN OWNED BY (shdepReassignOwned): every row of these owners gets another.
+    """REASSIGN OWNED BY (shdepReassignOwned): give every object of these owners to another.
 
     Raises ServerError 42501, 2BP01.
     """

@@ -16,7 +16,7 @@ _BITS = {INT2: 15, INT4: 31, INT8: 63}
 
 
 def refuse_options(session: Session, nodes: Iterable[Node], of_type: int = INT8) -> None:
-    """Raises ServerError 42601, 22023. ``of_type`` is the sequence's own unless it says another."""
+    """Raise ServerError 42601, 22023. ``of_type`` is the sequence's type unless the options name another."""
     arguments: dict[str, Node] = {}
     for item in nodes:
         option = item["DefElem"]

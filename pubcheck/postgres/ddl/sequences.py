@@ -22,7 +22,7 @@ SEQUENCE_FUNCTIONS = ("nextval", "currval", "setval")
 
 
 def create_sequence(session: Session, node: Node) -> None:
-    """CREATE SEQUENCE. Raises ServerError 42P07, and that of its options and OWNED BY."""
+    """CREATE SEQUENCE. Raises ServerError 42P07, and the errors of its options and OWNED BY."""
     rv = node["sequence"]
     namespace, persistence = session.creation_target(rv, optional=node.get("if_not_exists", False))
     name = rv["relname"]
@@ -52,7 +52,10 @@ def create_sequence(session: Session, node: Node) -> None:
 
 
 def alter_sequence(session: Session, node: Node) -> None:
-    """ALTER SEQUENCE, of which OWNED BY alone matters. Raises ServerError 42P01, 42809, 42501 and that of OWNED BY."""
+    """ALTER SEQUENCE, of which only OWNED BY matters.
+
+    Raises ServerError 42P01, 42809, 42501 and the errors of OWNED BY.
+    """
     rv = node["sequence"]
     if node.get("missing_ok") and session.find_relation(rv) is None:
         session.notices.append(f'relation "{rv["relname"]}" does not exist, skipping')
@@ -103,7 +106,7 @@ def _owned_by(session: Session, row: Relation, node: Node) -> None:
 
 
 def sequences_used(session: Session, expression: Node | None) -> Iterable[Relation | None]:
-    """The sequences that nextval('...'::regclass) of an expression names. Raises ServerError 42P01."""
+    """Return the sequences that nextval('...'::regclass) of an expression names. Raises ServerError 42P01."""
     if not expression:
         return
     plain = plain_call(expression)
@@ -122,13 +125,13 @@ def sequences_used(session: Session, expression: Node | None) -> Iterable[Relati
 
 
 def sequence_named(session: Session, text: str) -> Relation | None:
-    """A sequence by the text of a regclass constant, or None."""
+    """Return the sequence of a regclass constant's text, or None."""
     relation = session.regclass(text)
     return relation if relation is not None and relation.kind == "S" else None
 
 
 def own_sequence(session: Session, row: Relation, column: Column, definition: Node) -> int:
-    """The sequence of a serial or identity column (generateSerialExtraStmts)."""
+    """Create the sequence of a serial or identity column (generateSerialExtraStmts)."""
     catalog = session.catalog
     if "options" in definition and column.type:
         refuse_options(session, definition["options"], column.type)

@@ -1,4 +1,4 @@
-"""What a session says about itself: SET, RESET, set_config(), transactions, DISCARD.
+"""Settings of a session: SET, RESET, set_config(), transactions, DISCARD.
 
 Follows utils/misc/guc_funcs.c (ExecSetVariableStmt), commands/variable.c (check_role, check_session_authorization),
 utils/adt/varlena.c (SplitIdentifierString), access/transam/xact.c and commands/discard.c.
@@ -116,14 +116,14 @@ def _set_read_only(session: Session, node: Node, *, local: bool) -> None:
 
 
 def keep_default(session: Session, node: Node) -> None:
-    """ALTER DATABASE and ALTER ROLE ... SET: for connections that come."""
+    """ALTER DATABASE and ALTER ROLE ... SET: for later connections."""
     role = session.role_spec(node["role"]).name if "role" in node else ""
     database: str = node.get("dbname") or node.get("database", "")
     session.defaults.append((database, role, node["setstmt"]))
 
 
 def connect(session: Session, node: Node) -> None:
-    """A new connection outside of a transaction, of node["user"] or, if that is "", of the user there is."""
+    """Start a new connection outside of a transaction, as node["user"] or, if that is "", as the current user."""
     user: str = node["user"] or session.catalog.roles[session.setting("session_authorization")].name
     discard(session, {"target": "DISCARD_ALL"})
     _set_role(session, "session_authorization", user, local=False)
@@ -164,12 +164,12 @@ def _boolean(name: str, text: str) -> str:
     raise ServerError("22023", f'parameter "{name}" requires a Boolean value')
 
 
-def _date_style(known: str | None, text: str) -> str | None:
+def _date_style(current: str | None, text: str) -> str | None:
     """check_datestyle: style and order, each kept where the text does not say it; None for DEFAULT.
 
     Raises ServerError 22023.
     """
-    held = (known or "").split(", ")
+    held = (current or "").split(", ")
     style = next((word for word in held if word in ("ISO", "SQL", "German", "Postgres")), "")
     order = next((word for word in held if word in ("YMD", "DMY", "MDY")), "")
     said_style, said_order = "", ""
@@ -268,7 +268,8 @@ def _reset(session: Session, name: str, local: bool) -> None:
 
 
 def select(session: Session, node: Node) -> None:
-    """SELECT: set_config() in the select list, as pg_dump has it, and SELECT INTO; what other functions do is not seen.
+    """SELECT: set_config() in the select list, as in pg_dump's output, and SELECT INTO; other functions are not
+    followed.
 
     Raises ServerError 22023, 42501, and those of CREATE TABLE AS.
     """
@@ -299,8 +300,8 @@ def _set_config(session: Session, arguments: list[Node]) -> None:
         session.blind = True  # any setting, so perhaps the path
     if name in VALUES:
         # A value that was worked out at run time is as unknown as one that was never said.
-        known = _value(session, str(name), value) if isinstance(value, str) else None
-        session.set(str(name), known, local=local is True or str(local).lower() in _TRUTHS)
+        new_value = _value(session, str(name), value) if isinstance(value, str) else None
+        session.set(str(name), new_value, local=local is True or str(local).lower() in _TRUTHS)
     if name not in _FOLLOWED:
         return
     if not isinstance(value, str) or local is None:
@@ -325,26 +326,26 @@ def _constant(node: Node) -> str | bool | None:
 
 
 def split_identifiers(text: str, parameter: str = "search_path") -> list[str]:
-    """The names of a list as search_path is written (SplitIdentifierString). Raises ServerError 22023."""
+    """Return the names of a list such as search_path (SplitIdentifierString). Raises ServerError 22023."""
     if not text.strip():
         return []
-    identifiers, at = [], 0
+    identifiers, offset = [], 0
     while True:
-        match = _NAME.match(text, at)
+        match = _NAME.match(text, offset)
         if match is None:
             raise ServerError("22023", f'invalid value for parameter "{parameter}": "{text}"')
         quoted, bare, end = match.groups()
         identifiers.append(bare.lower() if bare is not None else quoted.replace('""', '"'))
         if not end:
             return identifiers
-        at = match.end()
+        offset = match.end()
 
 
 # Transactions.
 
 
 def transaction(session: Session, node: Node) -> None:
-    """BEGIN, COMMIT, ROLLBACK, savepoints. Raises ServerError 25P01 and 3B001 where the server does."""
+    """BEGIN, COMMIT, ROLLBACK, savepoints. Raises ServerError 25P01 and 3B001 as the server does."""
     kind, chain = node["kind"].removeprefix("TRANS_STMT_"), node.get("chain", False)
     inside, name = session.transaction is not None, node.get("savepoint_name", "")
     if kind in ("BEGIN", "START"):
@@ -386,7 +387,7 @@ def _commit(session: Session) -> None:
 
 
 def discard(session: Session, node: Node) -> None:
-    """DISCARD ALL or TEMP: temporary objects and settings go (DiscardAll). Raises ServerError 25001."""
+    """DISCARD ALL or TEMP: remove temporary objects and settings (DiscardAll). Raises ServerError 25001."""
     target = node.get("target")
     if target not in ("DISCARD_ALL", "DISCARD_TEMP"):
         return

@@ -1,4 +1,4 @@
-"""Storage parameters: what WITH (...) and SET (...) may say of relations and columns (access/common/reloptions.c).
+"""Storage parameters: the options in WITH (...) and SET (...) of relations and columns (access/common/reloptions.c).
 
 Such refusals are not reported; the relation is then not created, or stays as it is.
 """
@@ -86,13 +86,13 @@ INDEX_METHODS = frozenset(("brin", "btree", "gin", "gist", "hash", "spgist"))
 
 
 def refuse_parameters(session: Session, nodes: Iterable[Node], kind: str, *, new: bool = True) -> None:
-    """Raises ServerError for parameters that certainly are not those of ``kind``, a key of the table above.
+    """Raise ServerError for parameters that certainly do not belong to ``kind``, a key of the table above.
 
-    Of others nothing is reported, and neither of namespaces but toast: extensions have theirs. Those of toast of a
-    table that is not ``new`` are asked for only if it has one.
+    Nothing is reported for other kinds, or for namespaces except toast: extensions have their own. The toast parameters
+    of a table that is not ``new`` are checked only if it has a toast table.
     """
-    known = _PARAMETERS.get(kind)
-    if known is None:
+    parameters_of_kind = _PARAMETERS.get(kind)
+    if parameters_of_kind is None:
         return
     parameters = list(_given(session, nodes, kind, new))
     if len(parameters) > len({name for name, _ in parameters}):
@@ -101,7 +101,7 @@ def refuse_parameters(session: Session, nodes: Iterable[Node], kind: str, *, new
         hint = "Specify storage parameters for its leaf partitions instead."
         raise ServerError("42809", "cannot specify storage parameters for a partitioned table", hint=hint)
     for (space, name), value in parameters:
-        parameter = (_TOAST if space else known).get(name)
+        parameter = (_TOAST if space else parameters_of_kind).get(name)
         if parameter is None or parameter.since > session.catalog.major.number:
             raise ServerError("22023", f'unrecognized parameter "{name}"')
         if not _takes(parameter, value):

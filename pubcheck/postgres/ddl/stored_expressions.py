@@ -1,5 +1,6 @@
-"""Expressions that definitions hold: defaults, CHECK, GENERATED, keys and predicates of indexes, partition keys and
-bounds, USING of a new type."""
+"""Expressions in definitions: defaults, CHECK, GENERATED, keys and predicates of indexes, partition keys and bounds,
+USING of a new type.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +16,9 @@ from pubcheck.postgres.session import Session
 
 
 def analyze_stored(session: Session, relation: Relation, tree: Node, clause: str) -> tuple[ParseState, Expr]:
-    """An expression over a relation as the server analyses it, which calls it ``clause`` (ParseExprKindName).
+    """Return an expression over a relation as the server analyses it, which calls it ``clause`` (ParseExprKindName).
 
-    Raises ServerError where it refuses it, Unknowable where that rests on what is not visible.
+    Raises ServerError if the server refuses it, Unknowable if that depends on something unknown.
     """
     refuse_out_of_place(tree, clause.removesuffix("s"))
     p = parse_state(session, relation)
@@ -26,8 +27,8 @@ def analyze_stored(session: Session, relation: Relation, tree: Node, clause: str
 
 
 def refuse_out_of_place(tree: Node, where: str, columns: str = "") -> None:
-    """Raises ServerError 0A000 for a sub-select (transformSubLink), and where ``columns`` says what may hold none, for
-    a column (transformColumnRef).
+    """Raise ServerError 0A000 for a sub-select (transformSubLink), and for a column if ``columns`` names a clause that
+    must not have one (transformColumnRef).
     """
     for kind, _ in find(tree, "SubLink", "ColumnRef") if columns else find(tree, "SubLink"):
         construct = f"subquery in {where}" if kind == "SubLink" else f"column reference in {columns}"

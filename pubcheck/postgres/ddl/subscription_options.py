@@ -39,12 +39,12 @@ Options = dict[str, Any]
 
 
 def is_abbreviation(text: str) -> bool:
-    """Whether a text in quotes looks like one that is filled in before it is run."""
+    """Whether a text in quotes looks like a placeholder that is filled in before it is run."""
     return not _TEMPLATES.isdisjoint(text)
 
 
 def parse_options(session: Session, nodes: Iterable[Node], about: str) -> Options:
-    """The options from left to right. Raises ServerError at the first that the server refuses."""
+    """Return the options, read from left to right. Raises ServerError at the first that the server refuses."""
     major = session.catalog.major.number
     later = (names for since, abouts, names in _SINCE if major >= since and about in abouts)
     supported = SUPPORTED[about].union(*later)
@@ -70,9 +70,7 @@ def parse_options(session: Session, nodes: Iterable[Node], about: str) -> Option
 
 
 def exclude(options: Options) -> None:
-    """What cannot go together in CREATE SUBSCRIPTION; sets the defaults that follow from the rest. Raises ServerError
-    42601.
-    """
+    """Raise ServerError 42601 for contradictory options in CREATE SUBSCRIPTION, and set the implied defaults."""
     if not options.setdefault("connect", True):
         for name in ("enabled", "create_slot", "copy_data"):
             if options.setdefault(name, False):

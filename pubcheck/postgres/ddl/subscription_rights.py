@@ -1,6 +1,6 @@
-"""Who may create a subscription, change it and own it (commands/subscriptioncmds.c).
+"""The rights to create, change and own a subscription (commands/subscriptioncmds.c).
 
-Before 16 only superusers may. Roles that the unit did not create are taken for superusers, as everywhere.
+Before 16 only superusers have them. Roles that the unit did not create are assumed to be superusers, as everywhere.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def refuse_creation(session: Session, password_required: bool) -> None:
 
 
 def refuse_without_password(session: Session, password_required: bool) -> None:
-    """Raises ServerError 42501 where another one than a superuser does without a password."""
+    """Raise ServerError 42501 for a role other than a superuser without a password."""
     if not password_required and not session.superuser():
         raise ServerError("42501", "password_required=false is superuser-only", key=_KEY, hint=_HINT)
 
@@ -54,7 +54,7 @@ def require_password(session: Session, connection: str, owner: Role, password_re
 
 
 def refuse_renaming(session: Session) -> None:
-    """RENAME TO takes CREATE on the database, from 16 on. Raises ServerError 42501."""
+    """Raise ServerError 42501: RENAME TO needs CREATE on the database, from 16 on."""
     if session.catalog.major.number >= _SINCE:
         _require_database(session)
 

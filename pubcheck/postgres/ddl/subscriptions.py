@@ -1,8 +1,8 @@
-"""Subscriptions: which publications are subscribed together, and what the server refuses before it connects
+"""Subscriptions: which publications are subscribed together, and which statements the server refuses before it connects
 (commands/subscriptioncmds.c).
 
-The publications are another database's: whether they are this unit's too is for the rules to say. What only a
-connection to the publisher tells is taken to go well, and what rests on it is assumed.
+The publications belong to another database; the rules decide whether they are this unit's too. The connection to the
+publisher is assumed to succeed, and everything that depends on it is assumed.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""System catalogs changed by hand: followed where it makes an index (in)valid, otherwise not visible.
+"""Changes of system catalogs by hand: followed where they change the validity of an index, otherwise unknown.
 
-Only superusers may; the server asks nothing else of it.
+Only superusers may make them; the server checks nothing else.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ _OF_IDENTITIES = {
 
 
 def change(session: Session, node: Node) -> None:
-    """INSERT, UPDATE, DELETE, MERGE or TRUNCATE of a catalog: what rests on what it says is not certain any more.
+    """Follow INSERT, UPDATE, DELETE, MERGE or TRUNCATE of a catalog: what depends on it is no longer certain.
 
-    UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'i'::regclass is as people mark a broken index.
+    UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'i'::regclass is a common way to mark a broken index.
     """
     targets = [item["ResTarget"].get("name", "") for item in node.get("targetList", ())]
     if targets == ["indisvalid"] and node["relation"]["relname"] == "pg_index" and _marked(session, node):

@@ -1,5 +1,5 @@
-"""Temporary objects: when they go by themselves (commands/tablecmds.c: PreCommit_on_commit_actions;
-catalog/namespace.c: RemoveTempRelations).
+"""Temporary objects, and when they are dropped (commands/tablecmds.c: PreCommit_on_commit_actions; catalog/namespace.c:
+RemoveTempRelations).
 """
 
 from __future__ import annotations

@@ -31,8 +31,8 @@ def _enter(session: Session, kind: str, name: str, relation: Relation, *, replac
     catalog = session.catalog
     if not session.owns(relation.owner):
         raise ServerError("42501", f"must be owner of relation {relation.name}")
-    known = catalog.other_names.get((kind, relation.oid, name))
-    if known is not None:
+    existing = catalog.other_names.get((kind, relation.oid, name))
+    if existing is not None:
         if not replace_existing:
             raise ServerError(
                 "42710",
@@ -41,8 +41,8 @@ def _enter(session: Session, kind: str, name: str, relation: Relation, *, replac
                 name=name,
                 owner=relation.name,
             )
-        row = catalog.others[known]
-        catalog.forget_dependencies((OTHER, known))
+        row = catalog.others[existing]
+        catalog.forget_dependencies((OTHER, existing))
     else:
         row = Other(catalog.new_oid(), kind, name, relation.oid, relation.owner)
         catalog.add_other(row)

@@ -1,4 +1,4 @@
-"""Type modifiers and collations, as a column or a domain is given them (parser/parse_type.c, catalog/namespace.c)."""
+"""Type modifiers and collations of columns and domains (parser/parse_type.c, catalog/namespace.c)."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ server keeps in its own catalogs (pg_node_tree...)."""
 
 
 def typmod_of(session: Session, type_name: Node, oid: int) -> int:
-    """atttypmod of a TypeName that has modifiers, -1 where they cannot be known; ``oid`` is its type.
+    """Return the atttypmod of a TypeName that has modifiers, -1 if it cannot be known; ``oid`` is its type.
 
     The modifiers of an array type are its element's. Raises ServerError as the server does.
     """
@@ -72,7 +72,7 @@ def _typmod(session: Session, oid: int, modifiers: list[Node]) -> int:
 
 
 class _Caches:
-    """The session's system caches, opened only if something is asked of them: most modifiers ask nothing."""
+    """The session's system caches, opened only if a type modifier needs them; most do not."""
 
     def __init__(self, session: Session) -> None:
         self.session = session
@@ -82,7 +82,7 @@ class _Caches:
 
 
 def known_type(session: Session, oid: int) -> Type | None:
-    """The row of a type, the server's or the unit's; None where it is not visible."""
+    """Return the row of a type, the server's or the unit's; None if it is unknown."""
     if oid >= FIRST_NORMAL_OID or not oid:
         return session.catalog.types.get(oid)
     try:
@@ -92,7 +92,7 @@ def known_type(session: Session, oid: int) -> Type | None:
 
 
 def type_collation(session: Session, oid: int) -> int:
-    """typcollation: 0 for a type that is not collatable, or not visible."""
+    """Return typcollation: 0 for a type that is not collatable, or unknown."""
     if oid < FIRST_GENERATED:
         return COLLATIONS.get(oid, 0)
     row = known_type(session, oid)
@@ -100,7 +100,7 @@ def type_collation(session: Session, oid: int) -> int:
 
 
 def collation_of(session: Session, clause: Node | None, oid: int) -> int:
-    """attcollation of a column of a type with or without COLLATE; UNSEEN_COLLATION for one that is not visible.
+    """Return attcollation of a column of a type with or without COLLATE; UNSEEN_COLLATION for an unknown one.
 
     Raises ServerError 42704, and 42804 for a type that takes no collation (GetColumnDefCollation).
     """
@@ -114,7 +114,7 @@ def collation_of(session: Session, clause: Node | None, oid: int) -> int:
 
 
 def named_collation(session: Session, parts: list[str]) -> int:
-    """A collation's oid; UNSEEN_COLLATION for one that is not visible. Raises ServerError 42704."""
+    """Return a collation's oid; UNSEEN_COLLATION for an unknown one. Raises ServerError 42704."""
     catalog, name = session.catalog, parts[-1]
     if not catalog.collations and parts[:-1] in ([], ["pg_catalog"]) and name in _EVERYWHERE:
         return _EVERYWHERE[name]

@@ -106,8 +106,8 @@ def _shown(session: Session, query: Node, reading: QueryReading) -> Shown | None
     return Shown(
         table.oid,
         tuple(
-            column.source[1] if at and column.source is not None and column.source[0] == table.oid else 0
-            for column, at in zip(reading.columns, plain, strict=True)
+            column.source[1] if is_plain and column.source is not None and column.source[0] == table.oid else 0
+            for column, is_plain in zip(reading.columns, plain, strict=True)
         ),
         only=not entry.get("inh", False),
         conditions="whereClause" in query,
@@ -255,11 +255,11 @@ def _columns(outputs: Outputs, aliases: list[str], too_many: str, *, table: bool
     if len(aliases) > len(outputs):
         raise ServerError("42601", too_many)
     columns: dict[str, Column] = {}
-    for at, output in enumerate(outputs):
-        name = aliases[at] if at < len(aliases) else output.name
+    for position, output in enumerate(outputs):
+        name = aliases[position] if position < len(aliases) else output.name
         if name in columns:
             raise ServerError("42701", f'column "{name}" specified more than once')
-        columns[name] = Column(at + 1, name, output.type, collation=output.collation, typmod=output.typmod)
+        columns[name] = Column(position + 1, name, output.type, collation=output.collation, typmod=output.typmod)
         if output.type in (RECORD, RECORD_ARRAY):
             raise ServerError("42P16", f'column "{name}" has pseudo-type record')
         if table and name in SYSTEM_COLUMNS:

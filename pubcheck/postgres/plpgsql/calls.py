@@ -71,13 +71,13 @@ def run_calls(machine: Machine, inner: Inner, name: str, node: Node) -> Rows | N
         do(machine, inner, name, node)
     with machine.trial.follow_functions(candidate[0].oid for candidate in candidates if candidate is not None):
         machine.attempt(node, inner)
-    at, machine.calling = machine.calling, inner
+    outer_call, machine.calling = machine.calling, inner
     machine.evaluator.projecting = True
     try:
         return machine.rows(node)
     finally:
         machine.evaluator.projecting = False
-        machine.calling = at
+        machine.calling = outer_call
 
 
 _ALL: list[Node] = [{"ResTarget": {"val": {"ColumnRef": {"fields": [{"A_Star": {}}]}}}}]
@@ -110,7 +110,10 @@ def _projected(node: Node, routine: Routine, rows: Sequence[tuple[Value, ...]] |
             columns.append(names_.index(fields[-1]["String"]["sval"]))
         else:
             return UNKNOWN_ROWS
-    return Rows(tuple(names_[at] for at in columns), [(tuple(row[at] for at in columns), True) for row in rows])
+    return Rows(
+        tuple(names_[position] for position in columns),
+        [(tuple(row[position] for position in columns), True) for row in rows],
+    )
 
 
 def _call(machine: Machine, inner: Inner, call: Node) -> bool:
@@ -168,8 +171,10 @@ _PERHAPS_WRITABLE = ("ColumnRef", "ParamRef", "TypeCast", "CollateClause")
 
 def _is_constant(machine: Machine, name: str) -> bool:
     """Whether all variables of that name are constants."""
-    known = [node.get("isconst", False) for _, node in machine.frame.program.variables if node.get("refname") == name]
-    return bool(known) and all(known)
+    constant_flags = [
+        node.get("isconst", False) for _, node in machine.frame.program.variables if node.get("refname") == name
+    ]
+    return bool(constant_flags) and all(constant_flags)
 
 
 def _given_back(machine: Machine, item: Node, value: Value) -> None:

@@ -154,11 +154,11 @@ class _RefusedBody(Struct, frozen=True):
         if place is not None:
             return place
         # An operator, or something that is not closed.
-        at = self.data.find(named, self.last.start, self.semicolon())
-        if at < 0:
+        offset = self.data.find(named, self.last.start, self.semicolon())
+        if offset < 0:
             end = len(self.data) if self.data.endswith(named) else self.last.end
-            at = self.data.rfind(named, 0, end)
-        return at if at >= 0 else None
+            offset = self.data.rfind(named, 0, end)
+        return offset if offset >= 0 else None
 
     def last_occurrence(self, named: bytes) -> int | None:
         """Return the last place of that name in the statement."""
@@ -191,12 +191,12 @@ def _of_statement(body: str, message: str, said_of: Callable[[str], str | None])
     data = body.encode(errors="surrogatepass")
     words = _words(data)
     settled = _settled(words, _settles(data, message, said_of))
-    at = in_characters(data, words[settled].start if settled < len(words) else None)
-    statement = about_publication(body, at)
+    location = in_characters(data, words[settled].start if settled < len(words) else None)
+    statement = about_publication(body, location)
     try:
         parse(statement)
     except SyntaxRefused as refused:
-        begun = body.rfind(statement, 0, at + len(statement))
+        begun = body.rfind(statement, 0, location + len(statement))
         if statement and refused.message == message and refused.location is not None and begun >= 0:
             return NotParsed(message, refused.sqlstate, begun + refused.location, statement, refused.hint)
     except TooDeep:
@@ -214,12 +214,12 @@ def _known(
     if place == "named":
         settled = _before_into(words, settled, settles)
     refused = _RefusedBody(data, words, settled, settles)
-    at = _place(refused, place, named.encode(errors="surrogatepass"))
+    offset = _place(refused, place, named.encode(errors="surrogatepass"))
     if f'near "{named}"' in message and named.isidentifier():
-        at = _quoted(data, words, at, message, named, said_of)
+        offset = _quoted(data, words, offset, message, named, said_of)
     if place == "loop" and (loop := refused.loop()) is not None and loop[2]:
         sqlstate = "42804"
-    location = None if at is None else in_characters(data, at)
+    location = None if offset is None else in_characters(data, offset)
     read = SyntaxRefused(message, location, body)
     return NotParsed(
         message,
@@ -236,10 +236,12 @@ def _quoted(
     """The place of the word that the message quotes, spelled exactly as in the body."""
     written, swapped = named.encode(), named.swapcase().encode()
     places = [word.start for word in words if word.text == written]
-    for at in sorted(places, key=lambda place: place != guess)[:_MOST_PLACES]:
-        message_of_swapped = said_of((data[:at] + swapped + data[at + len(swapped) :]).decode(errors="surrogatepass"))
+    for offset in sorted(places, key=lambda place: place != guess)[:_MOST_PLACES]:
+        message_of_swapped = said_of(
+            (data[:offset] + swapped + data[offset + len(swapped) :]).decode(errors="surrogatepass")
+        )
         if message_of_swapped == message.replace(f'near "{named}"', f'near "{named.swapcase()}"'):
-            return at
+            return offset
     return guess
 
 
@@ -319,15 +321,15 @@ _LABEL = re.compile(r"<<\s*\w+\s*>>")
 def about_publication(body: str, location: int | None) -> str:
     """Return the publication statement at a place of a body (None: its end), "" for any other statement."""
     data = body.encode(errors="surrogatepass")
-    at = len(data) if location is None else in_bytes(body, location)
+    offset = len(data) if location is None else in_bytes(body, location)
     words = [(token.lower(), start) for _, token, start in tokens(data)]
-    end = next((start for word, start in words if word == b";" and start >= at), len(data))
-    within = [each for each in words if each[1] < min(at + 1, end)]
+    end = next((start for word, start in words if word == b";" and start >= offset), len(data))
+    within = [each for each in words if each[1] < min(offset + 1, end)]
     first = max((number for number, (word, _) in enumerate(within) if word == b";"), default=-1) + 1
     for number in range(first, len(within) - 1):
         word, start = words[number]
         following = [each for each, _ in words[number + 1 : number + 4]]
         about = following[0] == b"publication" or following == [b"or", b"replace", b"publication"]
-        if about and word in (b"create", b"alter", b"drop") and start < at:
+        if about and word in (b"create", b"alter", b"drop") and start < offset:
             return data[start:end].decode(errors="surrogatepass").rstrip()
     return ""

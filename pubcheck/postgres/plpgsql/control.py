@@ -25,8 +25,13 @@ def run_block(machine: Machine, node: Node, outermost: bool = False) -> Completi
     bound: list[int] = []
     types = dict(frame.types)
     for number, (kind, variable) in enumerate(frame.program.variables):
-        at, name = variable.get("lineno", 0), variable.get("refname", "")
-        if kind not in ("PLpgSQL_var", "PLpgSQL_rec") or not at or not floor <= at <= line or name in _BY_HANDLERS:
+        line_of_variable, name = variable.get("lineno", 0), variable.get("refname", "")
+        if (
+            kind not in ("PLpgSQL_var", "PLpgSQL_rec")
+            or not line_of_variable
+            or not floor <= line_of_variable <= line
+            or name in _BY_HANDLERS
+        ):
             continue
         if number in frame.bound or name in frame.loops or name in scope:
             continue  # another block's, on the same line, or a loop's
@@ -100,10 +105,10 @@ def choose(machine: Machine, branches: Sequence[tuple[Node | None, Sequence[Node
     open_ended, dependencies = False, machine.uncertainty.unknown_dependencies
     try:
         for condition, body in branches:
-            known = True if condition is None else machine.truth(condition)
-            if known is False or known is None:
+            truth = True if condition is None else machine.truth(condition)
+            if truth is False or truth is None:
                 continue
-            if known is True and before is None:
+            if truth is True and before is None:
                 return machine.statements(body)
             if before is None:
                 before = machine.frame.snapshot()
@@ -111,14 +116,14 @@ def choose(machine: Machine, branches: Sequence[tuple[Node | None, Sequence[Node
                 machine.uncertainty.branches += 1
             mark = machine.host.mark()
             with machine.branch():
-                assumed = assume_condition(machine, condition) if known is UNKNOWN else []
+                assumed = assume_condition(machine, condition) if truth is UNKNOWN else []
                 completion = machine.statements(body)
                 withdraw_assumptions(machine, assumed)
                 alternatives.append(machine.host.start_alternative(mark))
             perhaps += all_signals(completion)
             after.append(machine.frame.snapshot())
             machine.restore(before)
-            if known is True:
+            if truth is True:
                 open_ended = False
                 break
     finally:

@@ -41,8 +41,8 @@ class Declaration(Struct, frozen=True):
 
 def declaration_of(body: str, node: Node) -> Declaration | None:
     """Return the declaration of a variable (PLpgSQL_var, PLpgSQL_rec); None if it has none with a type."""
-    at = _declarations(body).get((node["refname"], node.get("lineno", 1)))
-    match = _TYPE.match(body, at) if at is not None else None
+    offset = _declarations(body).get((node["refname"], node.get("lineno", 1)))
+    match = _TYPE.match(body, offset) if offset is not None else None
     if match is None or match[1].lower() in _NO_TYPES:
         return None
     return Declaration(match[1], match.start(1), match.end(1), "[]" if match[3] else (match[2] or "").lower())
@@ -131,7 +131,7 @@ def _refers(trial: QueryChecker, body: str, declaration: Declaration) -> bool:
 
 def _is_label(session: Session, body: str, name: str) -> bool:
     """Whether a name may be a block's or function's label that qualifies its variables."""
-    of_function = any(name == known for _, known in session.catalog.proc_names.groups)
+    of_function = any(name == proc_name for _, proc_name in session.catalog.proc_names.groups)
     return of_function or re.search(rf"<<\s*\"?{re.escape(name)}\"?\s*>>", body, re.IGNORECASE) is not None
 
 
@@ -148,12 +148,12 @@ def first_refusal(trial: QueryChecker, body: str, failure: NotParsed) -> NotPars
 def _missing_type(trial: QueryChecker, body: str, failure: NotParsed) -> NotParsed | None:
     """A type of a declaration before a place, which is not there; one without a SQLSTATE perhaps is."""
     end = len(body) if failure.location is None else failure.location
-    for (name, line), at in _declarations(body).items():
-        if at > end:
+    for (name, line), offset in _declarations(body).items():
+        if offset > end:
             break
         node: Node = {"refname": name, "lineno": line}
         try:
-            if _ends_by(body, node, body.find(";", at, end)) and not _is_declarable(trial, body, node):
+            if _ends_by(body, node, body.find(";", offset, end)) and not _is_declarable(trial, body, node):
                 return NotParsed(failure.message)
         except NotParsed as missing:
             return missing

@@ -193,8 +193,8 @@ class Evaluator:
         catalog = self.session.catalog
         if isinstance(value, int) and not isinstance(value, bool):
             row = catalog.namespaces.get(value)
-            known = row is not None and row.seen and _PLAIN_NAME.fullmatch(row.name)
-            return Relid(value, row.name) if row is not None and known else UNKNOWN
+            is_plain = row is not None and row.seen and _PLAIN_NAME.fullmatch(row.name)
+            return Relid(value, row.name) if row is not None and is_plain else UNKNOWN
         if not isinstance(value, str):
             return value if isinstance(value, Relid) or value is None else UNKNOWN
         if not _PLAIN_NAME.fullmatch(value):
@@ -227,11 +227,11 @@ class Evaluator:
         value = self.value(node["arg"], scope)
         for step in node["indirection"]:
             if "A_Indices" in step and not step["A_Indices"].get("is_slice"):
-                at = self.value(step["A_Indices"]["uidx"], scope)
+                subscript = self.value(step["A_Indices"]["uidx"], scope)
                 items = array(value)
-                if not isinstance(items, list) or not isinstance(at, int):
+                if not isinstance(items, list) or not isinstance(subscript, int):
                     return UNKNOWN
-                value = items[at - 1] if 1 <= at <= len(items) else None
+                value = items[subscript - 1] if 1 <= subscript <= len(items) else None
             elif "A_Indices" in step:
                 items, sides = array(value), step["A_Indices"]
                 bounds = [self.value(sides[side], scope) for side in ("lidx", "uidx") if side in sides]

@@ -29,7 +29,9 @@ def block_with_handlers(machine: Machine, node: Node, handlers: Sequence[Node]) 
     try:
         completion = run_protected(machine, node.get("body", ()))
     except Raised as raised:
-        taken = next((at for at, names_ in enumerate(conditions) if catches(names_, raised.error.sqlstate)), None)
+        taken = next(
+            (position for position, names_ in enumerate(conditions) if catches(names_, raised.error.sqlstate)), None
+        )
         if taken is None or raised.compiled:
             raise
         del machine.frames[depth:]

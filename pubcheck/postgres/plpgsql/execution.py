@@ -109,8 +109,8 @@ def execute(machine: Machine, node: Node) -> Completion:
         return machine.fail(ServerError("22004", "query string argument of EXECUTE is null"))
     if not isinstance(value, str):
         own = concerns_nothing_published(expression(inner.text.text))
-        known = inner.text.text if own else machine.frame.known and wording(machine.frame.known)
-        machine.host.unfollowed(inner, known)
+        known_text = inner.text.text if own else machine.frame.known and wording(machine.frame.known)
+        machine.host.unfollowed(inner, known_text)
         machine.assign_to(node.get("target"), (), ())
         machine.uncertainty.depend_on_unknown()
         return ON

@@ -63,15 +63,15 @@ def _format(self: Evaluation, template: Value, *arguments: Value) -> Value:
     if template is None or template is UNKNOWN:
         return template
     pieces: list[str] = []
-    at, next_one, size = 0, 0, 0
+    offset, next_one, size = 0, 0, 0
     for match in _FORMAT.finditer(template):
-        between = template[at : match.start()]
+        between = template[offset : match.start()]
         if "%" in between:
             raise _no_specifier(between)
         if (match[3] or "").startswith("*"):
             return UNKNOWN
         pieces.append(between)
-        at = match.end()
+        offset = match.end()
         if match[0] == "%%":
             pieces.append("%")
             continue
@@ -93,10 +93,10 @@ def _format(self: Evaluation, template: Value, *arguments: Value) -> Value:
         size += max(width, len(string)) + len(between)
         room(size)
         pieces.append(string.ljust(width) if match[2] else string.rjust(width))
-    rest = template[at:]
-    if "%" in rest:
-        raise _no_specifier(rest)
-    return "".join([*pieces, rest])
+    trailing = template[offset:]
+    if "%" in trailing:
+        raise _no_specifier(trailing)
+    return "".join([*pieces, trailing])
 
 
 def _no_specifier(template: str) -> Failed:

@@ -59,10 +59,10 @@ class Machine(Memory):
         """Run a block with its variables and handlers."""
         raise NotImplementedError
 
-    def block(self, body: Text, at: Inner | None = None) -> None:
+    def block(self, body: Text, caller: Inner | None = None) -> None:
         """Run the body of DO. Raises Raised, NotParsed, TooDeep."""
         self.begun = self.host.mark() if self.begun is None else self.begun
-        self.run(Frame(program("DO", body.text), body, at), {})
+        self.run(Frame(program("DO", body.text), body, caller), {})
 
     def settle(self) -> None:
         """Mark all changes so far as assumed if something may have failed: then they may have been undone."""
@@ -153,19 +153,19 @@ class Machine(Memory):
         sql = node[field]["PLpgSQL_expr"]["query"]
         if site is None or frame.at is not None:
             number = (site.number,) if site is not None else ()
-            at = frame.at
-            if at is None:
+            caller = frame.at
+            if caller is None:
                 return Inner(Text(sql, (), frame.body.start, frame.body.end), number)
-            return Inner(Text(sql, (), at.text.start, at.text.end), (*at.number, *number))
+            return Inner(Text(sql, (), caller.text.start, caller.text.end), (*caller.number, *number))
         if site.end == site.start:
             return Inner(Text(sql, (), frame.body.start, frame.body.end), (site.number,))
         if frame.body.sites and site.end - site.start == len(sql) + 1 and sql.startswith("SELECT"):
             # PERFORM is written SELECT, which is a letter shorter.
-            word, rest = len("SELECT"), frame.body.part(site.start + len("PERFORM"), site.end)
+            word, body_part = len("SELECT"), frame.body.part(site.start + len("PERFORM"), site.end)
             # The letter more is left out after the first one, so that both words end at the same place.
             first = ((0, frame.body.outside(site.start)), (1, frame.body.outside(site.start + 2)))
-            sites = (*first, *((inside + word, outside) for inside, outside in rest.sites))
-            return Inner(Text(sql, sites, frame.body.outside(site.start), rest.end), (site.number,))
+            sites = (*first, *((inside + word, outside) for inside, outside in body_part.sites))
+            return Inner(Text(sql, sites, frame.body.outside(site.start), body_part.end), (site.number,))
         return Inner(frame.body.part(site.start, site.end, sql), (site.number,))
 
     def refuse(self, error: ServerError, inner: Inner) -> None:

@@ -137,9 +137,11 @@ def _name_what_is_returned(body: str, returns: list[Node], of_sets: bool) -> Non
     words = [token.decode(errors="replace") for _, token, _ in tokens(body.encode(errors="surrogatepass"))]
     starts = (number + 1 for number, word in enumerate(words[:-1]) if word.lower() == "return")
     if of_sets:
-        written = [words[at + 1 : at + 3] for at in starts if words[at].lower() == "next"]
+        written = [words[position + 1 : position + 3] for position in starts if words[position].lower() == "next"]
     else:
-        written = [words[at : at + 2] for at in starts if words[at].lower() not in ("next", "query")]
+        written = [
+            words[position : position + 2] for position in starts if words[position].lower() not in ("next", "query")
+        ]
     for node, expression in zip(returns, written, strict=False):
         if "expr" not in node and len(written) == len(returns) and expression[1:] == [";"]:
             node["expr"] = {"PLpgSQL_expr": {"query": expression[0]}}
@@ -221,9 +223,9 @@ class _StatementFinder:
         return self._between(query, start, start + len(query) + _NEAR) or self._between(query, start, len(self._body))
 
     def _between(self, query: str, start: int, end: int) -> tuple[int, int] | None:
-        at = self._body.find(query, start, end)
-        if at >= 0:
-            return at, at + len(query)
+        offset = self._body.find(query, start, end)
+        if offset >= 0:
+            return offset, offset + len(query)
         # INTO and its target are blanked; PERFORM is written SELECT.
         if query.startswith("SELECT "):
             match = re.compile(r"(?ai:perform)(?=\W)").search(self._body, start, end)
@@ -232,6 +234,8 @@ class _StatementFinder:
         pieces = re.split(r"( {5,})", query)
         if len(pieces) == 1:
             return None
-        pattern = "".join(f"(?s:.{{{len(piece)}}})" if at % 2 else re.escape(piece) for at, piece in enumerate(pieces))
+        pattern = "".join(
+            f"(?s:.{{{len(piece)}}})" if offset % 2 else re.escape(piece) for offset, piece in enumerate(pieces)
+        )
         span = re.compile(pattern).search(self._body, start, end)
         return (span.start(), span.end()) if span is not None else None

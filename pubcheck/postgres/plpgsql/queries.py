@@ -88,7 +88,9 @@ class _Query:
                 tuple(self.evaluator.value(item, self.outer) for item in each["List"]["items"])
                 for each in node["valuesLists"]
             ]
-            return Rows(tuple(f"column{at}" for at in range(1, len(rows[0]) + 1)), [(row, True) for row in rows])
+            return Rows(
+                tuple(f"column{number}" for number in range(1, len(rows[0]) + 1)), [(row, True) for row in rows]
+            )
         if "larg" in node:
             return self._union()
         items: list[_FromItem] = []
@@ -253,7 +255,7 @@ class _Query:
             return
         item, rows, closed = self._next(scope, items, left)
         self.open = self.open or not closed
-        rest = [each for each in items if each is not item]
+        remaining = [each for each in items if each is not item]
         matched = False
         for row, present in rows:
             self._step()
@@ -265,12 +267,12 @@ class _Query:
                     continue
                 truth = sql_and(truth, on)
             matched = matched or truth is True
-            yield from self._joined(joined_tables, rest, left, sql_and(sure, truth))
+            yield from self._joined(joined_tables, remaining, left, sql_and(sure, truth))
         if item.left and not matched:
             empty: dict[str, Value] = dict.fromkeys(item.columns or ())
             certain = closed and not rows
             joined_tables = {**tables, item.alias: (item.columns, empty)}
-            yield from self._joined(joined_tables, rest, left, sure if certain else sql_and(sure, UNKNOWN))
+            yield from self._joined(joined_tables, remaining, left, sure if certain else sql_and(sure, UNKNOWN))
 
     def _next(
         self, scope: Scope, items: list[_FromItem], conditions: list[_Condition]
@@ -387,9 +389,9 @@ class _Query:
         if expanded is None:
             yield tuple(values)
             return
-        at, several = expanded
+        position, several = expanded
         for value in several:
-            yield (*values[:at], value, *values[at + 1 :])
+            yield (*values[:position], value, *values[position + 1 :])
 
     def _finished(
         self, columns: tuple[str, ...], candidates: list[tuple[tuple[Value, ...], Value, tuple[Value, ...]]]
@@ -402,9 +404,9 @@ class _Query:
             if not (plain and all(self._ordered(each[2]) for each in candidates)):
                 keys = ()
             else:
-                for at in range(len(keys) - 1, -1, -1):
-                    down = keys[at]["SortBy"].get("sortby_dir") == "SORTBY_DESC"
-                    candidates.sort(key=_key(at), reverse=down)
+                for position in range(len(keys) - 1, -1, -1):
+                    down = keys[position]["SortBy"].get("sortby_dir") == "SORTBY_DESC"
+                    candidates.sort(key=_key(position), reverse=down)
         rows: list[tuple[tuple[Value, ...], bool]] = [(values, sure is True) for values, sure, _ in candidates]
         if "distinctClause" in node:
             distinct = distinct_rows(rows) if not any(node["distinctClause"]) else None
@@ -427,15 +429,15 @@ class _Query:
 
     def _aggregates(self, columns: tuple[str, ...], targets: list[Node], scopes: list[tuple[Scope, Value]]) -> Rows:
         """One row of aggregates; unknown where a row is, or may be missing."""
-        known = not self.open and all(sure is True for _, sure in scopes)
+        all_known = not self.open and all(sure is True for _, sure in scopes)
         values: list[Value] = []
         for target in targets:
             node = uncast(target.get("val", {}))
             call = node.get("FuncCall")
-            values.append(self._aggregate(call, [scope for scope, _ in scopes]) if known and call else UNKNOWN)
-            if call is None and known:
+            values.append(self._aggregate(call, [scope for scope, _ in scopes]) if all_known and call else UNKNOWN)
+            if call is None and all_known:
                 values[-1] = self._over_aggregate(node, [scope for scope, _ in scopes])
-        if not known and len(targets) == 1 and any(sure is True for _, sure in scopes):
+        if not all_known and len(targets) == 1 and any(sure is True for _, sure in scopes):
             # At least so many: enough for "count(*) > 0".
             values = [self._at_least(targets[0].get("val", {}))]
         return Rows(columns, [(tuple(values), True)])
@@ -505,5 +507,5 @@ class _Query:
 _EQUALITIES = ("AEXPR_OP", "AEXPR_IN", "AEXPR_OP_ANY")
 
 
-def _key(at: int) -> Callable[[tuple[Any, Any, tuple[Value, ...]]], Any]:
-    return lambda each: each[2][at]
+def _key(position: int) -> Callable[[tuple[Any, Any, tuple[Value, ...]]], Any]:
+    return lambda each: each[2][position]

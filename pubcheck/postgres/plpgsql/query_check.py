@@ -129,16 +129,16 @@ class QueryChecker:
         session, journal = self.session, self.session.catalog.journal
         key = (id(query), variables.place, tuple(targets), self.followed)
         stamp = (journal.mark(), journal.undos, session.blind)
-        known = self._known.get(key)
-        fresh = known is None or known.query is not query or known.stamp != stamp
+        analysed = self._known.get(key)
+        fresh = analysed is None or analysed.query is not query or analysed.stamp != stamp
         if fresh and self._left <= 0:
             return words_may_fail(query)
         with session.apart() as basis:
             try:
-                if known is None or fresh:
+                if analysed is None or fresh:
                     self._left -= 1
-                    known = self._known[key] = self._analysed(query, variables, targets, stamp)
-                return known.verdict if known.verdict is not None else self._evaluated(known, variables)
+                    analysed = self._known[key] = self._analysed(query, variables, targets, stamp)
+                return analysed.verdict if analysed.verdict is not None else self._evaluated(analysed, variables)
             except ServerError as error:
                 if not basis.certain or session.blind or error.key in FILTER_ERRORS:
                     return True
@@ -199,12 +199,12 @@ class QueryChecker:
         nested = Nested(parse_state(self.session, variables_relation(variable_columns(used, variables))))
         return nested, analyze_query(nested, {"SelectStmt": statement})
 
-    def _evaluated(self, known: _Analysed, variables: Variables) -> bool:
+    def _evaluated(self, analysed: _Analysed, variables: Variables) -> bool:
         """Whether an expression over the current values may fail. Raises ServerError if it certainly does."""
-        values = values_of(known.state, known.used, variables) if known.state is not None else None
+        values = values_of(analysed.state, analysed.used, variables) if analysed.state is not None else None
         # Each of them, as the server does: a later one may fail.
-        results = [Folder.gives_value(step, values, certain=known.certain) for step in known.steps]
-        return known.risky and not all(results)
+        results = [Folder.gives_value(step, values, certain=analysed.certain) for step in analysed.steps]
+        return analysed.risky and not all(results)
 
 
 _Stamp = tuple[int, int, bool]

@@ -24,7 +24,9 @@ def execute_parameters(machine: Machine, node: Node) -> Iterator[None]:
     """Make the values of USING visible as $1, $2 and so on, and hide the variables, as EXECUTE does."""
     frame = machine.frame
     before = frame.parameters
-    values: dict[str, Value] = {f"${at}": machine.value(each) for at, each in enumerate(node.get("params", ()), 1)}
+    values: dict[str, Value] = {
+        f"${number}": machine.value(each) for number, each in enumerate(node.get("params", ()), 1)
+    }
     frame.parameters = values
     try:
         yield
@@ -52,16 +54,16 @@ def script(machine: Machine, inner: Inner) -> None:
     text = inner.text.text
     statements = [item for item in Splitter(Source("", text)) if not isinstance(item, PsqlCommand)]
     parsed: list[tuple[Inner, tuple[str, Node]]] = []
-    for at, item in enumerate(statements):
+    for position, item in enumerate(statements):
         # What precedes it is blanked, so that every offset is that in the whole text.
         machine.spend(READ * item.end)
         alone = " " * item.start + item.text if item.start else item.text
-        number = inner.number if len(statements) == 1 else (*inner.number, at)
+        number = inner.number if len(statements) == 1 else (*inner.number, position)
         part = Inner(inner.text.part(0, len(alone), alone), number)
         try:
             statement = parse(alone)
         except SyntaxRefused as refusal:
-            whole = len(text) if at == len(statements) - 1 else item.end
+            whole = len(text) if position == len(statements) - 1 else item.end
             syntax_error(machine, part, refusal, whole)
             return
         if statement is not None:

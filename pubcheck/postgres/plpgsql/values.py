@@ -56,12 +56,12 @@ def size_of(value: Value) -> int:
         return len(value)
     size, todo = 0, [value]
     while todo and size <= LARGEST:
-        at = todo.pop()
-        if isinstance(at, str):
-            size += len(at)
-        elif isinstance(at, list | tuple | dict):
-            size += ITEM * len(at)
-            todo.extend(at.values() if isinstance(at, dict) else at)
+        item = todo.pop()
+        if isinstance(item, str):
+            size += len(item)
+        elif isinstance(item, list | tuple | dict):
+            size += ITEM * len(item)
+            todo.extend(item.values() if isinstance(item, dict) else item)
     return size
 
 
@@ -112,9 +112,9 @@ def array(value: Value) -> Value:
     if re.fullmatch(r"\{\s*\}", literal):
         return []
     items: list[Value] = []
-    at = 1
+    offset = 1
     while True:
-        match = _ITEM.match(literal, at)
+        match = _ITEM.match(literal, offset)
         if match is None:
             return UNKNOWN
         quoted, bare, after = match.groups()
@@ -123,9 +123,9 @@ def array(value: Value) -> Value:
         else:
             bare = bare.rstrip()
             items.append(None if bare.lower() == "null" else bare)
-        at = match.end()
+        offset = match.end()
         if after == "}":
-            return items if at == len(literal) else UNKNOWN
+            return items if offset == len(literal) else UNKNOWN
 
 
 _TRUE = ("t", "tr", "tru", "true", "y", "ye", "yes", "on", "1")

@@ -82,9 +82,9 @@ _MOST_SHAPES = 1_000
 
 
 def shape_of(query: Node) -> Shape:
-    known = _shapes.get(id(query))
-    if known is not None and known[0] is query:
-        return known[1]
+    cached = _shapes.get(id(query))
+    if cached is not None and cached[0] is query:
+        return cached[1]
     references, own, tables = set[str](), set[str](), list[Node]()
     closed, parameters = True, False
     for kind, body in walk(query):
@@ -139,8 +139,8 @@ def _own_names(session: Session, shape: Shape) -> frozenset[str] | None:
 
 def _column_names(session: Session, row: Relation) -> Sequence[str] | None:
     if row.namespace == PG_CATALOG:
-        known = session.syscache.builtin.columns(row.name)
-        return None if known is None else [column.name for column in known]
+        builtin_columns = session.syscache.builtin.columns(row.name)
+        return None if builtin_columns is None else [column.name for column in builtin_columns]
     return [column.name for column in row.columns] if row.seen and row.columns else None
 
 

@@ -133,9 +133,9 @@ class Memory:
         if frame.at is not None:
             return Inner(Text(expression_text, (), frame.at.text.start, frame.at.text.end), frame.at.number)
         body = frame.body
-        at = body.text.find(expression_text)
-        if at >= 0 and body.text.find(expression_text, at + 1) < 0:
-            return Inner(body.part(at, at + len(expression_text)), ())
+        offset = body.text.find(expression_text)
+        if offset >= 0 and body.text.find(expression_text, offset + 1) < 0:
+            return Inner(body.part(offset, offset + len(expression_text)), ())
         return Inner(Text(expression_text, (), body.start, body.end), ())
 
     def attempt(self, statement: Node, inner: Inner | None = None, into: Node | None = None) -> None:
@@ -171,12 +171,12 @@ class Memory:
             if kind == "PLpgSQL_row" and self._is_whole_row(node, columns):
                 self.put(node["fields"][0].get("varno", 0), dict(zip(columns, values, strict=False)))
             elif kind == "PLpgSQL_row":
-                for at, field in enumerate(node.get("fields", ())):
-                    value = values[at] if at < len(values) else UNKNOWN
+                for position, field in enumerate(node.get("fields", ())):
+                    value = values[position] if position < len(values) else UNKNOWN
                     self.receive(field.get("varno", 0), value)
             elif kind == "PLpgSQL_rec":
-                known = len(columns) == len(values) and len(values) > 0
-                row: Value = dict(zip(columns, values, strict=False)) if known else UNKNOWN
+                is_complete = len(columns) == len(values) and len(values) > 0
+                row: Value = dict(zip(columns, values, strict=False)) if is_complete else UNKNOWN
                 self.bind(node["refname"], row)
             elif kind == "PLpgSQL_var":
                 self.bind(node["refname"], values[0] if values else UNKNOWN)

@@ -1,4 +1,4 @@
-"""What a column holds unless it is given: SET and DROP DEFAULT, GENERATED (SET and DROP EXPRESSION) and IDENTITY
+"""Defaults of existing columns: SET and DROP DEFAULT, GENERATED (SET and DROP EXPRESSION) and IDENTITY
 (commands/tablecmds.c).
 """
 

@@ -1,5 +1,7 @@
-"""ALTER COLUMN ... TYPE, and what is in its way (commands/tablecmds.c: ATPrepAlterColumnType,
-ATExecAlterColumnType). ``ddl.alter_column_type`` recreates objects that depend on the old types.
+"""ALTER COLUMN ... TYPE, and the objects that prevent it (commands/tablecmds.c: ATPrepAlterColumnType,
+ATExecAlterColumnType).
+
+``ddl.alter_column_type`` recreates objects that depend on the old types.
 """
 
 from __future__ import annotations
@@ -58,7 +60,7 @@ def prepare_type(session: Session, relation: int, command: Node, recurse: bool) 
 
 
 def alter_type(session: Session, relation: int, command: Node, recurse: bool) -> None:
-    """ATExecAlterColumnType: what depends on the column may forbid it."""
+    """ATExecAlterColumnType: objects that depend on the column may forbid it."""
     catalog, name = session.catalog, command["name"]
     oid, typmod, collation = prepare_type(session, relation, command, recurse)
     members = having_column(session, relation, name, recurse)

@@ -1,4 +1,4 @@
-"""ADD COLUMN, DROP COLUMN and SET STORAGE, here and in all that inherits (commands/tablecmds.c: ATExecAddColumn,
+"""ADD COLUMN, DROP COLUMN and SET STORAGE, here and in all children (commands/tablecmds.c: ATExecAddColumn,
 ATExecDropColumn, ATExecSetStorage).
 """
 
@@ -80,12 +80,12 @@ def _add_inherited(session: Session, child: int, column: Column) -> None:
     """ATExecAddColumn going down: a column that is there already is inherited from here on, and it goes no deeper."""
     catalog = session.catalog
     row = catalog.relations[child]
-    known = row.column(column.name)
-    if known is not None:
-        if wrong := difference(known, column):
+    existing = row.column(column.name)
+    if existing is not None:
+        if wrong := difference(existing, column):
             message = f'child table "{row.name}" has different {wrong} for column "{column.name}"'
             raise ServerError(DIFFERENT[wrong], message)
-        change_columns(session, child, [known.number], inherited=known.inherited + 1)
+        change_columns(session, child, [existing.number], inherited=existing.inherited + 1)
         return
     new = replace(column, number=len(row.columns) + 1, inherited=1, local=False)
     put_columns(session, row, (*row.columns, new))
@@ -160,13 +160,13 @@ def set_storage(session: Session, relation: int, command: Node, recurse: bool) -
 
 
 def set_compression(session: Session, relation: int, command: Node, recurse: bool) -> None:
-    """ATExecSetCompression, of which nothing is kept."""
+    """ATExecSetCompression, which changes nothing that is kept."""
     column = require_column(session, relation, command["name"])
     refuse_compression(session, command["def"]["String"]["sval"], column.type)
 
 
 def set_statistics(session: Session, relation: int, command: Node, recurse: bool) -> None:
-    """ATExecSetStatistics, of which nothing is kept; of an index a column goes by its number."""
+    """ATExecSetStatistics, which changes nothing that is kept; an index's column is named by its number."""
     if session.catalog.relations[relation].kind in "rpmf":
         if "name" not in command:
             raise ServerError("0A000", "cannot refer to non-index column by number")

@@ -1,4 +1,4 @@
-"""What a table is a part of or is made after: ATTACH and DETACH PARTITION, INHERIT and NO INHERIT, OF and NOT OF
+"""Parents, partitions and the type of a table: ATTACH and DETACH PARTITION, INHERIT and NO INHERIT, OF and NOT OF
 (commands/tablecmds.c).
 """
 

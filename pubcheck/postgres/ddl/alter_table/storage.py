@@ -1,5 +1,6 @@
-"""How a relation is stored: SET (...), SET TABLESPACE, SET ACCESS METHOD (commands/tablecmds.c). Nothing of it is kept;
-a refusal undoes the rest of the statement.
+"""The storage of a relation: SET (...), SET TABLESPACE, SET ACCESS METHOD (commands/tablecmds.c).
+
+None of it is kept; a refusal undoes the rest of the statement.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What can be done to an object of any kind: DROP, ALTER ... RENAME, SET SCHEMA, OWNER TO, a module each.
+"""Statements about an object of any kind: DROP, ALTER ... RENAME, SET SCHEMA, OWNER TO, in one module each.
 
-Here: the row of an object, and who may change it (catalog/aclchk.c, commands/alter.c).
+This module has the row of an object, and who may change it (catalog/aclchk.c, commands/alter.c).
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ _WORDS = {NAMESPACE: "schema", TYPE: "type", PROC: "function", OPERATOR: "operat
 
 
 def word_of(target: Object) -> str:
-    """What an object is called in messages."""
+    """Return the word for an object in messages."""
     return _WORDS.get(target[0], "object")
 
 
 def heap_of(catalog: Catalog, kind: str) -> Heap[int, Any] | None:
-    """Where the rows of objects of that kind are, if they have an owner and a schema and are no relations."""
+    """Return the rows of objects of that kind, if they have an owner and a schema and are not relations."""
     heaps: dict[str, Heap[int, Any]] = {
         TYPE: catalog.types,
         PROC: catalog.procs,
@@ -59,7 +59,7 @@ def owner_required(row: Publication, message: str, key: str, hint: str | None = 
 
 
 def require_owner(session: Session, row: Relation) -> None:
-    """Raises ServerError 42501; nobody may change the server's own catalogs (IsSystemRelation)."""
+    """Raise ServerError 42501; nobody may change the server's own catalogs (IsSystemRelation)."""
     if not session.owns(row.owner):
         raise ServerError("42501", f"must be owner of {KINDS.get(row.kind, 'relation')} {row.name}")
     if row.oid < FIRST_UNPINNED:
@@ -67,13 +67,13 @@ def require_owner(session: Session, row: Relation) -> None:
 
 
 def require_object_owner(session: Session, target: Object, row: Any) -> None:
-    """Of an object that is not a relation. Raises ServerError 42501."""
+    """Raise ServerError 42501 for an object other than a relation."""
     if not session.owns(row.owner):
         raise ServerError("42501", f"must be owner of {word_of(target)} {row.name}")
 
 
 def relation_to_alter(session: Session, kind: str, node: Node) -> Relation | None:
-    """The relation of RENAME or SET SCHEMA, whose owner one must be; None where IF EXISTS finds none."""
+    """Return the relation of RENAME or SET SCHEMA, after checking its owner; None if it is missing with IF EXISTS."""
     missing_ok = node.get("missing_ok", False)
     if kind == "OBJECT_INDEX" and "renameType" in node:
         kind = ""  # ALTER INDEX renames whatever it finds
@@ -86,6 +86,6 @@ def relation_to_alter(session: Session, kind: str, node: Node) -> Relation | Non
 
 
 def require_creation(session: Session, namespace: Namespace) -> None:
-    """The right to create in a schema, which it takes to move or rename there. Raises ServerError 42501."""
+    """Require the right to create in a schema, which a move or rename needs. Raises ServerError 42501."""
     if not session.may_create_in(namespace):
         raise ServerError("42501", f"permission denied for schema {namespace.name}")

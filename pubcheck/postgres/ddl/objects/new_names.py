@@ -1,4 +1,4 @@
-"""Another name, or the same in another schema, for what is there already, and for what is called after it."""
+"""New names or schemas for existing objects, and for objects that are named after them."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from pubcheck.postgres.session import Session
 
 
 def relation_of_type(session: Session, row: Type) -> Relation | None:
-    """What is renamed or moved in the place of a composite type; None for any other.
+    """Return the relation of a composite type, which is renamed or moved instead; None for other types.
 
-    Raises ServerError 42809 for row types and array types, which go with what they are of.
+    Raises ServerError 42809 for row types and array types, which follow their relation or element.
     """
     relation = session.catalog.relations[row.relation] if row.relation else None
     if relation is not None and relation.kind != "c":
@@ -25,7 +25,7 @@ def relation_of_type(session: Session, row: Type) -> Relation | None:
 
 
 def move_type(session: Session, row: Type, namespace: int, name: str) -> None:
-    """Another name or schema for a type and the array type over it (RenameTypeInternal, AlterTypeNamespaceInternal).
+    """Move or rename a type and its array type (RenameTypeInternal, AlterTypeNamespaceInternal).
 
     Raises ServerError 42710.
     """
@@ -38,17 +38,17 @@ def move_type(session: Session, row: Type, namespace: int, name: str) -> None:
     else:
         raise ServerError("42710", 'type "{name}" already exists in schema', name=name)
     array = catalog.types.get(row.array)
-    for known in (row, array):
-        if known is not None:
-            catalog.type_names.remove((known.namespace, known.name))
-            catalog.gone.put((TYPE, known.namespace, known.name), True)
+    for existing in (row, array):
+        if existing is not None:
+            catalog.type_names.remove((existing.namespace, existing.name))
+            catalog.gone.put((TYPE, existing.namespace, existing.name), True)
     catalog.add_type(replace(row, namespace=namespace, name=name))
     if array is not None:
         catalog.add_type(replace(array, namespace=namespace, name=catalog.array_type_name(namespace, name)))
 
 
 def move_row_type(session: Session, row: Relation, namespace: int, name: str) -> None:
-    """The type of a relation's rows is called as it is. Raises ServerError 42710."""
+    """Move or rename the row type of a relation with it. Raises ServerError 42710."""
     catalog = session.catalog
     oid = catalog.type_names.get((row.namespace, row.name))
     if oid is not None and catalog.types[oid].relation == row.oid:
@@ -58,7 +58,7 @@ def move_row_type(session: Session, row: Relation, namespace: int, name: str) ->
 
 
 def move(session: Session, target: Object, namespace: int, name: str) -> None:
-    """Another name or schema for an object that is not a relation. Raises ServerError 42710, 42723."""
+    """Move or rename an object other than a relation. Raises ServerError 42710, 42723."""
     catalog = session.catalog
     kind, oid, _ = target
     if kind == TYPE:
@@ -89,7 +89,7 @@ def move(session: Session, target: Object, namespace: int, name: str) -> None:
 
 
 def rename_relation(session: Session, row: Relation, name: str) -> None:
-    """RenameRelationInternal: its row type, and the constraint of an index, are renamed with it.
+    """RenameRelationInternal: its row type, and an index's constraint, are renamed with it.
 
     Raises ServerError 42P07.
     """
@@ -105,7 +105,7 @@ def rename_relation(session: Session, row: Relation, name: str) -> None:
 
 
 def put_constraint(session: Session, row: Constraint, name: str) -> None:
-    """The constraint under another name."""
+    """Put the constraint under another name."""
     catalog = session.catalog
     relation = catalog.relations.get(row.relation)
     if relation is not None:
@@ -115,7 +115,7 @@ def put_constraint(session: Session, row: Constraint, name: str) -> None:
 
 
 def take_name(session: Session, namespace: int, name: str) -> None:
-    """Make a name free for a relation that exists already; what was assumed under it goes with its memberships."""
+    """Make a name free for an existing relation; an assumed relation of that name goes with its memberships."""
     assumed = session.relation_in(namespace, name)
     session.free_name(namespace, name)
     for member in session.catalog.memberships.get(assumed.oid) if assumed is not None else ():

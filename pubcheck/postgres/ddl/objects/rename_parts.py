@@ -1,6 +1,4 @@
-"""RENAME of what a table is made of, in all that inherits it: columns and constraints (commands/tablecmds.c: renameatt,
-rename_constraint_internal).
-"""
+"""RENAME of columns and constraints, in children too (commands/tablecmds.c: renameatt, rename_constraint_internal)."""
 
 from __future__ import annotations
 
@@ -60,13 +58,13 @@ def _rename_column_of(session: Session, relation: int, old: str, new: str, paren
     if row.column(new) is not None:
         raise ServerError("42701", 'column "{name}" of relation "{owner}" already exists', name=new, owner=row.name)
     columns = []
-    for known in row.columns:
-        if known.number == column.number:
-            known = replace(known, name=new)
-        if old in known.expression:
-            read = tuple(new if name == old else name for name in known.expression)
-            known = replace(known, expression=read, tree=rename_columns(known.tree, old, new))
-        columns.append(known)
+    for member_column in row.columns:
+        if member_column.number == column.number:
+            member_column = replace(member_column, name=new)
+        if old in member_column.expression:
+            read = tuple(new if name == old else name for name in member_column.expression)
+            member_column = replace(member_column, expression=read, tree=rename_columns(member_column.tree, old, new))
+        columns.append(member_column)
     put_columns(session, row, tuple(columns))
     _rename_in_trees(session, relation, column.number, old, new)
 

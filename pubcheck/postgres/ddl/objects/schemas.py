@@ -1,4 +1,6 @@
-"""ALTER ... SET SCHEMA of any kind of object, with what goes along (commands/alter.c: ExecAlterObjectSchemaStmt;
+"""ALTER ...
+
+SET SCHEMA of any kind of object, and of the objects that move with it (commands/alter.c: ExecAlterObjectSchemaStmt;
 commands/tablecmds.c: AlterTableNamespace).
 """
 
@@ -106,10 +108,10 @@ def _move_relation(session: Session, row: Relation, namespace: Namespace) -> Non
 
 
 def _refuse_taken(session: Session, row: Relation, namespace: Namespace) -> None:
-    known = session.relation_in(namespace.oid, row.name)
-    if known is not None and known.seen and known.oid != row.oid:
+    existing = session.relation_in(namespace.oid, row.name)
+    if existing is not None and existing.seen and existing.oid != row.oid:
         raise ServerError(
             "42P07", 'relation "{name}" already exists in schema "{owner}"', name=row.name, owner=namespace.name
         )
-    if known is not None and not known.seen:
+    if existing is not None and not existing.seen:
         take_name(session, namespace.oid, row.name)

@@ -1,7 +1,7 @@
 """CREATE PUBLICATION and ALTER PUBLICATION, every check in the server's order (commands/publicationcmds.c,
-catalog/pg_publication.c). RENAME, OWNER TO and DROP are in ``ddl.objects``.
+catalog/pg_publication.c).
 
-Here: what both statements begin with, and how they are refused.
+RENAME, OWNER TO and DROP are in ``ddl.objects``. This module has the first checks of both statements, and their errors.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pubcheck.postgres.session import Session
 
 
 def check_text(session: Session, node: Node) -> None:
-    """What the major's own scanner and grammar, and the setting of backslashes, make of the statement's text."""
+    """Check the statement's text with the major's own scanner and grammar, and the setting of backslashes."""
     older_grammars.check(session.catalog.major.number, session.text)
     if session.setting("standard_conforming_strings") == "off":
         from pubcheck.postgres.analysis.nonstandard_strings import read_escapes

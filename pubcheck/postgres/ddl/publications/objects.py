@@ -136,14 +136,14 @@ def _refuse_unopenable(session: Session, relation: Relation, publication: str, l
     raise add_names(error, publication, session.qualified(relation))
 
 
-def _redundant(what: str, session: Session, relation: Relation, publication: str, location: int) -> ServerError:
+def _redundant(kind: str, session: Session, relation: Relation, publication: str, location: int) -> ServerError:
     return add_names(
         ServerError(
             "42710",
             'conflicting or redundant {what}s for table "{relation}"',
             key="conflicting-entries",
             culprit=location,
-            what=what,
+            what=kind,
             relation=relation.name,
         ),
         publication,

@@ -18,7 +18,7 @@ _ACTIONS = ("insert", "update", "delete", "truncate")
 
 
 class PublicationOptions(Struct, frozen=True):
-    """The options that were given; None where one was not."""
+    """The options of a statement; None for each that it does not have."""
 
     actions: frozenset[str] | None = None
     via_root: bool | None = None
@@ -26,7 +26,7 @@ class PublicationOptions(Struct, frozen=True):
     via_root_location: int | None = None
 
     def apply_to(self, publication: Publication) -> Publication:
-        """The publication with these options set; the others stay."""
+        """Return the publication with these options set; the others stay."""
         changes: dict[str, Any] = {}
         if self.actions is not None:
             changes.update((action, action in self.actions) for action in _ACTIONS)
@@ -38,7 +38,7 @@ class PublicationOptions(Struct, frozen=True):
 
 
 def parse_options(session: Session, nodes: Iterable[Node], publication: str) -> PublicationOptions:
-    """The options from left to right. Raises ServerError 42601 at the first that the server refuses."""
+    """Return the options, read from left to right. Raises ServerError 42601 at the first that the server refuses."""
     actions: frozenset[str] | None = None
     via_root: bool | None = None
     generated: str | None = None
@@ -115,44 +115,44 @@ _SPACE = " \t\n\r\f\v"
 
 
 def split_identifiers(text: str) -> list[str] | None:
-    """SplitIdentifierString with a comma: names folded to lower case unless quoted; None of a malformed list."""
+    """Return the names of a list (SplitIdentifierString), in lower case unless quoted; None for a malformed list."""
     identifiers: list[str] = []
-    at, end = 0, len(text)
+    offset, end = 0, len(text)
 
-    def skip(at: int) -> int:
-        while at < end and text[at] in _SPACE:
-            at += 1
-        return at
+    def skip(offset: int) -> int:
+        while offset < end and text[offset] in _SPACE:
+            offset += 1
+        return offset
 
-    at = skip(at)
-    if at == end:
+    offset = skip(offset)
+    if offset == end:
         return identifiers
     while True:
-        if text[at : at + 1] == '"':
-            name, at = "", at + 1
+        if text[offset : offset + 1] == '"':
+            name, offset = "", offset + 1
             while True:
-                close = text.find('"', at)
+                close = text.find('"', offset)
                 if close < 0:
                     return None
-                name += text[at:close]
-                at = close + 1
-                if text[at : at + 1] != '"':
+                name += text[offset:close]
+                offset = close + 1
+                if text[offset : offset + 1] != '"':
                     break
                 name += '"'
-                at += 1
+                offset += 1
         else:
-            start = at
-            while at < end and text[at] not in _SPACE and text[at] != ",":
-                at += 1
-            if at == start:
+            start = offset
+            while offset < end and text[offset] not in _SPACE and text[offset] != ",":
+                offset += 1
+            if offset == start:
                 return None
-            name = ascii_lower(text[start:at])
+            name = ascii_lower(text[start:offset])
         identifiers.append(name.encode()[:63].decode(errors="ignore"))
-        at = skip(at)
-        if at == end:
+        offset = skip(offset)
+        if offset == end:
             return identifiers
-        if text[at] != ",":
+        if text[offset] != ",":
             return None
-        at = skip(at + 1)
-        if at == end:
+        offset = skip(offset + 1)
+        if offset == end:
             return None

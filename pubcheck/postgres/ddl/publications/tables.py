@@ -101,13 +101,13 @@ def _validate_columns(
         return None, ()
     catalog = session.catalog
     relation = catalog.relations[member.relation.oid]
-    known = {column.name: column for column in relation.live()}
+    columns_by_name = {column.name: column for column in relation.live()}
     where = column_list(session.text, member.location)
     numbers: dict[int, None] = {}
     places: list[tuple[int, Place]] = []
-    for at, name in enumerate(member.columns):
-        place = session.place(*where[at]) if at < len(where) else session.place(member.location)
-        column = known.get(name)
+    for position, name in enumerate(member.columns):
+        place = session.place(*where[position]) if position < len(where) else session.place(member.location)
+        column = columns_by_name.get(name)
         if column is None and name not in SYSTEM_COLUMNS and not relation.seen:
             column = require_column(session, relation.oid, name)
             relation = catalog.relations[relation.oid]

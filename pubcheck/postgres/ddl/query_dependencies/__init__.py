@@ -1,8 +1,8 @@
-"""What a query gives and what it reads, for views and CREATE TABLE AS.
+"""The columns of a query and the objects that it reads, for views and CREATE TABLE AS.
 
 Follows parser/analyze.c (transformSelectStmt and its set operations and VALUES), parse_clause.c (FROM), parse_cte.c,
-parse_relation.c (look-up of columns, the star) and parse_target.c (names of columns). Types are only told where they
-are written down: those of plain columns, casts and constants.
+parse_relation.c (look-up of columns, the star) and parse_target.c (names of columns). Types are known only where they
+are written: those of plain columns, casts and constants.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _JSON_FUNCTIONS = {"JSON_EXISTS_OP": "json_exists", "JSON_QUERY_OP": "json_query
 
 
 class NamespaceItem(Struct, frozen=True):
-    """What a name represents in an expression: an entry of FROM (ParseNamespaceItem)."""
+    """An entry of FROM, as names in an expression refer to it (ParseNamespaceItem)."""
 
     name: str
     columns: Outputs
@@ -55,7 +55,7 @@ class NamespaceItem(Struct, frozen=True):
 
 
 class QueryReading(Struct):
-    """What a query gives and what it rests on. ``modifies``: it has an INSERT, UPDATE, DELETE or MERGE inside."""
+    """The columns and dependencies of a query. ``modifies``: it has an INSERT, UPDATE, DELETE or MERGE inside."""
 
     columns: Outputs
     relations: dict[int, None]
@@ -65,7 +65,10 @@ class QueryReading(Struct):
 
 
 def read_query(session: Session, query: Node) -> QueryReading:
-    """Look at a SELECT. Raises ServerError where a relation, a type or a column it needs certainly does not exist."""
+    """Return the columns and dependencies of a SELECT.
+
+    Raises ServerError if a relation, a type or a column that it needs certainly does not exist.
+    """
     reader = _QueryReader(session)
     try:
         columns = reader.select(query, {}, [])
@@ -102,7 +105,7 @@ class _QueryReader:
         if "valuesLists" in body:
             rows = [row["List"].get("items", []) for row in body["valuesLists"]]
             self._expressions(rows, ctes, outer)
-            return [OutputColumn(f"column{at}") for at in range(1, len(rows[0]) + 1)]
+            return [OutputColumn(f"column{number}") for number in range(1, len(rows[0]) + 1)]
         items: list[NamespaceItem] = []
         star: Outputs = []
         scopes = [items, *outer]
@@ -158,24 +161,26 @@ class _QueryReader:
         return outputs
 
     def _with(self, clause: Node, ctes: dict[str, Outputs], outer: list[list[NamespaceItem]]) -> dict[str, Outputs]:
-        known = dict(ctes)
+        visible_ctes = dict(ctes)
         recursive = clause.get("recursive", False)
         parts = [item["CommonTableExpr"] for item in clause["ctes"]]
         if recursive:
             # Any of them may be named by any other; forward references stay unknown.
-            known.update((part["ctename"], None) for part in parts)
+            visible_ctes.update((part["ctename"], None) for part in parts)
         for part in parts:
             name, aliases = part["ctename"], names(part.get("aliascolnames", ()))
             query = part["ctequery"]
             body = query.get("SelectStmt", {})
             if recursive and body.get("op") == "SETOP_UNION":
                 # The non-recursive arm settles names (and types) for the arm that refers to them.
-                inner = self._with(body["withClause"], known, outer) if "withClause" in body else known
-                known[name] = apply_aliases(self._select(body["larg"], inner, outer), aliases)
-                self._select(body["rarg"], inner if inner is known else {**inner, name: known[name]}, outer)
+                inner = self._with(body["withClause"], visible_ctes, outer) if "withClause" in body else visible_ctes
+                visible_ctes[name] = apply_aliases(self._select(body["larg"], inner, outer), aliases)
+                self._select(
+                    body["rarg"], inner if inner is visible_ctes else {**inner, name: visible_ctes[name]}, outer
+                )
             else:
-                known[name] = apply_aliases(self.select(query, known, outer), aliases)
-            columns = known[name]
+                visible_ctes[name] = apply_aliases(self.select(query, visible_ctes, outer), aliases)
+            columns = visible_ctes[name]
             if columns is not None:
                 extra = []
                 if "search_clause" in part:
@@ -188,8 +193,8 @@ class _QueryReader:
                         OutputColumn(cycle["cycle_mark_column"]),
                         OutputColumn(cycle["cycle_path_column"], RECORD_ARRAY),
                     ]
-                known[name] = columns + extra
-        return known
+                visible_ctes[name] = columns + extra
+        return visible_ctes
 
     # FROM.
 
@@ -268,8 +273,8 @@ class _QueryReader:
     def _columns_of(self, row: Relation) -> Outputs:
         if row.namespace != PG_CATALOG or row.oid >= FIRST_NORMAL_OID:
             return columns_of(row)
-        known = self.session.syscache.builtin.columns(row.name)
-        return None if known is None else columns_of(replace(row, columns=known))
+        builtin_columns = self.session.syscache.builtin.columns(row.name)
+        return None if builtin_columns is None else columns_of(replace(row, columns=builtin_columns))
 
     def _relation(self, rv: Node) -> Relation:
         row = self.session.relation(rv)
@@ -304,8 +309,8 @@ class _QueryReader:
                 whole = common_output(left_column, right_column)
                 source = left_column.source if whole.type and body.get("jointype") != "JOIN_FULL" else None
                 merged.append(replace(whole, source=source))
-            rest = [column for column in left if column.name not in using]
-            columns = merged + rest + [column for column in right if column.name not in using]
+            left_rest = [column for column in left if column.name not in using]
+            columns = merged + left_rest + [column for column in right if column.name not in using]
         if "quals" in body:
             self._expressions(body["quals"], ctes, [visible, *scopes])
         if "alias" in body:
@@ -537,18 +542,18 @@ class _QueryReader:
             items = [[item]]
         else:
             items = scopes
-        known = True
+        all_known = True
         for scope in items:
             for item in scope:
                 if item.columns is None:
-                    known = False
+                    all_known = False
                     continue
                 for column in item.columns:
                     if column.name == name:
                         self._use(column)
                         return column
         system = name in SYSTEM_COLUMNS and any(item.system for scope in items for item in scope)
-        if not known or tolerant or system or self.session.blind or self._callable(name):
+        if not all_known or tolerant or system or self.session.blind or self._callable(name):
             return None
         whole = self._item(path, scopes) if len(path) == 1 else None
         if whole is not None:

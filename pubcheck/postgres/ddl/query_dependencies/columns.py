@@ -18,9 +18,9 @@ _SEQUENCE = (("last_value", INT8), ("log_cnt", INT8), ("is_called", BOOL))
 
 
 class OutputColumn(Struct, frozen=True):
-    """A column of a query or of an item of FROM; ``source`` is the relation and column number it plainly is.
+    """A column of a query or of an item of FROM; ``source`` is the relation and column number that it plainly is.
 
-    ``collation`` and ``typmod`` say something only where the ``type`` is known.
+    ``collation`` and ``typmod`` are meaningful only if the ``type`` is known.
     """
 
     name: str
@@ -35,7 +35,7 @@ Outputs = list[OutputColumn] | None
 
 
 def columns_of(row: Relation) -> Outputs:
-    """The columns of a relation, as a query that reads it sees them."""
+    """Return the columns of a relation, as a query that reads it sees them."""
     if row.kind == "S":
         return [OutputColumn(name, oid) for name, oid in _SEQUENCE]
     # The server's own catalogs, and views whose columns could not be told, are kept without columns.
@@ -49,7 +49,7 @@ def columns_of(row: Relation) -> Outputs:
 
 
 def common_output(left: OutputColumn, right: OutputColumn) -> OutputColumn:
-    """A column of a set operation, or one that USING merges: of the type that both have, else of none."""
+    """Return a column of a set operation, or one that USING merges: of the common type, else of none."""
     if left.type != right.type or not left.type:
         return OutputColumn(left.name)
     typmod = left.typmod if left.typmod == right.typmod else -1
@@ -62,14 +62,17 @@ def common_output(left: OutputColumn, right: OutputColumn) -> OutputColumn:
 
 
 def field_of(column: Column) -> OutputColumn:
-    """A field of a composite value."""
+    """Return a field of a composite value as a column."""
     return OutputColumn(column.name, column.type, column.collation, None, column.typmod)
 
 
 def apply_aliases(columns: Outputs, aliases: list[str]) -> Outputs:
-    """An alias's column names replace the first ones."""
+    """Return the columns with an alias's column names for the first ones."""
     if columns is None or not aliases:
         return columns
     if len(aliases) > len(columns):
         raise ServerError("42P10", f"table has {len(columns)} columns available but {len(aliases)} columns specified")
-    return [replace(column, name=aliases[at]) if at < len(aliases) else column for at, column in enumerate(columns)]
+    return [
+        replace(column, name=aliases[position]) if position < len(aliases) else column
+        for position, column in enumerate(columns)
+    ]

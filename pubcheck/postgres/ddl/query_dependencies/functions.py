@@ -1,4 +1,4 @@
-"""What functions in FROM give (parser/parse_relation.c: addRangeTableEntryForFunction; utils/fmgr/funcapi.c)."""
+"""The columns of functions in FROM (parser/parse_relation.c: addRangeTableEntryForFunction; utils/fmgr/funcapi.c)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _OUTPUTS: dict[str, tuple[str, ...]] = {
 
 
 def result_columns(session: Session, call: Node, name: str) -> Outputs:
-    """The columns of a function's result; ``name`` is what a scalar's column is called."""
+    """Return the columns of a function's result; ``name`` is the name of a scalar's column."""
     if "SQLValueFunction" in call:
         return [OutputColumn(name)]
     if "FuncCall" not in call:
@@ -45,10 +45,10 @@ def result_columns(session: Session, call: Node, name: str) -> Outputs:
     candidates = own_functions(session, names(function["funcname"]))
     if candidates:
         return _result_of(session, candidates[0], name) if len(candidates) == 1 else None
-    known = function["funcname"][-1]["String"]["sval"]
-    if known in _OUTPUTS:
-        return [OutputColumn(column) for column in _OUTPUTS[known]]
-    if known in _SCALARS:
+    function_name = function["funcname"][-1]["String"]["sval"]
+    if function_name in _OUTPUTS:
+        return [OutputColumn(column) for column in _OUTPUTS[function_name]]
+    if function_name in _SCALARS:
         return [OutputColumn(name)]
     return None
 
@@ -74,7 +74,7 @@ def _result_of(session: Session, proc: Proc, name: str) -> Outputs:
 
 
 def own_functions(session: Session, name: list[str]) -> list[Proc]:
-    """The unit's own functions that a name can mean."""
+    """Return the unit's own functions that a name can mean."""
     catalog = session.catalog
     if not catalog.procs:
         return []

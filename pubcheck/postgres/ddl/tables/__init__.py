@@ -138,10 +138,10 @@ def _parents(session: Session, node: Node, former: Relation | None, namespace: i
 
 
 class _Elements(Struct, gc=False):
-    """What is between the parentheses of a CREATE TABLE, with what parents and the type it is OF give.
+    """The elements of a CREATE TABLE, with those of its parents and of its type.
 
-    ``owned`` are defaults and the like that bring objects of their own, by column; ``likes`` what LIKE names, with its
-    options; ``seen`` is False where the columns of one of them are not known.
+    ``owned`` are defaults and the like that create objects of their own, by column. ``likes`` are the tables of LIKE
+    with its options. ``seen`` is False if the columns of one of them are not known.
     """
 
     columns: list[Column]
@@ -160,7 +160,7 @@ def _elements(session: Session, node: Node, parents: list[Relation]) -> _Element
         seen = of_type is not None
         columns += of_type or ()
     elements = _Elements(columns, [], [], [], seen)
-    positions = {column.name: at for at, column in enumerate(columns)}
+    positions = {column.name: position for position, column in enumerate(columns)}
     column_names: set[str] = set()
     for element in node.get("tableElts", ()):
         ((kind, body),) = element.items()
@@ -173,8 +173,8 @@ def _elements(session: Session, node: Node, parents: list[Relation]) -> _Element
             if "typeName" not in body and name not in positions and seen:
                 raise ServerError("42703", f'column "{name}" does not exist')
             if name in positions:
-                at = positions[name]
-                columns[at] = merge_column(session, columns[at], column, typed="typeName" in body)
+                position = positions[name]
+                columns[position] = merge_column(session, columns[position], column, typed="typeName" in body)
             else:
                 columns.append(column)
         elif kind == "Constraint":
@@ -191,9 +191,9 @@ def _elements(session: Session, node: Node, parents: list[Relation]) -> _Element
             copy_columns(columns, {*positions, *column_names}, source, body.get("options", 0), elements.owned)
             column_names.update(column.name for column in source.live())
     if parents or elements.likes or "ofTypename" in node:
-        for at, column in enumerate(columns, 1):
-            if column.number != at:
-                columns[at - 1] = replace(column, number=at)
+        for position, column in enumerate(columns, 1):
+            if column.number != position:
+                columns[position - 1] = replace(column, number=position)
     return elements
 
 

@@ -1,4 +1,4 @@
-"""A column as a CREATE or ALTER TABLE defines it (parser/parse_utilcmd.c: transformColumnDefinition)."""
+"""The definition of a column in CREATE or ALTER TABLE (parser/parse_utilcmd.c: transformColumnDefinition)."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ SERIAL = {
 def define_column(
     session: Session, body: Node, number: int, constraints: list[Node], owned: list[tuple[str, Node]]
 ) -> Column:
-    """A ColumnDef as a column (transformColumnDefinition).
+    """Return a ColumnDef as a column (transformColumnDefinition).
 
-    Constraints that are the table's go to ``constraints``, and what brings objects of its own (a default that may call
-    something, a serial's or identity's sequence) to ``owned``.
+    Constraints of the table go to ``constraints``. Definitions that create objects of their own (a default that may
+    call something, a serial's or identity's sequence) go to ``owned``.
     """
     name = body["colname"]
     if name in SYSTEM_COLUMNS:
@@ -192,7 +192,7 @@ _ATTRIBUTES = {
 
 
 def own_defaults(node: Node) -> set[str]:
-    """The columns of a CREATE TABLE that say what their values are unless one is given."""
+    """Return the columns of a CREATE TABLE that have a default, an identity or an expression."""
     kinds = ("CONSTR_DEFAULT", "CONSTR_IDENTITY", "CONSTR_GENERATED")
     bodies = (element["ColumnDef"] for element in node.get("tableElts", ()) if "ColumnDef" in element)
     return {
@@ -207,7 +207,7 @@ _IDENTITY_TYPES = (20, 21, 23)
 
 
 def refuse_identity_type(column: Column) -> None:
-    """Raises ServerError 22023 for an identity column of a type that is not an integer, not even a domain over one."""
+    """Raise ServerError 22023 for an identity column of a type other than an integer; domains are refused too."""
     if column.type and column.type not in _IDENTITY_TYPES:
         raise ServerError("22023", "identity column type must be smallint, integer, or bigint")
 

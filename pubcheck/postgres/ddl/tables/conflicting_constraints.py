@@ -1,5 +1,7 @@
-"""What a column may not say of itself, or not all at once (parser/parse_utilcmd.c: transformColumnDefinition,
-transformConstraintAttrs). Such a refusal is not reported; the table or column is then not created.
+"""Constraints and defaults that a column cannot have, or cannot have together (parser/parse_utilcmd.c:
+transformColumnDefinition, transformConstraintAttrs).
+
+Such a refusal is not reported; the table or column is then not created.
 """
 
 from __future__ import annotations

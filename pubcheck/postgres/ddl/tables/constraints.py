@@ -1,4 +1,4 @@
-"""The constraints of a new table: which come first, which are one, and NOT NULL as constraints with names (18)
+"""The constraints of a new table: their order, duplicates, and NOT NULL as constraints with names (18)
 (parser/parse_utilcmd.c: transformIndexConstraints; commands/tablecmds.c: AddRelationNotNullConstraints).
 """
 
@@ -15,7 +15,7 @@ from pubcheck.postgres.session import Session
 
 
 def with_not_nulls(session: Session, row: Relation, constraints: list[Node]) -> Relation:
-    """NOT NULL and PRIMARY KEY of a new table as constraints with names (18); NOT NULL is then off the list."""
+    """Return the table with its NOT NULL and PRIMARY KEY as named constraints (18), removed from the list."""
     not_nulls: list[tuple[str, NotNull]] = []
     for node in constraints:
         if node["contype"] == "CONSTR_NOTNULL":
@@ -30,8 +30,10 @@ def with_not_nulls(session: Session, row: Relation, constraints: list[Node]) -> 
             if row.seen:
                 raise ServerError("42703", f'column "{name}" of relation "{row.name}" does not exist')
             continue
-        at = column.number - 1
-        columns[at] = replace(columns[at], not_null=True, constraint=merge_not_null(columns[at], held))
+        position = column.number - 1
+        columns[position] = replace(
+            columns[position], not_null=True, constraint=merge_not_null(columns[position], held)
+        )
     constraints[:] = [node for node in constraints if node["contype"] != "CONSTR_NOTNULL"]
     row = replace(row, columns=tuple(columns)) if not_nulls else row
     named = name_constraints(session, row)
@@ -39,21 +41,23 @@ def with_not_nulls(session: Session, row: Relation, constraints: list[Node]) -> 
 
 
 def merge_not_null(column: Column, new: NotNull) -> NotNull:
-    """A table's own NOT NULL constraint next to the one that its column has already, its own or inherited."""
-    known = column.constraint
-    if not column.not_null or known is None:
+    """Return a table's own NOT NULL constraint merged with the existing one of its column, its own or inherited."""
+    existing = column.constraint
+    if not column.not_null or existing is None:
         return new if not column.not_null or new.name or new.no_inherit else NotNull()
-    if known.inherited and new.no_inherit:
+    if existing.inherited and new.no_inherit:
         raise ServerError("42804", f'cannot define not-null constraint with NO INHERIT on column "{column.name}"')
     return NotNull(
-        new.name or (known.name if known.local else ""),
-        inherited=known.inherited,
-        no_inherit=new.no_inherit or (known.local and known.no_inherit),
+        new.name or (existing.name if existing.local else ""),
+        inherited=existing.inherited,
+        no_inherit=new.no_inherit or (existing.local and existing.no_inherit),
     )
 
 
 def order_constraints(constraints: list[Node]) -> list[Node]:
-    """Keys before the rest: transformIndexConstraints puts the primary key first, foreign keys come last."""
+    """Return the constraints in the server's order: the primary key first, then keys, foreign keys last
+    (transformIndexConstraints).
+    """
     if len(constraints) > 1:
         constraints = _without_repeated_keys(constraints)
     if len(constraints) < 2:
@@ -72,10 +76,10 @@ def _without_repeated_keys(constraints: list[Node]) -> list[Node]:
     for constraint in sorted(constraints, key=lambda item: item["contype"] != "CONSTR_PRIMARY"):
         if constraint["contype"] in ("CONSTR_PRIMARY", "CONSTR_UNIQUE") and "indexname" not in constraint:
             definition = repr([without_locations(constraint.get(field)) for field in _KEY_FIELDS])
-            known = first.get(definition)
-            if known is not None and constraint["contype"] == "CONSTR_UNIQUE":
+            existing = first.get(definition)
+            if existing is not None and constraint["contype"] == "CONSTR_UNIQUE":
                 if "conname" in constraint:
-                    known.setdefault("conname", constraint["conname"])
+                    existing.setdefault("conname", constraint["conname"])
                 continue
             constraint = first[definition] = {**constraint}
         kept.append(constraint)

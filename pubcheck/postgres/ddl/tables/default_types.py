@@ -1,5 +1,6 @@
-"""Of what type a default is, and whether it shows at a glance that its column can have it (catalog/heap.c:
-cookDefault). What does not show takes all that reads expressions: ``ddl.defaults``.
+"""The type of a default, and whether it clearly fits its column (catalog/heap.c: cookDefault).
+
+If it is not clear, ``ddl.defaults`` analyses the expression.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ _TYPES_OF_CALLS = {"now": TIMESTAMPTZ, "nextval": INT8, "gen_random_uuid": UUID}
 
 
 def default_type(session: Session, expression: Node, column: int) -> int:
-    """The type of a default without what assignment to a column of type ``column`` adds; 0 where it does not show."""
+    """Return the type of a default before its assignment to a column of type ``column``; 0 if it is not clear."""
     ((kind, body),) = expression.items()
     if kind == "A_Const":
         if "sval" in body:
@@ -49,14 +50,16 @@ def default_type(session: Session, expression: Node, column: int) -> int:
             return 0
     if kind == "FuncCall":
         parts = names(body["funcname"])
-        known = _TYPES_OF_CALLS.get(parts[-1], 0) if len(parts) == 1 or parts[0] == "pg_catalog" else 0
-        return 0 if known and session.catalog.procs and functions_named(session, parts) else known
+        oid = _TYPES_OF_CALLS.get(parts[-1], 0) if len(parts) == 1 or parts[0] == "pg_catalog" else 0
+        return 0 if oid and session.catalog.procs and functions_named(session, parts) else oid
     return type_of(body["op"]) if kind == "SQLValueFunction" else 0
 
 
 def is_simple(expression: Node) -> bool:
-    """A literal, CURRENT_TIMESTAMP and its like or a call without arguments, cast or not: most defaults are, and they
-    use no sequence."""
+    """Whether a default is a literal, CURRENT_TIMESTAMP and its like or a call without arguments, cast or not.
+
+    Most defaults are, and they use no sequence.
+    """
     expression = uncast(expression)
     if "A_Const" in expression or "SQLValueFunction" in expression:
         return True
@@ -65,7 +68,7 @@ def is_simple(expression: Node) -> bool:
 
 
 def constant(expression: Node) -> Node | None:
-    """The literal that a default is, cast or not."""
+    """Return the literal that a default is, cast or not."""
     return uncast(expression).get("A_Const")
 
 
@@ -107,5 +110,5 @@ def suits(session: Session, column_type: int, expression_type: int, expression: 
     own = session.catalog.types.get(expression_type)
     if own is not None and own.kind == "e":
         return text["sval"] in own.labels
-    known = _LITERALS.get(expression_type)
-    return known is not None and known.fullmatch(text["sval"]) is not None
+    pattern = _LITERALS.get(expression_type)
+    return pattern is not None and pattern.fullmatch(text["sval"]) is not None

@@ -1,5 +1,5 @@
-"""What a column holds unless it is given, and the objects and dependencies that come with that: defaults, sequences,
-generation expressions (catalog/heap.c: StoreAttrDefault).
+"""Defaults of columns, and the objects and dependencies that come with them: sequences and generation expressions
+(catalog/heap.c: StoreAttrDefault).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pubcheck.postgres.session.columns import SYSTEM_COLUMNS
 
 
 def attach_default(session: Session, relation: int, name: str, definition: Node) -> None:
-    """What a default, an identity or a generation expression brings and depends on (StoreAttrDefault)."""
+    """Add the objects and dependencies of a default, an identity or a generation expression (StoreAttrDefault)."""
     row = session.catalog.relations[relation]
     column = row.column(name)
     if column is None:
@@ -95,16 +95,16 @@ def refuse_default(session: Session, row: Relation, column: Column, expression: 
 
 
 def copy_defaults(session: Session, relation: int, own: set[str], sources: list[Relation]) -> None:
-    """What defaults and expressions that came with the columns of other tables depend on."""
+    """Add the dependencies of defaults and expressions that came with the columns of other tables."""
     catalog = session.catalog
     for column in catalog.relations[relation].live():
         if column.name in own:
             continue
         uses: list[tuple[str, int, int]] = []
         for source in sources if column.generated or column.has_default else ():
-            known = source.column(column.name)
-            if known is not None and (known.has_default or known.generated):
-                uses = _uses_of_default(session, source.oid, known.number)
+            source_column = source.column(column.name)
+            if source_column is not None and (source_column.has_default or source_column.generated):
+                uses = _uses_of_default(session, source.oid, source_column.number)
                 break
         if column.generated:
             attach_default(session, relation, column.name, {"contype": "CONSTR_GENERATED", "uses": uses})
@@ -124,7 +124,7 @@ def _uses_of_default(session: Session, relation: int, number: int) -> list[tuple
 
 
 def add_use_of_default(session: Session, relation: int, number: int, used: tuple[str, int, int]) -> None:
-    """The default of a column depends on something more."""
+    """Add a dependency to the default of a column."""
     uses = _uses_of_default(session, relation, number)
     if used not in uses:
         _default(session, relation, number, [used])

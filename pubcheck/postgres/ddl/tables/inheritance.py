@@ -1,4 +1,4 @@
-"""What a table gets from its parents, or from the type it is OF: columns, constraints, and as a partition keys
+"""The columns and constraints that a table gets from its parents or its type, and a partition's keys
 (commands/tablecmds.c: MergeAttributes, MergeChildAttribute, CloneForeignKeyConstraints).
 """
 
@@ -20,7 +20,7 @@ from pubcheck.postgres.session import Session
 
 
 def check_parent(session: Session, parent: Relation, partition: bool, persistence: str) -> None:
-    """What MergeAttributes and transformPartitionBound refuse about a parent."""
+    """Raise the errors of MergeAttributes and transformPartitionBound about a parent."""
     if not session.owns(parent.owner):
         raise ServerError("42501", f"must be owner of table {parent.name}")
     if partition and parent.kind != "p" and parent.seen:
@@ -42,7 +42,7 @@ def check_parent(session: Session, parent: Relation, partition: bool, persistenc
 
 
 def inherited_columns(session: Session, parents: Iterable[Relation]) -> list[Column]:
-    """MergeAttributes: the parents' columns in order; equal names are one column."""
+    """Return the parents' columns in order; equal names are one column (MergeAttributes)."""
     columns: list[Column] = []
     positions: dict[str, int] = {}
     identities = session.catalog.major.partitions_inherit_identity
@@ -51,8 +51,8 @@ def inherited_columns(session: Session, parents: Iterable[Relation]) -> list[Col
             above = column.constraint
             if above is not None and above.no_inherit:
                 column, above = replace(column, not_null=False), None
-            at = positions.get(column.name)
-            if at is None:
+            position = positions.get(column.name)
+            if position is None:
                 positions[column.name] = len(columns)
                 columns.append(
                     replace(
@@ -64,25 +64,25 @@ def inherited_columns(session: Session, parents: Iterable[Relation]) -> list[Col
                     )
                 )
                 continue
-            known = columns[at]
-            if wrong := difference(known, column):
+            existing = columns[position]
+            if wrong := difference(existing, column):
                 raise ServerError(DIFFERENT[wrong], f'inherited column "{column.name}" has a {wrong} conflict')
-            if known.generated != column.generated:
+            if existing.generated != column.generated:
                 raise ServerError("42804", f'inherited column "{column.name}" has a generation conflict')
-            held = known.constraint
+            held = existing.constraint
             if column.not_null and above is not None:
                 held = NotNull(above.name, 1, False) if held is None else replace(held, inherited=held.inherited + 1)
-            columns[at] = replace(
-                known,
-                inherited=known.inherited + 1,
-                not_null=known.not_null or column.not_null,
+            columns[position] = replace(
+                existing,
+                inherited=existing.inherited + 1,
+                not_null=existing.not_null or column.not_null,
                 constraint=held,
             )
     return columns
 
 
 def columns_of_type(session: Session, node: Node) -> list[Column] | None:
-    """The columns of a composite type; None where the type was not seen."""
+    """Return the columns of a composite type; None if the type is unknown."""
     oid = session.type_oid(node)
     row = session.catalog.types.get(oid)
     if row is None and not oid:
@@ -92,50 +92,50 @@ def columns_of_type(session: Session, node: Node) -> list[Column] | None:
     return list(session.catalog.relations[row.relation].live())
 
 
-def merge_column(session: Session, known: Column, column: Column, *, typed: bool) -> Column:
-    """A column merged into the inherited one of its name, or that of the table's type (MergeChildAttribute).
+def merge_column(session: Session, existing: Column, column: Column, *, typed: bool) -> Column:
+    """Return a column merged into the inherited one of its name, or that of the table's type (MergeChildAttribute).
 
-    Raises ServerError 42804, 42P21 or 42611 where type, collation or generation differ. ``typed``: it says its type.
+    Raises ServerError 42804, 42P21 or 42611 if type, collation or generation differ. ``typed``: it names its type.
     """
-    if typed and (wrong := difference(known, column)):
+    if typed and (wrong := difference(existing, column)):
         raise ServerError(DIFFERENT[wrong], f'column "{column.name}" has a {wrong} conflict')
-    if known.inherited:
-        _refuse_generation(session, known, column)
-    constraint = known.constraint
+    if existing.inherited:
+        _refuse_generation(session, existing, column)
+    constraint = existing.constraint
     if column.not_null and session.catalog.major.named_not_null:
-        constraint = merge_not_null(known, column.constraint or NotNull())
+        constraint = merge_not_null(existing, column.constraint or NotNull())
     return replace(
-        known,
-        local=known.local or typed,
-        not_null=known.not_null or column.not_null,
-        has_default=known.has_default or column.has_default,
-        default_type=column.default_type if column.has_default else known.default_type,
-        identity=column.identity or known.identity,
-        generated=column.generated or known.generated,
-        expression=column.expression if column.generated else known.expression,
+        existing,
+        local=existing.local or typed,
+        not_null=existing.not_null or column.not_null,
+        has_default=existing.has_default or column.has_default,
+        default_type=column.default_type if column.has_default else existing.default_type,
+        identity=column.identity or existing.identity,
+        generated=column.generated or existing.generated,
+        expression=column.expression if column.generated else existing.expression,
         constraint=constraint,
-        tree=column.tree if column.generated else known.tree,
+        tree=column.tree if column.generated else existing.tree,
     )
 
 
-def _refuse_generation(session: Session, known: Column, column: Column) -> None:
+def _refuse_generation(session: Session, existing: Column, column: Column) -> None:
     """What a child's column may not say about an inherited one's generation."""
     own = session.catalog.major.own_generation
-    if known.generated:
+    if existing.generated:
         if column.generated and not own:
             raise ServerError("42611", f'child column "{column.name}" specifies generation expression')
         if column.has_default and not column.generated:
             raise ServerError("42611", f'column "{column.name}" inherits from generated column but specifies default')
         if column.identity:
             raise ServerError("42611", f'column "{column.name}" inherits from generated column but specifies identity')
-        if column.generated and column.generated != known.generated:
+        if column.generated and column.generated != existing.generated:
             raise ServerError("42611", f'column "{column.name}" inherits from generated column of different kind')
     elif column.generated and own:
         raise ServerError("42611", f'child column "{column.name}" specifies generation expression')
 
 
 def inherit_constraints(session: Session, parent: Relation, child: int) -> None:
-    """CHECK constraints come down to children, foreign keys to partitions."""
+    """Copy CHECK constraints to children, and foreign keys to partitions."""
     catalog = session.catalog
     for oid in catalog.constraints_of.get(parent.oid):
         constraint = catalog.constraints[oid]
@@ -168,7 +168,7 @@ def copy_check(session: Session, constraint: Constraint, target: int, *, inherit
 
 
 def clone_foreign_key(session: Session, constraint: Constraint, parent: Relation, child: int) -> None:
-    """A partitioned table's foreign key holds for each partition (CloneForeignKeyConstraints)."""
+    """Copy a partitioned table's foreign key to a partition (CloneForeignKeyConstraints)."""
     catalog = session.catalog
     row = catalog.relations[child]
     named = [row.column(parent.columns[key - 1].name) for key in constraint.keys]
@@ -194,7 +194,7 @@ def clone_foreign_key(session: Session, constraint: Constraint, parent: Relation
 
 
 def clone_indexes(session: Session, parent: Relation, child: int) -> None:
-    """A new partition gets the indexes and keys of its parent."""
+    """Give a new partition the indexes and keys of its parent."""
     catalog = session.catalog
     for oid in catalog.indexes_of.get(parent.oid):
         index = catalog.indexes[oid]

@@ -1,4 +1,4 @@
-"""LIKE: what a table copies from another once and for all (parser/parse_utilcmd.c: transformTableLikeClause,
+"""LIKE: the parts of another table that a new table copies (parser/parse_utilcmd.c: transformTableLikeClause,
 expandTableLikeClause).
 """
 
@@ -53,14 +53,14 @@ def copy_columns(
 
 
 def with_columns(session: Session, source: Relation) -> Relation:
-    """What LIKE names, with its columns and their types: those of the server's own catalogs are not kept with it."""
-    known = session.syscache.builtin.columns(source.name) if source.oid < FIRST_NORMAL_OID else None
-    if known is None:
+    """Return a table of LIKE with its columns and types, also for the server's own catalogs."""
+    columns = session.syscache.builtin.columns(source.name) if source.oid < FIRST_NORMAL_OID else None
+    if columns is None:
         return source
     if session.catalog.major.named_not_null:
         # They have no constraints, which is what LIKE copies.
-        known = tuple(replace(column, not_null=False) for column in known)
-    return replace(source, columns=known)
+        columns = tuple(replace(column, not_null=False) for column in columns)
+    return replace(source, columns=columns)
 
 
 def _indexes_of_catalog(session: Session, source: Relation) -> Iterator[IndexSpec]:

@@ -1,5 +1,5 @@
-"""Partition keys that take a closer look: expressions, and types that may have no order or hash
-(commands/tablecmds.c: ComputePartitionAttrs).
+"""Partition keys that need analysis: expressions, and types that may have no order or hash (commands/tablecmds.c:
+ComputePartitionAttrs).
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from pubcheck.postgres.session import Session
 
 
 def refuse_key(session: Session, row: Relation, element: Node, number: int, method: str) -> None:
-    """Raises ServerError where the server certainly refuses one key: the column of that number, or an expression.
+    """Raise ServerError if the server certainly refuses one key: the column of that number, or an expression.
 
-    ``method``: b(tree) or h(ash), of which its type needs an operator class.
+    ``method``: b(tree) or h(ash), for which its type needs an operator class.
     """
     with only_certain(session):
         of_type = row.columns[number - 1].type if number else _type_of(session, row, element["expr"])
@@ -54,9 +54,10 @@ def _type_of(session: Session, row: Relation, tree: Node) -> int:
 
 
 def value_of(session: Session, column: Column, tree: Node) -> tuple[Any] | None:
-    """The value of an expression in a bound, as ``bound_values.read_value`` gives it (transformPartitionBoundValue).
+    """Return the value of an expression in a bound, like ``partition_bound_values.read_value``
+    (transformPartitionBoundValue).
 
-    Raises ServerError where the server certainly refuses it.
+    Raises ServerError if the server certainly refuses it.
     """
     values: list[tuple[Any]] = []
     refuse_out_of_place(tree, "partition bound", columns="partition bound expression")

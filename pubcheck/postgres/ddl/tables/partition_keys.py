@@ -15,7 +15,7 @@ from pubcheck.postgres.session.columns import SYSTEM_COLUMNS
 
 
 def with_partition_key(session: Session, row: Relation, spec: Node) -> Relation:
-    """The table with its partition key; columns inside expressions of the key are bound to it too."""
+    """Return the table with its partition key; it also depends on the columns inside expressions of the key."""
     if spec["strategy"] == "PARTITION_STRATEGY_LIST" and len(spec.get("partParams", ())) > 1:
         raise ServerError("42P17", 'cannot use "list" partition strategy with more than one column')
     keys = partition_key(row, spec)
@@ -31,7 +31,7 @@ def with_partition_key(session: Session, row: Relation, spec: Node) -> Relation:
 
 
 def partition_key(row: Relation, spec: Node) -> tuple[int, ...]:
-    """The numbers of a partition key's columns, 0 for an expression (transformPartitionSpec)."""
+    """Return the numbers of a partition key's columns, 0 for an expression (transformPartitionSpec)."""
     keys = []
     for item in spec.get("partParams", ()):
         name = item["PartitionElem"].get("name")

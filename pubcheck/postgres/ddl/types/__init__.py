@@ -1,5 +1,7 @@
-"""What the types of all kinds have in common: their names, their arrays and their shells (commands/typecmds.c,
-catalog/pg_type.c). Each kind has its own module in this package.
+"""The common parts of all kinds of types: their names, their arrays and their shells (commands/typecmds.c,
+catalog/pg_type.c).
+
+Each kind has its own module in this package.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from pubcheck.postgres.session import Session
 
 
 def free_type_name(session: Session, namespace: int, name: str) -> None:
-    """Make sure that a type may be called so; an array type in the way gets another name (moveArrayTypeName).
+    """Free a name for a type: an array type of that name gets another one (moveArrayTypeName).
 
     Raises ServerError 42710.
     """
@@ -36,13 +38,13 @@ def shell_named(session: Session, namespace: int, name: str) -> Type | None:
 
 
 def refuse_shell(row: Type) -> None:
-    """Raises ServerError 42704 for a type of which only the name is known."""
+    """Raise ServerError 42704 for a type of which only the name is known."""
     if row.shell:
         raise ServerError("42704", f'type "{row.name}" is only a shell')
 
 
 def new_type_oid(session: Session, namespace: int, name: str) -> int:
-    """The oid of a type that is created: that of the shell of its name, which it fills in, or a new one (TypeCreate).
+    """Return the oid of a type that is created: that of its shell, which it fills in, or a new one (TypeCreate).
 
     Raises ServerError 42710.
     """
@@ -54,7 +56,7 @@ def new_type_oid(session: Session, namespace: int, name: str) -> int:
 
 
 def free_row_type_name(session: Session, namespace: int, name: str) -> None:
-    """As new_type_oid for the type of a new relation's rows, which is made when it is first asked for."""
+    """Free a name for the row type of a new relation, which is created when it is first used."""
     oid = session.catalog.type_names.get((namespace, name))
     if oid is not None:
         row = session.catalog.types[oid]

@@ -30,7 +30,7 @@ def create_composite(session: Session, node: Node) -> None:
     columns: list[Column] = []
     for number, item in enumerate(node.get("coldeflist", ()), 1):
         columns.append(_attribute(session, item["ColumnDef"], number))
-        if any(known.name == columns[-1].name for known in columns[:-1]):
+        if any(earlier.name == columns[-1].name for earlier in columns[:-1]):
             raise ServerError("42701", f'column "{columns[-1].name}" specified more than once')
     owner = session.setting("role")
     relation = Relation(catalog.new_oid(), name, namespace, "c", owner, columns=tuple(columns), identity="n", seen=True)
@@ -60,8 +60,10 @@ def _typed(session: Session, column: Column, body: Node) -> Column:
 
 
 def alter_composite(session: Session, node: Node) -> Iterator[tuple[int, Node]]:
-    """ALTER TYPE ... ADD, DROP, ALTER ATTRIBUTE: the tables OF the type, each with the command that it gets as well
-    under CASCADE, as soon as the type has it."""
+    """ALTER TYPE ...
+
+    ADD, DROP, ALTER ATTRIBUTE: change the type, and yield the tables OF it with their commands (CASCADE).
+    """
     row = session.relation(node["relation"])
     if not row.seen:
         return
@@ -121,7 +123,7 @@ def _alter_attribute(session: Session, command: Node, oid: int, cascade: bool) -
         _refuse_stored(session, row.name, catalog.type_names.get((row.namespace, row.name), 0), set())
         column = require_column(session, oid, name)
         new = _typed(session, column, body)
-        put_columns(session, row, tuple(new if known is column else known for known in row.columns))
+        put_columns(session, row, tuple(new if attribute is column else attribute for attribute in row.columns))
         catalog.forget_dependencies((RELATION, oid), column.number, on=(TYPE, column.type))
         catalog.depend((RELATION, oid, new.number), (TYPE, new.type, 0), NORMAL)
 

@@ -69,9 +69,9 @@ def alter_enum(session: Session, node: Node) -> None:
         elif neighbor not in labels:
             raise ServerError("22023", f'"{neighbor}" is not an existing enum label')
         else:
-            at = labels.index(neighbor) + (1 if node.get("newValIsAfter") else 0)
+            position = labels.index(neighbor) + (1 if node.get("newValIsAfter") else 0)
             before = list(labels)
-            labels = EnumLabels((*before[:at], label, *before[at:]))
+            labels = EnumLabels((*before[:position], label, *before[position:]))
         # From 17 on the values of a type that the transaction made itself may be used (EnumTypeUncommitted).
         if session.transaction is not None and not (row.oid in session.enums and catalog.major.number >= 17):
             session.labels.add((row.oid, label))

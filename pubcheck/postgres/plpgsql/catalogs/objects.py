@@ -58,8 +58,8 @@ def pg_type(session: Session, conditions: Conditions) -> Scan:
             elif spaces is not None:
                 closed = closed and namespace != PG_CATALOG and session.is_closed(TYPE, namespace, name)
         if spaces is None:
-            known = builtins(catalog.major.number).type("pg_catalog", name)
-            closed = closed and all_relations_known(session) and not session.extensions and not known
+            is_builtin = builtins(catalog.major.number).type("pg_catalog", name)
+            closed = closed and all_relations_known(session) and not session.extensions and not is_builtin
     return Scan(rows, closed)
 
 
@@ -105,8 +105,8 @@ def objects_of_kind(kind: str, column: str, relation: str = "") -> Reader:
                 rows.append((values, True))
         owners = conditions.get(relation) if relation else None
         if owners is not None:
-            known = [catalog.relations.get(oid) for oid in owners]
-            return Scan(rows, not session.blind and all(table is not None and table.seen for table in known))
+            owner_relations = [catalog.relations.get(oid) for oid in owners]
+            return Scan(rows, not session.blind and all(table is not None and table.seen for table in owner_relations))
         return Scan(rows, False)
 
     return read

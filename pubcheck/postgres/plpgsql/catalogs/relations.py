@@ -226,6 +226,6 @@ def pg_inherits(session: Session, conditions: Conditions) -> Scan:
     rows: list[tuple[Row, bool]] = []
     for row in catalog.relations.values():
         rows += [({"inhrelid": row.oid, "inhparent": parent}, row.seen) for parent in row.parents]
-    known = [catalog.relations.get(oid) for oid in children or ()]
-    closed = children is not None and all(row is not None and row.seen for row in known)
+    children_rows = [catalog.relations.get(oid) for oid in children or ()]
+    closed = children is not None and all(row is not None and row.seen for row in children_rows)
     return Scan(rows, (closed or all_relations_known(session)) and not session.blind)

@@ -74,8 +74,8 @@ _SERVERS_OWN = (PG_CATALOG, PG_TOAST, INFORMATION_SCHEMA)
 
 def relations_of(session: Session, kinds: str, oids: tuple[Value, ...]) -> tuple[list[Relation], bool]:
     """Return the relations of these kinds and oids, and whether the list is complete."""
-    known = session.catalog.relations
-    rows = [known[oid] for oid in oids if oid in known]
+    relations = session.catalog.relations
+    rows = [relations[oid] for oid in oids if oid in relations]
     return [row for row in rows if row.kind in kinds], len(rows) == len(oids)
 
 
