@@ -15,7 +15,7 @@ from pubcheck.postgres.session import Session
 
 
 def with_not_nulls(session: Session, row: Relation, constraints: list[Node]) -> Relation:
-    """Return the table with its NOT NULL and PRIMARY KEY as named constraints (18), removed from the list."""
+    """Return the table with its NOT NULL and PRIMARY KEY as named constraints (18)."""
     not_nulls: list[tuple[str, NotNull]] = []
     for node in constraints:
         if node["contype"] == "CONSTR_NOTNULL":
