@@ -140,7 +140,7 @@ class Diagnostic(Struct, frozen=True, kw_only=True):
 
     @property
     def refused(self) -> bool:
-        """Whether this says that the server certainly refuses the statement (design, section 2)."""
+        """Whether this says that the server certainly refuses the statement."""
         return self.phase == "ddl" and self.server is not None and self.certainty == "certain"
 
     def sort_key(self) -> tuple[Any, ...]:

@@ -126,7 +126,7 @@ class Finding(Struct, frozen=True):
 
 
 class Report(Struct, frozen=True):
-    """The findings of a run, in the order of design section 5, with the majors checked, files and statements."""
+    """The findings of a run, in the order of the report, with the majors checked, files and statements."""
 
     findings: tuple[Finding, ...]
     postgres: tuple[int, ...]

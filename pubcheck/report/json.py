@@ -1,4 +1,4 @@
-"""The JSON document of design section 5; `schema.json` next to this file describes it."""
+"""The JSON document of a run; `schema.json` next to this file describes it."""
 
 from __future__ import annotations
 

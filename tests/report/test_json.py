@@ -1,4 +1,4 @@
-"""The JSON report: the fields and order of design section 5, held to the schema that ships."""
+"""The JSON report: its fields and order, compared with the schema that ships."""
 
 from __future__ import annotations
 

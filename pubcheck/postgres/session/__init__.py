@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class Session(Relations):
     """The state of one connection.
 
-    ``complete``: the unit is the whole database (design, section 2), except for the objects of ``platform``.
+    ``complete``: the unit is the whole database, except for the objects of ``platform``.
     """
 
     def __init__(self, catalog: Catalog, *, complete: bool = False, platform: Platform | None = None) -> None:

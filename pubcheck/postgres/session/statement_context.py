@@ -44,7 +44,7 @@ class Uncertainty:
 
 
 class Visibility(Rights):
-    """``complete``: the unit is the whole database (design, section 2), except for the objects of ``platform``."""
+    """``complete``: the unit is the whole database, except for the objects of ``platform``."""
 
     blind, healed, joined, restless = Uncertainty(), Uncertainty(), Uncertainty(), Uncertainty()
 
