@@ -80,3 +80,19 @@ def test_an_index_whose_predicate_is_not_known_is_not_refused_as_partial(predica
     """If the predicate is folded to TRUE, PostgreSQL 15 to 18 take the index as replica identity."""
     script = f"CREATE TABLE t (a int NOT NULL); CREATE UNIQUE INDEX u ON t (a) WHERE {predicate};"
     assert answers(lint(script + "ALTER TABLE t REPLICA IDENTITY USING INDEX u;")) == []
+
+
+def test_a_function_of_a_schema_that_is_not_visible_is_a_user_s_in_a_row_filter() -> None:
+    """No server accepts it: without the schema it is 3F000, without the function 42883, with both 0A000."""
+    diagnostics = lint("CREATE TABLE t (i int PRIMARY KEY); CREATE PUBLICATION p FOR TABLE t WHERE (s.f(i));")
+    assert [(each.rule, each.certainty) for each in diagnostics if each.severity == "error"] == [("PUB210", "assumed")]
+
+
+def test_a_name_that_is_missing_later_takes_nothing_from_the_table_that_had_it_before() -> None:
+    """PostgreSQL 15 to 18 answer 42710 to the first ADD, where the table still exists."""
+    script = (
+        "CREATE TABLE t (a int PRIMARY KEY); CREATE PUBLICATION p FOR TABLE t; ALTER PUBLICATION p ADD TABLE t;"
+        " DROP TABLE t; ALTER PUBLICATION p ADD TABLE t; CREATE SCHEMA s; CREATE TABLE s.t (a int);"
+    )
+    rules = [each.rule for each in lint(script, complete=True)]
+    assert [rule for rule in rules if rule in ("PUB130", "PUB107")] == ["PUB130", "PUB107"]

@@ -296,7 +296,11 @@ class StatementReporter:
 
     def _rests_on_misspelling(self, diagnostic: Diagnostic) -> bool:
         """Whether a table is "already a member" only because of a name that is probably misspelt."""
-        return diagnostic.rule == "PUB130" and diagnostic.object in self._misspelt_tables
+        return (
+            diagnostic.rule == "PUB130"
+            and diagnostic.certainty == "assumed"
+            and diagnostic.object in self._misspelt_tables
+        )
 
     def _complete_missing(self, statements: Statements) -> None:
         """Say of missing names where they are created later, or which names are similar."""

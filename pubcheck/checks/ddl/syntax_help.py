@@ -33,10 +33,10 @@ _SYNTAX = (
     ),
     (
         rf"^alter publication {_NAME} (?:add|set|drop) (?:tables? )?if (?:not )?exists",
-        "ADD and DROP know no IF [NOT] EXISTS: do it in a DO block with EXCEPTION WHEN duplicate_object (for DROP "
+        "ADD and DROP do not accept IF [NOT] EXISTS: use a DO block with EXCEPTION WHEN duplicate_object (for DROP "
         f"undefined_object), {_LOOK_FIRST} pg_publication_tables WHERE ...)",
     ),
-    (r"^\w+ publication '", "a publication's name stands in double quotes or in none"),
+    (r"^\w+ publication '", "write the publication's name in double quotes or without quotes"),
     (
         rf"^\w+ publication [^\s(),.]+\.{_NAME}",
         "a publication belongs to the database, not to a schema: its name has no dot",
@@ -62,12 +62,12 @@ _SYNTAX = (
     ),
     (
         rf"^alter publication {_NAME} (?:add|drop) all (?:tables|sequences)\b",
-        "ALL TABLES can be neither added nor dropped: drop the publication and create it anew",
+        "ALL TABLES cannot be added or dropped: drop the publication and create it again",
     ),
     (r" except (?:\(|table\b)", f"{_NINETEEN} or later (EXCEPT); list the tables that are to be published"),
     (r" for all tables where\b", "FOR ALL TABLES takes no row filter: list the tables, each with its own WHERE"),
     (r" for all tables \(", "FOR ALL TABLES takes no column list: list the tables, each with its own"),
-    (r" for all tables ,", "FOR ALL TABLES stands alone; it holds every table already"),
+    (r" for all tables ,", "FOR ALL TABLES cannot be combined with other objects; it publishes every table already"),
     # What kind of object.
     (r" (?:for|add|set|drop) table in schema\b", "write TABLES IN SCHEMA, in the plural"),
     (r" (?:for|add|set|drop) tables (?!in\b)", "write TABLE, in the singular, before names of tables"),
@@ -105,10 +105,10 @@ _SYNTAX = (
     ),
     # Tables.
     (r" , current_schema\b| table current_schema\b", "write TABLES IN SCHEMA before CURRENT_SCHEMA"),
-    (r" where (?!\()", "the row filter stands in parentheses: WHERE (...)"),
+    (r" where (?!\()", "put the row filter in parentheses: WHERE (...)"),
     (r" where \(\)", "the row filter is empty: leave WHERE () out"),
     (r" where \(\S*\) \(", "the column list comes before the row filter: t (a, b) WHERE (...)"),
-    (r" where \(\S*\) (?:and|or)\b", "one pair of parentheses stands around the whole row filter: WHERE (a AND b)"),
+    (r" where \(\S*\) (?:and|or)\b", "put one pair of parentheses around the whole row filter: WHERE (a AND b)"),
     (rf" only {_NAME} \*", "ONLY and * say opposite things: keep one"),
     (
         rf"(?: table| ,(?! tables?\b))(?: only)? (?!only\b){_NAME} (?!where\b|with\b)(?:[^\W\d]|\"q\")",

@@ -1,4 +1,4 @@
-"""Tables whose REPLICA IDENTITY names an index that is no more, where no publication says so yet."""
+"""Tables whose REPLICA IDENTITY names a dropped index, where no publication says so yet."""
 
 from __future__ import annotations
 

@@ -163,7 +163,7 @@ def _finding(
     )
 
 
-_ANEW = {"dropped": "made anew", "renamed": "another one now,"}
+_ANEW = {"dropped": "recreated", "renamed": "replaced by a renamed one,"}
 
 
 def _statement(place: Place) -> tuple[int, int]:

@@ -30,7 +30,7 @@ def set_drops_members(context: RuleContext) -> Iterator[RuleFinding]:
         way = f"name all members in SET; or ALTER PUBLICATION {identifier(publication.name)} ADD TABLE ..., which "
         way += "leaves the others alone; DROP TABLE ... says that they are meant to go"
         if _sets_one(catalog, oid, place):
-            way += "; an ADD TABLE that may run again stands in a DO block with EXCEPTION WHEN duplicate_object"
+            way += "; put an ADD TABLE that may run again into a DO block with EXCEPTION WHEN duplicate_object"
         yield RuleFinding(
             rule="PUB709",
             message=f'{listed(names, "table")} {_is(names)} no longer in publication "{publication.name}": SET '
@@ -163,7 +163,7 @@ def no_longer_published(context: RuleContext) -> Iterator[RuleFinding]:
         yield RuleFinding(
             rule="PUB705",
             message=f"{context.name(relation)} is {word}, and not in {listed(quoted(lost), 'publication')}: a "
-            "publication knows its tables, not their names",
+            "publication refers to tables by OID, not by name",
             help=f"ALTER PUBLICATION {identifier(lost[0])} ADD TABLE {qualified(context.name(relation))}; "
             "subscribers then REFRESH PUBLICATION",
             place=relation.place or former.place,
@@ -280,7 +280,9 @@ def partitions_moved(context: RuleContext) -> Iterator[RuleFinding]:
         above = context.name(parent) if parent is not None else "its root"
         if moved.by == "detached":
             rows = [row for row in rows if still_out(catalog, row.oid, relation.oid)]
-            message = "{table} is no longer published by {publications}: it was so as a partition of {above} only"
+            message = (
+                "{table} is no longer published by {publications}: it was published only as a partition of {above}"
+            )
             way = "ALTER PUBLICATION ... ADD TABLE, if its changes are still to be sent"
             severity: Any = "note"
         else:

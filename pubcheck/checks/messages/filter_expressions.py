@@ -22,7 +22,7 @@ MESSAGES: Messages = {
             'the row filter reads "{column}" where it cannot be referenced', "filter on the columns of {table} alone"
         ),
         "no-table-of-name": MessageTemplate(
-            'the row filter speaks of "{name}", and only the columns of {table} can be read',
+            'the row filter refers to "{name}", but only the columns of {table} can be read',
             "write the column without a table's name; there are neither aliases nor other tables in a row filter",
         ),
         "no-schema-of-expression": MessageTemplate(
@@ -39,7 +39,7 @@ MESSAGES: Messages = {
     },
     "PUB202": {
         "no-table-of-child": MessageTemplate(
-            'the row filter says "{name}.", and it is read anew for each child table, which has another name',
+            'the row filter says "{name}.", and it is parsed again for each child table, which has another name',
             'write the columns without "{name}.", or ONLY before the table',
         ),
     },
@@ -76,7 +76,7 @@ MESSAGES: Messages = {
     "PUB204": {
         "argument-type": (
             MessageTemplate(
-                "the row filter is no condition, but a value of type {type}",
+                "the row filter is not a condition but a value of type {type}",
                 "compare it with something, as in <> 0 or IS NOT NULL",
                 where={"what": ("PUBLICATION WHERE",)},
             ),
@@ -88,7 +88,7 @@ MESSAGES: Messages = {
     },
     "PUB205": {
         "literal-syntax": MessageTemplate(
-            'the literal "{text}" in the row filter is no {type}',
+            'the literal "{text}" in the row filter is not a valid {type}',
             "write a value of that type; the type is that of what the literal is compared with",
         ),
         "literal-date-out-of-range": MessageTemplate(
@@ -188,7 +188,7 @@ MESSAGES: Messages = {
         "via-root-needed": MessageTemplate(
             'partitioned table "{relation}" of publication "{publication}" has a {what}, which needs '
             "publish_via_partition_root",
-            "take it off first: ALTER PUBLICATION {publication:sql} SET with the whole list anew",
+            "remove it first: ALTER PUBLICATION {publication:sql} SET with the whole list",
         ),
     },
     "PUB605": {"row-error": UNEXPLAINED},

@@ -19,7 +19,8 @@ MESSAGES: Messages = {
         "table-not-member": MessageTemplate(
             '"{relation}" is not itself in {the_publication}, so it cannot be dropped from it',
             "leave it out; a table that is published through its schema or its partitioned table cannot be dropped by "
-            "itself, and a child made after its parent was added is no member (write ONLY before the parent)",
+            "itself, and a child that was created after its parent was added is not a member (write ONLY before the "
+            "parent)",
         ),
         "schema-not-member": MessageTemplate(
             'schema "{schema}" is not in {the_publication}, so it cannot be dropped from it',
@@ -39,7 +40,7 @@ MESSAGES: Messages = {
     "PUB133": {
         "all-tables-fixed": MessageTemplate(
             'publication "{publication}" is FOR ALL TABLES: its list cannot be changed',
-            "DROP PUBLICATION {publication:sql} and make it anew with a list (subscribers must then refresh)",
+            "DROP PUBLICATION {publication:sql} and create it again with a list (subscribers must then refresh)",
         ),
     },
     "PUB134": {

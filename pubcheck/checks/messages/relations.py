@@ -76,7 +76,7 @@ MESSAGES: Messages = {
     },
     "PUB113": {
         "no-current-schema": MessageTemplate(
-            "CURRENT_SCHEMA stands for nothing: no schema of search_path exists",
+            "CURRENT_SCHEMA has no value: no schema of search_path exists",
             "write the schema's name, or SET search_path to one that exists before this statement",
         ),
     },
@@ -84,7 +84,7 @@ MESSAGES: Messages = {
         "conflicting-entries": MessageTemplate(
             'the list names "{relation}" twice (or it and its parent or child), and an entry has a {what}',
             "name each table once (join two filters with OR in one WHERE); a parent brings its children along unless "
-            "ONLY stands before it",
+            "ONLY precedes it",
         ),
     },
 }

@@ -10,7 +10,7 @@ MESSAGES: Messages = {
     "PUB305": {
         "no-identity-index": MessageTemplate(
             'table "{relation}" has no index "{index}"',
-            "make the index before this statement; its name stands without a schema",
+            "create the index before this statement, and write its name without a schema",
         ),
         "identity-index-elsewhere": MessageTemplate(
             '"{index}" is an index of another table than "{relation}"', "name an index of this table"
@@ -21,7 +21,7 @@ MESSAGES: Messages = {
         ),
         "identity-index-deferrable": MessageTemplate(
             'index "{index}" is deferrable: for a while it can hold a key twice',
-            "make its constraint NOT DEFERRABLE (drop it and add it anew), or choose another unique index",
+            "make its constraint NOT DEFERRABLE (drop it and add it again), or choose another unique index",
         ),
         "identity-index-expression": MessageTemplate(
             'index "{index}" is expression: it does not identify every row by columns', _INDEX

@@ -39,7 +39,7 @@ MESSAGES: Messages = {
             "without a slot a subscription must be made with {option}", "add it; connect = false sets it, too"
         ),
         "in-transaction": MessageTemplate(
-            "{what} stands in a transaction, and does not run there",
+            "{what} cannot run inside a transaction",
             "run it outside: slots and copies cannot be rolled back; CREATE SUBSCRIPTION may stand there with "
             "create_slot = false, SET PUBLICATION with refresh = false",
         ),

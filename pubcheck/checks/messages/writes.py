@@ -67,7 +67,10 @@ def help_text(session: Session, refusal: Refusal, found: Sequence[Remedy]) -> st
     else:
         wanted = "give the table a replica identity, or publish only inserts"
         if relation.identity == "i":
-            wanted = "the index that REPLICA IDENTITY names is gone or unfit: choose anew, or publish only inserts"
+            wanted = (
+                "the index that REPLICA IDENTITY names was dropped or cannot be used: choose another index, or publish "
+                "only inserts"
+            )
         elif relation.identity == "n":
             wanted = "the replica identity is NOTHING: choose another, or publish only inserts"
     if not relation.seen:
@@ -76,7 +79,7 @@ def help_text(session: Session, refusal: Refusal, found: Sequence[Remedy]) -> st
     made_by = maker(relation) if refusal.rule == "PUB302" else None
     notes = [made_by] if made_by is not None else []
     if not ways:
-        return "\n".join([f"{wanted}; none of the usual changes does alone", *notes])
+        return "\n".join([f"{wanted}; no single standard change fixes this", *notes])
     return "\n".join([f"{wanted}; the best first:" if len(ways) > 1 else f"{wanted}:", *ways, *notes])
 
 

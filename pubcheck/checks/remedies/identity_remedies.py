@@ -1,4 +1,4 @@
-"""Ways out of a refused write that give the table another replica identity, one that suits all its publications."""
+"""Remedies for a refused write that give the table another replica identity, one that suits all its publications."""
 
 from __future__ import annotations
 
@@ -122,7 +122,8 @@ class IdentityRemedies:
                 *(() if self.row.identity == "d" else (f"{self.table.alter} REPLICA IDENTITY DEFAULT",)),
                 f"{self.table.alter} ADD COLUMN {name} bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
             ),
-            "rewrites the table under a lock; the subscriber's table needs the column; better a key that its rows have",
+            "rewrites the table under a lock; the subscriber's table needs the column; prefer an existing column "
+            "that identifies the rows",
         )
 
     def wider_primary_key(self) -> Iterator[Remedy]:

@@ -1,4 +1,4 @@
-"""Ways out of a refused write that change the publication at fault; they end none of the causes of other ones."""
+"""Remedies for a refused write that change the publication at fault; they end none of the causes of other ones."""
 
 from __future__ import annotations
 

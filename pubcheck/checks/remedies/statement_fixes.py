@@ -203,7 +203,7 @@ def _without_object(refused: _Refused) -> StatementFix | None:
     if number is None:
         return None
     adds = refused.error.key in ("table-already-member", "schema-already-member")
-    what = "what is a member already" if adds else "what is no member"
+    what = "what is a member already" if adds else "what is not a member"
     if len(items) == 1:
         return StatementFix("Remove the statement", ((0, len(refused.text), ""),), safe=False, whole=True)
     item = items[number]

@@ -192,7 +192,7 @@ def _if_not_exists(found: Sequence[_Token], data: bytes) -> StatementFix | None:
     if _words(found, 0, 5) != "create publication if not exists" or len(found) < 6:
         return None
     statement = data[: found[2].start] + data[found[5].start : found[-1].end]
-    return _block("Make it in a block that passes over one that is there", statement, "duplicate_object", found)
+    return _block("Create it in a DO block that ignores duplicate_object", statement, "duplicate_object", found)
 
 
 def _or_replace(found: Sequence[_Token], data: bytes) -> StatementFix | None:
@@ -218,7 +218,7 @@ def _member_if(found: Sequence[_Token], data: bytes) -> StatementFix | None:
     table = b"" if at == 5 else b"TABLE "
     statement = data[: found[at].start] + table + data[found[at + len(words)].start : found[-1].end]
     condition = "duplicate_object" if action == "add" else "undefined_object"
-    what = "that is a member already" if action == "add" else "that is no member"
+    what = "that is a member already" if action == "add" else "that is not a member"
     return _block(f"Do it in a block that passes over a table {what}", statement, condition, found)
 
 

@@ -1,4 +1,4 @@
-"""Ways out of a refused write: SQL that a person can run, with what it costs, in the order of preference."""
+"""Remedies for a refused write: SQL that a person can run, with what it costs, in the order of preference."""
 
 from __future__ import annotations
 

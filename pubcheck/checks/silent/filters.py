@@ -92,7 +92,7 @@ def _either(filtered: Filtered, columns: list[int]) -> str:
 def _of_filter(
     context: RuleContext, filtered: Filtered, message: str, way: str, columns: Sequence[int] = ()
 ) -> RuleFinding:
-    """Told at the first of the columns; ``way`` names it as {0}."""
+    """Report at the first of the columns; ``way`` names it as {0}."""
     relation, condition, place = filtered.relation, filtered.entry.filter, filtered.entry.place
     if columns and condition is not None:
         way = way.format(identifier(relation.columns[columns[0] - 1].name))

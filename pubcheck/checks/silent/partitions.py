@@ -60,11 +60,15 @@ def unused(context: RuleContext) -> Iterator[RuleFinding]:
         related = [(one.place, "nor is this one") for one, _, _ in found[1:]]
         where = winner.place if winner is not None else context.place_of(publication)
         if where is not None:
-            related.insert(0, (where, f"changes are sent as those of {context.name(target)}, with what is said here"))
+            related.insert(
+                0,
+                (where, f"changes are sent as those of {context.name(target)}, with the filter and columns given here"),
+            )
         yield RuleFinding(
             rule="PUB504",
             message=f"the {what} of {listed(names, 'partition')} {'are' if len(parts) > 1 else 'is'} not used: "
-            f'publication "{publication.name}" publishes via the root, and sends {effect} that were to stay',
+            f'publication "{publication.name}" publishes via the root, and publishes {effect} that the '
+            "filter was meant to exclude",
             help=f"put it on {context.name(target)}; or publish the partitions under their own names "
             "(publish_via_partition_root = false), and take the root's own filter and list off first",
             place=entry.place,
@@ -114,10 +118,10 @@ def overruled(context: RuleContext) -> Iterator[RuleFinding]:
             related.insert(0, (subscription.place, "takes both"))
         yield RuleFinding(
             rule="PUB504",
-            message=f'what publication "{publication.name}" says of {listed(names, "partition")} does not count for '
-            f"{who}: changes arrive as those of {context.name(target)}, with filter and columns of "
+            message=f'the filter and columns of publication "{publication.name}" for {listed(names, "partition")} have '
+            f"no effect for {who}: changes arrive as those of {context.name(target)}, with filter and columns of "
             f"{listed(quoted(rows))}",
-            help="say it in the publication of the root, or subscribe to the two apart",
+            help="put the filter on the root, or use a subscription for each",
             place=entry.place,
             certain=subscription is not None and publication.seen and other.seen and target.seen,
             assumptions=() if subscription is not None else (ONE_SUBSCRIPTION,),
@@ -198,7 +202,7 @@ def row_moves(context: RuleContext) -> Iterator[RuleFinding]:
         lost = {
             ("insert", "delete"): "it never arrives",
             ("insert",): "only its deletion arrives, and the row is lost",
-            ("delete",): "it arrives anew, and the old one stays",
+            ("delete",): "it is inserted again, and the old one stays",
         }[tuple(missing)]
         yield RuleFinding(
             rule="PUB505",

@@ -160,7 +160,7 @@ def _foreign_keys(
             context,
             "PUB807",
             publication,
-            f'publication "{publication.name}" sends rows of {pairs} without those that their foreign keys mean: '
+            f'publication "{publication.name}" publishes {pairs} but not the tables that their foreign keys reference: '
             "the subscriber does not check them",
             "publish the tables that are referred to as well, or drop the foreign keys on the subscriber",
             relations=[one for one, _ in found],
@@ -275,7 +275,7 @@ def initial_copy(context: RuleContext) -> Iterator[RuleFinding]:
                 context,
                 "PUB801",
                 publication,
-                f'publication "{name}" does not publish inserts, and the initial copy takes all rows all the same',
+                f'publication "{name}" does not publish inserts, but the initial copy still copies all rows',
                 "subscribe WITH (copy_data = false) if the rows are not to come",
             )
         entries = [catalog.publication_rels[oid] for oid in catalog.members_of.get(publication.oid)]

@@ -60,7 +60,7 @@ def filter_can_fail(context: RuleContext) -> Iterator[RuleFinding]:
         )
         way = danger.way_out
         if danger.guarded:
-            way += "; the conditions beside it keep such rows away only as long as they are evaluated first, which "
+            way += "; the other conditions exclude such rows only as long as they are evaluated first, which "
             way += "PostgreSQL promises of CASE alone"
         more = [(Place(at.source, at.statement, one.location, 0), f"fails {one.when}") for one in possible_errors[1:]]
         yield RuleFinding(
@@ -250,10 +250,10 @@ def _conflict(
     tables = listed((context.name(row) for row in relations), "table")
     what = "different column lists" if rule == "PUB509" else "different publish_generated_columns"
     if subscription is None and len(names) > 2:
-        message = f'publication "{names[0]}" goes together with none of {listed(quoted(names[1:]))} in one '
+        message = f'publication "{names[0]}" cannot be combined with {listed(quoted(names[1:]))} in one '
         message += f"subscription: they have {what} for {tables}"
     elif subscription is None:
-        message = f"publications {listed(quoted(names))} do not go together in one subscription: they have {what} for "
+        message = f"publications {listed(quoted(names))} cannot be combined in one subscription: they have {what} for "
         message += tables
     else:
         message = (

@@ -13,7 +13,7 @@ RULE = "PUB710"
 def test_a_table_added_since_is_a_warning_at_the_new_publication() -> None:
     first, second = "CREATE PUBLICATION p FOR TABLE t;", "ALTER PUBLICATION p ADD TABLE u;"
     one = only(RULE, TABLES + first, second, "DROP PUBLICATION p; CREATE PUBLICATION p FOR TABLE t, v;")
-    assert one.message == 'publication "p" is made anew without table u that it had before'
+    assert one.message == 'publication "p" is recreated without table u that it had before'
     assert (one.severity, one.certainty, one.object, covered(one.span)) == ("warning", "certain", "public.u", "p")
     assert places(one) == [("2.sql", "was like this here"), ("3.sql", "is dropped")]
     assert one.help is not None
@@ -130,7 +130,7 @@ def test_one_that_perhaps_was_dropped_gives_way_without_a_word() -> None:
 def test_a_publication_that_takes_the_name_of_a_renamed_one_is_compared_with_it() -> None:
     first, second = "CREATE PUBLICATION p FOR TABLE t;", "ALTER PUBLICATION p ADD TABLE u;"
     one = only(RULE, TABLES + first, second, "ALTER PUBLICATION p RENAME TO old; CREATE PUBLICATION p FOR TABLE t;")
-    assert one.message == 'publication "p" is another one now, without table u that it had before'
+    assert one.message == 'publication "p" is replaced by a renamed one, without table u that it had before'
     assert (one.severity, covered(one.span)) == ("warning", "p")
     assert places(one) == [("2.sql", "was like this here"), ("3.sql", "is renamed")]
 
@@ -162,7 +162,7 @@ def test_renames_that_lose_nothing_are_silent(text: str) -> None:
 def test_what_was_published_with_all_others_is_missed_as_a_note(scope: str) -> None:
     text = f"CREATE PUBLICATION p FOR {scope}; DROP PUBLICATION p; CREATE TABLE later (id int PRIMARY KEY);"
     one = only(RULE, TABLES + text + "CREATE PUBLICATION p FOR TABLE t;")
-    assert one.message == 'publication "p" is made anew without tables u and v that it had before'
+    assert one.message == 'publication "p" is recreated without tables u and v that it had before'
     assert (one.severity, one.object, one.also) == ("note", "public.u", ("public.v",))
 
 
