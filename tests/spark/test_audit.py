@@ -290,7 +290,7 @@ def test_a_run_is_written_again_and_a_failed_one_does_not_exist(
     with pytest.raises(NoRun, match="there is no run r1 in"):
         audits.store.find("r1")
     audits.run(corpus)
-    with pytest.raises(NoRun, match="cannot be read meanwhile"):
+    with pytest.raises(NoRun, match="cannot be read at the same time"):
         audits.run(corpus, "r1", since="r1")
     assert audits.store.find("latest") == "r1"
 

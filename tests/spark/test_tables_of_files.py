@@ -59,7 +59,7 @@ def test_a_table_of_files_gives_what_its_files_give(
     }
     assert (summary.metrics["files"], summary.metrics["files_nothing_to_lint"]) == (5, 2)
     assert summary.metrics["rows_passed_over"] == 1
-    with pytest.raises(BadInput, match=r"has no column path, it has .*: say --path-column"):
+    with pytest.raises(BadInput, match=r"has no column path, it has .*: use --path-column"):
         audits.run(TableInput(where, format_, TableColumns("repo_name", "path", "code")))
 
 
