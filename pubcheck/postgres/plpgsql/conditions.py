@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 _NAMES = """
@@ -83,6 +84,13 @@ EXISTENCE = ALREADY | {"42704", "42P01", "3F000", "42883", "3D000"}
 
 GUARDED = EXISTENCE | {"55000"}
 """What guards are there for besides: FOR ALL TABLES takes no table, but shows every one in pg_publication_tables."""
+
+
+def sqlstate_of(condition: str) -> str | None:
+    """Return the SQLSTATE that a name or a SQLSTATE means, None for neither (plpgsql_recognize_err_condition)."""
+    if re.fullmatch("[0-9A-Z]{5}", condition):
+        return condition
+    return CONDITIONS.get(condition)
 
 
 def catches(conditions: Iterable[str], sqlstate: str) -> bool:

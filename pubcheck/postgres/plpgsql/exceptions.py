@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.plpgsql.conditions import CONDITIONS, EXISTENCE, catches
+from pubcheck.postgres.plpgsql.conditions import CONDITIONS, EXISTENCE, catches, sqlstate_of
 from pubcheck.postgres.plpgsql.control_flow import ON, Completion, Signal, all_signals
 from pubcheck.postgres.plpgsql.host import Raised
 from pubcheck.postgres.plpgsql.machine import Machine
@@ -151,7 +151,9 @@ def raise_statement(machine: Machine, node: Node) -> Completion:
             return machine.fail(ServerError("42601", f"RAISE option already specified: {name}"))
         options[name] = value
         if name == "ERRCODE":
-            sqlstate = CONDITIONS.get(value, value) if isinstance(value, str) else UNKNOWN
+            sqlstate = sqlstate_of(value) if isinstance(value, str) else UNKNOWN
+            if sqlstate is None:
+                return machine.fail(ServerError("42704", f'unrecognized exception condition "{value}"'))
         elif name == "MESSAGE":
             message = value
     if not isinstance(sqlstate, str):
