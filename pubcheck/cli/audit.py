@@ -50,9 +50,9 @@ Examples:
   pubcheck audit lake.code.files --format table --output s3a://lake/audit
 
 \b
-Exit status: as of `pubcheck lint`, by the findings. A file that cannot be
-read or is not text is one (PUB001, PUB002), unless its repository has nothing
-to lint; other quarantined items do not fail a run.""",
+Exit status: the same as `pubcheck lint`. An unreadable or non-text file
+counts as a finding (PUB001, PUB002) unless its repository has nothing to
+lint; other quarantined items do not fail a run.""",
 )
 @click.argument("input_", metavar="INPUT")
 @click.option("--output", required=True, metavar="DIR", help="Folder for the tables: DIR/<table>/run=<id>/.")

@@ -56,7 +56,8 @@ Exit status: 0 if `lint` would find nothing that fails the run; 1 if it would;
 @click.option(
     "--postgres",
     metavar="MAJOR",
-    help="PostgreSQL version to check.  [default: the configuration's last, what a pg_dump header says, or 18]",
+    help="PostgreSQL version to check.  [default: the last version in the configuration, the version in a pg_dump"
+    " header, or 18]",
 )
 @click.option(
     "--publication", "publications", multiple=True, metavar="NAME", help="Explain only this publication. Repeatable."

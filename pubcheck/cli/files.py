@@ -66,7 +66,7 @@ def command(
 ) -> int:
     """Show the files that `lint` would read with the same arguments: their units, their order and the reason.
 
-    Without a PATH, the units of the configuration are shown, or those of the current folder.
+    Without a PATH, the folder of the configuration is shown if it names units, else the current folder.
 
     Context files are replayed but not reported on. Rollback files are skipped.
     """

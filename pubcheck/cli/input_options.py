@@ -55,7 +55,7 @@ stdin_option = click.option(
     "--stdin-filename",
     metavar="NAME",
     default=UNNAMED,
-    help="The file whose content standard input holds; it is linted as part of that file's migration history.",
+    help="Treat standard input as the content of this file, in its migration history.",
 )
 
 

@@ -67,8 +67,9 @@ Examples:
 
 \b
 Exit status: 0 no finding fails the run; 1 a certain finding is at least as
-severe as --fail-on, or --diff shows a change; 2 bad arguments or
-configuration, no input, or an internal error.""",
+severe as --fail-on, or a file cannot be read (with --diff: only if it shows a
+change or a file cannot be read); 2 bad arguments or configuration, no input,
+or an internal error.""",
 )
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
 @click.option(
@@ -85,7 +86,7 @@ configuration, no input, or an internal error.""",
     type=OutputType(),
     multiple=True,
     metavar="FORMAT:FILE",
-    help="Also write a report to a file, or with - to standard output instead of the text. Repeatable.",
+    help="Also write a report to FILE. With - as FILE, write it to standard output instead of the text. Repeatable.",
 )
 @click.option(
     "--select",
@@ -118,7 +119,11 @@ configuration, no input, or an internal error.""",
 @click.option("--statistics", is_flag=True, help="Print the number of findings per rule, as text or json.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever the findings are.")
 @click.option("--fix", is_flag=True, help="Apply safe fixes to the files and report the remaining findings.")
-@click.option("--unsafe-fixes", is_flag=True, help="With --fix or --diff: include fixes that may not be intended.")
+@click.option(
+    "--unsafe-fixes",
+    is_flag=True,
+    help="With --fix or --diff: also apply fixes that guess or change more than the syntax.",
+)
 @click.option("--diff", is_flag=True, help="Show what --fix or --add-ignore would change, without writing.")
 @click.option("--add-ignore", is_flag=True, help="Write comments that ignore the findings into the files.")
 @click.option("--baseline", metavar="FILE", help="Do not report findings recorded in this file.")
@@ -159,7 +164,7 @@ def command(
 
     A PATH is a folder, a file, or - for standard input. In a folder, migration files form units by their tool's naming
     conventions (`pubcheck files` shows them). A file is linted as part of its migration history if it has one. Without
-    a PATH, the units of the configuration are linted.
+    a PATH, the folder of the configuration is linted if it names units.
 
     A refused statement changes nothing, and the statements after it are still checked, even in the same transaction.
     """

@@ -55,9 +55,9 @@ Examples:
   pubcheck measure schema.sql --data orders=table:shop.orders
 
 \b
-Exit status: 0; 1 when a statement about a publication is certainly refused
-or a file cannot be read, so that something is missing; 2 bad arguments, no
-input, or data that do not fit the table.""",
+Exit status: 0; 1 if the result is incomplete, because a statement about a
+publication is refused or a file cannot be read; 2 bad arguments, no input, or
+data that do not fit the table.""",
 )
 @click.argument("paths", nargs=-1, required=True, metavar="SCHEMA...")
 @click.option(
@@ -81,7 +81,8 @@ input, or data that do not fit the table.""",
 @click.option(
     "--postgres",
     metavar="MAJOR",
-    help="PostgreSQL version to check.  [default: the configuration's last, what a pg_dump header says, or 18]",
+    help="PostgreSQL version to check.  [default: the last version in the configuration, the version in a pg_dump"
+    " header, or 18]",
 )
 @complete_option
 @together_option
