@@ -1,7 +1,7 @@
-"""Report statements in the files that a publication forbids at that point (``checks.literal``).
+"""Report statements in the files that a publication forbids at that point (``checks.write.written_dml``).
 
-Where the same is still refused in the end, the finding about that points at them. Otherwise, as a later statement fixes
-it, there is one finding for a table, an operation and a stretch of the history, placed at the first such statement.
+If the write is still refused at the end of the unit, that finding points at these statements. Otherwise a later
+statement fixes it, and there is one finding per table, operation and interval of the history, at the first of them.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class _RefusalInterval(Struct):
     count: int = 0
     earliest: list[tuple[int, Span]] = []
     latest: list[tuple[int, Span]] = []
-    """The first few of them and the last few, each with the clock of ``Met``."""
+    """The first few of them and the last few, each with the ``RefusedDml.clock``."""
 
 
 _PREPARED = re.compile(rf"(?:prepare|execute|deallocate)\s+(?:prepare\s+)?({NAME})", re.IGNORECASE)

@@ -18,7 +18,7 @@ _MOST_FAILURES = 64
 
 class Literal(Struct, frozen=True):
     """A literal: ``start`` to ``end`` with its delimiters, ``body`` to ``close`` without. ``escapes`` names how it
-    escapes, a key of ``decoding.ESCAPES``; ``holes`` are the spans of expressions in it; ``heredoc`` says that it ends
+    escapes, a key of ``escapes.ESCAPES``; ``holes`` are the spans of expressions in it; ``heredoc`` says that it ends
     with a line of its own."""
 
     start: int

@@ -58,7 +58,7 @@ class ServerError(Exception):
         self.missing_schema: str | None = None
         """The schema that the statement writes before that name."""
         self.evidence: object | None = None
-        """For a refused row filter: an ``expressions.filters.Evidence``, from which the refusal is explained."""
+        """For a refused row filter: an ``analysis.row_filter.Evidence``, from which the refusal is explained."""
 
 
 class Unknowable(Exception):

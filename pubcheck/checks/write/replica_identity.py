@@ -57,9 +57,9 @@ class Refusal(Struct, frozen=True):
 
 
 class RefusedDml(Struct, frozen=True):
-    """A statement of the files that is refused for what it writes (``checks.stopped``): the table that the server
-    names, the operation and the place since which it is refused, what is to be said of it, and when it was met
-    (``RefusedWrites.clock``)."""
+    """A statement of the files that is refused for what it writes (``checks.refused_dml``): the table that the server
+    names, the operation, the place since which it is refused, its diagnostic, and the ``RefusedWrites.clock`` at which
+    it would run."""
 
     key: tuple[int, Write, Place]
     diagnostic: Diagnostic

@@ -31,7 +31,7 @@ class Reasons:
         self.rows: dict[int, Reason] = {}
         """By the OIDs of rows that are there by assumption, though the files create or name them."""
         self.flags: dict[str, Reason] = {}
-        """By the flags of a session (``visibility.Doubt``)."""
+        """By the flags of a session (``session.statement_context.Uncertainty``)."""
 
     def current(self, text: str) -> Reason:
         """A reason that the current statement gives; ``text`` describes it where nothing better is known."""

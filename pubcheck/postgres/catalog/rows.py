@@ -103,7 +103,7 @@ class Relation(Struct, frozen=True, gc=False):
     strategy: str = ""
     """partstrat of a partitioned table: l(ist), r(ange), h(ash)."""
     bound: tuple[object, ...] | None = None
-    """The partition bound, as ``ddl.bounds`` writes it; None if it is unknown."""
+    """The partition bound, as ``ddl.partition_bounds`` writes it; None if it is unknown."""
     on_commit_drop: bool = False
     noted: bool = False
     place: Place | None = None

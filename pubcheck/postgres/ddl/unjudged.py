@@ -1,11 +1,12 @@
 """Refusals of statements that are followed but not reported: they count only where the server certainly raises them.
 
-Where the acceptance of a statement cannot be vouched for, ``Session.vouched`` is False, and ``fold.doubts`` decides
-what that makes assumed: what queries define (views, CREATE TABLE AS), and what a refused DROP or ALTER would have
-changed if only such a view is in its way. Tables, constraints and indexes stay certain, which was measured: in 300
-random histories servers refused 0.5% of the statements about tables and 2% of those about indexes that pubcheck
-accepts, but 8% of views; and no table among them was one that is not vouched for. In the sample and the generated
-repositories no line takes a certain finding away; to doubt such tables as well takes away 2 of 2,629 in the corpus.
+If it is unknown whether the server accepts a statement, ``Session.vouched`` is False, and ``engine.assumptions``
+decides which objects are assumed: those that queries define (views, CREATE TABLE AS), and those that a refused DROP or
+ALTER would have changed if only such a view is in its way. Tables, constraints and indexes stay certain. This was
+measured: in 300 random histories servers refused 0.5% of the statements about tables and 2% of those about indexes that
+pubcheck accepts, but 8% of views, and no table among them was one that is not vouched for. In the sample and the
+generated repositories neither choice takes a certain finding away; to doubt such tables as well takes away 2 of 2,629
+in the corpus.
 """
 
 from __future__ import annotations

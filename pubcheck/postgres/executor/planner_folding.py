@@ -26,7 +26,7 @@ _KEPT = frozenset(("Var", "Const", "Param", "SubLink", "Aggref", "WindowFunc", "
 
 
 def planned(p: ParseState, expr: Expr) -> Expr:
-    """An analysed expression as the planner leaves it; its constants have the values that ``evaluation`` works with.
+    """An analysed expression as the planner leaves it; its constants have the values that the executor works with.
 
     Raises ServerError where folding a constant fails, and Unknowable where its value is not known.
     """

@@ -55,7 +55,7 @@ def update_operation(old: bool | None, new: bool | None) -> RowOperation | None:
     """Return the operation that an UPDATE is published as for these filter results of the old and the new row
     (pgoutput_row_filter).
 
-    A NULL answer is not a match, which is not the same as no old row: use ``logged`` for that.
+    A NULL answer is not a match, which is not the same as no old row: use ``logged_change`` for that.
     """
     if old:
         return "update" if new else "delete"

@@ -31,9 +31,9 @@ class Session(Relations):
     def __init__(self, catalog: Catalog, *, complete: bool = False, platform: Platform | None = None) -> None:
         super().__init__(catalog, complete=complete, platform=platform)
         self.taken: dict[int, Any] = {}
-        """The partitions of partitioned tables, by oid, as ``ddl.bounds`` keeps them."""
+        """The partitions of partitioned tables, by oid, as ``ddl.partition_bounds`` keeps them."""
         self.typmods: dict[tuple[int, ...], int] = {}
-        """The results of ``ddl.typenames``, by type and modifiers as written."""
+        """The results of ``ddl.type_modifiers``, by type and modifiers as written."""
 
     # Types (parser/parse_type.c).
 

@@ -74,4 +74,4 @@ def value_of(session: Session, column: Column, tree: Node) -> tuple[Any] | None:
 
 
 _AS_EVALUATED = frozenset((INT2, INT4, INT8, NUMERIC, BOOL, TEXT, VARCHAR))
-"""Types whose values are the same for ``evaluation`` and for bounds."""
+"""Types whose values are the same for the ``executor`` and for bounds."""
