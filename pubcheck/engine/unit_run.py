@@ -97,10 +97,10 @@ class Run:
                 self.databases.unfollowed(None)
         reported = selected(self.config.select, self.config.ignore, self.config.extend_select)
         diagnostics = self.notes.diagnostics
-        for fold in self.databases.all():
+        for replay in self.databases.all():
             with self._faults.guard(None):
-                top_level.end(fold, reported)
-            diagnostics.extend(fold.diagnostics)
+                top_level.end(replay, reported)
+            diagnostics.extend(replay.diagnostics)
         chosen = [each for each in merged(diagnostics) if each.rule in reported]
         self.reading_notes = tuple(each for each in chosen if each.rule in _READING_RULES and self._is_irrelevant(each))
         useful = [each for each in chosen if not self._is_irrelevant(each)]

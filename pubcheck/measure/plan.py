@@ -44,13 +44,13 @@ class Measurable(Struct, frozen=True):
     sendings: tuple[Sending, ...]
 
 
-def measurable(fold: Replay, statements: Statements, name: str) -> Measurable:
+def measurable(replay: Replay, statements: Statements, name: str) -> Measurable:
     """A table by its name, with its schema or without, in the final state of a unit. Raises NoTable.
 
     A partitioned table represents its leaves.
     """
-    catalog = fold.catalog
-    relation = _find(fold, name)
+    catalog = replay.catalog
+    relation = _find(replay, name)
     leaves = [relation.oid]
     if relation.kind == "p":
         leaves = [oid for oid in catalog.descendants(relation.oid) if catalog.relations[oid].kind == "r"]
@@ -60,21 +60,21 @@ def measurable(fold: Replay, statements: Statements, name: str) -> Measurable:
         sents = [each for each in published_by(catalog, publication.oid) if each.relation in relations]
         if sents:
             failed = Sending(publication.name, sents[0].operations, certain=False, reason="pubcheck failed at it")
-            attempt = fold.faults.value
+            attempt = replay.faults.value
             sendings.append(
-                attempt(publication.place, failed, _sending, fold, statements, publication.name, sents, len(leaves))
+                attempt(publication.place, failed, _sending, replay, statements, publication.name, sents, len(leaves))
             )
-    return Measurable(fold.session.qualified(relation), relation, tuple(sendings))
+    return Measurable(replay.session.qualified(relation), relation, tuple(sendings))
 
 
 _FEW = 12
 """Tables that are all named to who named another."""
 
 
-def _find(fold: Replay, name: str) -> Relation:
-    relations = fold.catalog.relations.values()
+def _find(replay: Replay, name: str) -> Relation:
+    relations = replay.catalog.relations.values()
     rows = [row for row in relations if row.kind in "rp" and row.oid >= FIRST_NORMAL_OID]
-    tables = {fold.session.qualified(row): row for row in rows}
+    tables = {replay.session.qualified(row): row for row in rows}
     if name in tables:
         return tables[name]
     same = sorted(qualified for qualified, row in tables.items() if row.name == name)
@@ -86,7 +86,7 @@ def _find(fold: Replay, name: str) -> Relation:
     raise NoTable(f"the schema makes no table {name}{near if len(tables) <= _FEW or 'mean' in near else ''}")
 
 
-def _sending(fold: Replay, statements: Statements, publication: str, sents: list[Sent], leaves: int) -> Sending:
+def _sending(replay: Replay, statements: Statements, publication: str, sents: list[Sent], leaves: int) -> Sending:
     first, entry = sents[0], sents[0].entry
     sending = Sending(publication, first.operations, all(sent.certain for sent in sents))
     if len(sents) < leaves:
@@ -95,11 +95,11 @@ def _sending(fold: Replay, statements: Statements, publication: str, sents: list
         return replace(sending, reason="it sends the partitions by different filters: give their data one by one")
     if first.filter is None or entry is None:
         return sending
-    relation = fold.catalog.relations[entry.relation]
+    relation = replay.catalog.relations[entry.relation]
     statement = statements[entry.place.source, entry.place.statement]
     sending = replace(sending, filter=condition(statement.text, entry.place.start) or "(its text was not found)")
     try:
-        spark = spark_filter(first.filter, relation, Context(parse_state(fold.session, relation).inputs))
+        spark = spark_filter(first.filter, relation, Context(parse_state(replay.session, relation).inputs))
     except NotExact as why:
         return replace(sending, reason=str(why))
     return replace(sending, spark=spark)

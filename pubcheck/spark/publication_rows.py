@@ -53,9 +53,9 @@ class Published(Struct, frozen=True, array_like=True, kw_only=True):
 def published(followed: Followed, *, refusals_known: bool) -> list[Published]:
     """Return the rows of a unit; those that are alike in several majors are one."""
     majors: dict[Published, tuple[int, ...]] = {}
-    for major, fold in zip(followed.result.postgres, followed.replays, strict=True):
+    for major, replay in zip(followed.result.postgres, followed.replays, strict=True):
         diagnostics = [each for each in followed.findings if major in each.postgres]
-        publications, identities = publications_of(fold, followed.statements, diagnostics, lambda *_: Samples())
+        publications, identities = publications_of(replay, followed.statements, diagnostics, lambda *_: Samples())
         rows: list[Published] = []
         for publication in publications:
             base = _base(publication, major)

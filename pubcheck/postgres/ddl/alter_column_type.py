@@ -16,10 +16,10 @@ from pubcheck.postgres.analysis.pathways import can_coerce
 from pubcheck.postgres.analysis.row_filter import parse_state
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID
 from pubcheck.postgres.catalog.rows import Column, Relation
+from pubcheck.postgres.ddl.certain_refusals import only_certain
 from pubcheck.postgres.ddl.columns import rename_columns
 from pubcheck.postgres.ddl.object_descriptions import quote
 from pubcheck.postgres.ddl.stored_expressions import analyze_stored
-from pubcheck.postgres.ddl.unjudged import only_certain
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.oids import BOOL
 from pubcheck.postgres.parse import Node

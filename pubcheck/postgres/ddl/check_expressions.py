@@ -6,7 +6,7 @@ Such a refusal is not reported; the table is then not created, or has no such co
 from __future__ import annotations
 
 from pubcheck.postgres.catalog.rows import Relation
-from pubcheck.postgres.ddl.unjudged import only_certain
+from pubcheck.postgres.ddl.certain_refusals import only_certain
 from pubcheck.postgres.oids import BPCHAR, FLOAT4, FLOAT8, INT2, INT4, INT8, NUMERIC, TEXT, VARCHAR
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import names

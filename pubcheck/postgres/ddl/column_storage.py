@@ -5,7 +5,7 @@ Such refusals are not reported; the table is then not created, or stays as it is
 
 from __future__ import annotations
 
-from pubcheck.postgres.ddl.unjudged import only_certain
+from pubcheck.postgres.ddl.certain_refusals import only_certain
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.oids import (
     BOOL,

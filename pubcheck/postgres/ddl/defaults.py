@@ -8,8 +8,8 @@ from __future__ import annotations
 from pubcheck.postgres.analysis.coerce import coerce_to_target_type
 from pubcheck.postgres.analysis.collate import assign_collations
 from pubcheck.postgres.catalog.rows import Column, Relation
+from pubcheck.postgres.ddl.certain_refusals import only_certain
 from pubcheck.postgres.ddl.stored_expressions import analyze_stored
-from pubcheck.postgres.ddl.unjudged import only_certain
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.primnodes import IMPLICIT

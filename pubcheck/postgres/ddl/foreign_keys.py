@@ -4,7 +4,7 @@ ATAddForeignKeyConstraint)."""
 from __future__ import annotations
 
 from pubcheck.postgres.analysis.pathways import can_coerce
-from pubcheck.postgres.ddl.unjudged import only_certain
+from pubcheck.postgres.ddl.certain_refusals import only_certain
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.session.syscache import EQUAL

@@ -12,9 +12,9 @@ from pubcheck.postgres.analysis.coerce import coerce_to_target_type
 from pubcheck.postgres.analysis.collate import assign_collations
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID, FIRST_UNPINNED
 from pubcheck.postgres.catalog.rows import Column, Relation
+from pubcheck.postgres.ddl.certain_refusals import only_certain
 from pubcheck.postgres.ddl.immutability import refuse_mutable
 from pubcheck.postgres.ddl.stored_expressions import analyze_stored
-from pubcheck.postgres.ddl.unjudged import only_certain
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.primnodes import IMPLICIT, Expr, nodes
 from pubcheck.postgres.session import Session

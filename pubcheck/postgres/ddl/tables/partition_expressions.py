@@ -10,11 +10,11 @@ from pubcheck.postgres.analysis.coerce import coerce_to_target_type
 from pubcheck.postgres.analysis.collate import assign_collations
 from pubcheck.postgres.analysis.parse_state import NOTHING
 from pubcheck.postgres.catalog.rows import Column, Relation
+from pubcheck.postgres.ddl.certain_refusals import only_certain
 from pubcheck.postgres.ddl.immutability import refuse_mutable
 from pubcheck.postgres.ddl.index_keys import no_operator_class
 from pubcheck.postgres.ddl.stored_expressions import analyze_stored, refuse_out_of_place
 from pubcheck.postgres.ddl.type_modifiers import type_collation
-from pubcheck.postgres.ddl.unjudged import only_certain
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.executor.planner_folding import planned
 from pubcheck.postgres.oids import BOOL, INT2, INT4, INT8, NUMERIC, RECORD, TEXT, UNKNOWN, VARCHAR

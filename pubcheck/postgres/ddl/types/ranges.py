@@ -6,12 +6,12 @@ from msgspec.structs import replace
 
 from pubcheck.postgres.catalog import CAST, INTERNAL, NORMAL, PROC, TYPE
 from pubcheck.postgres.catalog.rows import Cast, Proc, Type
+from pubcheck.postgres.ddl.certain_refusals import only_certain
 from pubcheck.postgres.ddl.creation_namespace import creation_name
 from pubcheck.postgres.ddl.generated_names import NAME_BYTES
 from pubcheck.postgres.ddl.index_keys import no_operator_class
 from pubcheck.postgres.ddl.type_modifiers import known_type, named_collation, type_collation
 from pubcheck.postgres.ddl.types import new_type, new_type_oid
-from pubcheck.postgres.ddl.unjudged import only_certain
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.oids import TEXT
 from pubcheck.postgres.parse import Node
