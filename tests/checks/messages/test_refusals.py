@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import string
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,7 +23,7 @@ POSTGRES = Path(pubcheck.__file__).parent / "postgres"
 FALLBACK = "PostgreSQL refuses this statement: "
 GENERAL = {"message", "the_publication", "table", "table_sql", "alter_publication", "alter_table"}
 """What every text may use."""
-OF_ERRORS = {"rule", "key", "detail", "hint", "location", "culprit"}
+OF_ERRORS = {"key", "detail", "hint", "location", "culprit"}
 """The parameters of ServerError that are not arguments of its message."""
 
 TREES = [ast.parse(path.read_text()) for path in sorted(POSTGRES.rglob("*.py"))]
@@ -41,6 +42,11 @@ def templates() -> Iterator[tuple[str, str, MessageTemplate]]:
         for code, choices in codes.items():
             for template in choices:
                 yield code, key, template
+
+
+def fields(text: str) -> set[str]:
+    """The names in braces."""
+    return {name for _, name, _, _ in string.Formatter().parse(text) if name}
 
 
 def error(key: str, message: str = "", sqlstate: str = "XX000", **arguments: str) -> ServerError:
@@ -80,11 +86,25 @@ def test_a_message_with_arguments_is_a_template() -> None:
                 assert not arguments or not isinstance(node.args[1], ast.JoinedStr), ast.unparse(node)
 
 
+def test_every_argument_of_an_error_is_used() -> None:
+    """A misspelt keyword would be taken for an argument that nobody asks for."""
+    package = POSTGRES.parent
+    read = re.compile(r'arguments(?:\.get\(|\[)"(\w+)"')
+    used = {name for path in package.rglob("*.py") for name in read.findall(path.read_text())}
+    for _, _, template in templates():
+        used |= fields(template.headline) | fields(template.help or "") | template.where.keys()
+    for tree in TREES:
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "ServerError":
+                arguments = {word.arg for word in node.keywords if word.arg is not None} - OF_ERRORS
+                match node.args[1:2]:
+                    case [ast.Constant(value=str(message))]:
+                        assert arguments <= used | fields(message), ast.unparse(node)
+
+
 @pytest.mark.parametrize(("code", "key", "template"), list(templates()))
 def test_texts_use_arguments_that_the_error_has(code: str, key: str, template: MessageTemplate) -> None:
-    used = {
-        field for text in (template.headline, template.help or "") for _, field, _, _ in string.Formatter().parse(text)
-    } - {None}
+    used = fields(template.headline) | fields(template.help or "")
     calls = [node for tree in modules_with(key) for node in ast.walk(tree) if isinstance(node, ast.Call)]
     given = {word.arg for call in calls for word in call.keywords} | {"kind", "relation", "column"}  # from helpers
     assert used - GENERAL <= given
