@@ -7,10 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from pubcheck import Config, Linter, Source, Unit
+from pubcheck.cli.app import run
 from pubcheck.explain import render_text
-from pubcheck.findings import Resolver, report
-from pubcheck.report.text import render
 from tests.explain.documents import document, explain
 from tests.explain.test_manual import TABLES, script
 
@@ -23,12 +21,12 @@ def test_ci_runs_the_command_that_the_readme_gives() -> None:
     assert f"```sh\n{command}\n```" in (PROJECT / "README.md").read_text()
 
 
-def test_the_readme_shows_what_the_sample_gives() -> None:
-    text = (PROJECT / "corpus" / "samples" / "orders.sql").read_text()
-    result = Linter(Config()).lint(Unit((Source("corpus/samples/orders.sql", text),)))
-    findings = Resolver().findings(result.diagnostics)
-    shown = "".join(render(report(findings, result.postgres, 1, result.statements)))
-    assert f"```text\n{shown}```\n" in (PROJECT / "README.md").read_text()
+def test_the_readme_shows_what_its_first_command_prints(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(PROJECT)
+    assert run(["lint", "corpus/samples/orders.sql"]) == 1
+    assert f"```text\n{capsys.readouterr().out}```\n" in (PROJECT / "README.md").read_text()
 
 
 def test_the_page_about_explain_shows_what_explain_gives() -> None:
