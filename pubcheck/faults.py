@@ -86,9 +86,9 @@ class Faults:
         self.faults: list[Fault] = []
         self._known: set[tuple[object, ...]] = set()
 
-    def guard(self, where: Where, *passing: type[Exception]) -> Guard:
-        """Turn exceptions of its `with` block into faults, except those in ``passing``."""
-        return Guard(self, where, passing)
+    def guard(self, where: Where) -> Guard:
+        """Turn exceptions of its `with` block into faults."""
+        return Guard(self, where)
 
     def value(self, where: Where, default: T, work: Callable[P, T], *args: P.args, **named: P.kwargs) -> T:
         """Return the result of ``work``, or ``default`` if it fails."""
@@ -125,17 +125,17 @@ class Faults:
 class Guard:
     """A `with` block in which an internal error costs only what is in it; ``failed`` says whether there was one."""
 
-    __slots__ = ("_faults", "_passing", "_where", "failed")
+    __slots__ = ("_faults", "_where", "failed")
 
-    def __init__(self, faults: Faults, where: Where, passing: tuple[type[Exception], ...]) -> None:
-        self._faults, self._where, self._passing = faults, where, passing
+    def __init__(self, faults: Faults, where: Where) -> None:
+        self._faults, self._where = faults, where
         self.failed = False
 
     def __enter__(self) -> Guard:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> bool:
-        if not isinstance(error, Exception) or isinstance(error, self._passing):
+        if not isinstance(error, Exception):
             return False
         self.failed = True
         self._faults.report(error, self._where)

@@ -150,12 +150,12 @@ class Replay:
             journal.entries.clear()
         journal.undone.clear()
         mark = journal.mark()
-        with self.faults.guard(statement, TooDeep) as guard:
-            try:
-                self.execute((execution or Execution)(self, statement, source, filled=filled), name, node)
-            except RecursionError:
-                raise TooDeep from None
-        if guard.failed:
+        try:
+            self.execute((execution or Execution)(self, statement, source, filled=filled), name, node)
+        except (TooDeep, RecursionError):
+            raise TooDeep from None
+        except Exception as error:
+            self.faults.report(error, statement)
             journal.undo(mark)
             session.forget_path()
             session.note_unknown_effect(statement.text)
@@ -183,9 +183,10 @@ class Replay:
             session.forget_path()
             raise
         run.assume(name, node, mark, perhaps_refused=perhaps_refused)
-        unseen = [error for error in session.unseen_names() if not run.excuses(error)]
-        if unseen:
-            self.reporter.report_unseen(statement, unseen, session.basis)
+        if session.basis.unseen:
+            unseen = [error for error in session.unseen_names() if not run.excuses(error)]
+            if unseen:
+                self.reporter.report_unseen(statement, unseen, session.basis)
         changes = journal.entries[mark:]
         if name in WITH_FILTERS:
             self.reporter.report_filters(statement, changes)

@@ -201,7 +201,7 @@ class Run:
             runs = branches is None or branches.runs
             if runs is False:
                 continue
-            with self._faults.guard(Place(number, item.index, 0, 0)) as guard:
+            try:
                 if named and named[-1][0] < item.start:
                     self._call(source, named, item.start)
                 if is_parsed(item):
@@ -217,7 +217,8 @@ class Run:
                     self.databases.set_place((number, item.index), "")
                     for replay in self.databases.replays:
                         top_level.skip(replay, source, number, item, conditional=runs is None)
-            if guard.failed:
+            except Exception as error:
+                self._faults.report(error, Place(number, item.index, 0, 0))
                 self.databases.unfollowed(item.text)
         if named:
             self._call(source, named, len(source.text))
