@@ -1,0 +1,139 @@
+"""The write-ahead log, as far as logical decoding reads it: the only thing that passes from executor to decoding.
+
+A record has the id of the transaction that wrote it, which is that of a subtransaction within a savepoint. Ids are
+assigned at a transaction's first write, a parent's before its child's (access/transam/xact.c: AssignTransactionId).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final, Literal
+
+from msgspec import Struct
+
+from pubcheck.postgres.catalog import Catalog
+
+
+class _Unchanged:
+    """A value that was not logged, because it is stored out of line and did not change."""
+
+    def __repr__(self) -> str:
+        return "UNCHANGED"
+
+
+UNCHANGED: Final = _Unchanged()
+
+
+class Tuple(Struct, frozen=True, gc=False):
+    """A logged row. ``values`` are the executor's values by column number, None for NULL, ``UNCHANGED`` for a value out
+    of line that the record leaves out. ``size`` is its length in bytes with the header (HeapTuple's t_len), of which
+    decoding's memory is counted. ``chunks`` are the lengths of the TOAST chunks that were logged for it before it.
+    """
+
+    values: Mapping[int, object]
+    size: int
+    chunks: tuple[int, ...] = ()
+
+
+class CatalogVersion(Struct, frozen=True, gc=False):
+    """The catalog as a record's transaction sees it: its own definitions and those committed so far. Never changes.
+
+    ``number`` counts versions: two records with the same number saw the same catalog.
+    """
+
+    number: int
+    catalog: Catalog
+
+
+class Record(Struct, frozen=True, kw_only=True):
+    """A record of the log. ``start`` and ``end`` are its positions (LSN) in bytes; those of the next record are higher.
+
+    ``xid`` is the (sub)transaction, 0 for none; ``top`` its top-level transaction. ``origin`` is the id of the
+    replication origin of the session that wrote it, 0 for none.
+    """
+
+    start: int
+    end: int
+    xid: int
+    top: int
+    origin: int = 0
+
+
+class RowChange(Record, frozen=True, kw_only=True):
+    """INSERT, UPDATE or DELETE of one row. ``old`` is what the replica identity logs: ``logged_change``.
+
+    ``speculative``: INSERT ... ON CONFLICT, whose confirmation is logged too.
+    """
+
+    operation: Literal["insert", "update", "delete"]
+    relation: int
+    version: CatalogVersion
+    old: Tuple | None = None
+    new: Tuple | None = None
+    speculative: bool = False
+
+
+class Truncation(Record, frozen=True, kw_only=True):
+    """TRUNCATE of the logged ones among the truncated relations, with those that CASCADE added."""
+
+    relations: tuple[int, ...]
+    cascade: bool
+    restart_identity: bool
+    version: CatalogVersion
+
+
+class LogicalMessage(Record, frozen=True, kw_only=True):
+    """pg_logical_emit_message."""
+
+    transactional: bool
+    prefix: str
+    content: bytes
+    version: CatalogVersion
+
+
+class CatalogChange(Record, frozen=True, kw_only=True):
+    """The end of a command that changed the catalog: ``entries`` of the catalog's journal, ``before`` and ``after`` it.
+
+    Decoding finds out which cached relations it invalidates. ``statement`` is the parse node's name, ``node`` the
+    statement. A statement that changes only what pubcheck's catalog does not keep (ANALYZE) has no entries.
+    """
+
+    statement: str
+    node: Mapping[str, object]
+    entries: Sequence[tuple[object, object, object]]
+    before: CatalogVersion
+    after: CatalogVersion
+
+
+class Commit(Record, frozen=True, kw_only=True):
+    """``time`` is in microseconds since 2000-01-01; ``subtransactions`` are the ids of those that committed with it.
+
+    ``origin_lsn`` and ``origin_time`` are those of pg_replication_origin_xact_setup, 0 if there were none. ``gid`` is
+    set for COMMIT PREPARED.
+    """
+
+    time: int
+    subtransactions: tuple[int, ...] = ()
+    origin_lsn: int = 0
+    origin_time: int = 0
+    gid: str | None = None
+
+
+class Abort(Record, frozen=True, kw_only=True):
+    """ROLLBACK, of a transaction or (``xid`` is not ``top``) a savepoint; ``gid`` is set for ROLLBACK PREPARED."""
+
+    time: int
+    subtransactions: tuple[int, ...] = ()
+    origin_lsn: int = 0
+    origin_time: int = 0
+    gid: str | None = None
+
+
+class Prepare(Record, frozen=True, kw_only=True):
+    """PREPARE TRANSACTION."""
+
+    time: int
+    gid: str
+    subtransactions: tuple[int, ...] = ()
+    origin_lsn: int = 0
+    origin_time: int = 0
