@@ -1,0 +1,83 @@
+"""Damaged messages: every one is decoded, or refused as Malformed.
+
+`python -m tests.stream.mutate NUMBER [FILE...]` damages recorded messages and prints the result.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from pubcheck.stream import AnyMessage, Decoder, Malformed, encode, fields
+from tests.stream.recordings import FOLDER, messages
+
+KINDS = b"BMCORYIUDTSEcAbPKrp"
+
+
+def damaged(data: bytes, chance: random.Random, other: bytes) -> bytes:
+    """Return a message with one to three of its bytes changed, lost, doubled or mixed with another message."""
+    for _ in range(chance.choice((1, 1, 1, 2, 3))):
+        at = chance.randrange(len(data) + 1)
+        match chance.randrange(9):
+            case 0:  # cut short
+                data = data[:at]
+            case 1:  # lengthened
+                data += chance.randbytes(chance.randrange(1, 9))
+            case 2:  # another kind
+                data = bytes([chance.choice(KINDS)]) + data[1:]
+            case 3:  # a byte changed
+                data = data[:at] + chance.randbytes(1) + data[at + 1 :]
+            case 4:  # a bit flipped
+                if at < len(data):
+                    data = data[:at] + bytes([data[at] ^ 1 << chance.randrange(8)]) + data[at + 1 :]
+            case 5:  # bytes lost
+                data = data[:at] + data[at + chance.randrange(1, 5) :]
+            case 6:  # bytes doubled
+                data = data[:at] + data[max(0, at - chance.randrange(1, 9)) :]
+            case 7:  # a length or a number of the largest kind
+                data = data[:at] + b"\xff" * chance.choice((2, 4)) + data[at + 4 :]
+            case 8:  # the rest of another message
+                data = data[:at] + other[chance.randrange(len(other)) :]
+    return data
+
+
+def check(decoder: Decoder, data: bytes) -> str:
+    """Return the name of the message's class, or ``Malformed``. Raises AssertionError if decoder, encoder and field
+    reader disagree."""
+    message = decoded(decoder, data)
+    if isinstance(message, Malformed):
+        assert 0 <= message.offset <= len(data), data.hex()
+        assert message.expected != "a message", f"the field reader accepts {data.hex()}"
+        return "Malformed"
+    assert encode(message) == data, data.hex()
+    assert list(fields(data, in_block=decoder.in_block and getattr(message, "xid", None) is not None))
+    return type(message).__name__
+
+
+def decoded(decoder: Decoder, data: bytes) -> AnyMessage | Malformed:
+    """Return the message, or why it is not one."""
+    try:
+        return decoder.decode(data)
+    except Malformed as fault:
+        return fault
+
+
+def run(number: int, recorded: Sequence[bytes], seed: int = 0) -> Counter[str]:
+    """Return how many damaged messages were decoded as which kind."""
+    chance = random.Random(seed)
+    decoders = [Decoder(), Decoder("on"), Decoder("parallel")]
+    counts: Counter[str] = Counter()
+    for _ in range(number):
+        data = damaged(chance.choice(recorded), chance, chance.choice(recorded))
+        counts[check(chance.choice(decoders), data)] += 1
+    return counts
+
+
+if __name__ == "__main__":
+    paths = [Path(name) for name in sys.argv[2:]] or sorted(FOLDER.glob("*pgoutput*.gz"))
+    recorded = [data for path in paths for capture in messages(path) for data in capture]
+    for kind, total in run(int(sys.argv[1]), recorded).most_common():
+        print(f"{total:9,} {kind}")
