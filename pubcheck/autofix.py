@@ -75,7 +75,7 @@ def fix(unit: DiscoveredUnit, lint: Lint, *, unsafe: bool, included: Wanted = ev
         tables: dict[str, Fix] = {}
         causes: set[object] = set()
         for diagnostic, yes in zip(linted.diagnostics, included(linted.findings), strict=True):
-            fixes = (each for each in diagnostic.fixes if each.applicability in allowed and each.edits)
+            fixes = (fix for fix in diagnostic.fixes if fix.applicability in allowed and fix.edits)
             chosen = next(fixes, None) if yes else None
             if chosen is None:
                 continue
@@ -99,8 +99,10 @@ def add_ignores(unit: DiscoveredUnit, lint: Lint, *, included: Wanted = everythi
     """Put a comment on every statement that has findings, and one at the end of a file for those of the file."""
 
     def edits(linted: LintedUnit) -> Iterator[tuple[str, tuple[Edit, ...]]]:
-        diagnostics = [each for each, yes in zip(linted.diagnostics, included(linted.findings), strict=True) if yes]
-        yield from _comments_for([each for each in diagnostics if each.rule != INTERNAL_ERROR])
+        diagnostics = [
+            diagnostic for diagnostic, yes in zip(linted.diagnostics, included(linted.findings), strict=True) if yes
+        ]
+        yield from _comments_for([diagnostic for diagnostic in diagnostics if diagnostic.rule != INTERNAL_ERROR])
 
     return _change(unit, lint, edits, 1)
 
@@ -145,11 +147,11 @@ def _edited(
     source_ids = {id(source) for source in sources}
     changed: list[Editing] = []
     applied: Counter[tuple[str, tuple[str, ...]]] = Counter()
-    same: set[tuple[tuple[int, int, int, str], ...]] = set()
+    applied_edits: set[tuple[tuple[int, int, int, str], ...]] = set()
     for rule, edits in proposals:
         key = tuple((id(edit.span.source), edit.span.start, edit.span.end, edit.text) for edit in edits)
         counted = rule, tuple(sorted({edit.span.source.label for edit in edits}))
-        if key in same:
+        if key in applied_edits:
             applied[counted] += 1
             continue
         places = []
@@ -163,7 +165,7 @@ def _edited(
                 break
             places.append((text, edit))
         else:
-            same.add(key)
+            applied_edits.add(key)
             applied[counted] += 1
             for text, edit in places:
                 text.take(edit)
@@ -225,15 +227,15 @@ class Editing:
 
     def _meets_another(self, start: int, end: int) -> bool:
         """Whether a span overlaps one that is replaced; insertions may stand side by side and at the edge of a span."""
-        at = bisect_left(self._replaced, (start,))
-        if at and self._replaced[at - 1][1] > start:
+        index = bisect_left(self._replaced, (start,))
+        if index and self._replaced[index - 1][1] > start:
             return True
         if start == end:
             return False
-        if at < len(self._replaced) and self._replaced[at][0] < end:
+        if index < len(self._replaced) and self._replaced[index][0] < end:
             return True
-        at = bisect_right(self._inserted, start)
-        return at < len(self._inserted) and self._inserted[at] < end
+        index = bisect_right(self._inserted, start)
+        return index < len(self._inserted) and self._inserted[index] < end
 
     def take(self, edit: Edit) -> None:
         key = (edit.span.start, edit.span.end, edit.text)
@@ -248,13 +250,13 @@ class Editing:
 
     def content(self) -> bytes:
         """Return the bytes with all edits."""
-        text, at = self.source.shown, 0
+        text, copied_to = self.source.shown, 0
         pieces: list[str] = []
         for edit in sorted(self.edits, key=lambda edit: (edit.span.start, edit.span.end)):
             new = re.sub(r"\r\n?|\n", self._newline, edit.text)
-            pieces += (text[at : edit.span.start], new)
-            at = edit.span.end
-        return self._encoded("".join([*pieces, text[at:]])) or b""
+            pieces += (text[copied_to : edit.span.start], new)
+            copied_to = edit.span.end
+        return self._encoded("".join([*pieces, text[copied_to:]])) or b""
 
 
 # --- Comments that ignore -----------------------------------------------------------------------------------------
@@ -272,7 +274,7 @@ def _comments_for(diagnostics: Iterable[Diagnostic]) -> Iterator[tuple[str, tupl
                 places.setdefault((id(source), -1, 0), []).append(diagnostic)
         elif statement.source is source:
             places.setdefault((id(source), statement.index, statement.start), []).append(diagnostic)
-    there: dict[int, dict[int, Comment]] = {}
+    comments_by_source: dict[int, dict[int, Comment]] = {}
     for (_, _, start), group in places.items():
         source = group[0].span.source
         codes = sorted({diagnostic.rule for diagnostic in group})
@@ -280,11 +282,13 @@ def _comments_for(diagnostics: Iterable[Diagnostic]) -> Iterator[tuple[str, tupl
         if statement is None:
             edit = _at_the_end(source, codes)
         else:
-            if id(source) not in there:
-                there[id(source)] = {
-                    each.end: each for each in comments(source) if isinstance(each, Comment) and not each.file
+            if id(source) not in comments_by_source:
+                comments_by_source[id(source)] = {
+                    comment.end: comment
+                    for comment in comments(source)
+                    if isinstance(comment, Comment) and not comment.file
                 }
-            edit = _extended(source, there[id(source)], start, codes) or _before(source, start, codes)
+            edit = _extended(source, comments_by_source[id(source)], start, codes) or _before(source, start, codes)
         for diagnostic in group:
             yield diagnostic.rule, (edit,)
 
@@ -293,17 +297,19 @@ def _is_sql(source: Source) -> bool:
     return source.original is None or source.label.lower().endswith(SUFFIXES)
 
 
-def _extended(source: Source, there: Mapping[int, Comment], start: int, codes: Collection[str]) -> Edit | None:
-    """Return the edit that adds codes to the comment before a statement; ``there`` are the comments by their ends."""
+def _extended(
+    source: Source, comments_by_end: Mapping[int, Comment], start: int, codes: Collection[str]
+) -> Edit | None:
+    """Return the edit that adds codes to the comment before a statement. The comments are found by their ends."""
     end = start
     while end > 0 and source.shown[end - 1] in " \t\r\n":
         end -= 1
-    comment = there.get(end)
+    comment = comments_by_end.get(end)
     if comment is None or not comment.codes:
         return None
     added = [code for code in codes if code not in {known.text for known in comment.codes}]
-    at = comment.codes[-1].end
-    return Edit(Span(source, at, at), "".join(f", {code}" for code in added))
+    offset = comment.codes[-1].end
+    return Edit(Span(source, offset, offset), "".join(f", {code}" for code in added))
 
 
 def _before(source: Source, start: int, codes: Collection[str]) -> Edit:

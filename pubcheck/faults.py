@@ -134,7 +134,9 @@ class Guard:
     def __enter__(self) -> Guard:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> bool:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> bool:
         if not isinstance(error, Exception):
             return False
         self.failed = True
@@ -144,10 +146,10 @@ class Guard:
 
 def _origin(error: Exception) -> str:
     """Return the line that raised it, with its module's path from the package's folder."""
-    at = error.__traceback__
-    while at is not None and at.tb_next is not None:
-        at = at.tb_next
-    if at is None:
+    traceback = error.__traceback__
+    while traceback is not None and traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    if traceback is None:
         return ""
-    path = at.tb_frame.f_code.co_filename.replace(os.sep, "/")
-    return f"{path.rpartition('/pubcheck/')[2]}:{at.tb_lineno}"
+    path = traceback.tb_frame.f_code.co_filename.replace(os.sep, "/")
+    return f"{path.rpartition('/pubcheck/')[2]}:{traceback.tb_lineno}"

@@ -316,8 +316,15 @@ def _joined(group: Sequence[Finding]) -> Finding:
         return first
     entry, shown = first.entry, rest[:_POINTED_AT]
     related = tuple(
-        Related(each.path, each.line, each.column, each.end_line, each.end_column, each.message)
-        for each in (finding.entry for finding in shown)
+        Related(
+            shown_entry.path,
+            shown_entry.line,
+            shown_entry.column,
+            shown_entry.end_line,
+            shown_entry.end_column,
+            shown_entry.message,
+        )
+        for shown_entry in (finding.entry for finding in shown)
     )
     more = f"{len(rest)} more statement{'s' if len(rest) > 1 else ''} of this file"
     message = f"{entry.message}; the same is true of {more}"

@@ -49,7 +49,7 @@ class Patterns:
                 check = GitIgnoreSpec.from_lines(self._lines).check_file
             except (ValueError, re.error):
                 # Git matches nothing by a line that is not valid. The configuration's were checked.
-                check = GitIgnoreSpec.from_lines(each for each in self._lines if not problem_of(each)).check_file
+                check = GitIgnoreSpec.from_lines(line for line in self._lines if not problem_of(line)).check_file
             self._decide = lambda relative: check(relative).include
         relative = path[len(self._beginning) :].replace(os.sep, "/")
         return self._decide(relative + "/" if folder else relative)
@@ -100,7 +100,7 @@ class Ignoring(Struct, frozen=True):
         every = (*self.patterns, self.excluded) if self.excluded is not None else self.patterns
         if every and names:
             text = "\n".join((folder, *names))
-            if any(each.occurs(text) for each in every):
+            if any(pattern.occurs(text) for pattern in every):
                 return [name for name in names if not self.passes_over(os.path.join(folder, name), folder=folders)]
         return list(names)
 
@@ -133,7 +133,11 @@ def above(
         if part != os.curdir and ignoring.passes_over(path, folder=True):
             return Ignoring((), excluded)
     # The folder's own .gitignore is read when it is walked.
-    return ignoring if folder != top else Ignoring(tuple(each for each in pattern_lists[:1] if each), excluded)
+    return (
+        ignoring
+        if folder != top
+        else Ignoring(tuple(pattern_list for pattern_list in pattern_lists[:1] if pattern_list), excluded)
+    )
 
 
 def why_passed_over(path: str, exclude: Sequence[str], root: str, *, gitignore: bool) -> str | None:
@@ -141,14 +145,14 @@ def why_passed_over(path: str, exclude: Sequence[str], root: str, *, gitignore: 
     if exclude:
         base = os.path.abspath(root)
         excluded = Ignoring((), Patterns(base, exclude))
-        if any(excluded.passes_over(at, folder=folder) for at, folder in _down(base, path)):
+        if any(excluded.passes_over(current, folder=folder) for current, folder in _down(base, path)):
             return "the configuration excludes it"
     top = top_of(os.path.dirname(path)) if gitignore else None
     if top is not None:
         ignoring = Ignoring((_read(top, os.path.join(".git", "info", "exclude")),))
-        for at, folder in _down(top, path):
-            ignoring = ignoring.below(os.path.dirname(at), (GITIGNORE,))
-            if ignoring.passes_over(at, folder=folder):
+        for current, folder in _down(top, path):
+            ignoring = ignoring.below(os.path.dirname(current), (GITIGNORE,))
+            if ignoring.passes_over(current, folder=folder):
                 return "git ignores it"
     return None
 
@@ -157,10 +161,10 @@ def _down(base: str, path: str) -> Iterator[tuple[str, bool]]:
     """Yield each step from a folder to a path in it, and whether it is a folder."""
     below = os.path.relpath(path, base).split(os.sep)
     if os.pardir not in below[:1] and path != base:
-        at = base
+        current = base
         for part in below:
-            at = os.path.join(at, part)
-            yield at, at != path or os.path.isdir(path)
+            current = os.path.join(current, part)
+            yield current, current != path or os.path.isdir(path)
 
 
 def top_of(path: str, known: dict[str, str | None] | None = None) -> str | None:

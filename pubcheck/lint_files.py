@@ -71,7 +71,9 @@ def lint_files(unit: DiscoveredUnit, linter: Linter, *, excerpts: bool = False, 
         counted = zip(reading.sources, result.counts, strict=True)
         statements = sum(count for source, count in counted if source.label not in context)
     reported = rulebook.selected(config.select, config.ignore, config.extend_select)
-    chosen = tuple(each for each in diagnostics if each.rule in reported and _concerns(each, context))
+    chosen = tuple(
+        diagnostic for diagnostic in diagnostics if diagnostic.rule in reported and _concerns(diagnostic, context)
+    )
     findings = Resolver(excerpts=excerpts, docs_url=config.docs_url).findings(chosen)
     return LintedUnit(tuple(findings), chosen, majors, statements, reading, faults, followed)
 

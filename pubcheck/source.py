@@ -111,7 +111,7 @@ def decode(data: bytes) -> Decoded:
             why = "its byte order mark says it is" if marked else "its NUL bytes say it is"
             return Decoded(None, encoding, f"not UTF-16, which {why}: {_fault(error, marked)}")
         nul = text.find("\0")
-        at = marked + len(text[:nul].encode(encoding)) if nul >= 0 else -1
+        offset = marked + len(text[:nul].encode(encoding)) if nul >= 0 else -1
     else:
         encoding = "utf-8"
         skipped = len(_UTF8_BOM) if data.startswith(_UTF8_BOM) else 0
@@ -127,9 +127,9 @@ def decode(data: bytes) -> Decoded:
                 text, encoding = data.decode("latin-1"), "iso-8859-1"
             else:
                 encoding = "windows-1252"
-        at = data.find(b"\0")
-    if at >= 0:
-        return Decoded(None, encoding, f"a NUL byte at byte offset {at}: PostgreSQL text cannot hold it")
+        offset = data.find(b"\0")
+    if offset >= 0:
+        return Decoded(None, encoding, f"a NUL byte at byte offset {offset}: PostgreSQL text cannot hold it")
     return Decoded(text, encoding)
 
 
@@ -168,8 +168,8 @@ class Utf8:
         self._before: list[int] | None = None
         if len(self.data) != len(text):
             self._before = [0]
-            for at in range(0, len(self.data), self._BLOCK):
-                self._before.append(self._before[-1] + self._characters(at, at + self._BLOCK))
+            for offset in range(0, len(self.data), self._BLOCK):
+                self._before.append(self._before[-1] + self._characters(offset, offset + self._BLOCK))
 
     def _characters(self, start: int, end: int) -> int:
         return len(self.data[start:end].translate(None, self._CONTINUATION))
@@ -206,8 +206,8 @@ class LineIndex:
         self._text = text
         self._before = [0]
         ended = 0
-        for at in range(0, len(text), self._BLOCK):
-            ended += text.count("\n", at, at + self._BLOCK)
+        for offset in range(0, len(text), self._BLOCK):
+            ended += text.count("\n", offset, offset + self._BLOCK)
             self._before.append(ended)
 
     def locate(self, offset: int) -> tuple[int, int]:
@@ -228,10 +228,10 @@ class LineIndex:
         if line == 1:
             return 0
         block = bisect_left(self._before, line - 1) - 1
-        at = block * self._BLOCK
+        offset = block * self._BLOCK
         for _ in range(line - 1 - self._before[block]):
-            at = self._text.index("\n", at) + 1
-        return at
+            offset = self._text.index("\n", offset) + 1
+        return offset
 
     def __len__(self) -> int:
         return self._before[-1] + 1

@@ -60,18 +60,18 @@ class StatementText(Struct, frozen=True, gc=False):
         """Return a byte offset in the statement as an offset in its source; ``end``: as that of what ends there."""
         return self.place(utf8(self.text).offset(byte), end=end)
 
-    def place(self, at: int, *, end: bool = False) -> int:
+    def place(self, offset: int, *, end: bool = False) -> int:
         """Return an offset in ``text`` as an offset in the source."""
         if not self.edits:
-            return self.start + at
+            return self.start + offset
         firsts, shifts = _PLACES.of(self.edits)
-        number = (bisect_left if end else bisect_right)(firsts, at) - 1
+        number = (bisect_left if end else bisect_right)(firsts, offset) - 1
         if number >= 0:
             begin, stop, sent = self.edits[number]
             last = firsts[number] + len(sent)
-            if at < last or (end and at == last):
+            if offset < last or (end and offset == last):
                 return self.start + (stop if end else begin)
-        return self.start + at + shifts[number + 1]
+        return self.start + offset + shifts[number + 1]
 
     def position(self, byte: int | None) -> int | None:
         """Return a byte offset as the server's 1-based character position."""

@@ -154,7 +154,7 @@ class RuleContext:
     @cached_property
     def filtered(self) -> list[Filtered]:
         """Memberships with a filter that the server uses, by place (get_rel_sync_entry)."""
-        catalog, found = self.catalog, []
+        catalog, filtered_members = self.catalog, []
         for entry in self.entries:
             if entry.filter is None:
                 continue
@@ -163,8 +163,8 @@ class RuleContext:
                 continue
             arrives = route(catalog, publication, relation)
             if arrives is not None and arrives.arrives_as == relation.oid:
-                found.append(Filtered(entry, publication, relation))
-        return found
+                filtered_members.append(Filtered(entry, publication, relation))
+        return filtered_members
 
     @cached_property
     def together(self) -> list[tuple[Subscription, frozenset[int]]]:
@@ -187,18 +187,18 @@ class RuleContext:
 
     @cached_property
     def _subscriptions_of(self) -> dict[int, list[tuple[Subscription, frozenset[int]]]]:
-        found: dict[int, list[tuple[Subscription, frozenset[int]]]] = {}
+        subscriptions: dict[int, list[tuple[Subscription, frozenset[int]]]] = {}
         for row, named in self.together:
             for oid in named:
-                found.setdefault(oid, []).append((row, named))
-        return found
+                subscriptions.setdefault(oid, []).append((row, named))
+        return subscriptions
 
     def subscribed_with(self, publication: int) -> frozenset[int]:
         """The publications that subscriptions of the unit take together with one, and this one."""
-        found = [named for _, named in self._subscriptions_of.get(publication, ())]
-        widest = max(found, key=len, default=frozenset[int]())
+        publication_sets = [named for _, named in self._subscriptions_of.get(publication, ())]
+        widest = max(publication_sets, key=len, default=frozenset[int]())
         # One that takes hundreds is not copied for each of them.
-        return widest if all(map(widest.issuperset, found)) else widest.union(*found)
+        return widest if all(map(widest.issuperset, publication_sets)) else widest.union(*publication_sets)
 
     def is_subscribed(self, *publications: int) -> bool:
         """Whether the unit says who subscribes to one of them, so that nothing need be assumed."""

@@ -121,7 +121,7 @@ class Grounds:
         return tuple(map(self._placed, first))
 
     def _placed(self, reason: Reason) -> Assumption:
-        at = reason.at
-        if isinstance(at, Span):
-            return replace(at, message=reason.text)
-        return reason.text if at is None else self._statements[at].span(0, message=reason.text)
+        place = reason.at
+        if isinstance(place, Span):
+            return replace(place, message=reason.text)
+        return reason.text if place is None else self._statements[place].span(0, message=reason.text)

@@ -34,22 +34,27 @@ _BETWEEN_WORDS = re.compile(r"[_\W]+|(?<=[a-z0-9])(?=[A-Z])")
 def meant(catalog: Catalog, missing: Iterable[Missing], platform: Platform | None) -> dict[Missing, list[Meant]]:
     """The names that are near to those that are missing, nearest first. Takes time in proportion to both numbers."""
     by_kind: dict[str, set[Missing]] = {}
-    for each in missing:
-        by_kind.setdefault(each[0], set()).add(each)
-    found: dict[Missing, list[Meant]] = {}
+    for missing_name in missing:
+        by_kind.setdefault(missing_name[0], set()).add(missing_name)
+    suggestions: dict[Missing, list[Meant]] = {}
     if PUBLICATION in by_kind:
         known: dict[str, Place | None] = dict.fromkeys(platform.publication_names if platform is not None else ())
         known.update((row.name, row.place) for row in catalog.publications.values() if row.seen)
-        names = _near({each: each[2] for each in by_kind[PUBLICATION]}, ((name, name) for name in known))
-        found.update((each, [(name, known[name]) for name in near]) for each, near in names.items())
+        names = _near(
+            {missing_name: missing_name[2] for missing_name in by_kind[PUBLICATION]}, ((name, name) for name in known)
+        )
+        suggestions.update(
+            (missing_name, [(name, known[name]) for name in near]) for missing_name, near in names.items()
+        )
     if NAMESPACE in by_kind:
-        schemas = {each: each[2] for each in by_kind[NAMESPACE]}
-        found.update(
-            (each, [(name, None) for name in near]) for each, near in _near(schemas, _schemas(catalog)).items()
+        schemas = {missing_name: missing_name[2] for missing_name in by_kind[NAMESPACE]}
+        suggestions.update(
+            (missing_name, [(name, None) for name in near])
+            for missing_name, near in _near(schemas, _schemas(catalog)).items()
         )
     if RELATION in by_kind:
-        found.update(_relations(catalog, by_kind[RELATION]))
-    return {each: near for each, near in found.items() if 0 < len(near) <= MOST}
+        suggestions.update(_relations(catalog, by_kind[RELATION]))
+    return {missing_name: near for missing_name, near in suggestions.items() if 0 < len(near) <= MOST}
 
 
 def _schemas(catalog: Catalog) -> Iterator[tuple[str, str]]:
@@ -67,27 +72,27 @@ def _relations(catalog: Catalog, missing: set[Missing]) -> dict[Missing, list[Me
         if row.seen and row.place is not None and row.kind in "rp" and row.namespace != TEMPORARY
     ]
     namespaces = catalog.namespaces
-    found: dict[Missing, list[Meant]] = {}
-    for namespace in {each[1] for each in missing}:
-        wanted = {each: each[2] for each in missing if each[1] == namespace}
-        near = _near(wanted, ((row.name, row) for row in tables if row.namespace == namespace))
-        for each, rows in near.items():
-            found[each] = [(f"{namespaces[namespace].name}.{row.name}", row.place) for row in rows]
+    suggestions: dict[Missing, list[Meant]] = {}
+    for namespace in {name[1] for name in missing}:
+        tables_of_schema = {name: name[2] for name in missing if name[1] == namespace}
+        near = _near(tables_of_schema, ((row.name, row) for row in tables if row.namespace == namespace))
+        for name, rows in near.items():
+            suggestions[name] = [(f"{namespaces[namespace].name}.{row.name}", row.place) for row in rows]
     # A schema may be gone since, with the transaction that created it.
-    schemas = {each: namespaces[each[1]] for each in missing if each not in found and each[1] in namespaces}
-    misspelt = {each: row.name for each, row in schemas.items() if not row.seen}
+    schemas = {name: namespaces[name[1]] for name in missing if name not in suggestions and name[1] in namespaces}
+    misspelt = {name: row.name for name, row in schemas.items() if not row.seen}
     near_schemas = _near(misspelt, _schemas(catalog))
     elsewhere: dict[str, list[Missing]] = {}
-    for each, row in schemas.items():
+    for name, row in schemas.items():
         # In a schema that the unit never creates there may well be another table of that name.
-        if row.seen or each in near_schemas:
-            elsewhere.setdefault("".join(_words(each[2])), []).append(each)
+        if row.seen or name in near_schemas:
+            elsewhere.setdefault("".join(_words(name[2])), []).append(name)
     for table in tables if elsewhere else ():
-        for each in elsewhere.get("".join(_words(table.name)), ()):
+        for name in elsewhere.get("".join(_words(table.name)), ()):
             schema = namespaces[table.namespace].name
-            if schemas[each].seen or schema in near_schemas[each]:
-                found.setdefault(each, []).append((f"{schema}.{table.name}", table.place))
-    return found
+            if schemas[name].seen or schema in near_schemas[name]:
+                suggestions.setdefault(name, []).append((f"{schema}.{table.name}", table.place))
+    return suggestions
 
 
 def _words(name: str) -> _Words:
@@ -100,31 +105,31 @@ def _near(missing: Mapping[Missing, str], known: Iterable[tuple[str, _Known]]) -
     Two words that are one slip apart have a spelling in common when each may leave out a letter. By these the names
     are found, instead of comparing each with each.
     """
-    same: dict[str, list[Missing]] = {}
+    same_words: dict[str, list[Missing]] = {}
     index: dict[tuple[_Words, int, str], list[tuple[Missing, str]]] = {}
     heads: set[tuple[int, str]] = set()
-    for each, name in missing.items():
+    for key, name in missing.items():
         words = _words(name)
-        same.setdefault("".join(words), []).append(each)
+        same_words.setdefault("".join(words), []).append(key)
         heads.add((len(words), name[:1].lower()))
         for place, rest, word in _parts(words):
             for spelling in _spellings(word):
-                index.setdefault((rest, place, spelling), []).append((each, word))
+                index.setdefault((rest, place, spelling), []).append((key, word))
     alike: dict[Missing, list[_Known]] = {}
     slipped: dict[Missing, list[_Known]] = {}
     for name, value in known:
         words = _words(name)
-        for each in same.get("".join(words), ()):
-            alike.setdefault(each, []).append(value)
+        for key in same_words.get("".join(words), ()):
+            alike.setdefault(key, []).append(value)
         if (len(words), name[:1].lower()) not in heads:
             continue
         met: set[Missing] = set()
         for place, rest, word in _parts(words):
             for spelling in _spellings(word):
-                for each, other in index.get((rest, place, spelling), ()):
-                    if each not in met and word != other and _is_slip(word, other):
-                        met.add(each)
-                        slipped.setdefault(each, []).append(value)
+                for key, near_word in index.get((rest, place, spelling), ()):
+                    if key not in met and word != near_word and _is_slip(word, near_word):
+                        met.add(key)
+                        slipped.setdefault(key, []).append(value)
     return {**slipped, **alike}
 
 
@@ -137,8 +142,8 @@ def _parts(words: _Words) -> Iterator[tuple[int, _Words, str]]:
 
 def _spellings(word: str) -> set[str]:
     """A word, and what is left of it without one of its letters, or without the ending of a plural."""
-    found = {word, *(word[:at] + word[at + 1 :] for at in range(len(word)))}
-    return found | {word[:-2]} if word.endswith("es") else found
+    spellings = {word, *(word[:index] + word[index + 1 :] for index in range(len(word)))}
+    return spellings | {word[:-2]} if word.endswith("es") else spellings
 
 
 def _is_slip(first: str, second: str) -> bool:
@@ -148,9 +153,11 @@ def _is_slip(first: str, second: str) -> bool:
         return True
     if len(longer) < 5 or len(longer) - len(shorter) > 1 or first[0] != second[0]:
         return False
-    at = next((at for at, (one, other) in enumerate(zip(shorter, longer, strict=False)) if one != other), len(shorter))
+    index = next(
+        (index for index, (left, right) in enumerate(zip(shorter, longer, strict=False)) if left != right), len(shorter)
+    )
     if len(shorter) < len(longer):
-        return shorter[at:] == longer[at + 1 :]
-    if shorter[at + 2 :] == longer[at + 2 :] and shorter[at : at + 2] == longer[at : at + 2][::-1]:
+        return shorter[index:] == longer[index + 1 :]
+    if shorter[index + 2 :] == longer[index + 2 :] and shorter[index : index + 2] == longer[index : index + 2][::-1]:
         return True
-    return len(longer) > 5 and shorter[at + 1 :] == longer[at + 1 :]
+    return len(longer) > 5 and shorter[index + 1 :] == longer[index + 1 :]

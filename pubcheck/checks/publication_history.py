@@ -285,11 +285,11 @@ class History:
             self.renamed[former.oid, 0] = Renamed(former.oid, known.name if known is not None else name, place)
 
     def _columns_renamed(self, former: Relation, row: Relation) -> None:
-        for before, now in zip(former.columns, row.columns, strict=False):
-            if before.name != now.name and not now.dropped:
-                known = self.renamed.get((row.oid, now.number))
+        for before, renamed in zip(former.columns, row.columns, strict=False):
+            if before.name != renamed.name and not renamed.dropped:
+                known = self.renamed.get((row.oid, renamed.number))
                 name = known.name if known is not None else before.name
-                self.renamed[row.oid, now.number] = Renamed(row.oid, name, self._place(row.oid), now.number)
+                self.renamed[row.oid, renamed.number] = Renamed(row.oid, name, self._place(row.oid), renamed.number)
 
     def _schema(self, former: Any, row: Namespace | None) -> None:
         """A schema that is called otherwise: so are the tables in it."""
@@ -316,18 +316,22 @@ class History:
     def _before(self, former: Relation) -> set[int]:
         """The publications that a table had before the statement changed its schema or its parents."""
         catalog = self.session.catalog
-        found = {one.oid for one in publications_of(catalog, former)}
-        found.update(
+        publications = {publication.oid for publication in publications_of(catalog, former)}
+        publications.update(
             catalog.publication_namespaces[entry].publication
             for entry in catalog.schema_publications.get(former.namespace)
         )
         if former.partition:
             above = catalog.relations.get(former.parents[0])
             if above is not None:
-                found.update(one.oid for one in publications_of(catalog, above) if not out(catalog, one.oid, above))
+                publications.update(
+                    publication.oid
+                    for publication in publications_of(catalog, above)
+                    if not out(catalog, publication.oid, above)
+                )
         else:
-            found -= {oid for oid in found if out(catalog, oid, former)}
-        return found
+            publications -= {oid for oid in publications if out(catalog, oid, former)}
+        return publications
 
     def _columns_added(self, former: Relation, row: Relation, columns: dict[str, int]) -> None:
         for column in row.columns[len(former.columns) :]:  # attribute numbers are never used again
@@ -345,7 +349,9 @@ class History:
         if former.partition and catalog.memberships.has(row.oid):
             self.detached[row.oid] = former.parents[0]
         before = self._before(former)
-        after = {one.oid for one in publications_of(catalog, row) if not out(catalog, one.oid, row)}
+        after = {
+            publication.oid for publication in publications_of(catalog, row) if not out(catalog, publication.oid, row)
+        }
         place = self._place(row.oid)
         if row.partition and after - before:
             self.moved.append(Moved(row.oid, tuple(sorted(after - before)), place, "attached", parent))
@@ -365,13 +371,13 @@ _LOOK_BACK = 100
 
 def _added_columns(node: Node) -> dict[str, int]:
     """The columns that an ALTER TABLE adds, and where they are named."""
-    found: dict[str, int] = {}
+    locations: dict[str, int] = {}
     for item in node.get("cmds", ()):
         command = item["AlterTableCmd"]
         if command["subtype"] == "AT_AddColumn":
             definition = command["def"]["ColumnDef"]
-            found[definition["colname"]] = definition.get("location", 0)
-    return found
+            locations[definition["colname"]] = definition.get("location", 0)
+    return locations
 
 
 def still_out(catalog: Catalog, publication: int, relation: int) -> bool:

@@ -145,18 +145,20 @@ class RefusedDmlCollector:
 
     def record(self, met: RefusedDml) -> None:
         """Keep what is to be said of a refused statement."""
-        found = met.diagnostic
-        assert found.server is not None
+        diagnostic = met.diagnostic
+        assert diagnostic.server is not None
         stretches = self._stretches.setdefault(met.key, {})
-        stretch = stretches.setdefault((found.server, found.certainty == "certain"), _RefusalInterval(found))
-        stretch.latest.append((met.clock, found.span))
+        stretch = stretches.setdefault(
+            (diagnostic.server, diagnostic.certainty == "certain"), _RefusalInterval(diagnostic)
+        )
+        stretch.latest.append((met.clock, diagnostic.span))
         del stretch.latest[:-RELATED]
         if len(stretch.earliest) < RELATED:
-            stretch.earliest.append((met.clock, found.span))
-        if stretch.first is not found:
+            stretch.earliest.append((met.clock, diagnostic.span))
+        if stretch.first is not diagnostic:
             stretch.count += 1
             if len(stretch.further) < RELATED:
-                stretch.further.append(replace(found.span, message="is refused too"))
+                stretch.further.append(replace(diagnostic.span, message="is refused too"))
 
     # What it comes to.
 
@@ -169,7 +171,9 @@ class RefusedDmlCollector:
         """The statements that a cause which lasts to the end has stopped already, alone or with others."""
         key = refusal.relation, refusal.operation, self._refused.since(refusal.relation, refusal.operation)
         stretches, came = self._stretches.get(key, {}).values(), self._refused.came(refusal)
-        met = dict.fromkeys(each for one in stretches for each in (*one.earliest, *one.latest))
+        met = dict.fromkeys(
+            refused_span for stretch in stretches for refused_span in (*stretch.earliest, *stretch.latest)
+        )
         spans = [span for clock, span in met if clock >= came]
         return tuple(replace(span, message="is refused already") for span in spans[:RELATED])
 
@@ -187,31 +191,31 @@ class RefusedDmlCollector:
             until = self._refused.until(oid, write, since) if oid in relations else None
             cause = statements[since.source, since.statement].span(since.start, since.end, "is refused since here")
             for stretch in stretches.values():
-                first, ways, related = stretch.first, [], [cause]
+                first, remedies, related = stretch.first, [], [cause]
                 if until is not None and not _within(first, statements[until]):
                     end = statements[until].span(0, message="is allowed again from here on")
-                    ways.append(f"run it after {_line(first.span, end)}, which fixes this")
+                    remedies.append(f"run it after {_line(first.span, end)}, which fixes this")
                     related.append(end)
-                made = relations[oid].place if oid in relations else None
-                if made is None or (made.source, made.statement) != (since.source, since.statement):
-                    ways.append(f"run it before {_line(first.span, cause)}, which forbids it")
+                created = relations[oid].place if oid in relations else None
+                if created is None or (created.source, created.statement) != (since.source, since.statement):
+                    remedies.append(f"run it before {_line(first.span, cause)}, which forbids it")
                 else:
-                    ways.append(f"give the table what it needs on {_line(first.span, cause)}, where it is made")
+                    remedies.append(f"give the table what it needs on {_line(first.span, cause)}, where it is made")
                 more = f"; so {'is' if stretch.count == 1 else 'are'} {stretch.count} more" if stretch.count else ""
                 yield replace(
                     first,
                     message=f"{first.message}{more}",
-                    help="; or ".join(ways),
+                    help="; or ".join(remedies),
                     related=(*related, *stretch.further),
                 )
 
 
-def _within(found: Diagnostic, statement: StatementText) -> bool:
+def _within(diagnostic: Diagnostic, statement: StatementText) -> bool:
     """Whether a finding is of a statement or inside it: a block that is refused undoes what it did."""
-    ref = found.statement
+    ref = diagnostic.statement
     return ref is not None and (ref.source, ref.index) == (statement.source, statement.index)
 
 
-def _line(here: Span, span: Span) -> str:
+def _line(origin: Span, span: Span) -> str:
     line = f"line {span.source.text.count(chr(10), 0, span.start) + 1}"
-    return line if span.source is here.source else f"{line} of {span.source.label}"
+    return line if span.source is origin.source else f"{line} of {span.source.label}"

@@ -34,10 +34,10 @@ MODULES = (
 """The modules of checks of the final state; importing them fills ``CHECKS``."""
 
 
-def run_final_state_rules(context: RuleContext, wanted: frozenset[str], faults: Faults) -> Iterator[RuleFinding]:
+def run_final_state_rules(context: RuleContext, codes: frozenset[str], faults: Faults) -> Iterator[RuleFinding]:
     """What the rules of these codes find, rule by rule."""
     for code, check in sorted(CHECKS.items()):
-        if code in wanted:
+        if code in codes:
             yield from _found(check, context, faults)
 
 
@@ -47,18 +47,18 @@ _ATTEMPTS = 20
 
 def _found(check: Check, context: RuleContext, faults: Faults) -> list[RuleFinding]:
     """What a rule finds. Where it fails at a publication or a member of one, it runs again without that."""
-    found: list[RuleFinding] = []
+    findings: list[RuleFinding] = []
     context.left_out.clear()
     while len(context.left_out) < _ATTEMPTS:
-        found.clear()
+        findings.clear()
         context.at = None
         try:
-            found.extend(check(context))
+            findings.extend(check(context))
         except Exception as error:
-            at = context.looking_at()
-            faults.report(error, at.place if at is not None else None)
-            if at is not None:
-                context.left_out.add(id(at))
+            subject = context.looking_at()
+            faults.report(error, subject.place if subject is not None else None)
+            if subject is not None:
+                context.left_out.add(id(subject))
                 continue
         break
-    return found
+    return findings

@@ -116,10 +116,10 @@ def forget_stdout() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def use_color(when: str) -> bool:
+def use_color(choice: str) -> bool:
     """Whether to colour standard output: ``always``, ``never``, or for ``auto`` on a terminal, https://no-color.org."""
-    if when != "auto":
-        return when == "always"
+    if choice != "auto":
+        return choice == "always"
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 

@@ -315,10 +315,12 @@ def summarised(summary: Summary, output: str, page: str | None = None, document:
         lines.append(f"  {rule} {severity:8}{certainty:8}{times:>10,}  {name}")
     if document is not None:
         lines += _compared(document.change)
-        worst = [each for each in document.worst if each.errors or each.warnings][:_WORST]
+        worst = [repository for repository in document.worst if repository.errors or repository.warnings][:_WORST]
         if worst:
             lines.append("    errors warnings  in")
-        lines += [f"  {each.errors:>8,} {each.warnings:>8,}  {escape(each.name)}" for each in worst]
+        lines += [
+            f"  {repository.errors:>8,} {repository.warnings:>8,}  {escape(repository.name)}" for repository in worst
+        ]
     lines.append(
         f"The tables are {escape(output)}/*/run={summary.run}, made in {summary.metrics['seconds']:.1f} seconds."
     )
@@ -334,7 +336,7 @@ _WORST = 5
 def _compared(change: Change | None) -> list[str]:
     if change is None:
         return []
-    new, gone, same = (sum(getattr(rule, field) for rule in change.rules) for field in ("new", "gone", "same"))
+    new, gone, unchanged = (sum(getattr(rule, field) for rule in change.rules) for field in ("new", "gone", "same"))
     suffix = "" if change.alike else ", which used another pubcheck version or configuration"
     suffix += "" if change.input is None else f", which had another input, {change.input}"
-    return [f"{new:,} new, {gone:,} gone and {same:,} the same as in run {change.run}{suffix}"]
+    return [f"{new:,} new, {gone:,} gone and {unchanged:,} the same as in run {change.run}{suffix}"]

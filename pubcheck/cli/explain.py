@@ -184,13 +184,13 @@ def explain(
     from pubcheck.postgres.versions import DEFAULT_MAJOR
 
     results = list(workers.map(explain_unit, [Task(unit, config, selection) for unit in units], died))
-    explained = tuple(each.unit for each in results if each.unit is not None)
-    majors = [major for each in results for major in each.postgres]
+    explained = tuple(result.unit for result in results if result.unit is not None)
+    majors = [major for result in results for major in result.postgres]
     major = max(majors, default=(config.postgres or (DEFAULT_MAJOR,))[-1])
     files = sum(len(unit.files) for unit in units)
-    statements = sum(each.statements for each in results)
+    statements = sum(result.statements for result in results)
     explanation = Explanation(__version__, SCHEMA_VERSION, major, files, statements, explained)
-    return explanation, [each.crash for each in results if each.crash], any(each.fails for each in results)
+    return explanation, [result.crash for result in results if result.crash], any(result.fails for result in results)
 
 
 def _check(explanation: Explanation, selection: Selection) -> None:

@@ -74,7 +74,7 @@ def _fails(unit: UnitExplained, entries: Iterable[Entry], config: Config) -> boo
     shown = {(finding.rule, finding.path, finding.line) for finding in unit.findings}
     for notes in (*(row.notes for row in unit.publications), *(answer.notes for answer in answers)):
         shown.update((note.rule, note.path, note.line) for note in notes)
-    refused = {(each.rule, table) for answer in answers for each in answer.refused for table in answer.tables}
+    refused = {(refusal.rule, table) for answer in answers for refusal in answer.refused for table in answer.tables}
     return any(
         config.fails_run(entry.severity, entry.certainty)
         and entry.rule in reported

@@ -123,7 +123,7 @@ def _json(discovery: Discovery) -> Iterator[str]:
         )
         for unit in discovery.units
     )
-    document = _Document(__version__, 1, units, tuple(_PassedOver(*each) for each in discovery.skipped))
+    document = _Document(__version__, 1, units, tuple(_PassedOver(*skipped_file) for skipped_file in discovery.skipped))
     yield msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n"
 
 

@@ -265,7 +265,7 @@ class _SharedDisk(_WatchedDisk):
         super().expect(paths)
         if len(paths) < _MANY:
             return
-        portions = [paths[at : at + _PORTION] for at in range(0, len(paths), _PORTION)]
+        portions = [paths[start : start + _PORTION] for start in range(0, len(paths), _PORTION)]
         for portion, facts in zip(portions, self._workers.map(_looked_at, portions, _looked_at), strict=True):
             self.know(portion, msgspec.msgpack.decode(facts, type=tuple[tuple[Traits, bytes | None], ...]))
             self._progress.advance(len(portion))

@@ -228,7 +228,7 @@ def command(
     show(shown, for_people=format_ in FOR_PEOPLE and not diff)
     if not quiet:
         run = LintRun(findings, outcomes, units, config, known, change, diff=diff, unwritten=frozenset(unwritten))
-        for line in (*(f"{each}." for each in skipped_messages(survey.named)), *closing_lines(run)):
+        for line in (*(f"{notice}." for notice in skipped_messages(survey.named)), *closing_lines(run)):
             click.echo(line, err=diff or format_ not in FOR_PEOPLE)
     return _complain_of(problems) or status
 

@@ -40,8 +40,13 @@ def closing_lines(run: LintRun) -> Iterator[str]:
 
 
 def _applied(run: LintRun) -> Iterator[str]:
-    applied = [each for outcome in run.outcomes for each in outcome.applied if run.unwritten.isdisjoint(each.labels)]
-    findings = sum(each.number for each in applied)
+    applied = [
+        applied_fix
+        for outcome in run.outcomes
+        for applied_fix in outcome.applied
+        if run.unwritten.isdisjoint(applied_fix.labels)
+    ]
+    findings = sum(applied_fix.number for applied_fix in applied)
     files = len({file.label for outcome in run.outcomes for file in outcome.rewritten} - run.unwritten)
     if findings:
         verbs = {"ignore": ("Would ignore", "Ignored")}.get(run.change or "", ("Would fix", "Fixed"))
@@ -61,9 +66,9 @@ def _fixable(run: LintRun) -> Iterator[str]:
 def _with_fix(report: Report, applicability: str) -> int:
     """Return the number of findings whose best fix is of that applicability; UPDATE and DELETE of one cause count
     once."""
-    firsts = [each[0].entry for each in causes(report.findings)]
+    firsts = [group[0].entry for group in causes(report.findings)]
     fixes = [{fix.applicability for fix in entry.fixes if fix.edits} for entry in firsts]
-    return sum(applicability in each and (applicability == "safe" or "safe" not in each) for each in fixes)
+    return sum(applicability in group and (applicability == "safe" or "safe" not in group) for group in fixes)
 
 
 def _recorded(run: LintRun, baseline: Baseline) -> Iterator[str]:

@@ -51,7 +51,7 @@ _DEFINED = lazy_compile(rb"ActiveRecord::Schema(?:\[[\d.]+\])?\.define\(version:
 def schema_versions(name: str, content: bytes) -> tuple[str, ...]:
     """Return the versions of the migrations that a schema holds; of `schema.rb` the last one alone."""
     if name == STRUCTURE:
-        return tuple(each.decode() for each in _LISTED.findall(content))
+        return tuple(version.decode() for version in _LISTED.findall(content))
     match = _DEFINED.search(content)
     return (match[1].decode().replace("_", ""),) if match else ()
 
@@ -107,10 +107,10 @@ def _assigned(node: ast.ClassDef) -> dict[str, ast.expr]:
     import ast
 
     return {
-        target.id: each.value
-        for each in node.body
-        if isinstance(each, ast.Assign | ast.AnnAssign) and each.value is not None
-        for target in (each.targets if isinstance(each, ast.Assign) else [each.target])
+        target.id: statement.value
+        for statement in node.body
+        if isinstance(statement, ast.Assign | ast.AnnAssign) and statement.value is not None
+        for target in (statement.targets if isinstance(statement, ast.Assign) else [statement.target])
         if isinstance(target, ast.Name)
     }
 

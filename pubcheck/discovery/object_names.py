@@ -149,22 +149,22 @@ def _members(lower: bytes, text: bytes) -> set[str]:
     start = _LIST.search(lower)
     if start is None:
         return set()
-    lower, text = (_without_parentheses(each[start.end() :]) for each in (lower, text))
+    lower, text = (_without_parentheses(part[start.end() :]) for part in (lower, text))
     ended = _WITH.search(lower)
     lower = lower[: ended.start()] if ended else lower
     return {plain(text[match.start(1) : match.end(1)]) for match in _MEMBER.finditer(lower)}
 
 
 def _without_parentheses(text: bytes) -> bytes:
-    kept, depth = [], 0
+    remaining, depth = [], 0
     for piece in re.split(rb"([()])", text):
         if piece == b"(":
             depth += 1
         elif piece == b")":
             depth = max(0, depth - 1)
         elif not depth:
-            kept.append(piece)
-    return b" ".join(kept)
+            remaining.append(piece)
+    return b" ".join(remaining)
 
 
 _PARTS = re.compile(r'"[^"]*"|[^".\s]+')

@@ -29,7 +29,7 @@ UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 # The search is in lower case: it finds the same, because in bytes only ASCII letters have a case, and is five times as
 # fast as one that ignores case.
 _STATEMENT, _IDENTITY, _DONE = (
-    lazy_compile(each.removeprefix("(?i)").encode()) for each in (STATEMENT, IDENTITY, DONE)
+    lazy_compile(pattern.removeprefix("(?i)").encode()) for pattern in (STATEMENT, IDENTITY, DONE)
 )
 
 

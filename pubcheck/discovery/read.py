@@ -58,7 +58,7 @@ def read_unit(files: Sequence[File], majors: tuple[int, ...]) -> Reading:
             continue
         sources.append(source)
         if decoded.encoding in _EIGHT_BIT:
-            start = next(at for at, char in enumerate(decoded.text) if char > "\x7f")
+            start = next(index for index, char in enumerate(decoded.text) if char > "\x7f")
             message = f"this file is not UTF-8 and was read as {_EIGHT_BIT[decoded.encoding]}"
             help = "save it as UTF-8"
             diagnostics.append(remark("PUB003", message, Span(source, start, start + 1), majors, help))

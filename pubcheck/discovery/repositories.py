@@ -75,12 +75,18 @@ def _repository(
         return
     walked = walk(path, config, into=into, tops=tops)
     top, prefix_length = os.path.abspath(path), len(join(path, ""))
-    files = [(join(top, each[prefix_length:]), File(each, label_of(each), view=view_of(each))) for each in walked.files]
+    files = [
+        (join(top, file_path[prefix_length:]), File(file_path, label_of(file_path), view=view_of(file_path)))
+        for file_path in walked.files
+    ]
     files += [
         (os.path.abspath(folder), File(folder, label_of(folder), error=problem)) for folder, problem in walked.problems
     ]
     if files:
         apart, included = (
-            tuple(join(top, each[prefix_length:]) for each in paths) for paths in (walked.tops, walked.included)
+            tuple(join(top, file_path[prefix_length:]) for file_path in paths)
+            for paths in (walked.tops, walked.included)
         )
-        yield Repository(name, tuple(sorted(files, key=lambda each: each[0])), apart, included, bool(walked.links))
+        yield Repository(
+            name, tuple(sorted(files, key=lambda file_path: file_path[0])), apart, included, bool(walked.links)
+        )

@@ -10,15 +10,21 @@ from functools import cache
 def project_above(folder: str, is_project: Callable[[str], bool], top: str = "") -> str | None:
     """Return the folder `supabase` of the nearest project that a folder is in or below, up to the folder ``top``. Paths
     are joined by "/"."""
-    at = folder
+    directory = folder
     while True:
-        above, _, name = at.rpartition("/")
-        project = at if name == "supabase" else f"{at}/supabase" if at.strip("/") else f"{at}supabase"
+        above, _, name = directory.rpartition("/")
+        project = (
+            directory
+            if name == "supabase"
+            else f"{directory}/supabase"
+            if directory.strip("/")
+            else f"{directory}supabase"
+        )
         if is_project(project):
             return project
-        if at in (top, above):
+        if directory in (top, above):
             return None
-        at = above
+        directory = above
 
 
 def project_on_disk(folder: str, top: str) -> str | None:

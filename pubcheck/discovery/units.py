@@ -152,14 +152,17 @@ class _UnitCollector:
         top, prefix_length = os.path.abspath(path), len(join(path, ""))
         below = join(top, "")
         files = [
-            (below + each[prefix_length:], File(each, label_of(each), view=view_of(each))) for each in walked.files
+            (below + walked_path[prefix_length:], File(walked_path, label_of(walked_path), view=view_of(walked_path)))
+            for walked_path in walked.files
         ]
         if self._config.units:
             files = self._without_configured(path, files)
         self._inspector.expect([path for path, _ in files])
         units = []
-        included = frozenset(join(top, each[prefix_length:]).replace(os.sep, "/") for each in walked.included)
-        for part in by_top(files, [join(top, each[prefix_length:]) for each in walked.tops]):
+        included = frozenset(
+            join(top, walked_path[prefix_length:]).replace(os.sep, "/") for walked_path in walked.included
+        )
+        for part in by_top(files, [join(top, walked_path[prefix_length:]) for walked_path in walked.tops]):
             grouped, passed_over = group_into_units(part, self._inspector, included)
             units += grouped
             self.passed_over += passed_over
@@ -244,7 +247,7 @@ class _UnitCollector:
         """By absolute path, which file of a unit it is; those of its context are left out."""
         known = self._indexes.get(id(unit))
         if known is None:
-            known = {os.path.abspath(file.path): at for at, file in enumerate(unit.files) if not file.context}
+            known = {os.path.abspath(file.path): number for number, file in enumerate(unit.files) if not file.context}
             self._indexes[id(unit)] = known  # the unit is kept for as long, and with it its id
         return known
 
@@ -262,10 +265,10 @@ class _UnitCollector:
         for places in history_of(absolute, self._kind):
             if places not in self._histories:
                 relative = not os.path.isabs(path)
-                below = [each for place in places for each in self._below(place)]
-                files = [(each, _as_given(each, relative)) for each in below]
+                below = [below_path for place in places for below_path in self._below(place)]
+                files = [(below_path, _as_given(below_path, relative)) for below_path in below]
                 self._histories[places], undone = group_into_units(files, self._inspector)
-                paths = {file.label: each for each, file in files}
+                paths = {file.label: below_path for below_path, file in files}
                 self._undone.update((paths[label], why) for label, why in undone)
             for unit in self._histories[places]:
                 if unit.convention not in GUESSED and absolute in self._members(unit):
@@ -341,11 +344,11 @@ def by_top(files: list[tuple[str, File]], tops: Sequence[str]) -> list[list[tupl
     known = {top: top for top in tops}
     for path, file in files:
         passed: list[str] = []
-        at = os.path.dirname(path)
-        while at not in known and at != os.path.dirname(at):
-            passed.append(at)
-            at = os.path.dirname(at)
-        top = known.get(at, "")
+        directory = os.path.dirname(path)
+        while directory not in known and directory != os.path.dirname(directory):
+            passed.append(directory)
+            directory = os.path.dirname(directory)
+        top = known.get(directory, "")
         known.update((folder, top) for folder in passed)
         parts[top].append((path, file))
     return list(parts.values())

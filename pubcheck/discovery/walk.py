@@ -108,14 +108,15 @@ def folders_of(folder: str, config: Config) -> list[str]:
 
 def readable(paths: Iterable[str]) -> list[str]:
     """Return the paths of a repository, joined by "/", that a walk of its folders would meet."""
-    kept = []
+    readable_paths = []
     for path in paths:
         *folders, name = path.split("/")
         if _by_name(name) and not any(
-            (each.startswith(".") and each not in (".", "..")) or each in INSTALLED for each in folders
+            (subfolder.startswith(".") and subfolder not in (".", "..")) or subfolder in INSTALLED
+            for subfolder in folders
         ):
-            kept.append(path)
-    return kept
+            readable_paths.append(path)
+    return readable_paths
 
 
 def _by_name(name: str) -> bool:

@@ -132,9 +132,9 @@ def joined_identities(
         row, (former, last) = relations.get(oid), changes[-1]
         if row is None or row.identity != former.identity:
             continue  # an alternative changed it otherwise: that change is assumed
-        same = complete and len(changes) == len(alternatives)
-        same = same and all(after.seen and after.identity == last.identity for _, after in changes)
-        yield oid, replace(row, identity=last.identity, seen=row.seen and same)
+        agree = complete and len(changes) == len(alternatives)
+        agree = agree and all(after.seen and after.identity == last.identity for _, after in changes)
+        yield oid, replace(row, identity=last.identity, seen=row.seen and agree)
 
 
 def created_names(changes: Iterable[Change]) -> Iterator[str]:

@@ -313,7 +313,7 @@ class BlockRunner:
         self.session.notices = []
         if error.key is None:
             if self.about_publication or any(
-                _ABOUT_PUBLICATIONS.search(each.text) for each in (self.statement, statement)
+                _ABOUT_PUBLICATIONS.search(text.text) for text in (self.statement, statement)
             ):
                 self._report_failure(statement, error, basis, compiled=raised.compiled)
         elif error.key == "syntax-error" or raised.compiled:

@@ -53,19 +53,19 @@ class Databases:
         if database != self.current:
             self._left.pop(self.current, None)
             self._left[self.current] = self.replays
-            others = self._left.get(database) or [replay.another_database(database[1]) for replay in self.replays]
+            new_replays = self._left.get(database) or [replay.another_database(database[1]) for replay in self.replays]
             neighbours = self.replays
             if database[0] != server:
                 # Databases of one server share roles and settings: take them from the database that was last current
                 # there.
                 of_server = [replays for (where, _), replays in self._left.items() if where == database[0]]
-                neighbours = of_server[-1] if of_server else others
-            for replay, other, sharing in zip(self.replays, others, neighbours, strict=True):
-                if sharing is not other:
-                    other.share(sharing)
+                neighbours = of_server[-1] if of_server else new_replays
+            for replay, new_replay, sharing in zip(self.replays, new_replays, neighbours, strict=True):
+                if sharing is not new_replay:
+                    new_replay.share(sharing)
                 # A variable, the default name, or another server may be a database that was seen before.
                 unknown = database[1].startswith(":") or name == Config().database or database[0] != server
-                other.session.blind = other.session.blind or (unknown and replay.catalog.holds_something())
-            self.current, self.replays = database, others
+                new_replay.session.blind = new_replay.session.blind or (unknown and replay.catalog.holds_something())
+            self.current, self.replays = database, new_replays
         for replay in self.replays:
             replay.connect(before, source, connection.user)

@@ -143,8 +143,8 @@ class Outcome:
         from pubcheck.checks.remedies import edits
         from pubcheck.checks.remedies.statement_fixes import widened
 
-        statement, then = self.statements.at(entry.place), self.history.columns_then.get(entry.oid, ())
-        replacement = widened(self.session.catalog, refusal, utf8(statement.text).data, then)
+        statement, columns = self.statements.at(entry.place), self.history.columns_then.get(entry.oid, ())
+        replacement = widened(self.session.catalog, refusal, utf8(statement.text).data, columns)
         return None if replacement is None else edits.as_fix(statement, replacement, certain=True)
 
     def _identity_fix(self, refusal: Refusal, remedies: Sequence[Remedy]) -> Fix | None:
@@ -152,7 +152,7 @@ class Outcome:
 
         session = self.session
         plain = session.setting("search_path") == DEFAULT_PATH and session.superuser() and session.transaction is None
-        remedy = next((way for way in remedies if all(map(_changes_identity, way.statements))), None)
+        remedy = next((candidate for candidate in remedies if all(map(_changes_identity, candidate.statements))), None)
         if not plain or remedy is None:
             return None
         refused_statement = self._refused_dml.earliest(refusal.relation) if self._refused_dml is not None else None
@@ -206,7 +206,7 @@ class Outcome:
             self.statements.span(finding.place),
             severity=finding.severity,
             help=finding.help,
-            related=tuple(self.statements.span(there, message) for there, message in finding.related),
+            related=tuple(self.statements.span(place, message) for place, message in finding.related),
             statement=self.statements.at(finding.place).ref(),
             object=finding.object,
             publications=finding.publications,

@@ -18,10 +18,10 @@ def embedded(outer: StatementText, inner: Inner) -> StatementText:
         return StatementText(outer.source, outer.index, start, text.text, edits, number)
     start = text.sites[0][1]
     edits_of_pieces: list[tuple[int, int, str]] = []
-    for (inside, outside), (after, then) in itertools.pairwise(text.sites):
+    for (inside, outside), (after, next_outside) in itertools.pairwise(text.sites):
         # The text between two pieces: source text without a counterpart, or inserted text.
         end = outside + after - inside
-        edits_of_pieces.append((min(end, then) - start, then - start, "?" * max(0, end - then)))
+        edits_of_pieces.append((min(end, next_outside) - start, next_outside - start, "?" * max(0, end - next_outside)))
     return StatementText(outer.source, outer.index, start, text.text, tuple(edits_of_pieces), number)
 
 

@@ -12,14 +12,18 @@ from pubcheck.diagnostics import Diagnostic
 def without_repeated_notes(diagnostics: list[Diagnostic]) -> Iterator[Diagnostic]:
     """Yield the findings. The note that statements are in a program appears once per file, and only if a finding there
     is assumed."""
-    assumed = {id(each.span.source) for each in diagnostics if each.certainty == "assumed" and each.rule != _NOT_SEEN}
+    assumed = {
+        id(diagnostic.span.source)
+        for diagnostic in diagnostics
+        if diagnostic.certainty == "assumed" and diagnostic.rule != _NOT_SEEN
+    }
     reported = False
-    for each in diagnostics:
-        if each.rule != _OF_A_PROGRAM:
-            yield each
-        elif not reported and id(each.span.source) in assumed:
+    for diagnostic in diagnostics:
+        if diagnostic.rule != _OF_A_PROGRAM:
+            yield diagnostic
+        elif not reported and id(diagnostic.span.source) in assumed:
             reported = True
-            yield each
+            yield diagnostic
 
 
 _OF_A_PROGRAM, _NOT_SEEN = "PUB010", "PUB009"

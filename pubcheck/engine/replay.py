@@ -247,10 +247,10 @@ class Replay:
             statements=self.statements,
         )
 
-    def share(self, other: Replay) -> None:
+    def share(self, neighbour: Replay) -> None:
         """Take over what all databases of a server share."""
-        self.catalog.share_roles(other.catalog)
-        self.session.defaults = other.session.defaults
+        self.catalog.share_roles(neighbour.catalog)
+        self.session.defaults = neighbour.session.defaults
 
     def _identity_unknown(self, refusal: Refusal) -> bool:
         """Whether a replica identity that the files set for tables of unknown names may allow a refused write."""
@@ -259,7 +259,7 @@ class Replay:
     def end(self, codes: frozenset[str]) -> None:
         """Finish the unit: add the findings about its final state. ``codes`` are the rules that are reported."""
         self.reporter.complete(self.statements)
-        refused = [each for each in self._refused_writes.refused() if not self._identity_unknown(each[0])]
+        refused = [refusal for refusal in self._refused_writes.refused() if not self._identity_unknown(refusal[0])]
         refused_dml = self.refused_dml if "refused_dml" in self.__dict__ else None
         if refused or refused_dml is not None or self._history is not None:
             # Loaded only if there may be findings.

@@ -292,7 +292,9 @@ class StatementReporter:
                 self.diagnostics[number] = replace(self.diagnostics[number], related=(statements.span(place, message),))
         if self._misspelt_tables:
             # Others hold this list.
-            self.diagnostics[:] = [each for each in self.diagnostics if not self._rests_on_misspelling(each)]
+            self.diagnostics[:] = [
+                diagnostic for diagnostic in self.diagnostics if not self._rests_on_misspelling(diagnostic)
+            ]
 
     def _rests_on_misspelling(self, diagnostic: Diagnostic) -> bool:
         """Whether a table is "already a member" only because of a name that is probably misspelt."""
@@ -310,7 +312,7 @@ class StatementReporter:
             for note in self.missing
             if note.number < len(self.diagnostics) and self.diagnostics[note.number].message == note.message
         ]
-        missing_names = {each for note in notes for each in note.names}
+        missing_names = {key for note in notes for key in note.names}
         if not missing_names:
             return
         # Loaded only where something is missing.
@@ -328,8 +330,8 @@ class StatementReporter:
             refused = self.diagnostics[note.number].severity == "error"
             if len(missing) == 1 and created and created[0] is not None and not refused:
                 self._created_later(statements, note, created[0])
-            elif suggestions := [each for one in missing for each in near.get(one, ())]:
-                misspelt = [name for one, name in missing.items() if one in near]
+            elif suggestions := [key for missing_key in missing for key in near.get(missing_key, ())]:
+                misspelt = [name for missing_key, name in missing.items() if missing_key in near]
                 self._misspelt_tables.update(
                     f"{catalog.namespaces[namespace].name}.{name}"
                     for kind, namespace, name in near.keys() & missing.keys()

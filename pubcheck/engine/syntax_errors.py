@@ -189,15 +189,15 @@ class SyntaxErrorReporter:
             rule.diagnostic(
                 certainty,
                 majors,
-                f"PostgreSQL cannot parse this statement: {said}",
+                f"PostgreSQL cannot parse this statement: {wording}",
                 span,
                 help=syntax_help(text) if not inside else _NOT_IN_BODY,
                 statement=statement.ref(),
                 assumptions=(unknown,) if unknown else (),
-                server=ServerAnswer(refusal.sqlstate, said, detail, refusal.hint, position=position),
+                server=ServerAnswer(refusal.sqlstate, wording, detail, refusal.hint, position=position),
                 fixes=fixes,
             )
-            for said, majors in _wordings(message, self.notes.majors)
+            for wording, majors in _wordings(message, self.notes.majors)
         )
 
 

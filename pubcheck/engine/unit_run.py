@@ -90,7 +90,9 @@ class Run:
         """Replay the unit, and return the findings of the selected rules in report order."""
         # Statements that run at an unknown time come last: their changes are assumed and must not make the rest
         # uncertain.
-        for number, source in sorted(enumerate(self.unit.sources), key=lambda each: has_unknown_order(each[1])):
+        for number, source in sorted(
+            enumerate(self.unit.sources), key=lambda diagnostic: has_unknown_order(diagnostic[1])
+        ):
             with self._faults.guard(Span(source, 0, 0)) as guard:
                 self._source(number, source)
             if guard.failed:
@@ -101,9 +103,11 @@ class Run:
             with self._faults.guard(None):
                 top_level.end(replay, reported)
             diagnostics.extend(replay.diagnostics)
-        chosen = [each for each in merged(diagnostics) if each.rule in reported]
-        self.reading_notes = tuple(each for each in chosen if each.rule in _READING_RULES and self._is_irrelevant(each))
-        useful = [each for each in chosen if not self._is_irrelevant(each)]
+        chosen = [diagnostic for diagnostic in merged(diagnostics) if diagnostic.rule in reported]
+        self.reading_notes = tuple(
+            diagnostic for diagnostic in chosen if diagnostic.rule in _READING_RULES and self._is_irrelevant(diagnostic)
+        )
+        useful = [diagnostic for diagnostic in chosen if not self._is_irrelevant(diagnostic)]
         return tuple(sorted(without_repeated_notes(useful), key=Diagnostic.sort_key))
 
     def _is_irrelevant(self, diagnostic: Diagnostic) -> bool:
@@ -136,7 +140,7 @@ class Run:
 
     def faults(self) -> tuple[Fault, ...]:
         """Return the internal errors so far."""
-        return tuple(each for one in self._all_faults() for each in one.faults)
+        return tuple(fault for faults in self._all_faults() for fault in faults.faults)
 
     def _all_faults(self) -> Iterator[Faults]:
         yield self._faults
@@ -146,29 +150,29 @@ class Run:
     def reported(self, findings: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
         """Return the findings that comments and the configuration leave, and all internal errors."""
         with self._faults.guard(None) as guard:
-            kept = self._suppressed(findings)
+            remaining = self._suppressed(findings)
         if guard.failed:
-            kept = findings
+            remaining = findings
         internal = self.internal()
-        return tuple(sorted((*kept, *internal), key=Diagnostic.sort_key)) if internal else kept
+        return tuple(sorted((*remaining, *internal), key=Diagnostic.sort_key)) if internal else remaining
 
     def internal(self) -> list[Diagnostic]:
         """Return the findings about internal errors."""
-        return merged([each for one in self._all_faults() for each in one.diagnostics])
+        return merged([diagnostic for faults in self._all_faults() for diagnostic in faults.diagnostics])
 
     def _suppressed(self, findings: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
         config, sources = self.config, self.unit.sources
         if (
             not config.per_file_ignores
             and not config.severity
-            and not any(may_hold_comments(each.shown) for each in sources)
+            and not any(may_hold_comments(source.shown) for source in sources)
         ):
             return findings
         # Loaded only where there is something to leave out.
         from pubcheck.engine.suppressions.apply import apply_suppressions
 
-        kept = apply_suppressions(findings, sources, self.statements, config, self.majors)
-        return tuple(sorted(kept, key=Diagnostic.sort_key))
+        remaining = apply_suppressions(findings, sources, self.statements, config, self.majors)
+        return tuple(sorted(remaining, key=Diagnostic.sort_key))
 
     def counts(self) -> tuple[int, ...]:
         """Return the number of statements in each source."""
@@ -281,7 +285,7 @@ class Run:
             self.databases.connect(source, before, target)
         elif words(command)[0] == "gexec":
             self.databases.unfollowed(wording(before.text))
-        elif path is not None and not any(_same_file(path, one.label) for one in self.unit.sources):
+        elif path is not None and not any(_same_file(path, file.label) for file in self.unit.sources):
             self.databases.unfollowed(None)
             if self.speaks_of_replication and not self.reported_unread_file:
                 self.reported_unread_file = True
@@ -295,7 +299,7 @@ class Run:
     @cached_property
     def speaks_of_replication(self) -> bool:
         """Whether any source is about replication."""
-        return any(_REPLICATED.search(one.text) for one in self.unit.sources)
+        return any(_REPLICATED.search(source.text) for source in self.unit.sources)
 
     def _statement(
         self, source: int, statement: StatementText, item: Statement, splitter: Splitter, *, conditional: bool

@@ -129,7 +129,7 @@ class _Builder:
     def unit(self, paths: Sequence[str]) -> UnitExplained:
         publications = self.publications()
         answers = (self.faults.value(None, None, self.subscriptions.of, names) for names in self._together())
-        subscriptions = tuple(each for each in answers if each is not None)
+        subscriptions = tuple(answer for answer in answers if answer is not None)
         reached: dict[int, None] = {}
         for row in self.shown:
             for sent in self.sent[row.oid]:
@@ -165,7 +165,7 @@ class _Builder:
             if key not in alike:
                 # Everybody knows that sequences are not replicated.
                 unpublished = unpublished_members(self.catalog, row.oid)
-                alike[key] = [each for each in unpublished if self.catalog.relations[each[0]].kind != "S"]
+                alike[key] = [entry for entry in unpublished if self.catalog.relations[entry[0]].kind != "S"]
             self.not_sent[row.oid] = alike[key]
 
     def _table(self, relation: rows.Relation) -> Table:
@@ -198,7 +198,7 @@ class _Builder:
         reasons: dict[str, list[str]] = {}
         for oid, reason in self.not_sent[row.oid]:
             if not self.selection.tables or any(
-                self.facts.is_named(each, self.selection.tables) for each in self.facts.family(oid)
+                self.facts.is_named(member, self.selection.tables) for member in self.facts.family(oid)
             ):
                 reasons.setdefault(reason, []).append(self.facts.name(oid))
         path = line = None
@@ -235,7 +235,7 @@ class _Builder:
             None if sent.through == sent.relation else sent.through,
             None if sent.arrives_as == sent.relation else sent.arrives_as,
             None if sent.filter is None else (self.facts.reading(sent), facts.identity),
-            tuple(self.facts.written_filter(each).sql for each in self.facts.unused(sent)),
+            tuple(self.facts.written_filter(unused_entry).sql for unused_entry in self.facts.unused(sent)),
             None if facts.alone else self._copies(row, sent),
             tuple(self.facts.columns_of(sent)) if listed else None,
             frozenset(note.rule for note in self.diagnostic_notes.about(self.facts, sent, row.name)),
@@ -253,7 +253,7 @@ class _Builder:
     def _refusals(self, row: rows.Publication, table: str) -> object:
         """Return the part of a table's refusals that tables must share to share an answer."""
         refused = self.diagnostic_notes.refused(table, row.name)
-        return tuple([(each.operation, each.publications, each.detail) for each in refused])
+        return tuple([(refusal.operation, refusal.publications, refusal.detail) for refusal in refused])
 
     def _answer(self, row: rows.Publication, members: list[Sent]) -> Answer:
         first = members[0]
@@ -270,7 +270,7 @@ class _Builder:
         filtered = None if first.filter is None else self.facts.condition(first)
         operations = first.operations if relation.kind == "r" else ("truncate",)
         refused = self.diagnostic_notes.refused(facts.name, row.name)
-        never = any(each.operation == "update" and each.certainty == "certain" for each in refused)
+        never = any(refusal.operation == "update" and refusal.certainty == "certain" for refusal in refused)
         samples = Samples()
         if first.filter is not None:
             source = self.catalog.relations[entry.relation] if entry is not None else relation
@@ -291,7 +291,7 @@ class _Builder:
             operations,
             first.truncate_sent,
             filtered,
-            tuple(self.facts.written_filter(each) for each in self.facts.unused(first)),
+            tuple(self.facts.written_filter(refusal) for refusal in self.facts.unused(first)),
             tuple(sent_names) if listed else None,
             left_out,
             identity,

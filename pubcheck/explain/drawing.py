@@ -150,7 +150,7 @@ class _Picture:
             for answer in publication.answers:
                 box = self.box_of[index]
                 how = (box, answer.filter.sql if answer.filter and self.boxes[box].operations is not None else None)
-                verbs = ", ".join(dict.fromkeys(each.operation.upper() for each in answer.refused))
+                verbs = ", ".join(dict.fromkeys(refusal.operation.upper() for refusal in answer.refused))
                 for name in answer.tables:
                     sent.setdefault(name, []).append(how)
                     if verbs:
@@ -176,7 +176,7 @@ class _Picture:
             )
             chosen = set(ranked[: MOST_CARDS - 1])
             rest = [name for index, (_, names) in enumerate(cards) if index not in chosen for name in names]
-            cards = [each for index, each in enumerate(cards) if index in chosen]
+            cards = [refusal for index, refusal in enumerate(cards) if index in chosen]
             cards.append((Card(f"{len(rest):,} more tables", ", ".join(rest[:40]), _REST), rest))
         for index, (card, names) in enumerate(cards):
             self.cards.append(card)
@@ -304,16 +304,16 @@ class _Picture:
         yield '<g class="ribbons" aria-hidden="true">'
         for edge in self.edges:
             yield self._ribbon(edge)
-        for number, at in enumerate(self.bars):
-            yield self._bar(number, at)
+        for number, place in enumerate(self.bars):
+            yield self._bar(number, place)
         yield "</g>"
         for card in self.cards:
             yield from _draw_card(card)
         for edge in self.edges:
             if edge.sql is not None:
                 yield _draw_pill(edge)
-        for at, box in enumerate(self.boxes):
-            yield from _draw_box(box, at)
+        for place, box in enumerate(self.boxes):
+            yield from _draw_box(box, place)
         yield "</svg>"
 
     def _ribbon(self, edge: Edge) -> str:
@@ -344,14 +344,14 @@ def _curve(x1: float, y1: float, x2: float, y2: float) -> str:
 
 def _spread(items: Sequence[tuple[Box, float]], bottom: float) -> None:
     """Moves boxes down, then up, so that none overlap."""
-    at = float(_TOP)
+    y = float(_TOP)
     for box, height in items:
-        box.y = max(box.y, at)
-        at = box.y + height
-    at = max(bottom, _TOP + sum(height for _, height in items))
+        box.y = max(box.y, y)
+        y = box.y + height
+    y = max(bottom, _TOP + sum(height for _, height in items))
     for box, height in reversed(items):
-        box.y = min(box.y, at - height)
-        at = box.y
+        box.y = min(box.y, y - height)
+        y = box.y
 
 
 def _spread_pills(edges: Sequence[Edge]) -> None:
@@ -365,12 +365,12 @@ def _spread_pills(edges: Sequence[Edge]) -> None:
             wish = (before * number + (wish - step * number) * size) / (number + size)
             size += number
         clusters.append((wish, size))
-    at, lowest = 0, _TOP + _PILL_HEIGHT / 2
+    index, lowest = 0, _TOP + _PILL_HEIGHT / 2
     for wish, size in clusters:
         first = max(wish, lowest)
         for place in range(size):
-            edges[at].pill = first + step * place
-            at += 1
+            edges[index].pill = first + step * place
+            index += 1
         lowest = first + step * size
 
 
@@ -428,9 +428,9 @@ def _draw_box(box: Box, number: int) -> Iterator[str]:
     yield f'<text class="name" x="{_BOX_X + 16}" y="{y + 24:.1f}">{_text(_short(box.label, _BOX_LETTERS))}</text>'
     yield f'<text class="sub" x="{_BOX_X + 16}" y="{y + 44:.1f}">{_text(_short(box.remark, _BOX_LETTERS - 4))}</text>'
     if box.operations is not None:
-        for at, operation in enumerate(("insert", "update", "delete", "truncate")):
+        for column, operation in enumerate(("insert", "update", "delete", "truncate")):
             on = "on" if operation in box.operations else "off"
-            x = _BOX_X + _BOX_WIDTH - 84 + at * 19
+            x = _BOX_X + _BOX_WIDTH - 84 + column * 19
             yield (
                 f'<g class="op {on}"><title>{operation.upper()}{"" if on == "on" else " is not published"}</title>'
                 f'<rect x="{x}" y="{y + 32:.1f}" width="16" height="16" rx="4"/>'
@@ -449,17 +449,19 @@ def _group(names: list[str], refused: dict[str, str]) -> Card:
 
 def _looks(publication: Publication) -> object:
     """What publications have in common that are drawn as one."""
-    answers = tuple((each.tables, each.filter and each.filter.sql, each.columns) for each in publication.answers)
+    answers = tuple(
+        (answer.tables, answer.filter and answer.filter.sql, answer.columns) for answer in publication.answers
+    )
     return publication.kind, publication.schemas, publication.operations, publication.via_root, answers
 
 
 def _interest(publication: Publication) -> int:
     """How much there is to be seen in a publication, where not all can be shown."""
-    found = {"all tables": 40, "schemas": 30, "tables and schemas": 30}.get(publication.kind, 0)
+    score = {"all tables": 40, "schemas": 30, "tables and schemas": 30}.get(publication.kind, 0)
     for answer in publication.answers[:20]:
-        found += 4 * (answer.filter is not None) + 8 * bool(answer.refused) + 2 * (answer.columns is not None)
-        found += 2 * (answer.arrives_as is not None) + len(answer.notes)
-    return found + 5 * len(publication.notes)
+        score += 4 * (answer.filter is not None) + 8 * bool(answer.refused) + 2 * (answer.columns is not None)
+        score += 2 * (answer.arrives_as is not None) + len(answer.notes)
+    return score + 5 * len(publication.notes)
 
 
 def _remark(publication: Publication) -> str:

@@ -31,25 +31,25 @@ class Copies:
             return InitialCopy(None, sql, None, tuple(differences))
         if publication not in self._copies:
             self._copies[publication] = {
-                each.relation: each for each in tables_to_copy(self.facts.catalog, [publication])
+                table.relation: table for table in tables_to_copy(self.facts.catalog, [publication])
             }
-        matching, taken = self._copies_of(sent.relation, sent.arrives_as, self._copies[publication])
-        if taken is None:
+        matching, copied = self._copies_of(sent.relation, sent.arrives_as, self._copies[publication])
+        if copied is None:
             return None
-        if not _same_rows([condition for _, condition in taken.filters], sent.filter):
+        if not _same_rows([condition for _, condition in copied.filters], sent.filter):
             differences.append(CopyDifference("other rows", "later changes are published through another filter"))
-        return self._copied(matching, taken, sent.relation, self.facts.columns_of(sent), differences)
+        return self._copied(matching, copied, sent.relation, self.facts.columns_of(sent), differences)
 
     def together(self, row: Combined, columns: Sequence[str], copies: Mapping[int, CopiedTable]) -> InitialCopy | None:
         """Return what a subscription to several publications copies of a table. ``columns`` are the columns that are
         replicated later."""
-        matching, taken = self._copies_of(row.relation, row.arrives_as, copies)
-        if row.conflict is not None or taken is None:
+        matching, copied = self._copies_of(row.relation, row.arrives_as, copies)
+        if row.conflict is not None or copied is None:
             return None
         differences: list[CopyDifference] = []
         if row.insert is None:
             differences.append(_INSERT_NOT_PUBLISHED)
-        elif {oid for oid, _ in taken.filters} != {oid for oid, _ in row.insert}:
+        elif {oid for oid, _ in copied.filters} != {oid for oid, _ in row.insert}:
             publications = ", ".join(self.facts.catalog.publications[oid].name for oid, _ in row.insert)
             text = (
                 f"INSERTs are sent by the filters of {publications} alone"
@@ -57,44 +57,43 @@ class Copies:
                 else "INSERTs of all rows are sent"
             )
             differences.append(CopyDifference("other rows", text))
-        return self._copied(matching, taken, row.relation, columns, differences)
+        return self._copied(matching, copied, row.relation, columns, differences)
 
     def _copies_of(
         self, relation: int, arrives_as: int, copies: Mapping[int, CopiedTable]
     ) -> tuple[list[CopiedTable], CopiedTable | None]:
         """Return all copies that contain the rows of a relation, and the one that counts."""
-        matching = [each for oid in self.facts.family(relation) if (each := copies.get(oid)) is not None]
+        matching = [table for oid in self.facts.family(relation) if (table := copies.get(oid)) is not None]
         return matching, next(
-            (each for each in matching if each.relation == arrives_as), matching[-1] if matching else None
+            (table for table in matching if table.relation == arrives_as), matching[-1] if matching else None
         )
 
     def _copied(
         self,
         matching: list[CopiedTable],
-        taken: CopiedTable,
+        copied: CopiedTable,
         relation: int,
         sent: Sequence[str],
         differences: list[CopyDifference],
     ) -> InitialCopy:
-        """Describe a copy. ``matching`` has all copies that contain the rows of ``relation``, ``taken`` is the one that
-        counts."""
+        """Describe a copy: of all copies that contain the rows of ``relation``, ``copied`` is the one that counts."""
         catalog = self.facts.catalog
-        source = catalog.relations[taken.relation]
-        columns = [source.columns[number - 1].name for number in taken.columns]
+        source = catalog.relations[copied.relation]
+        columns = [source.columns[number - 1].name for number in copied.columns]
         if set(columns) != set(sent):
             lacking = [name for name in columns if name not in sent]
             more = f"{', '.join(lacking)} too" if lacking else f"only {', '.join(columns)}"
             differences.append(CopyDifference("other columns", f"the copy has {more}"))
-        lost = self._never_sent(taken.relation) if source.kind == "p" else {}
+        lost = self._never_sent(copied.relation) if source.kind == "p" else {}
         for reason, names in lost.items():
             text = f"the copy contains the rows of {', '.join(names)} ({reason}), whose changes are never published"
             differences.append(CopyDifference("never sent", text))
         if len(matching) > 1:
-            names = [self.facts.name(each.relation) for each in matching]
+            names = [self.facts.name(table.relation) for table in matching]
             differences.append(CopyDifference("twice", f"the rows are copied once for each of {', '.join(names)}"))
-        parts = [self.facts.written_filter(self.facts.member(oid, taken.relation)).sql for oid, _ in taken.filters]
+        parts = [self.facts.written_filter(self.facts.member(oid, copied.relation)).sql for oid, _ in copied.filters]
         return InitialCopy(
-            None if taken.relation == relation else self.facts.name(taken.relation),
+            None if copied.relation == relation else self.facts.name(copied.relation),
             (parts[0] if len(parts) == 1 else " OR ".join(f"({part})" for part in parts)) if parts else None,
             None if set(columns) == set(sent) else tuple(columns),
             tuple(differences),

@@ -64,9 +64,9 @@ class DiagnosticNotes:
         if of_table is None:
             return ()
         if table not in self._first:
-            causes = sorted((each for causes in of_table.values() for each in causes), key=_order)
-            self._first[table] = [each for each in causes if each.after_count < _SHOWN]
-        first = [each for each in self._first[table] if publication not in each.publications]
+            causes = sorted((cause for causes in of_table.values() for cause in causes), key=_order)
+            self._first[table] = [cause for cause in causes if cause.after_count < _SHOWN]
+        first = [cause for cause in self._first[table] if publication not in cause.publications]
         return tuple(sorted((*of_table.get(publication, ()), *first), key=_order))
 
     def about(self, facts: Facts, sent: Sent, publication: str) -> list[Diagnostic]:

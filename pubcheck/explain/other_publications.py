@@ -32,8 +32,8 @@ class Neighbours:
 
     def _others(self, sent: Sent) -> list[Sent]:
         """Return the other publications, as many as are compared."""
-        others = (neighbour for neighbour in self._alongside(sent) if neighbour.publication != sent.publication)
-        return list(islice(others, _COMPARED))
+        neighbours = (neighbour for neighbour in self._alongside(sent) if neighbour.publication != sent.publication)
+        return list(islice(neighbours, _COMPARED))
 
     def not_compared(self, sent: Sent) -> int:
         """Return the number of publications that are not compared."""

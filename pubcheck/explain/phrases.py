@@ -116,8 +116,8 @@ def arrives(answer: Answer) -> str:
 def operation_results(answer: Answer) -> Iterator[tuple[str, str]]:
     """Yield each operation and its result. A filtered UPDATE that the publisher accepts has its own table."""
     filtered = answer.filter is not None
-    refused = {each.operation for each in answer.refused if each.certainty == "certain"}
-    doubted = {each.operation for each in answer.refused} - refused
+    refused = {refusal.operation for refusal in answer.refused if refusal.certainty == "certain"}
+    doubted = {refusal.operation for refusal in answer.refused} - refused
     if "insert" in answer.operations:
         yield "INSERT", "sent if the new row matches" if filtered else "sent"
     if "update" in answer.operations and "update" in refused:
@@ -162,9 +162,9 @@ def refusals(answer: Answer, publication: str) -> Iterator[tuple[str, str]]:
         first = causes[0]
         verbs = " and ".join(refused.operation.upper() for refused in causes)
         assumed = " (assumed)" if first.certainty == "assumed" else ""
-        others = "" if first.publications == (publication,) else f", because of {tables_of(first.publications)}"
+        because = "" if first.publications == (publication,) else f", because of {tables_of(first.publications)}"
         why = first.detail or first.hint or ""
-        yield f"{verbs}, by the publisher{others}{assumed}", f"ERROR {first.sqlstate}: {why}"
+        yield f"{verbs}, by the publisher{because}{assumed}", f"ERROR {first.sqlstate}: {why}"
 
 
 def sent_as(outcome: str) -> str:
@@ -183,7 +183,11 @@ def shortened_value(sql: str, most: int = 42) -> str:
 def same_filters(answer: Answer) -> Iterator[str]:
     """Yield the publications with the same filter, and those whose filter means the same."""
     for identical, relation in ((True, "the same filter"), (False, "a filter that means the same")):
-        names = [same.publication for same in answer.same_filter if same.identical == identical]
+        names = [
+            other_publication.publication
+            for other_publication in answer.same_filter
+            if other_publication.identical == identical
+        ]
         if names:
             noun = "publication" if len(names) == 1 else "publications"
             yield f"{noun} {tables_of(names)} {'has' if len(names) == 1 else 'have'} {relation}"

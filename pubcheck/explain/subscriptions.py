@@ -25,7 +25,7 @@ class Subscriptions:
         oids = [known[name] for name in names if name in known]
         groups: dict[object, tuple[list[Combined], InitialCopy | None]] = {}
         tables = dict.fromkeys(sent.relation for oid in oids for sent in self._sent[oid])
-        copies = {each.relation: each for each in tables_to_copy(self.facts.catalog, oids)}
+        copies = {copied_table.relation: copied_table for copied_table in tables_to_copy(self.facts.catalog, oids)}
         for table in tables:
             combined = combine(self.facts.catalog, oids, table)
             if combined is not None:

@@ -118,8 +118,8 @@ def print_rich(console: Console, block: Block) -> None:
         for name in block.header:
             table.add_column(name, overflow="fold")
         for cells, style in block.rows:
-            *others, last = (escape(cell) for cell in cells)
-            table.add_row(*(Text(cell) for cell in others), Text(last, _STYLES[style]))
+            *first_cells, last = (escape(cell) for cell in cells)
+            table.add_row(*(Text(cell) for cell in first_cells), Text(last, _STYLES[style]))
         console.print(Padding(table, (0, 0, 0, 4)))
     else:
         console.print(Text(escape(block.text), _STYLES[block.style]))

@@ -103,10 +103,10 @@ def _adjacent(text: str, end: int, follower: Literal, language: Language) -> boo
 
 def _used_by(text: str, literal: Literal, language: Language) -> bool:
     """Whether a string is the beginning of an expression that says something else, such as `", ".join(names)`."""
-    at = _KEPT.match(text, literal.end).end()  # type: ignore[union-attr]
-    member = _member(language).match(text, at)
-    return text.startswith("[", at) or (
-        member is not None and text.startswith("(", member.end()) and _FORMATS.match(text, at) is None
+    offset = _KEPT.match(text, literal.end).end()  # type: ignore[union-attr]
+    member = _member(language).match(text, offset)
+    return text.startswith("[", offset) or (
+        member is not None and text.startswith("(", member.end()) and _FORMATS.match(text, offset) is None
     )
 
 
@@ -117,7 +117,9 @@ def _member(language: Language) -> re.Pattern[str]:
 def _operand(text: str, strings: Sequence[Literal], number: int, start: int, language: Language) -> int:
     """Return the end of the expression that begins at an offset, after the string of that number; the offset where none
     does, or none that is short."""
-    starts = [each.start for each in strings[number + 1 : number + 1 + _LONGEST] if each.start <= start + _LONGEST]
+    starts = [
+        string.start for string in strings[number + 1 : number + 1 + _LONGEST] if string.start <= start + _LONGEST
+    ]
     own = strings[number + 1 : number + 1 + len(starts)]
     if starts and starts[0] == start:
         end = own[0].end

@@ -45,7 +45,7 @@ def constants(text: str, language: str, code: str, strings: Sequence[Literal]) -
         before = assigned.search(text, max(0, literal.start - _BEFORE), literal.start)
         if before is None:
             continue
-        value = "".join(each.value for each in pieces(text, literal.body, literal.close, literal.escapes, ()))
+        value = "".join(piece.value for piece in pieces(text, literal.body, literal.close, literal.escapes, ()))
         name = (before["name"] or before["attribute"]).lstrip("@$")
         if _VALUE.fullmatch(value):
             once = _assigned_once(code) if once is None else once
@@ -134,7 +134,7 @@ def formatted(text: str, group: Sequence[Piece], start: int, end: int, texts: Ma
         arguments["call"] is not None and not _FORMATTING.search(text[max(0, start - 40) : start])
     ):
         return list(group)
-    argument_text = next(each for each in arguments.groups() if each is not None)
+    argument_text = next(group_text for group_text in arguments.groups() if group_text is not None)
     parts = [part.strip() for part in argument_text.split(",") if part.strip()]
     by_name = dict(part.split("=", 1) for part in parts if "=" in part)
     values = [value_of(part, texts) for part in parts if "=" not in part]
@@ -144,7 +144,7 @@ def formatted(text: str, group: Sequence[Piece], start: int, end: int, texts: Ma
     out: list[Piece] = []
     count = 0
     for piece in group:
-        at = piece.start
+        offset = piece.start
         for mark in _MARK.finditer(piece.value) if piece.exact else ():
             if mark[0] == "%%" or (arguments["format"] is None) == (mark[0][0] == "{"):
                 continue
@@ -155,12 +155,12 @@ def formatted(text: str, group: Sequence[Piece], start: int, end: int, texts: Ma
                 return list(group)
             count += 1
             begin, stop = piece.start + mark.start(), piece.start + mark.end()
-            if begin > at:
-                out.append(Piece(at, begin, text[at:begin]))
+            if begin > offset:
+                out.append(Piece(offset, begin, text[offset:begin]))
             out.append(Piece(begin, stop, value, exact=False))
-            at = stop
-        if at == piece.start:
+            offset = stop
+        if offset == piece.start:
             out.append(piece)
-        elif at < piece.end:
-            out.append(Piece(at, piece.end, text[at : piece.end]))
+        elif offset < piece.end:
+            out.append(Piece(offset, piece.end, text[offset : piece.end]))
     return out

@@ -130,14 +130,16 @@ def program(text: str, language: str, project: Project | None = None) -> View:
     migration, down = undone(text, language, strings)
     code = code_of(text, language, strings, down)
     written, used = _statements(text, table, strings, down, code, constants(text, language, code, strings))
-    unseen = [each.unseen for each in written if each.unseen >= 0] + _fragments(text, strings, used, down)
+    unseen = [statement.unseen for statement in written if statement.unseen >= 0] + _fragments(
+        text, strings, used, down
+    )
     view = assembled(text, written, unseen, in_order=migration)
     if migration:
         spans = doubtful(text, language, code, [strings[number] for number in sorted(used)])
         perhaps = [
-            (each.start, min(each.end + 1, len(text)))
-            for each in written
-            if spans is None or any(start <= each.start < end for start, end in spans)
+            (statement.start, min(statement.end + 1, len(text)))
+            for statement in written
+            if spans is None or any(start <= statement.start < end for start, end in spans)
         ]
         view = replace(view, perhaps=tuple(perhaps))
     elif written:
@@ -145,7 +147,11 @@ def program(text: str, language: str, project: Project | None = None) -> View:
     operations = operations_of(text, language, project) if migration else None
     if operations is not None:
         return replace(view, named=tuple(sorted(operations.doubted)), calls=tuple(operations.calls))
-    calls = [each for number, each in enumerate(strings) if number not in used and not _inside(each.start, down)]
+    calls = [
+        statement
+        for number, statement in enumerate(strings)
+        if number not in used and not _inside(statement.start, down)
+    ]
     return replace(view, named=names_in_calls(text, language, code, calls, view.text))
 
 
@@ -155,14 +161,16 @@ def assembled(text: str, written: Iterable[Written], unseen: Sequence[int], *, i
     filled: list[tuple[int, int]] = []
     edits: list[tuple[int, int, str]] = []
     about = -1
-    for each in sorted(written, key=lambda item: item.start):
-        sheet.put(each.start, each.rendered)
-        sheet.end_statement(each.end)
-        filled += each.filled
-        edits += each.edits
-        if each.about >= 0 and about < 0:
-            about = each.about
-    sent = tuple((each.start, each.end) for each in sorted(written, key=lambda item: item.start) if each.sent)
+    for statement in sorted(written, key=lambda item: item.start):
+        sheet.put(statement.start, statement.rendered)
+        sheet.end_statement(statement.end)
+        filled += statement.filled
+        edits += statement.edits
+        if statement.about >= 0 and about < 0:
+            about = statement.about
+    sent = tuple(
+        (statement.start, statement.end) for statement in sorted(written, key=lambda item: item.start) if statement.sent
+    )
     notes = []
     if about >= 0 and not in_order:
         notes.append(
@@ -187,7 +195,7 @@ def assembled(text: str, written: Iterable[Written], unseen: Sequence[int], *, i
                 "its changes are not analysed",
             )
         )
-    perhaps = () if in_order or not any(each.rendered.strip() for each in written) else ((0, len(text)),)
+    perhaps = () if in_order or not any(statement.rendered.strip() for statement in written) else ((0, len(text)),)
     return View(sheet.text(), joined(filled), perhaps, tuple(sorted(edits)), tuple(notes), quoted=True, sent=sent)
 
 
@@ -263,9 +271,9 @@ def _after_holes(text: str, literal: Literal) -> int:
 _ALONE = re.compile(r"[ \t]*;?[ \t]*\r?\n")
 
 
-def _inside(at: int, spans: Sequence[tuple[int, int]]) -> bool:
-    place = bisect_right(spans, (at, 1 << 62)) - 1
-    return place >= 0 and spans[place][0] <= at < spans[place][1]
+def _inside(offset: int, spans: Sequence[tuple[int, int]]) -> bool:
+    place = bisect_right(spans, (offset, 1 << 62)) - 1
+    return place >= 0 and spans[place][0] <= offset < spans[place][1]
 
 
 def worked_out(text: str, group: Sequence[Piece], end: int, *, runs: bool = False) -> Written:
@@ -273,7 +281,10 @@ def worked_out(text: str, group: Sequence[Piece], end: int, *, runs: bool = Fals
     surely SQL, and whole."""
     if not group:
         return Written(end, end, "", [], [])
-    parts = [filler(text[each.start : each.end]) if each.hole else each.value for each in group]
+    parts = [
+        filler(text[part_of_text.start : part_of_text.end]) if part_of_text.hole else part_of_text.value
+        for part_of_text in group
+    ]
     starts, length = [], 0
     for part in parts:
         starts.append(length)
@@ -295,7 +306,11 @@ def worked_out(text: str, group: Sequence[Piece], end: int, *, runs: bool = Fals
         if piece.hole:
             written.filled.append((piece.start, piece.end))
     written.filled += [(place(start), place(stop - 1) + 1) for start, stop in lexed.placeholders]
-    holes = [(starts[number], starts[number] + len(parts[number])) for number, each in enumerate(group) if each.hole]
+    holes = [
+        (starts[number], starts[number] + len(parts[number]))
+        for number, part_of_text in enumerate(group)
+        if part_of_text.hole
+    ]
     sql = _classified(lexed, written, [*holes, *lexed.placeholders], place, runs=runs)
 
     rendered: list[str] = []

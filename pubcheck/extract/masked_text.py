@@ -35,26 +35,26 @@ class Canvas:
         if piece:
             self._pieces.append((start, piece))
 
-    def end_statement(self, at: int) -> None:
-        """Write a semicolon at the first offset from ``at`` on that is not a line end."""
-        while at < len(self._text) and self._text[at] in "\r\n":
-            at += 1
-        if at < len(self._text):
-            self._pieces.append((at, ";"))
+    def end_statement(self, offset: int) -> None:
+        """Write a semicolon at the first offset from ``offset`` on that is not a line end."""
+        while offset < len(self._text) and self._text[offset] in "\r\n":
+            offset += 1
+        if offset < len(self._text):
+            self._pieces.append((offset, ";"))
 
     def text(self) -> str:
         """Return the sheet. Of pieces that overlap the earlier one is left whole."""
         out: list[str] = []
-        at = 0
-        for start, piece in sorted(self._pieces, key=lambda each: each[0]):
-            if start < at:
-                piece = piece[at - start :]
-                start = at
+        copied_to = 0
+        for start, piece in sorted(self._pieces, key=lambda positioned: positioned[0]):
+            if start < copied_to:
+                piece = piece[copied_to - start :]
+                start = copied_to
                 if not piece:
                     continue
-            out += (blank(self._text[at:start]), piece)
-            at = start + len(piece)
-        out.append(blank(self._text[at:]))
+            out += (blank(self._text[copied_to:start]), piece)
+            copied_to = start + len(piece)
+        out.append(blank(self._text[copied_to:]))
         return "".join(out)
 
 

@@ -120,7 +120,7 @@ def undone(text: str, language: str, strings: Sequence[Literal]) -> tuple[bool, 
     if not migrates(text, language):
         return False, []
     spans: list[tuple[int, int]] = []
-    starts = [each.start for each in strings]
+    starts = [string.start for string in strings]
     for header in re.finditer(convention.undoing, text, re.MULTILINE):
         if (not spans or header.start() >= spans[-1][1]) and not within(header.start(), strings, starts):
             spans.append((header.start(), block_end(text, header.start(), header.end(), strings, starts)))
@@ -139,7 +139,7 @@ def undone(text: str, language: str, strings: Sequence[Literal]) -> tuple[bool, 
 
 def _undoing_lists(text: str, listed: str, strings: Sequence[Literal]) -> Iterator[tuple[int, int]]:
     """Return the spans of lists of strings that undo a migration."""
-    starts = [each.start for each in strings]
+    starts = [string.start for string in strings]
     for opened in re.finditer(listed, text):
         if within(opened.start(), strings, starts):
             continue
@@ -202,9 +202,9 @@ def doubtful(text: str, language: str, code: str, statements: Sequence[Literal])
     or where not all of it runs once, from the first line to the last. ``code`` is its text without strings;
     ``statements`` are the strings with SQL."""
     named = re.compile(_NAMED_STRING.get(language, _NAMED_STRING_ELSEWHERE), re.MULTILINE)
-    for each in statements:
-        line = text.rfind("\n", 0, max(0, text.rfind("\n", 0, each.start))) + 1
-        if named.search(text[max(line, each.start - _BEFORE) : each.start]):
+    for statement in statements:
+        line = text.rfind("\n", 0, max(0, text.rfind("\n", 0, statement.start))) + 1
+        if named.search(text[max(line, statement.start - _BEFORE) : statement.start]):
             return None
     if language in _NO_CONDITION:
         code = re.sub(_NO_CONDITION[language], lambda match: blank(match[0]), code)
@@ -238,7 +238,7 @@ def code_of(text: str, language: str, strings: Sequence[Literal], down: Sequence
     """Return a program's text with blanks for strings, comments and what undoes the rest."""
     sheet = Canvas(text)
     position = 0
-    for start, end in sorted([*down, *((each.start, each.end) for each in strings)]):
+    for start, end in sorted([*down, *((string.start, string.end) for string in strings)]):
         sheet.keep(position, start)
         position = max(position, end)
     sheet.keep(position, len(text))
@@ -256,7 +256,7 @@ def names_in_calls(
 ) -> tuple[tuple[int, str], ...]:
     """Return the names that strings and symbols of a program hold, which its calls may make, change or drop; ``sql`` is
     what its statements say."""
-    matches = ((each.start, _IDENTIFIER.fullmatch(text, each.body, each.close)) for each in strings)
+    matches = ((string.start, _IDENTIFIER.fullmatch(text, string.body, string.close)) for string in strings)
     named = [(start, name[0]) for start, name in matches if name is not None]
     if language in ("ruby", "elixir"):
         named += [(symbol.start(), symbol[1]) for symbol in _SYMBOL.finditer(code)]

@@ -96,16 +96,16 @@ class _Text(Struct, frozen=True):
 def shell(text: str) -> View:
     """Return a shell script's statements."""
     arguments = sql_arguments(text, 0, len(text))
-    unseen = [each.written.unseen for each in arguments if each.written.unseen >= 0]
-    view = assembled(text, [each.written for each in arguments], unseen, in_order=True)
+    unseen = [argument.written.unseen for argument in arguments if argument.written.unseen >= 0]
+    view = assembled(text, [argument.written for argument in arguments], unseen, in_order=True)
     commands, unplaced = _commands(text, arguments)
     sheet = Canvas(text)
-    at = 0
+    copied_to = 0
     for place, command in commands:
-        sheet.put(at, view.text[at:place])
+        sheet.put(copied_to, view.text[copied_to:place])
         sheet.put(place, command)
-        at = place + len(command)
-    sheet.put(at, view.text[at:])
+        copied_to = place + len(command)
+    sheet.put(copied_to, view.text[copied_to:])
     return replace(view, text=sheet.text(), perhaps=joined((*_conditions(text), *unplaced)))
 
 
@@ -141,49 +141,57 @@ def sql_arguments(text: str, start: int, end: int, *, within: str = "", quoted: 
     """What psql is given between two offsets of a text, which may stand ``within`` what another command is given, and
     in double quotes."""
     arguments: list[SqlArgument] = []
-    for each in _Scanner(text, start, end, quoted=quoted).texts():
-        before = _command_before(text, each.start, start)
-        command = text[before : each.body if each.is_heredoc else each.start]
+    for shell_text in _Scanner(text, start, end, quoted=quoted).texts():
+        before = _command_before(text, shell_text.start, start)
+        command = text[before : shell_text.body if shell_text.is_heredoc else shell_text.start]
         of_psql = _PSQL.search(command) is not None
         if (
             _SHOWN.search(command)
-            and _ENDS.match(text, each.start if each.is_heredoc else each.end)
-            and not _PIPED.search(text, each.end, end)
+            and _ENDS.match(text, shell_text.start if shell_text.is_heredoc else shell_text.end)
+            and not _PIPED.search(text, shell_text.end, end)
         ):
             continue
-        if each.is_heredoc:
-            if of_psql or _STARTS.match(text, each.body, each.close):
-                arguments.append(SqlArgument(_here(text, each), before, each.body, is_heredoc=True, within=within))
+        if shell_text.is_heredoc:
+            if of_psql or _STARTS.match(text, shell_text.body, shell_text.close):
+                arguments.append(
+                    SqlArgument(_here(text, shell_text), before, shell_text.body, is_heredoc=True, within=within)
+                )
                 continue
-        elif begins_statement(text, each.body, each.close) or (of_psql and _ARGUMENT.search(command)):
-            group = list(pieces(text, each.body, each.close, each.escapes, each.holes))
-            written = worked_out(text, group, each.close, runs=of_psql and _ARGUMENT.search(command) is not None)
-            arguments.append(SqlArgument(written, before, each.start, is_heredoc=False, within=within))
+        elif begins_statement(text, shell_text.body, shell_text.close) or (of_psql and _ARGUMENT.search(command)):
+            group = list(pieces(text, shell_text.body, shell_text.close, shell_text.escapes, shell_text.holes))
+            written = worked_out(text, group, shell_text.close, runs=of_psql and _ARGUMENT.search(command) is not None)
+            arguments.append(SqlArgument(written, before, shell_text.start, is_heredoc=False, within=within))
             continue
-        if _PSQL.search(text, each.body, each.close) and MENTION.search(text, each.body, each.close):
+        if _PSQL.search(text, shell_text.body, shell_text.close) and MENTION.search(
+            text, shell_text.body, shell_text.close
+        ):
             # A command in a command: `sh -c "psql -c '...'"`, or `ssh host <<EOF`.
-            outer = f"{within} {text[before : each.start]} "
-            arguments += sql_arguments(text, each.body, each.close, within=outer, quoted=each.escapes == "shell")
+            outer = f"{within} {text[before : shell_text.start]} "
+            arguments += sql_arguments(
+                text, shell_text.body, shell_text.close, within=outer, quoted=shell_text.escapes == "shell"
+            )
     return arguments
 
 
-def _command_before(text: str, at: int, start: int) -> int:
+def _command_before(text: str, offset: int, start: int) -> int:
     """Return the start of the command at an offset: its line, or the line that it continues."""
-    start = max(start, at - _LONGEST_COMMAND)
-    line = text.rfind("\n", start, at) + 1
+    start = max(start, offset - _LONGEST_COMMAND)
+    line = text.rfind("\n", start, offset) + 1
     while line > start + 1 and text[line - 2] == "\\":
         line = text.rfind("\n", start, line - 1) + 1
     return max(line, start)
 
 
-def _here(text: str, each: _Text) -> Written:
+def _here(text: str, heredoc: _Text) -> Written:
     """Return a here-document unchanged: it is a psql script and may hold psql commands and COPY data."""
-    group = list(pieces(text, each.body, each.close, each.escapes, each.holes))
+    group = list(pieces(text, heredoc.body, heredoc.close, heredoc.escapes, heredoc.holes))
     if all(piece.exact for piece in group):
-        about = MENTION.search(text, each.body, each.close)
+        about = MENTION.search(text, heredoc.body, heredoc.close)
         position = about.start() if about is not None else -1
-        return Written(each.body, each.close, text[each.body : each.close], [], [], position, sent=about is not None)
-    return worked_out(text, group, each.close)
+        return Written(
+            heredoc.body, heredoc.close, text[heredoc.body : heredoc.close], [], [], position, sent=about is not None
+        )
+    return worked_out(text, group, heredoc.close)
 
 
 def _commands(text: str, arguments: list[SqlArgument]) -> tuple[list[tuple[int, str]], list[tuple[int, int]]]:
@@ -194,34 +202,34 @@ def _commands(text: str, arguments: list[SqlArgument]) -> tuple[list[tuple[int, 
     places: dict[str, int] = {}
     current = free_from = 0
     surroundings = _Surroundings(text)
-    for each in arguments:
-        command = text[each.start : each.end]
+    for argument in arguments:
+        command = text[argument.start : argument.end]
         if not _PSQL.search(command):
             continue
-        after = min(each.written.end + 1, len(text))
-        rest = "" if each.is_heredoc else _REST.match(text, after, after + _LONGEST_COMMAND)[0]  # type: ignore[index]
-        place = surroundings.place(f"{each.within}{command}x{rest}", each.start)
+        after = min(argument.written.end + 1, len(text))
+        rest = "" if argument.is_heredoc else _REST.match(text, after, after + _LONGEST_COMMAND)[0]  # type: ignore[index]
+        place = surroundings.place(f"{argument.within}{command}x{rest}", argument.start)
         number = places.setdefault(place, len(places))
         psql_commands = (
             [f"\\set {variable['name']} {variable['value']}" for variable in _VARIABLE.finditer(command)]
-            if each.is_heredoc
+            if argument.is_heredoc
             else []
         )
         if number != current:
             psql_commands.insert(0, f"\\c {_short(place, number)}")
         if not psql_commands:
-            free_from = each.written.end + 1
+            free_from = argument.written.end + 1
             continue
-        line = " \\\\ ".join(psql_commands) + ("" if each.is_heredoc else " \\\\")
-        begin = max(each.start, free_from)
-        ends = _LINE_END.search(text, begin, each.end)
-        room = each.end if ends is None else ends.start()
-        if len(line) <= room - begin and (each.is_heredoc or ends is None):
+        line = " \\\\ ".join(psql_commands) + ("" if argument.is_heredoc else " \\\\")
+        begin = max(argument.start, free_from)
+        ends = _LINE_END.search(text, begin, argument.end)
+        room = argument.end if ends is None else ends.start()
+        if len(line) <= room - begin and (argument.is_heredoc or ends is None):
             commands.append((begin, line))
             current = number
         elif number != current:
-            unplaced.append((each.written.start, each.written.end))
-        free_from = each.written.end + 1
+            unplaced.append((argument.written.start, argument.written.end))
+        free_from = argument.written.end + 1
     return commands, unplaced
 
 
@@ -315,23 +323,23 @@ class _Scanner:
         holes: list[tuple[int, int]] = []
         if kind in ("double", "inner"):
             plain, closing = (_DOUBLE, '"') if kind == "double" else (_INNER, '\\"')
-            at = body
+            offset = body
             while True:
-                at = plain.match(text, at, limit).end()  # type: ignore[union-attr]
-                if at >= limit or text.startswith(closing, at):
+                offset = plain.match(text, offset, limit).end()  # type: ignore[union-attr]
+                if offset >= limit or text.startswith(closing, offset):
                     break
                 # Behind a backslash it is the inner command that puts something in.
-                sign = at + (text[at] == "\\")
+                sign = offset + (text[offset] == "\\")
                 hole = self._hole_end(sign, limit)
                 if hole > sign + 1:
-                    holes.append((at, hole))
-                at = hole
+                    holes.append((offset, hole))
+                offset = hole
         else:
-            at = (_ANSI if kind == "ansi" else _SINGLE).match(text, body, limit).end()  # type: ignore[union-attr]
-        if at >= limit:
+            offset = (_ANSI if kind == "ansi" else _SINGLE).match(text, body, limit).end()  # type: ignore[union-attr]
+        if offset >= limit:
             return None
         escapes = {"double": "shell", "inner": "inner shell", "ansi": "c", "single": "none"}[kind]
-        return _Text(start, body, at, at + (2 if kind == "inner" else 1), escapes, tuple(holes))
+        return _Text(start, body, offset, offset + (2 if kind == "inner" else 1), escapes, tuple(holes))
 
     def _here(self, match: re.Match[str], begin: int) -> _Text | None:
         text = self.text
@@ -358,21 +366,21 @@ class _Scanner:
                 position = max(position, end)
         return _Text(match.start(), begin, close, closing.end(), "here", tuple(holes), is_heredoc=True)
 
-    def _hole_end(self, at: int, limit: int) -> int:
+    def _hole_end(self, offset: int, limit: int) -> int:
         """Return the end of what the shell puts in; one character on where it puts in nothing."""
         text = self.text
-        opened = _HOLE.match(text, at, limit)
+        opened = _HOLE.match(text, offset, limit)
         if opened is None:
-            return at + 1
+            return offset + 1
         if opened[0] == "$":
-            named = _NAME.match(text, at, limit)
-            return named.end() if named is not None else at + 1
-        stop = min(limit, at + _HOLE_LENGTH)
+            named = _NAME.match(text, offset, limit)
+            return named.end() if named is not None else offset + 1
+        stop = min(limit, offset + _HOLE_LENGTH)
         if opened[0] == "`":
-            closed = text.find("`", at + 1, stop)
-            return closed + 1 if closed >= 0 else at + 1
+            closed = text.find("`", offset + 1, stop)
+            return closed + 1 if closed >= 0 else offset + 1
         if self.failures >= _MOST_FAILURES:
-            return at + 1
+            return offset + 1
         pos, depth = opened.end(), 1
         while pos < stop:
             char = text[pos]
@@ -388,13 +396,13 @@ class _Scanner:
                 part = _INSIDE.match(text, pos, stop)
                 pos = part.end() if part is not None else pos + 1
         self.failures += 1
-        return at + 1
+        return offset + 1
 
 
 _HERE_HOLE = re.compile(r"(?P<escape>\\[$`\\])|\$\{|\$\(|\$(?=[A-Za-z_@*#?0-9!-])|`")
 
 
-def _arithmetic(text: str, at: int) -> bool:
+def _arithmetic(text: str, offset: int) -> bool:
     """Whether `<<` shifts, in `$((1<<X))`."""
-    line = text[max(0, text.rfind("\n", 0, at)) : at]
+    line = text[max(0, text.rfind("\n", 0, offset)) : offset]
     return line.count("((") > line.count("))")

@@ -81,21 +81,21 @@ def script(text: str) -> View:
         return View(text, perhaps=joined(perhaps))
     sheet = Canvas(text)
     gone = ascending(gone)
-    pieces = [each for each in painted.pieces if not _inside(each[0], gone)]
-    pieces += [(at, padded(text[at:end], ";")) for at, end in _delimiters(text, ends)]
-    at = 0
+    pieces = [painted_piece for painted_piece in painted.pieces if not _inside(painted_piece[0], gone)]
+    pieces += [(copied_to, padded(text[copied_to:end], ";")) for copied_to, end in _delimiters(text, ends)]
+    copied_to = 0
     for start, end, piece in sorted([*((a, b, "") for a, b in gone), *((a, a + len(new), new) for a, new in pieces)]):
-        if start < at:
+        if start < copied_to:
             continue
-        sheet.keep(at, start)
+        sheet.keep(copied_to, start)
         sheet.put(start, piece)
-        at = end
-    sheet.keep(at, len(text))
+        copied_to = end
+    sheet.keep(copied_to, len(text))
     return View(sheet.text(), joined(painted.filled), joined(perhaps))
 
 
-def _inside(at: int, spans: list[tuple[int, int]]) -> bool:
-    return any(start <= at < end for start, end in spans)
+def _inside(offset: int, spans: list[tuple[int, int]]) -> bool:
+    return any(start <= offset < end for start, end in spans)
 
 
 def _rollback_parts(text: str) -> Iterator[tuple[int, int]]:

@@ -291,42 +291,42 @@ class _Scanner:
         if number in self.dead:
             return None, pos
         body, hole = self.bodies[number], _HOLES[form.holes]
-        at = part = pos
+        offset = part = pos
         holes: list[tuple[int, int]] = []
         nested = 0
         while True:
-            at = body.match(text, at).end()  # type: ignore[union-attr]
-            if text.startswith(form.closes, at):
-                end = at + len(form.closes)
+            offset = body.match(text, offset).end()  # type: ignore[union-attr]
+            if text.startswith(form.closes, offset):
+                end = offset + len(form.closes)
                 if form.closes in _BRACKETS:
-                    nested += text.count(_BRACKETS[form.closes], part, at) - 1
+                    nested += text.count(_BRACKETS[form.closes], part, offset) - 1
                     if nested >= 0:
-                        at = part = end
+                        offset = part = end
                         continue
-                return Literal(start, pos, at, end, form.escapes, tuple(holes)), end
-            opened = hole.match(text, at) if hole is not None else None
+                return Literal(start, pos, offset, end, form.escapes, tuple(holes)), end
+            opened = hole.match(text, offset) if hole is not None else None
             if opened is None:
-                if at < len(text) and (form.lines or text[at] != "\n"):
-                    at += 1
+                if offset < len(text) and (form.lines or text[offset] != "\n"):
+                    offset += 1
                     continue
                 if form.lines:
                     self.dead.add(number)  # no other one of this form has an end either
                     return None, pos
-                return None, at
-            end = self._hole_end(at, opened, form.holes)
+                return None, offset
+            end = self._hole_end(offset, opened, form.holes)
             if end > opened.end() or opened[0] == "$":
-                holes.append((at, end))
-            at = max(end, opened.end())
+                holes.append((offset, end))
+            offset = max(end, opened.end())
 
-    def _hole_end(self, at: int, opened: re.Match[str], holes: str) -> int:
+    def _hole_end(self, offset: int, opened: re.Match[str], holes: str) -> int:
         """Return the end of the expression that is opened there; where it has none, that of what opens it."""
         text = self.text
         if opened[0] == "$":
-            named = _PHP_NAME.match(text, at)
+            named = _PHP_NAME.match(text, offset)
             return named.end() if named is not None else opened.end()
         if opened[0] in ("{{", "}}") or self.failures >= _MOST_FAILURES:
             return opened.end()
-        pos, limit, depth = opened.end(), min(len(text), at + _HOLE_LENGTH), 1
+        pos, limit, depth = opened.end(), min(len(text), offset + _HOLE_LENGTH), 1
         while pos < limit:
             char = text[pos]
             if char == "{":
@@ -354,15 +354,15 @@ class _Scanner:
             return None
         holes: list[tuple[int, int]] = []
         hole = _HOLES[form.holes]
-        at = begin
+        offset = begin
         while hole is not None:
-            opened = hole.search(self.text, at, closing.start())
+            opened = hole.search(self.text, offset, closing.start())
             if opened is None:
                 break
             end = self._hole_end(opened.start(), opened, form.holes)
             if end > opened.end() or opened[0] == "$":
                 holes.append((opened.start(), min(end, closing.start())))
-            at = max(end, opened.end())
+            offset = max(end, opened.end())
         return Literal(begin, begin, closing.start(), closing.end(), form.escapes, tuple(holes), heredoc=True)
 
 

@@ -29,7 +29,7 @@ _HEADERS = {
 def cases(text: str, language: str, strings: Sequence[Literal]) -> tuple[tuple[int, int], ...]:
     """Return the ascending spans of the test cases of a program, those within others left out."""
     spans: list[tuple[int, int]] = []
-    starts = [each.start for each in strings]
+    starts = [string.start for string in strings]
     for header in re.finditer(_HEADERS[language], text, re.MULTILINE):
         start = header.start()
         if (not spans or start >= spans[-1][1]) and not within(start, strings, starts):

@@ -37,68 +37,75 @@ _VALUE = re.compile(r"\{\{[^{}\n]*+\}\}|\$\{[^{}\n]*+\}|\$\([A-Za-z_]\w*\)")
 def yaml(text: str) -> View:
     """Return a YAML file's statements."""
     written: list[Written] = []
-    at = 0
+    offset = 0
     for start, end in (*_blocks(text), (len(text), len(text))):
-        written += _flow(text, at, start)
+        written += _flow(text, offset, start)
         if end > start:
             written += _block(text, start, end)
-        at = end
-    unseen = [each.unseen for each in written if each.unseen >= 0]
+        offset = end
+    unseen = [statement.unseen for statement in written if statement.unseen >= 0]
     # Whether two texts are for one database, and which is run first, is not known.
-    in_order = len(written) <= 1 and not any(_CONTROL.search(text, each.start, each.end) for each in written)
+    in_order = len(written) <= 1 and not any(
+        _CONTROL.search(text, statement.start, statement.end) for statement in written
+    )
     return assembled(text, written, unseen, in_order=in_order)
 
 
 def _blocks(text: str) -> Iterator[tuple[int, int]]:
     """Return the bodies of block scalars: the lines after a header that are further in than what holds it."""
-    at = 0
-    while (header := _BLOCK.search(text, at)) is not None:
+    offset = 0
+    while (header := _BLOCK.search(text, offset)) is not None:
         # An entry of a sequence is further in than its dash.
         items = len(header["items"])
         indent = len(header["indent"]) + (items if ":" in header[0] else max(0, items - 2))
-        start = at = header.end()
-        while at < len(text):
-            line = _LINE.match(text, at)
+        start = offset = header.end()
+        while offset < len(text):
+            line = _LINE.match(text, offset)
             assert line is not None
             if line["first"] and len(line["indent"]) <= indent:
                 break
-            at = line.end()
-        yield start, at
+            offset = line.end()
+        yield start, offset
 
 
 def _block(text: str, start: int, end: int) -> list[Written]:
     begin = _CONTROLS.match(text, start, end)
     if begin is not None and begins_statement(text, begin.end(), end):
         return [worked_out(text, _with_values(text, start, end), end)]
-    return [each.written for each in sql_arguments(text, start, end)] if MENTION.search(text, start, end) else []
+    return (
+        [argument.written for argument in sql_arguments(text, start, end)] if MENTION.search(text, start, end) else []
+    )
 
 
 def _with_values(text: str, start: int, end: int) -> list[Piece]:
     parts = []
-    at = start
+    offset = start
     for value in _VALUE.finditer(text, start, end):
         hole = _CONTROL.match(value[0]) is None
-        parts += [Piece(at, value.start(), text[at : value.start()]), Piece(*value.span(), "", exact=False, hole=hole)]
-        at = value.end()
-    return [*parts, Piece(at, end, text[at:end])]
+        parts += [
+            Piece(offset, value.start(), text[offset : value.start()]),
+            Piece(*value.span(), "", exact=False, hole=hole),
+        ]
+        offset = value.end()
+    return [*parts, Piece(offset, end, text[offset:end])]
 
 
 def _flow(text: str, start: int, end: int) -> Iterator[Written]:
     """What quoted and plain scalars say that begin as a statement does, or command psql."""
-    at = start
+    offset = start
     for quoted in _QUOTED.finditer(text, start, end):
         kind = quoted.lastgroup or ""
         if kind == "comment":
             continue
-        yield from _plain(text, at, quoted.start())
-        at = quoted.end()
+        yield from _plain(text, offset, quoted.start())
+        offset = quoted.end()
         begin, close = quoted.span(kind)
         if begins_statement(text, begin, close):
             escapes = "c" if kind == "double" else "doubled single"
             yield worked_out(text, list(pieces(text, begin, close, escapes, ())), close)
         elif _PSQL.search(text, begin, close) and MENTION.search(text, begin, close):
-            yield from (each.written for each in sql_arguments(text, begin, close, quoted=kind == "double"))
-    yield from _plain(text, at, end)
+            yield from (argument.written for argument in sql_arguments(text, begin, close, quoted=kind == "double"))
+    yield from _plain(text, offset, end)
 
 
 def _plain(text: str, start: int, end: int) -> Iterator[Written]:
@@ -119,4 +126,4 @@ def _plain(text: str, start: int, end: int) -> Iterator[Written]:
         yield worked_out(text, [Piece(begin, stop, text[begin:stop])], stop)
     for line in re.compile(r"^[^\n]*\bpsql\b[^\n]*$", re.MULTILINE).finditer(text, start, end):
         if MENTION.search(line[0]):
-            yield from (each.written for each in sql_arguments(text, line.start(), line.end()))
+            yield from (argument.written for argument in sql_arguments(text, line.start(), line.end()))

@@ -57,20 +57,20 @@ class PsqlCommand(Struct, frozen=True, gc=False):
 def edited(text: str, edits: Sequence[tuple[int, int, str]]) -> str:
     """Return ``text`` with the spans between ascending offsets replaced."""
     pieces: list[str] = []
-    at = 0
+    copied_to = 0
     for start, end, new in edits:
-        pieces += (text[at:start], new)
-        at = end
-    pieces.append(text[at:])
+        pieces += (text[copied_to:start], new)
+        copied_to = end
+    pieces.append(text[copied_to:])
     return "".join(pieces)
 
 
 def replaced(text: str, edits: list[tuple[int, str]]) -> str:
     """``text`` with pieces, each of its old length, at ascending offsets replaced."""
     pieces: list[str] = []
-    at = 0
+    copied_to = 0
     for start, new in edits:
-        pieces += (text[at:start], new)
-        at = start + len(new)
-    pieces.append(text[at:])
+        pieces += (text[copied_to:start], new)
+        copied_to = start + len(new)
+    pieces.append(text[copied_to:])
     return "".join(pieces)

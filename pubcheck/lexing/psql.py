@@ -264,9 +264,9 @@ def assign(command: PsqlCommand, variables: MutableMapping[str, str], before: st
     if name == "gset":
         # The columns' names, behind a prefix.
         prefix = rest.strip()
-        for each in [variable for variable in variables if variable.startswith(prefix)]:
-            if "*" in before or each.removeprefix(prefix).lower() in before.lower():
-                del variables[each]
+        for cleared in [variable for variable in variables if variable.startswith(prefix)]:
+            if "*" in before or cleared.removeprefix(prefix).lower() in before.lower():
+                del variables[cleared]
         return True
     if name not in ("set", "unset", "getenv", "prompt"):
         return False

@@ -34,11 +34,11 @@ _Span = TypeVar("_Span", tuple[int, int], tuple[int, int, str])
 
 def _touching(spans: Sequence[_Span], start: int, end: int) -> Iterator[_Span]:
     """Return the spans, of ascending disjoint ones, that overlap the text between two offsets."""
-    at = bisect_left(spans, start, key=itemgetter(1))
-    while at < len(spans) and spans[at][0] < end:
-        if spans[at][1] > start:
-            yield spans[at]
-        at += 1
+    index = bisect_left(spans, start, key=itemgetter(1))
+    while index < len(spans) and spans[index][0] < end:
+        if spans[index][1] > start:
+            yield spans[index]
+        index += 1
 
 
 _VALUES = 1 << 24
@@ -215,7 +215,7 @@ class Splitter(StatementLexer):
         sql = body
         if lexed.edits:
             # A command may be between the last token and the terminator.
-            sql = replaced(body, [(at - start, new) for at, new in lexed.edits if at < lexed.end])
+            sql = replaced(body, [(offset - start, new) for offset, new in lexed.edits if offset < lexed.end])
         first = FIRST_WORD.match(body)
         variables = tuple((a - start, b - start) for a, b in lexed.variables)
         keyword = first[1].lower() if first else ""

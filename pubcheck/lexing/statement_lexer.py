@@ -71,11 +71,13 @@ class StatementLexer:
         depth = bodies = 0  # open parentheses, and BEGIN or CASE without their END
         pos = start
         while True:
-            at = plain(text, pos, limit).end()  # type: ignore[union-attr]
-            if at > pos:
-                solid = at if text[at - 1] not in BLANKS else pos + len(text[pos:at].rstrip(BLANKS))
+            plain_end = plain(text, pos, limit).end()  # type: ignore[union-attr]
+            if plain_end > pos:
+                solid = (
+                    plain_end if text[plain_end - 1] not in BLANKS else pos + len(text[pos:plain_end].rstrip(BLANKS))
+                )
                 lexed.end = solid if solid > pos else lexed.end
-                pos = at
+                pos = plain_end
             if pos >= limit:
                 if lexed.end >= limit:  # something is not terminated, and took the blanks with it
                     lexed.end = start + len(text[start:limit].rstrip(BLANKS))

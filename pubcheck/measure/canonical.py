@@ -83,8 +83,8 @@ def _either_way(node: Any) -> Any:
     if not isinstance(node, exp.Between) or not node.args.get("symmetric"):
         return node
     value, low, high = node.this, node.args["low"], node.args["high"]
-    ways = (exp.Between(this=value.copy(), low=a.copy(), high=b.copy()) for a, b in ((low, high), (high, low)))
-    return exp.paren(exp.or_(*ways), copy=False)
+    orders = (exp.Between(this=value.copy(), low=a.copy(), high=b.copy()) for a, b in ((low, high), (high, low)))
+    return exp.paren(exp.or_(*orders), copy=False)
 
 
 def _membership(node: Any) -> Any:

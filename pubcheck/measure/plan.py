@@ -57,7 +57,7 @@ def measurable(replay: Replay, statements: Statements, name: str) -> Measurable:
     relations = set(leaves)
     sendings = []
     for publication in sorted(catalog.publications.values(), key=lambda row: row.oid):
-        sents = [each for each in published_by(catalog, publication.oid) if each.relation in relations]
+        sents = [sending for sending in published_by(catalog, publication.oid) if sending.relation in relations]
         if sents:
             failed = Sending(publication.name, sents[0].operations, certain=False, reason="pubcheck failed at it")
             attempt = replay.faults.value
@@ -77,11 +77,11 @@ def _find(replay: Replay, name: str) -> Relation:
     tables = {replay.session.qualified(row): row for row in rows}
     if name in tables:
         return tables[name]
-    same = sorted(qualified for qualified, row in tables.items() if row.name == name)
-    if len(same) == 1:
-        return tables[same[0]]
-    if same:
-        raise NoTable(f"there are several tables {name}: {', '.join(same)}")
+    namesakes = sorted(qualified for qualified, row in tables.items() if row.name == name)
+    if len(namesakes) == 1:
+        return tables[namesakes[0]]
+    if namesakes:
+        raise NoTable(f"there are several tables {name}: {', '.join(namesakes)}")
     near = suggestion(name, sorted(tables)) if tables else "; it makes none"
     raise NoTable(f"the schema makes no table {name}{near if len(tables) <= _FEW or 'mean' in near else ''}")
 

@@ -384,7 +384,7 @@ class _Builder:
         if expr.value:
             self.tested.append(self.of(args.pop(0)))
         try:
-            pairs = [(self.of(args[at]), self.of(args[at + 1])) for at in range(0, len(args) - 1, 2)]
+            pairs = [(self.of(args[index]), self.of(args[index + 1])) for index in range(0, len(args) - 1, 2)]
         finally:
             if expr.value:
                 self.tested.pop()
@@ -429,7 +429,7 @@ class _Builder:
 
 def _reads_something(expr: Expr) -> bool:
     """Whether an expression reads a column, or the tested expression of an open CASE."""
-    return any(each.node in ("Var", "CaseTestExpr") for each in nodes(expr))
+    return any(node.node in ("Var", "CaseTestExpr") for node in nodes(expr))
 
 
 def _truth(tree: Tree) -> _Value:

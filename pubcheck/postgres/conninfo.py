@@ -70,9 +70,9 @@ def complaint(text: str, major: int) -> str | None:
     """Return libpq's error for a connection string; None if it accepts the string, and for URIs."""
     if _URI.match(text):
         return None
-    at, end = 0, len(text.rstrip(" \t\n\r\f\v"))
-    while at < end:
-        name = _NAME.match(text, at)
+    pos, end = 0, len(text.rstrip(" \t\n\r\f\v"))
+    while pos < end:
+        name = _NAME.match(text, pos)
         assert name is not None
         if not name["equals"]:
             return f'missing "=" after "{name["name"]}" in connection info string\n'
@@ -83,5 +83,5 @@ def complaint(text: str, major: int) -> str | None:
         option = name["name"]
         if option not in _ALWAYS and major < _SINCE.get(option, major + 1):
             return f'invalid connection option "{option}"\n'
-        at = value.end()
+        pos = value.end()
     return None

@@ -44,12 +44,12 @@ def place_of_name(text: bytes, name: str) -> int | None:
     """The byte offset of a name in a CREATE, ALTER or DROP statement: behind the object's own name if it is there, else
     that; None if it is neither."""
     words = list(tokens(text))
-    at = 2
-    while at < len(words) and words[at][1].lower() in _BEFORE_OBJECT:
-        at += 1
-    while at + 2 < len(words) and words[at + 1][1] == b".":
-        at += 2
-    for kind, token, offset in (*words[at + 1 :], *words[at : at + 1]):
+    index = 2
+    while index < len(words) and words[index][1].lower() in _BEFORE_OBJECT:
+        index += 1
+    while index + 2 < len(words) and words[index + 1][1] == b".":
+        index += 2
+    for kind, token, offset in (*words[index + 1 :], *words[index : index + 1]):
         if kind == "name" and _identifier(token) == name:
             return offset
     return None
@@ -83,14 +83,14 @@ def column_list(text: bytes, relation: int) -> list[tuple[int, int]]:
     return places
 
 
-def in_bytes(text: str, at: int | None = None) -> int:
+def in_bytes(text: str, offset: int | None = None) -> int:
     """Convert an offset in characters of a text (None: its end) to one in bytes."""
-    return len(text[:at].encode(errors="surrogatepass"))
+    return len(text[:offset].encode(errors="surrogatepass"))
 
 
-def in_characters(data: bytes, at: int | None = None) -> int:
+def in_characters(data: bytes, offset: int | None = None) -> int:
     """Convert an offset in bytes of a text (None: its end) to one in characters."""
-    return len(data[:at].decode(errors="surrogatepass"))
+    return len(data[:offset].decode(errors="surrogatepass"))
 
 
 def folded(token: bytes) -> str:

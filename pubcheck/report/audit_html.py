@@ -127,7 +127,14 @@ def _by_severity(all_rules: Sequence[Rule]) -> Iterator[_Plot]:
     for severity in reversed(SEVERITIES):
         rules = [rule for rule in all_rules if rule.severity == severity]
         if rules:
-            bars = [Bar(f"{each.code} {each.name}", (each.certain, each.assumed), _href(each.code)) for each in rules]
+            bars = [
+                Bar(
+                    f"{shown_rule.code} {shown_rule.name}",
+                    (shown_rule.certain, shown_rule.assumed),
+                    _href(shown_rule.code),
+                )
+                for shown_rule in rules
+            ]
             title = f"{severity.capitalize()}s by rule"
             if len(rules) > SHOWN:
                 title += f", the first {SHOWN} of {len(rules)}"
@@ -167,9 +174,14 @@ def _repositories(audit: Audit) -> Iterator[_Plot]:
         whole=audit.repositories,
     )
     yield _plot(spread, heading="Errors and warnings in a repository")
-    codes = [rule.code for rule in audit.rules if any(rule.code in each.rules for each in audit.worst[:_ROWS])]
+    codes = [
+        rule.code for rule in audit.rules if any(rule.code in repository.rules for repository in audit.worst[:_ROWS])
+    ]
     columns = [(code, _href(code)) for code in dict.fromkeys(codes)][:_COLUMNS]
-    rows = [Bar(each.name, tuple(each.rules.get(code, 0) for code, _ in columns)) for each in audit.worst[:_ROWS]]
+    rows = [
+        Bar(repository.name, tuple(repository.rules.get(code, 0) for code, _ in columns))
+        for repository in audit.worst[:_ROWS]
+    ]
     matrix = plots.matrix("Findings of the worst repositories, by rule", columns, rows)
     yield _plot(matrix, heading="The worst, by rule")
 
@@ -199,7 +211,7 @@ def _quarantined(reasons: Sequence[Quarantined]) -> _Plot | None:
     if not reasons:
         return None
     parts = (Part("units", "warning"), Part("files", "line"))
-    bars = [Bar(each.reason, (each.units, each.files)) for each in reasons]
+    bars = [Bar(group.reason, (group.units, group.files)) for group in reasons]
     return _plot(plots.bars("Quarantined, by reason", parts, bars), parts)
 
 

@@ -40,7 +40,7 @@ def is_cause(entry: Entry) -> bool:
 def message(entries: Iterable[Entry]) -> str:
     """One headline for the findings of a cause: "UPDATE of t and DELETE from t will fail: ..."."""
     messages = list(dict.fromkeys(entry.message for entry in entries))
-    parts = [each.partition(_FAILS) for each in messages]
+    parts = [parts_of_message.partition(_FAILS) for parts_of_message in messages]
     if len(messages) < 2 or len({reason for _, _, reason in parts}) > 1:
         return messages[0]
     return f"{' and '.join(head for head, _, _ in parts)}{_FAILS}{parts[0][2]}"

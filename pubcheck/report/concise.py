@@ -18,6 +18,6 @@ def render(report: Report, *, color: bool = False, quiet: bool = False) -> Itera
         place = f"{palette.bold}{escape(entry.path)}{palette.reset}:{entry.line}:{entry.column}"
         assumed = " (assumed)" if entry.certainty == "assumed" else ""
         kind = f"{palette.of(entry.severity)}{entry.severity}[{entry.rule}]{palette.reset}{assumed}"
-        yield f"{place}: {kind}: {escape(message(each.entry for each in cause))}\n"
+        yield f"{place}: {kind}: {escape(message(finding.entry for finding in cause))}\n"
     if not quiet:
         yield summary(report) + "\n"

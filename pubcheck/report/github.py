@@ -27,7 +27,7 @@ def render(report: Report) -> Iterator[str]:
             place += [("endLine", entry.end_line)]
         place += [("title", f"{entry.rule} {entry.name}")]
         properties = ",".join(f"{key}={_property(str(value))}" for key, value in place)
-        yield f"::{_COMMANDS[entry.severity]} {properties}::{_data(_text([each.entry for each in cause]))}\n"
+        yield f"::{_COMMANDS[entry.severity]} {properties}::{_data(_text([finding.entry for finding in cause]))}\n"
 
 
 def _text(entries: Sequence[Entry]) -> str:
@@ -40,7 +40,7 @@ def _text(entries: Sequence[Entry]) -> str:
 
 def _best(help_text: str) -> list[str]:
     """Return the first of several remedies."""
-    return [f"- {way}" for way in help_text.split("\n- ")[1:2]]
+    return [f"- {remedy}" for remedy in help_text.split("\n- ")[1:2]]
 
 
 def _data(text: str) -> str:

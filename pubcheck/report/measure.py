@@ -74,9 +74,9 @@ def json(measurement: Measurement) -> str:
 def schema() -> bytes:
     """Return the schema of ``json``, which ships as `measure.schema.json`."""
     document = msgspec.json.schema(Measurement)
-    for each in document["$defs"].values():
-        if description := each.get("description"):
-            each["description"] = inspect.cleandoc(description)  # as Python does by itself from 3.13 on
+    for definition in document["$defs"].values():
+        if description := definition.get("description"):
+            definition["description"] = inspect.cleandoc(description)  # as Python does by itself from 3.13 on
     return msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n"
 
 
@@ -92,19 +92,19 @@ def _table(table: TableRows) -> Iterator[str]:
     yield f"{escape(table.table)}: {count(table.rows, 'row')} in {escape(table.data)}"
     if not table.publications:
         yield "  no publication publishes any of them"
-    for each in table.publications:
-        assumed = "" if each.certainty == "certain" else "  (assumed)"
-        yield f"  publication {escape(each.publication)}{assumed}"
-        if each.filter is not None or each.reason is None:
-            yield f"    filter      {'none: every row' if each.filter is None else escape(each.filter)}"
-        if each.reason is not None or each.copied is None:
-            yield f"    not run     {escape(each.reason or '')}"
+    for publication in table.publications:
+        assumed = "" if publication.certainty == "certain" else "  (assumed)"
+        yield f"  publication {escape(publication.publication)}{assumed}"
+        if publication.filter is not None or publication.reason is None:
+            yield f"    filter      {'none: every row' if publication.filter is None else escape(publication.filter)}"
+        if publication.reason is not None or publication.copied is None:
+            yield f"    not run     {escape(publication.reason or '')}"
             continue
-        yield f"    copied      {_share(each.copied, table.rows)} by the initial copy"
-        if "insert" not in each.operations:
+        yield f"    copied      {_share(publication.copied, table.rows)} by the initial copy"
+        if "insert" not in publication.operations:
             yield "    inserted    none: it publishes no INSERT"
-        if each.unknown:
-            yield f"    not sent    {_share(each.unknown, table.rows)} because the filter is NULL"
+        if publication.unknown:
+            yield f"    not sent    {_share(publication.unknown, table.rows)} because the filter is NULL"
     for nulls in table.nulls:
         if nulls.rows:
             yield f"  NULL          {_share(nulls.rows, table.rows)} in column {escape(nulls.column)}"

@@ -145,8 +145,8 @@ def _block(group: list[Finding], majors: tuple[int, ...], palette: Palette) -> I
 def _headline(group: list[Finding]) -> str:
     """Return the text about the first table and publication: of UPDATE and DELETE, if both are refused."""
     first = group[0].entry
-    same = (each.entry for each in group if is_cause(each.entry) and each.entry.object == first.object)
-    return message([first, *(entry for entry in same if entry.publications == first.publications)])
+    entries = (finding.entry for finding in group if is_cause(finding.entry) and finding.entry.object == first.object)
+    return message([first, *(entry for entry in entries if entry.publications == first.publications)])
 
 
 def _remarks(group: list[Finding], majors: tuple[int, ...]) -> Iterator[tuple[str, str]]:
@@ -184,7 +184,7 @@ def _remarks(group: list[Finding], majors: tuple[int, ...]) -> Iterator[tuple[st
 
 def _earlier(entry: Entry) -> str:
     """Which causes the server meets before this one."""
-    named = [f'publication "{each.publication}" ({each.rule})' for each in entry.after[:NAMED]]
+    named = [f'publication "{earlier.publication}" ({earlier.rule})' for earlier in entry.after[:NAMED]]
     rest = entry.after_count - len(named)
     text = ", ".join(named) + (f" and {rest} more" if rest else "")
     causes_are = "an earlier cause is" if entry.after_count == 1 else f"{entry.after_count} earlier causes are"
@@ -226,13 +226,13 @@ def _excerpt(lines: list[Line], path: str, severity: Severity, width: int, palet
     """Return the lines with their marks: those of the primary place's file first, then the other files in turn."""
     frame, reset = palette.frame, palette.reset
     gutter = " " * width
-    for at, file in enumerate(dict.fromkeys([path, *(line.path for line in lines)])):
+    for file_number, file in enumerate(dict.fromkeys([path, *(line.path for line in lines)])):
         numbered: dict[int, list[Line]] = {}
         for line in sorted((line for line in lines if line.path == file), key=lambda line: (line.number, line.start)):
             numbered.setdefault(line.number, []).append(line)
         if not numbered:
             continue
-        if at:
+        if file_number:
             first = next(iter(numbered.values()))[0]
             yield f"{gutter}{frame}:::{reset} {escape(file)}:{first.number}"
         yield f"{gutter} {frame}|{reset}"

@@ -80,9 +80,9 @@ def audit(
     with ExitStack() as ending, ThreadPoolExecutor(_AT_ONCE) as pool:
 
         def keep(frame: DataFrame) -> DataFrame:
-            kept = frame.persist()
-            ending.callback(kept.unpersist)
-            return kept
+            persisted = frame.persist()
+            ending.callback(persisted.unpersist)
+            return persisted
 
         ending.callback(source.forget, store, run)
         progress("listing files")

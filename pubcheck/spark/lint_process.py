@@ -194,11 +194,13 @@ def _unread(linted: LintedUnit, unit: DiscoveredUnit) -> tuple[tuple[Quarantined
     the way it was read, if it is."""
     context = unit.context
     read = (*linted.diagnostics, *(linted.followed.reading_notes if linted.followed is not None else ()))
-    of_reading = [each for each in read if each.span.source.label not in context]
+    of_reading = [diagnostic for diagnostic in read if diagnostic.span.source.label not in context]
     by_source = {
-        id(each.span.source): Quarantined(_SET_ASIDE[each.rule], each.message, path=each.span.source.label)
-        for each in (*linted.reading.diagnostics, *of_reading)
-        if each.rule in _SET_ASIDE and each.span.source.label not in context
+        id(diagnostic.span.source): Quarantined(
+            _SET_ASIDE[diagnostic.rule], diagnostic.message, path=diagnostic.span.source.label
+        )
+        for diagnostic in (*linted.reading.diagnostics, *of_reading)
+        if diagnostic.rule in _SET_ASIDE and diagnostic.span.source.label not in context
     }
     unread = tuple(by_source.values())
     if len(unread) == sum(not file.context for file in unit.files):
@@ -210,9 +212,9 @@ def _unread(linted: LintedUnit, unit: DiscoveredUnit) -> tuple[tuple[Quarantined
 def _not_postgresql(diagnostics: Iterable[Diagnostic], statements: int) -> Quarantined | None:
     """Return the reason to quarantine a unit of which most statements cannot be read."""
     refused = {
-        (each.span.source.label, each.statement.index)
-        for each in diagnostics
-        if each.statement is not None and each.name in ("statement-not-parsed", "text-skipped")
+        (diagnostic.span.source.label, diagnostic.statement.index)
+        for diagnostic in diagnostics
+        if diagnostic.statement is not None and diagnostic.name in ("statement-not-parsed", "text-skipped")
     }
     if 2 * len(refused) <= statements:
         return None

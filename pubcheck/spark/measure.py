@@ -47,23 +47,26 @@ class Data(Struct, frozen=True):
 
 def measure(spark: SparkSession, data: Data, table: Measurable) -> TableRows:
     """Count the rows. Raises BadData, and what Spark raises."""
-    counted = [each for each in table.sendings if each.reason is None]
+    counted = [counted_sending for counted_sending in table.sendings if counted_sending.reason is None]
     needed: dict[str, SparkType] = {}
     for sending in counted:
         for name, kind in sending.spark.columns.items() if sending.spark is not None else ():
             if needed.get(name, kind).name in ("ANY", kind.name):
                 needed[name] = kind
     frame, doubtful = typed(read(spark, data), needed, f"{table.name} in {data.where}")
-    sends = [F.expr(each.spark.sql) if each.spark is not None else F.lit(True) for each in counted]
+    sends = [
+        F.expr(counted_sending.spark.sql) if counted_sending.spark is not None else F.lit(True)
+        for counted_sending in counted
+    ]
     marked = frame.select("*", *(sent.alias(f"pubcheck: sent {number}") for number, sent in enumerate(sends)))
     sent = [F.coalesce(F.col(f"`pubcheck: sent {number}`"), F.lit(False)) for number in range(len(counted))]
-    times = sum((each.cast("int") for each in sent), F.lit(0))
+    times = sum((counted_sending.cast("int") for counted_sending in sent), F.lit(0))
     pairs = list(combinations(range(len(counted)), 2)) if len(counted) <= _PAIRS else []
     row = marked.agg(
         F.count("*"),
         F.count_if(times == 0),
         F.count_if(times > 1),
-        F.array(*(F.count_if(each) for each in sent)),
+        F.array(*(F.count_if(counted_sending) for counted_sending in sent)),
         F.array(*(F.count_if(F.col(f"`pubcheck: sent {number}`").isNull()) for number in range(len(counted)))),
         F.array(*(F.count_if(sent[first] & sent[second]) for first, second in pairs)),
         F.array(*(F.count_if(F.col(quoted(name)).isNull()) for name in needed)),
@@ -195,7 +198,7 @@ def _converted(value: Column, of: T.DataType, kind: SparkType) -> Column | None:
         return F.when(converted.try_cast(of) == value, converted)  # a scale that is too small would round
     if kind.name == "DOUBLE" and isinstance(of, T.FloatType):
         return value.cast("double")
-    same: Mapping[str, type[T.DataType]] = {
+    same_kind: Mapping[str, type[T.DataType]] = {
         "BOOLEAN": T.BooleanType,
         "FLOAT": T.FloatType,
         "DOUBLE": T.DoubleType,
@@ -203,7 +206,7 @@ def _converted(value: Column, of: T.DataType, kind: SparkType) -> Column | None:
         "TIMESTAMP_NTZ": T.TimestampNTZType,
         "TIMESTAMP": T.TimestampType,
     }
-    return value if kind.name in same and isinstance(of, same[kind.name]) else None
+    return value if kind.name in same_kind and isinstance(of, same_kind[kind.name]) else None
 
 
 _DAY, _TIME = r"\d{4}-\d\d-\d\d", r"\d\d:\d\d:\d\d(\.\d{1,6})?"

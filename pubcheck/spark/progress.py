@@ -59,9 +59,9 @@ class SparkProgress:
             text = f"pubcheck: {self._step} ({monotonic() - self._begun:.1f} s)"
             self._console.print(text, markup=False, highlight=False, style="dim")
 
-    def _done(self, done: int, total: int) -> None:
+    def _done(self, completed: int, total: int) -> None:
         """What Spark says: so many of so many tasks of the stages that run are done."""
-        self._bar.update(self._task, total=total or None, completed=done, tasks=f"{done:,}/{total:,} tasks")
+        self._bar.update(self._task, total=total or None, completed=completed, tasks=f"{completed:,}/{total:,} tasks")
 
 
 Tell = Callable[[int, int], None]
@@ -79,10 +79,15 @@ def _of_server(spark: SparkSession) -> Watch:
     """Spark Connect tells by itself."""
 
     def watch(tell: Tell) -> Callable[[], None]:
-        def handle(stages: Iterable[Any] | None, inflight_tasks: int, operation_id: str | None, done: bool) -> None:
+        def handle(
+            stages: Iterable[Any] | None, inflight_tasks: int, operation_id: str | None, completed: bool
+        ) -> None:
             running = [stage for stage in stages or () if not stage.done]
             if running:
-                tell(sum(each.num_completed_tasks for each in running), sum(each.num_tasks for each in running))
+                tell(
+                    sum(running_stage.num_completed_tasks for running_stage in running),
+                    sum(running_stage.num_tasks for running_stage in running),
+                )
 
         # Any callable will do, though the type is a class of its own.
         spark.registerProgressHandler(handle)  # type: ignore[arg-type]

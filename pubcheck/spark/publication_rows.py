@@ -54,7 +54,7 @@ def published(followed: Followed, *, refusals_known: bool) -> list[Published]:
     """Return the rows of a unit; those that are alike in several majors are one."""
     majors: dict[Published, tuple[int, ...]] = {}
     for major, replay in zip(followed.result.postgres, followed.replays, strict=True):
-        diagnostics = [each for each in followed.findings if major in each.postgres]
+        diagnostics = [finding for finding in followed.findings if major in finding.postgres]
         publications, identities = publications_of(replay, followed.statements, diagnostics, lambda *_: Samples())
         rows: list[Published] = []
         for publication in publications:
@@ -91,8 +91,8 @@ def _rows(
 ) -> Iterator[Published]:
     for answer in publication.answers:
         refused: dict[str, Refused] = {}
-        for each in sorted(answer.refused, key=lambda each: publication.name not in each.publications):
-            refused.setdefault(each.operation, each)
+        for cause in sorted(answer.refused, key=lambda cause: publication.name not in cause.publications):
+            refused.setdefault(cause.operation, cause)
         condition = answer.filter
         for operation in answer.operations:
             if operation == "truncate" and not answer.truncate:

@@ -44,32 +44,32 @@ def collect(store: Store, run: str) -> Audit:
         *("run", "pubcheck", "spark", "input", "since", "ruleset", "config"),
         *(F.unix_micros(name).alias(name) for name in ("started", "finished")),
     )
-    this = runs.where(F.col("run") == run).collect()[0]
-    alike = (F.col("input") == this.input) | F.col("run").eqNullSafe(this.since)
-    candidates = runs.where((F.col("finished") < this.finished) & (F.col("run") != run) & alike)
+    current = runs.where(F.col("run") == run).collect()[0]
+    alike = (F.col("input") == current.input) | F.col("run").eqNullSafe(current.since)
+    candidates = runs.where((F.col("finished") < current.finished) & (F.col("run") != run) & alike)
     earlier = candidates.orderBy(F.desc("finished"), F.desc("run")).limit(MOST_RUNS - 1).collect()
-    before = next((row for row in earlier if row.run == this.since), earlier[0] if earlier else None)
+    before = next((row for row in earlier if row.run == current.since), earlier[0] if earlier else None)
     findings, units = store.read(FINDINGS, "findings", run), store.read(UNITS, "units", run)
-    history = _history(store, [row.run for row in (this, *earlier)])
+    history = _history(store, [row.run for row in (current, *earlier)])
     metrics = history[run]
     worst, spread = _repositories(findings, units)
     change = None
     if before is not None:
         new, gone = _seen_once(units, store.read(UNITS, "units", before.run))
         rules = _changes(findings, store.read(FINDINGS, "findings", before.run))
-        other_input = before.input if before.input != this.input else None
+        other_input = before.input if before.input != current.input else None
         change = Change(
-            before.run, _time(before.finished), before.ruleset == this.ruleset, rules, new, gone, other_input
+            before.run, _time(before.finished), before.ruleset == current.ruleset, rules, new, gone, other_input
         )
     return Audit(
         run=run,
-        pubcheck=this.pubcheck,
-        spark=this.spark,
-        input=this.input,
-        started=_time(this.started),
+        pubcheck=current.pubcheck,
+        spark=current.spark,
+        input=current.input,
+        started=_time(current.started),
         seconds=metrics["seconds"],
-        since=this.since,
-        postgres=tuple(msgspec.json.decode(this.config).get("postgres") or ()),
+        since=current.since,
+        postgres=tuple(msgspec.json.decode(current.config).get("postgres") or ()),
         repositories=int(metrics["repositories"]),
         units=_ends(metrics, "units"),
         files=_ends(metrics, "files"),
@@ -135,7 +135,7 @@ def _rules(findings: DataFrame) -> tuple[Rule, ...]:
 def _repositories(findings: DataFrame, units: DataFrame) -> tuple[tuple[Repository, ...], dict[str, int]]:
     """Return the worst repositories, and how many there are of each class of SPREAD."""
     totals = units.groupBy("repository").agg(
-        F.count("*").alias("units"), *(F.sum(f"{each}s").alias(f"{each}s") for each in reversed(SEVERITIES))
+        F.count("*").alias("units"), *(F.sum(f"{severity}s").alias(f"{severity}s") for severity in reversed(SEVERITIES))
     )
     loud = F.col("errors") + F.col("warnings")
     classes = totals.agg(*(F.count_if(loud.between(low, high)).alias(name) for name, low, high in SPREAD)).collect()[0]
@@ -165,7 +165,7 @@ def _features(publications: DataFrame) -> Features:
 
     names = F.first("names", ignorenulls=True)
     publishes = F.max("publish")
-    each = publications.groupBy(*_KEY).agg(
+    per_publication = publications.groupBy(*_KEY).agg(
         F.size(F.collect_set("table")).alias("tables"),  # a second distinct count would double the rows
         any_of(F.col("filter").isNotNull()).alias("row filter"),
         any_of(F.col("columns").isNotNull()).alias("column list"),
@@ -179,8 +179,8 @@ def _features(publications: DataFrame) -> Features:
         any_of(F.col("verdict") == "refused").alias("refused UPDATE or DELETE"),
         any_of(F.col("certainty") == "assumed").alias("assumed in part"),
     )
-    used = [name for name in each.columns if name not in (*_KEY, "tables")]
-    by_repository = each.groupBy("repository").agg(
+    used = [name for name in per_publication.columns if name not in (*_KEY, "tables")]
+    by_repository = per_publication.groupBy("repository").agg(
         F.count("*").alias("all"),
         F.sum("tables").alias("tables"),
         *(F.count_if(F.col(f"`{name}`")).alias(name) for name in used),
@@ -220,7 +220,7 @@ def _quarantined(quarantine: DataFrame) -> tuple[Quarantined, ...]:
         .collect()
     )
     groups = [Quarantined(reason, units, files, example.what, example.why) for reason, units, files, example in rows]
-    return tuple(sorted(groups, key=lambda each: (-each.units, -each.files, each.reason)))
+    return tuple(sorted(groups, key=lambda group: (-group.units, -group.files, group.reason)))
 
 
 def _slowest(units: DataFrame) -> tuple[Slow, ...]:
@@ -232,29 +232,29 @@ def _slowest(units: DataFrame) -> tuple[Slow, ...]:
     return tuple(Slow(*row) for row in rows.select("unit", "seconds", "statements", "bytes").collect())
 
 
-def _changes(now: DataFrame, before: DataFrame) -> tuple[RuleChange, ...]:
+def _changes(current: DataFrame, previous: DataFrame) -> tuple[RuleChange, ...]:
     """By rule, what is new, gone and the same: a fingerprint is that of one finding of a run."""
 
-    def marked(rows: DataFrame, now: int, before: int) -> DataFrame:
-        return rows.select("rule", "fingerprint", F.lit(now).alias("now"), F.lit(before).alias("before"))
+    def marked(rows: DataFrame, current: int, previous: int) -> DataFrame:
+        return rows.select("rule", "fingerprint", F.lit(current).alias("now"), F.lit(previous).alias("before"))
 
-    each = (
-        marked(now, 1, 0)
-        .unionByName(marked(before, 0, 1))
+    changes = (
+        marked(current, 1, 0)
+        .unionByName(marked(previous, 0, 1))
         .groupBy("rule", "fingerprint")
         .agg(F.sum("now").alias("now"), F.sum("before").alias("before"))
     )
     common = F.least("now", "before")
-    rows = each.groupBy("rule").agg(F.sum(F.col("now") - common), F.sum(F.col("before") - common), F.sum(common))
+    rows = changes.groupBy("rule").agg(F.sum(F.col("now") - common), F.sum(F.col("before") - common), F.sum(common))
     changed = [RuleChange(*row) for row in rows.collect()]
     order = {code: number for number, code in enumerate(RULES)}
-    return tuple(sorted(changed, key=lambda each: (order.get(each.code, len(order)), each.code)))
+    return tuple(sorted(changed, key=lambda changes: (order.get(changes.code, len(order)), changes.code)))
 
 
-def _seen_once(now: DataFrame, before: DataFrame) -> tuple[int, int]:
+def _seen_once(current: DataFrame, before: DataFrame) -> tuple[int, int]:
     """Return the repositories of this run that were not in the other, and those of the other that are gone."""
     repositories = (
-        now.select("repository", F.lit(1).alias("now"), F.lit(0).alias("before"))
+        current.select("repository", F.lit(1).alias("now"), F.lit(0).alias("before"))
         .unionByName(before.select("repository", F.lit(0).alias("now"), F.lit(1).alias("before")))
         .groupBy("repository")
         .agg(F.max("now").alias("now"), F.max("before").alias("before"))

@@ -61,11 +61,11 @@ class Store:
 
     def carry(self, table: str, since: str, run: str) -> bool:
         """Copy a table of another run where it is a folder of this machine; where it is not, nothing is done."""
-        before, now = (self.path(table, each).removeprefix("file://") for each in (since, run))
+        before, current = (self.path(table, run_id).removeprefix("file://") for run_id in (since, run))
         if not os.path.isdir(before):
             return False
-        shutil.rmtree(now, ignore_errors=True)
-        shutil.copytree(before, now)
+        shutil.rmtree(current, ignore_errors=True)
+        shutil.copytree(before, current)
         return True
 
     def remove(self, columns: tuple[Column, ...], table: str, run: str) -> None:

@@ -43,7 +43,7 @@ def summary(
         written["quarantine"].groupBy("reason").agg(*map(F.expr, _counts("quarantine", ["reason"], _OF_QUARANTINE))),
     ]
     counted: dict[str, list[tuple[list[str], list[float]]]] = {}
-    shaped = (each.select("of", "names", "numbers") for each in counts)  # without what was grouped by
+    shaped = (count.select("of", "names", "numbers") for count in counts)  # without what was grouped by
     for table, names, numbers in reduce(DataFrame.union, shaped).collect():
         counted.setdefault(table, []).append((names, numbers))
     metrics = dict(zip(_OF_UNITS, counted["units"][0][1], strict=True))

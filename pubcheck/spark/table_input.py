@@ -95,8 +95,8 @@ class TableInput:
             name = getattr(self._columns, role)
             if name.lower() not in types:
                 option = "repo" if role == "repository" else role
-                there = f"it has {', '.join(columns[:_SHOWN])}" if columns else "it has none"
-                raise BadInput(f"{self.name} has no column {name}, {there}: use --{option}-column or --preset")
+                existing = f"it has {', '.join(columns[:_SHOWN])}" if columns else "it has none"
+                raise BadInput(f"{self.name} has no column {name}, {existing}: use --{option}-column or --preset")
         content = types[self._columns.content.lower()]
         if not isinstance(content, T.BinaryType | T.StringType):
             kind = content.simpleString()
@@ -127,8 +127,8 @@ class TableInput:
 
     def repositories(self) -> DataFrame:
         assert self._described is not None
-        each = F.concat_ws("\t", F.coalesce("path", F.lit("")), "digest", "fate")
-        state = F.sha2(F.concat_ws("\n", F.lit(self._settings), F.array_sort(F.collect_list(each))), 256)
+        row_state = F.concat_ws("\t", F.coalesce("path", F.lit("")), "digest", "fate")
+        state = F.sha2(F.concat_ws("\n", F.lit(self._settings), F.array_sort(F.collect_list(row_state))), 256)
         return self._described.groupBy("repository").agg(state.alias("state"), F.count("*").alias("files"))
 
     def units(self, standing: RepositoryDiff | None, job: worker.Job) -> DataFrame:

@@ -154,7 +154,7 @@ def discover(
         members.update(file.path for file in unit.files if not file.context)
         row = _row(repository.name, unit, [copies[file.path] for file in unit.files], largest, rules)
         rows.append(row if publishes else _passed_over(row))
-    outside = [file for path, same in copies.items() if path not in members for file in same]
+    outside = [file for path, same_contents in copies.items() if path not in members for file in same_contents]
     if outside:
         rows.append(_outside(repository.name, outside))
     return tuple(rows), inspector.contents
@@ -249,7 +249,7 @@ def _plans(
 ) -> list[DiscoveredUnit]:
     """Return the units of the files by path, each with a name of its own. A folder that cannot be listed is a unit of
     one file."""
-    first = {path: same[0] for path, same in copies.items() if path is not None}
+    first = {path: same_contents[0] for path, same_contents in copies.items() if path is not None}
     unlisted = [file for file in first.values() if file.location is not None and file.problem is not None]
     files = {path: file for path, file in first.items() if file.location is None or file.problem is None}
     in_table = any(file.location is None for file in files.values())
@@ -306,10 +306,10 @@ def _row(
     members: list[MemberRow] = []
     every: list[ScannedFile] = []
     own: list[ScannedFile] = []
-    for ordinal, (file, same) in enumerate(zip(unit.files, copies, strict=True)):
-        for duplicate in same[1:]:
+    for ordinal, (file, same_contents) in enumerate(zip(unit.files, copies, strict=True)):
+        for duplicate in same_contents[1:]:
             duplicate.fate = "duplicate"
-        rows = same[:1] if file.context else same
+        rows = same_contents[:1] if file.context else same_contents
         every += rows
         own += () if file.context else rows
         members += [copy.member(file) for copy in rows]

@@ -117,5 +117,5 @@ class UnitRow(Struct, frozen=True, array_like=True):
 
     def without_members(self) -> UnitRow:
         """Return the row without the members that nobody asks for once the unit is linted and not quarantined."""
-        kept = tuple(member for member in self.members if member.fate is not None and not member.context)
-        return replace(self, members=kept)
+        kept_members = tuple(member for member in self.members if member.fate is not None and not member.context)
+        return replace(self, members=kept_members)

@@ -213,7 +213,7 @@ def _record_batch(columns: Iterable[Sequence[Any]], schema: pa.Schema) -> pa.Rec
 def _lists(lists: Sequence[Sequence[Sequence[Any]]], kind: pa.ListType) -> pa.ListArray:
     """Lists of structs whose fields come in order: far faster than from dicts."""
     fields = list(kind.value_type)
-    flat = [row for each in lists for row in each]
+    flat = [row for items in lists for row in items]
     columns = zip(*flat, strict=True) if flat else [()] * len(fields)
     arrays = [pa.array(values, field.type) for values, field in zip(columns, fields, strict=True)]
     offsets = pa.array([0, *accumulate(map(len, lists))], pa.int32())
@@ -283,15 +283,15 @@ def lint_contents(batches: Iterable[pa.RecordBatch], *, job: Job) -> Iterator[pa
 def _units_with_contents(rows: Iterable[FileRow]) -> Iterator[tuple[UnitRow, tuple[bytes | None, ...]]]:
     for key, files in groupby(rows, itemgetter("repository", "unit", "convention", "majors", "platform")):
         # Rows that are wholly alike were joined to the one that counts.
-        members = [next(same) for _, same in groupby(files, itemgetter("ordinal"))]
-        given = tuple(MemberRow(*(row[column.name] for column in GIVEN)) for row in members)
-        unit: UnitRow = replace(UnitRow(*key), members=given)
+        members = [next(same_unit) for _, same_unit in groupby(files, itemgetter("ordinal"))]
+        given_members = tuple(MemberRow(*(row[column.name] for column in GIVEN)) for row in members)
+        unit: UnitRow = replace(UnitRow(*key), members=given_members)
         yield unit, tuple(row["content"] for row in members)
 
 
 def _rows(batch: pa.RecordBatch) -> Iterator[FileRow]:
     """Return the rows, with one content at a time: a batch of contents is large enough once."""
     contents = batch.column("content")
-    for at, row in enumerate(batch.drop_columns(["content"]).to_pylist()):
-        row["content"] = contents[at].as_py()
+    for index, row in enumerate(batch.drop_columns(["content"]).to_pylist()):
+        row["content"] = contents[index].as_py()
         yield row

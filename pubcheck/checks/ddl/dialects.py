@@ -74,9 +74,11 @@ def dialect(text: str) -> tuple[str, int] | None:
     """The database whose marks a script holds most kinds of, and where one is; None if there is none."""
     best: tuple[int, str, int] | None = None
     # With the comments of all databases out of the way, except for those that are something else to one of them.
-    shown = _COMMENT.sub(lambda found: " " * len(found[0]), text[:LOOKED_AT])
+    shown = _COMMENT.sub(lambda occurrences: " " * len(occurrences[0]), text[:LOOKED_AT])
     for name, marks in _MARKS.items():
-        found = [each.start() for each in (re.search(mark, shown, re.MULTILINE) for mark in marks) if each is not None]
-        if found and (best is None or len(found) > best[0]):
-            best = len(found), name, min(found)
+        occurrences = [
+            match.start() for match in (re.search(mark, shown, re.MULTILINE) for mark in marks) if match is not None
+        ]
+        if occurrences and (best is None or len(occurrences) > best[0]):
+            best = len(occurrences), name, min(occurrences)
     return best[1:] if best is not None else None

@@ -139,8 +139,8 @@ def syntax_help(sql: str) -> str | None:
     """
     first = re.match(r"\s*(alter\s+table)\b|\s*\w+\s+(?:on\s+publication|subscription)\b", sql, re.IGNORECASE)
     if first is not None:
-        said = "after REPLICA IDENTITY comes DEFAULT, FULL, NOTHING or USING INDEX and the name of an index"
-        return said if first[1] else None
+        help_text = "after REPLICA IDENTITY comes DEFAULT, FULL, NOTHING or USING INDEX and the name of an index"
+        return help_text if first[1] else None
     shape, options = _shape(sql)
     for pattern, text in _OPTION_SYNTAX:
         if re.search(pattern, options):

@@ -50,12 +50,14 @@ def cascades(context: RuleContext) -> Iterator[RuleFinding]:
             above.setdefault(key.relation, []).append(key.references)
         for reach in _direct(context, key):
             reached.setdefault(key.references, []).append(reach)
-    for oid, ways in reached.items():
+    for oid, reaches in reached.items():
         relation = catalog.relations.get(oid)
-        told = [way for way in ways if (oid, way.by) not in context.refused]
-        if relation is not None and told:
-            further = _further(oid, above) if any(way.by == "delete" for way in told) else []
-            yield _finding(context, relation, told, [row for one in further if (row := catalog.relations.get(one))])
+        reported = [route for route in reaches if (oid, route.by) not in context.refused]
+        if relation is not None and reported:
+            further = _further(oid, above) if any(route.by == "delete" for route in reported) else []
+            yield _finding(
+                context, relation, reported, [row for below in further if (row := catalog.relations.get(below))]
+            )
 
 
 def _direct(context: RuleContext, key: Constraint) -> Iterator[_Reach]:
@@ -68,10 +70,10 @@ def _direct(context: RuleContext, key: Constraint) -> Iterator[_Reach]:
             continue
         operation: Write = "delete" if (by, action) == ("delete", "c") else "update"
         for leaf in context.leaves(child):
-            found = context.refused.get((leaf.oid, operation))
-            if found is None:
+            refused_since = context.refused.get((leaf.oid, operation))
+            if refused_since is None:
                 continue
-            refusal, since = found
+            refusal, since = refused_since
             place = max(since, context.history.events.references.get(key.oid, since), key=order)
             certain = refusal.certain and child.seen and not _may_be_pruned(catalog, leaf, key)
             yield _Reach(by, key, leaf.oid, operation, place, certain, refusal.publication)
@@ -106,15 +108,15 @@ _FURTHER = 100
 """How many tables further up are looked for: each table with a finding has its own."""
 
 
-def _finding(context: RuleContext, relation: Relation, ways: list[_Reach], further: list[Relation]) -> RuleFinding:
+def _finding(context: RuleContext, relation: Relation, reaches: list[_Reach], further: list[Relation]) -> RuleFinding:
     catalog = context.catalog
-    place = min((way.place for way in ways), key=order)
-    stops = list({way.stops: catalog.relations[way.stops] for way in ways}.values())
+    place = min((reach.place for reach in reaches), key=order)
+    stops = list({reach.stops: catalog.relations[reach.stops] for reach in reaches}.values())
     named = listed(context.name(row) for row in stops)
-    fails = dict.fromkeys("DELETE from" if way.by == "delete" else "UPDATE of the key of" for way in ways)
-    actions = dict.fromkeys(f"ON {way.by.upper()} {_ACTIONS[_action(way)]}" for way in ways)
+    fails = dict.fromkeys("DELETE from" if reach.by == "delete" else "UPDATE of the key of" for reach in reaches)
+    actions = dict.fromkeys(f"ON {reach.by.upper()} {_ACTIONS[_action(reach)]}" for reach in reaches)
     lead = "leads" if len(actions) == 1 else "lead"
-    refuses = dict.fromkeys(way.operation.upper() for way in ways)
+    refuses = dict.fromkeys(reach.operation.upper() for reach in reaches)
     message = f"{' and '.join(fails)} {context.name(relation)} will fail: {' and '.join(actions)} {lead} to {named}, "
     message += f"which {'refuses' if len(stops) == 1 else 'refuse'} {' and '.join(refuses)}"
     if further:
@@ -127,11 +129,11 @@ def _finding(context: RuleContext, relation: Relation, ways: list[_Reach], furth
         help=f"give {named} a replica identity that suits the publication, as the findings there say; or let the "
         "foreign key do nothing (NO ACTION), and take away the rows that refer to it another way",
         place=place,
-        certain=relation.seen and any(way.certain for way in ways),
+        certain=relation.seen and any(reach.certain for reach in reaches),
         assumptions=("rows of these tables refer to the deleted ones",) if all(row.seen for row in stops) else (),
-        related=others([one for one in related if order(one[0]) != order(place)]),
+        related=others([item for item in related if order(item[0]) != order(place)]),
         object=context.session.qualified(relation),
-        publications=tuple(dict.fromkeys(catalog.publications[way.publication].name for way in ways)),
+        publications=tuple(dict.fromkeys(catalog.publications[reach.publication].name for reach in reaches)),
     )
 
 
@@ -139,5 +141,5 @@ def _acts(key: Constraint) -> bool:
     return key.on_delete in _ACTIONS or key.on_update in _ACTIONS
 
 
-def _action(way: _Reach) -> str:
-    return way.key.on_delete if way.by == "delete" else way.key.on_update
+def _action(reach: _Reach) -> str:
+    return reach.key.on_delete if reach.by == "delete" else reach.key.on_update

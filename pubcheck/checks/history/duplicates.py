@@ -31,8 +31,8 @@ def earlier_definition(session: Session, error: ServerError) -> tuple[Place, str
 
 def _relation(catalog: Catalog, name: str) -> int:
     """The oid of ``schema.table``, either of which may hold dots; 0 where there is none."""
-    for at, character in enumerate(name):
-        schema = catalog.namespace_names.get(name[:at]) if character == "." else None
-        if schema is not None and (schema, name[at + 1 :]) in catalog.relation_names:
-            return catalog.relation_names[schema, name[at + 1 :]]
+    for dot, character in enumerate(name):
+        schema = catalog.namespace_names.get(name[:dot]) if character == "." else None
+        if schema is not None and (schema, name[dot + 1 :]) in catalog.relation_names:
+            return catalog.relation_names[schema, name[dot + 1 :]]
     return 0

@@ -123,11 +123,11 @@ def tables_to_come(context: RuleContext) -> Iterator[RuleFinding]:
             place = context.place_of(publication)
             if place is None:
                 continue
-            what = listed([name.upper() for name in ("update", "delete") if getattr(publication, name)])
+            operations = listed([name.upper() for name in ("update", "delete") if getattr(publication, name)])
             yield RuleFinding(
                 rule="PUB813",
                 message=f'publication "{publication.name}" takes in the table {tool.table}, which {tool.name} makes '
-                f"without a key: {what} of it will be refused",
+                f"without a key: {operations} of it will be refused",
                 help=f"{tool.writes}; ALTER TABLE {identifier(tool.table)} REPLICA IDENTITY FULL, which for so small a "
                 "table costs nothing; or list the tables that are to be published",
                 place=place,

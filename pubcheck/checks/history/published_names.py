@@ -19,30 +19,32 @@ def names_changed(context: RuleContext) -> Iterator[RuleFinding]:
         if relation is None or not is_publishable(relation):
             continue
         column = relation.columns[former.column - 1] if former.column else None
-        now = context.name(relation) if column is None else column.name
+        new_name = context.name(relation) if column is None else column.name
         entries = [catalog.publication_rels[member] for member in catalog.memberships.get(relation.oid)]
         entries = [entry for entry in entries if entry.columns is None or former.column in (0, *entry.columns)]
         entries = [entry for entry in entries if _arrives_as_itself(catalog, entry, relation)]
         if platform is not None:
             # Who reads a platform's publication is the platform, which asks for no column by name.
             entries = [
-                each for each in entries if not platform.has_publication(catalog.publications[each.publication].name)
+                published_entry
+                for published_entry in entries
+                if not platform.has_publication(catalog.publications[published_entry.publication].name)
             ]
-        if now == former.name or not entries or (column is not None and column.dropped):
+        if new_name == former.name or not entries or (column is not None and column.dropped):
             continue
         rows = [catalog.publications[entry.publication] for entry in entries]
         names = listed(quoted(row.name for row in rows), "publication")
-        what = (
-            f"changes of {former.name} arrive as those of {now}"
+        effect = (
+            f"changes of {former.name} arrive as those of {new_name}"
             if column is None
-            else (f'column "{former.name}" of {context.name(relation)} arrives as "{now}"')
+            else (f'column "{former.name}" of {context.name(relation)} arrives as "{new_name}"')
         )
         missing = "table" if column is None else "column"
         yield RuleFinding(
             rule="PUB712",
-            message=f"{what} in {names}: a subscriber without a {missing} of that name stops at the first change",
+            message=f"{effect} in {names}: a subscriber without a {missing} of that name stops at the first change",
             help="rename it on the subscriber too, at a moment when all changes have arrived there"
-            + ("" if column is not None else f"; or take it out of the publication, if {now} is only kept aside"),
+            + ("" if column is not None else f"; or take it out of the publication, if {new_name} is only kept aside"),
             place=former.place,
             certain=relation.seen and any(row.seen for row in rows),
             related=others([(entry.place, "is published here") for entry in entries]),

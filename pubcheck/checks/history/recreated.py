@@ -20,9 +20,9 @@ def recreated(context: RuleContext) -> Iterator[RuleFinding]:
     catalog = context.catalog
     unsent: dict[int, list[Relation]] = {}
     for former in context.each(context.history.events.former):
-        made, since = former.anew, former.since
+        created, since = former.anew, former.since
         current = catalog.publication_names.get(former.row.name)
-        if made is None or since is None or current is None or current == former.row.oid:
+        if created is None or since is None or current is None or current == former.row.oid:
             continue
         if former.what == "dropped" and former.row.oid in catalog.publications:
             continue  # that was rolled back
@@ -31,24 +31,26 @@ def recreated(context: RuleContext) -> Iterator[RuleFinding]:
         publication = catalog.publications[current]
         if (former.row.all_tables or former.schemas) and current not in unsent:
             unsent[current] = _unsent(context, publication)
-        lost, left = _lost(context, former, made, publication), _left_out(former, unsent.get(current, []))
-        bared = _bared(context, former, made, publication)
-        options = _options(former, made, publication)
+        lost, left = _lost(context, former, created, publication), _left_out(former, unsent.get(current, []))
+        bared = _bared(context, former, created, publication)
+        options = _options(former, created, publication)
         if lost or left or bared or options:
             yield _finding(context, former, publication, since, lost, left, bared, options)
 
 
-def _lost(context: RuleContext, former: FormerPublication, made: Publication, now: Publication) -> list[PublicationRel]:
+def _lost(
+    context: RuleContext, former: FormerPublication, created: Publication, final: Publication
+) -> list[PublicationRel]:
     """The members of before that the new one never had, and that are not sent in the end."""
     catalog, began = context.catalog, context.history.events.began
-    found = []
+    lost = []
     for entry in sorted(former.entries, key=lambda entry: order(entry.place)):
         relation = catalog.relations.get(entry.relation)
-        if relation is None or (made.oid, entry.relation) in began or not is_publishable(relation):
+        if relation is None or (created.oid, entry.relation) in began or not is_publishable(relation):
             continue
-        if route(catalog, now, relation) is None and not _misspelt(context, relation):
-            found.append(entry)
-    return found
+        if route(catalog, final, relation) is None and not _misspelt(context, relation):
+            lost.append(entry)
+    return lost
 
 
 def _misspelt(context: RuleContext, relation: Relation) -> bool:
@@ -82,38 +84,42 @@ def _unsent(context: RuleContext, publication: Publication) -> list[Relation]:
 
 
 def _bared(
-    context: RuleContext, former: FormerPublication, made: Publication, now: Publication
+    context: RuleContext, former: FormerPublication, created: Publication, final: Publication
 ) -> list[PublicationRel]:
     """Yield former members that were added again without their row filter or column list, and still have none."""
     catalog, began = context.catalog, context.history.events.began
-    found = []
+    bared = []
     for entry in sorted(former.entries, key=lambda entry: order(entry.place)):
-        begins = began.get((made.oid, entry.relation))
-        member = catalog.members.get((now.oid, entry.relation))
+        begins = began.get((created.oid, entry.relation))
+        member = catalog.members.get((final.oid, entry.relation))
         if begins is None or member is None:
             continue
         row = catalog.publication_rels[member]
         lost_filter = entry.filter is not None and not begins.filter and row.filter is None
         lost_list = entry.columns is not None and not begins.columns and row.columns is None
         if lost_filter or lost_list:
-            found.append(entry)
-    return found
+            bared.append(entry)
+    return bared
 
 
-def _options(former: FormerPublication, made: Publication, now: Publication) -> list[str]:
+def _options(former: FormerPublication, created: Publication, final: Publication) -> list[str]:
     """The options that were not the default's, and that the new one does not mention and does not have."""
-    before, found = former.row, []
+    before, options = former.row, []
     if not before.seen:
         return []
     if "publish" not in former.options:
-        told = [name for name in _OPERATIONS if getattr(before, name)]
-        if len(told) < len(_OPERATIONS) and all(getattr(now, name) for name in _OPERATIONS):
-            found.append(f"publish = '{', '.join(told)}'")
-    if "publish_via_partition_root" not in former.options and before.via_root and not (made.via_root or now.via_root):
-        found.append("publish_via_partition_root = true")
-    if "publish_generated_columns" not in former.options and before.generated == "s" and now.generated == "n":
-        found.append("publish_generated_columns = stored")
-    return found
+        operations = [name for name in _OPERATIONS if getattr(before, name)]
+        if len(operations) < len(_OPERATIONS) and all(getattr(final, name) for name in _OPERATIONS):
+            options.append(f"publish = '{', '.join(operations)}'")
+    if (
+        "publish_via_partition_root" not in former.options
+        and before.via_root
+        and not (created.via_root or final.via_root)
+    ):
+        options.append("publish_via_partition_root = true")
+    if "publish_generated_columns" not in former.options and before.generated == "s" and final.generated == "n":
+        options.append("publish_generated_columns = stored")
+    return options
 
 
 def _finding(
@@ -134,14 +140,14 @@ def _finding(
         parts.append(f"with {listed(plain, 'table')} without the row filter or column list")
     if options:
         parts.append(f"without {listed(options)}")
-    ways = []
+    remedies = []
     if names:
         tables = ", ".join([*map(qualified, names[:MENTIONED]), *(["..."] if len(names) > MENTIONED else [])])
-        ways.append(f"ALTER PUBLICATION {identifier(publication.name)} ADD TABLE {tables}")
+        remedies.append(f"ALTER PUBLICATION {identifier(publication.name)} ADD TABLE {tables}")
     if plain:
-        ways.append("write the filters and lists again where the table is named")
+        remedies.append("write the filters and lists again where the table is named")
     if options:
-        ways.append("write the options again in WITH (...)")
+        remedies.append("write the options again in WITH (...)")
     # What the CREATE of before named is perhaps left out on purpose; what was added since is more likely forgotten.
     created = former.row.place
     added = [entry for entry in lost if created is None or _statement(entry.place) != _statement(created)]
@@ -149,12 +155,15 @@ def _finding(
     return RuleFinding(
         rule="PUB710",
         message=f'publication "{publication.name}" is {_ANEW[former.what]} {", and ".join(parts)} that it had before',
-        help="; ".join(ways) + "; best leave the publication and ALTER it",
+        help="; ".join(remedies) + "; best leave the publication and ALTER it",
         place=place,
         certain=former.row.seen and publication.seen and all(row.seen for row in rows),
         assumptions=() if former.row.seen else ("the members that the publication had before",),
         related=others(
-            [*((one.place, "was like this here") for one in (*lost, *bared)), (former.place, f"is {former.what}")]
+            [
+                *((changed_entry.place, "was like this here") for changed_entry in (*lost, *bared)),
+                (former.place, f"is {former.what}"),
+            ]
         ),
         object=context.session.qualified(rows[0]) if rows else None,
         also=context.qualified(rows)[1:],

@@ -21,41 +21,41 @@ def set_drops_members(context: RuleContext) -> Iterator[RuleFinding]:
     """ALTER PUBLICATION ... SET with less than there was: other members leave, filters and lists are taken off."""
     catalog, history = context.catalog, context.history
     groups: dict[tuple[int, Place], list[Taken]] = {}
-    for taken in context.each(history.taken):
-        if taken.by == "set" and still_out(catalog, taken.entry.publication, taken.entry.relation):
-            groups.setdefault((taken.entry.publication, taken.place), []).append(taken)
-    for (oid, place), found in groups.items():
+    for removed in context.each(history.taken):
+        if removed.by == "set" and still_out(catalog, removed.entry.publication, removed.entry.relation):
+            groups.setdefault((removed.entry.publication, removed.place), []).append(removed)
+    for (oid, place), removals in groups.items():
         publication = catalog.publications[oid]
-        names = [context.name(catalog.relations[one.entry.relation]) for one in found]
-        way = f"name all members in SET; or ALTER PUBLICATION {identifier(publication.name)} ADD TABLE ..., which "
-        way += "leaves the others alone; DROP TABLE ... says that they are meant to go"
+        names = [context.name(catalog.relations[removal.entry.relation]) for removal in removals]
+        advice = f"name all members in SET; or ALTER PUBLICATION {identifier(publication.name)} ADD TABLE ..., which "
+        advice += "leaves the others alone; DROP TABLE ... says that they are meant to go"
         if _sets_one(catalog, oid, place):
-            way += "; put an ADD TABLE that may run again into a DO block with EXCEPTION WHEN duplicate_object"
+            advice += "; put an ADD TABLE that may run again into a DO block with EXCEPTION WHEN duplicate_object"
         yield RuleFinding(
             rule="PUB709",
             message=f'{listed(names, "table")} {_is(names)} no longer in publication "{publication.name}": SET '
             "replaces the whole list",
-            help=way,
+            help=advice,
             place=place,
             certain=publication.seen,
-            related=others([(one.entry.place, "was made a member here") for one in found]),
-            object=context.session.qualified(catalog.relations[found[0].entry.relation]),
-            also=context.qualified(catalog.relations[one.entry.relation] for one in found)[1:],
+            related=others([(removal.entry.place, "was made a member here") for removal in removals]),
+            object=context.session.qualified(catalog.relations[removals[0].entry.relation]),
+            also=context.qualified(catalog.relations[removal.entry.relation] for removal in removals)[1:],
             publications=(publication.name,),
         )
     yield from _schemas_dropped(context)
     yield from _bared(context)
-    told = {place for _, place in groups}
+    reported = {place for _, place in groups}
     for oid, place in history.blind_sets.items():
-        if place not in told and oid in catalog.publications and not catalog.publications[oid].seen:
+        if place not in reported and oid in catalog.publications and not catalog.publications[oid].seen:
             yield _members_elsewhere(catalog.publications[oid], place)
 
 
 def _sets_one(catalog: Catalog, publication: int, place: Place) -> bool:
     """Whether what SET names is one table: perhaps it is an ADD that was meant to run twice."""
     members = [catalog.publication_rels[member].place for member in catalog.members_of.get(publication)]
-    here = [one for one in members if (one.source, one.statement) == (place.source, place.statement)]
-    return len(here) == 1
+    from_statement = [entry for entry in members if (entry.source, entry.statement) == (place.source, place.statement)]
+    return len(from_statement) == 1
 
 
 def _members_elsewhere(publication: Publication, place: Place) -> RuleFinding:
@@ -105,11 +105,11 @@ def _bared(context: RuleContext) -> Iterator[RuleFinding]:
         if not lost:
             continue
         publication, relation = catalog.publications[entry.publication], catalog.relations[entry.relation]
-        what = "rows and columns" if len(lost) > 1 else "rows" if lost[0] == "row filter" else "columns"
+        contents = "rows and columns" if len(lost) > 1 else "rows" if lost[0] == "row filter" else "columns"
         yield RuleFinding(
             rule="PUB709",
             message=f'{context.name(relation)} loses its {" and its ".join(lost)} in "{publication.name}": '
-            f"{_BARES[how]} without, and all {what} are sent from here on",
+            f"{_BARES[how]} without, and all {contents} are sent from here on",
             help=f"write the filter and the list again{', in SET, which replaces all of them' if how == 'set' else ''}",
             place=place,
             certain=publication.seen and relation.seen,
@@ -127,9 +127,9 @@ _BARES = {"set": "SET names it", "added": "it is dropped and added again"}
 def cascade_unpublishes(context: RuleContext) -> Iterator[RuleFinding]:
     """CASCADE takes a table out of a publication whose filter or list uses what is dropped."""
     catalog = context.catalog
-    for taken in context.each(context.history.taken):
-        entry = taken.entry
-        if taken.by != "cascade" or not still_out(catalog, entry.publication, entry.relation):
+    for removed in context.each(context.history.taken):
+        entry = removed.entry
+        if removed.by != "cascade" or not still_out(catalog, entry.publication, entry.relation):
             continue
         publication, relation = catalog.publications[entry.publication], catalog.relations[entry.relation]
         used = "row filter" if entry.columns is None else "column list" if entry.filter is None else "filter or list"
@@ -139,7 +139,7 @@ def cascade_unpublishes(context: RuleContext) -> Iterator[RuleFinding]:
             "uses what is dropped: its changes are no longer sent",
             help=f"change the publication first: ALTER PUBLICATION {identifier(publication.name)} SET TABLE with the "
             "whole list, this table without the column; then drop it without CASCADE",
-            place=taken.place,
+            place=removed.place,
             certain=publication.seen and relation.seen,
             related=((entry.place, "was published with it"),),
             object=context.session.qualified(relation),
@@ -156,7 +156,11 @@ def no_longer_published(context: RuleContext) -> Iterator[RuleFinding]:
         if oid is None or oid == former.oid or catalog.relations[oid].kind not in "rp":
             continue
         relation = catalog.relations[oid]
-        lost = [catalog.publications[one].name for one in former.publications if still_out(catalog, one, oid)]
+        lost = [
+            catalog.publications[publication].name
+            for publication in former.publications
+            if still_out(catalog, publication, oid)
+        ]
         if not lost:
             continue
         word = "dropped and recreated" if former.what == "dropped" else "another table now: the former one was renamed"
@@ -177,24 +181,29 @@ def no_longer_published(context: RuleContext) -> Iterator[RuleFinding]:
         if moved.by not in ("schema", "unlogged") or moved.relation not in catalog.relations:
             continue
         relation = catalog.relations[moved.relation]
-        lost = [catalog.publications[one].name for one in moved.publications if still_out(catalog, one, relation.oid)]
+        lost = [
+            catalog.publications[publication].name
+            for publication in moved.publications
+            if still_out(catalog, publication, relation.oid)
+        ]
         if not lost:
             continue
         add = f"ALTER PUBLICATION {identifier(lost[0])} ADD TABLE {qualified(context.name(relation))}"
         if moved.by == "schema":
             message = f"{context.name(relation)} leaves {listed(quoted(lost), 'publication')} with its schema: its "
             message += "changes are no longer sent"
-            way = f"{add}, or its new schema"
+            advice = f"{add}, or its new schema"
         else:
             message = f"{context.name(relation)} is unlogged now, and {listed(quoted(lost), 'publication')} no longer "
             message += f"send{'s' if len(lost) == 1 else ''} its changes; only a member named by itself is protected"
-            way = "leave it logged, or do not count on the subscriber's copy"
+            advice = "leave it logged, or do not count on the subscriber's copy"
         yield RuleFinding(
             rule="PUB705",
             message=message,
-            help=way,
+            help=advice,
             place=moved.place,
-            certain=relation.seen and any(catalog.publications[catalog.publication_names[one]].seen for one in lost),
+            certain=relation.seen
+            and any(catalog.publications[catalog.publication_names[publication]].seen for publication in lost),
             object=context.session.qualified(relation),
             publications=tuple(lost),
         )
@@ -283,7 +292,7 @@ def partitions_moved(context: RuleContext) -> Iterator[RuleFinding]:
             message = (
                 "{table} is no longer published by {publications}: it was published only as a partition of {above}"
             )
-            way = "ALTER PUBLICATION ... ADD TABLE, if its changes are still to be sent"
+            advice = "ALTER PUBLICATION ... ADD TABLE, if its changes are still to be sent"
             severity: Any = "note"
         else:
             rows = [row for row in rows if relation.partition and route(catalog, row, relation) is not None]
@@ -294,10 +303,10 @@ def partitions_moved(context: RuleContext) -> Iterator[RuleFinding]:
             message = "rows that {table} holds when it is attached to {above} are not sent by {publications}"
             if by_root:
                 message += ", nor copied later: for a subscriber, {above} is copied already"
-                way = "copy them to the subscriber by hand, or attach an empty table and INSERT them"
+                advice = "copy them to the subscriber by hand, or attach an empty table and INSERT them"
             else:
                 message += ", until subscribers REFRESH PUBLICATION, which copies them"
-                way = "make the partition on the subscriber, then ALTER SUBSCRIPTION ... REFRESH PUBLICATION"
+                advice = "make the partition on the subscriber, then ALTER SUBSCRIPTION ... REFRESH PUBLICATION"
         if not rows:
             continue
         names = [row.name for row in rows]
@@ -309,7 +318,7 @@ def partitions_moved(context: RuleContext) -> Iterator[RuleFinding]:
         yield RuleFinding(
             rule="PUB708",
             message=message.format_map(fields),
-            help=way,
+            help=advice,
             place=moved.place,
             certain=relation.seen and any(row.seen for row in rows),
             related=others([(place, f'publication "{row.name}"') for row in rows if (place := context.place_of(row))]),
@@ -321,8 +330,8 @@ def partitions_moved(context: RuleContext) -> Iterator[RuleFinding]:
 
 def _older(context: RuleContext, relation: Relation, publication: Publication) -> bool:
     """Whether a table was there before a publication."""
-    made = context.place_of(publication)
-    return relation.place is None or not relation.seen or made is None or order(relation.place) < order(made)
+    created = context.place_of(publication)
+    return relation.place is None or not relation.seen or created is None or order(relation.place) < order(created)
 
 
 def _is(names: list[str]) -> str:

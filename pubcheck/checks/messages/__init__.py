@@ -30,11 +30,11 @@ MESSAGES: Messages = {
 
 
 def _by_key() -> Mapping[str, Mapping[str, tuple[MessageTemplate, ...]]]:
-    found: dict[str, dict[str, tuple[MessageTemplate, ...]]] = {}
+    by_key: dict[str, dict[str, tuple[MessageTemplate, ...]]] = {}
     for code, templates in MESSAGES.items():
         for key, template in templates.items():
-            found.setdefault(key, {})[code] = template if isinstance(template, tuple) else (template,)
-    return found
+            by_key.setdefault(key, {})[code] = template if isinstance(template, tuple) else (template,)
+    return by_key
 
 
 BY_KEY = _by_key()

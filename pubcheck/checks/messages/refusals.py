@@ -85,12 +85,12 @@ def explain_unseen(errors: Sequence[ServerError]) -> tuple[str, str | None]:
     ``errors``: the server's errors for the names of one statement, in the order of the text.
     """
     headline = missing_name(errors[0]) + " is not created in these files"
-    others = errors[1:]
-    if others:
-        rest = [missing_name(error) for error in others[:2]]
-        more = len(others) - len(rest)
+    further = errors[1:]
+    if further:
+        rest = [missing_name(error) for error in further[:2]]
+        more = len(further) - len(rest)
         listed = ", ".join(rest) + (f" and {more} more" if more else "")
-        headline += f", nor {'is' if len(others) == 1 else 'are'} {listed}"
+        headline += f", nor {'is' if len(further) == 1 else 'are'} {listed}"
     return headline, _UNSEEN_HELP
 
 

@@ -146,8 +146,8 @@ def _call(p: ParseState, expr: Expr) -> str:
             return f"the comparison {operator.name} of rows calls"
         if len(sides) < 2:
             return f"the operator {operator.name} on {sides[0]} calls"
-        what = "comparison" if operator.name in ("=", "<>", "<", ">", "<=", ">=") else "operator"
-        return f"the {what} {operator.name} between {sides[0]} and {sides[1]} calls"
+        kind = "comparison" if operator.name in ("=", "<>", "<", ">", "<=", ">=") else "operator"
+        return f"the {kind} {operator.name} between {sides[0]} and {sides[1]} calls"
     if expr.form in (IMPLICIT, EXPLICIT_CAST):
         hidden = "" if expr.form == EXPLICIT_CAST else "implicit "
         return f"the {hidden}cast from {p.type_name(expr.args[0].type)} to {p.type_name(expr.type)} calls"
@@ -304,8 +304,8 @@ def _culprit_extent(evidence: Evidence, error: ServerError) -> tuple[int, int]:
         text = Text(statement[slice(*extent)])
         around = text.around(place - extent[0])
         own = [site for site in around if site.location == place - extent[0] and culprit.location >= 0]
-        wanted = _WRITTEN_AS.get(culprit.node)
-        fitting = [site for site in around if wanted is None or site.kind in wanted]
+        site_kinds = _WRITTEN_AS.get(culprit.node)
+        fitting = [site for site in around if site_kinds is None or site.kind in site_kinds]
         start, end = text.extent((own or fitting or around)[0].node)
     except (ValueError, IndexError, RecursionError):
         return fallback, 0

@@ -44,43 +44,43 @@ def reason(catalog: Catalog, refusal: Refusal) -> str:
     return f'publication "{publication}" publishes the table, which has no replica identity'
 
 
-def help_text(session: Session, refusal: Refusal, found: Sequence[Remedy]) -> str:
+def help_text(session: Session, refusal: Refusal, remedies: Sequence[Remedy]) -> str:
     """What to do: a line that says what is wanted, and a line for each way there, the best first."""
     catalog = session.catalog
     relation = catalog.relations[refusal.relation]
     column = identifier(refusal.column)
     if refusal.rule in ("PUB301", "PUB304"):
-        wanted = f"put {column} into the replica identity, or publish without it"
+        headline = f"put {column} into the replica identity, or publish without it"
     elif refusal.rule == "PUB406":
-        added = next((remedy.lists for remedy in found if remedy.lists), ())
-        wanted = f"put {', '.join(map(identifier, added))} into the column list, or publish otherwise"
+        added = next((remedy.lists for remedy in remedies if remedy.lists), ())
+        headline = f"put {', '.join(map(identifier, added))} into the column list, or publish otherwise"
         if not added:
-            wanted = f"choose a replica identity without {column}, or publish otherwise"
+            headline = f"choose a replica identity without {column}, or publish otherwise"
         if not refusal.column:
-            wanted = "FULL allows no column list: choose another identity, or drop the list"
+            headline = "FULL allows no column list: choose another identity, or drop the list"
     elif refusal.rule == "PUB303":
         held = relation.column(refusal.column)
         stored = held is not None and held.generated == "s"
-        wanted = f"take {column} out of the replica identity, or send it"
+        headline = f"take {column} out of the replica identity, or send it"
         if not stored:
-            wanted = f"take {column}, which is never sent, out of the replica identity"
+            headline = f"take {column}, which is never sent, out of the replica identity"
     else:
-        wanted = "give the table a replica identity, or publish only inserts"
+        headline = "give the table a replica identity, or publish only inserts"
         if relation.identity == "i":
-            wanted = (
+            headline = (
                 "the index that REPLICA IDENTITY names was dropped or cannot be used: choose another index, or publish "
                 "only inserts"
             )
         elif relation.identity == "n":
-            wanted = "the replica identity is NOTHING: choose another, or publish only inserts"
+            headline = "the replica identity is NOTHING: choose another, or publish only inserts"
     if not relation.seen:
-        wanted += " (best a unique index over NOT NULL columns, chosen with REPLICA IDENTITY USING INDEX)"
-    ways = [f"- {'; '.join(remedy.statements)}  ({remedy.cost}{_remaining(refusal, remedy)})" for remedy in found]
+        headline += " (best a unique index over NOT NULL columns, chosen with REPLICA IDENTITY USING INDEX)"
+    lines = [f"- {'; '.join(remedy.statements)}  ({remedy.cost}{_remaining(refusal, remedy)})" for remedy in remedies]
     made_by = maker(relation) if refusal.rule == "PUB302" else None
     notes = [made_by] if made_by is not None else []
-    if not ways:
-        return "\n".join([f"{wanted}; no single standard change fixes this", *notes])
-    return "\n".join([f"{wanted}; the best first:" if len(ways) > 1 else f"{wanted}:", *ways, *notes])
+    if not lines:
+        return "\n".join([f"{headline}; no single standard change fixes this", *notes])
+    return "\n".join([f"{headline}; the best first:" if len(lines) > 1 else f"{headline}:", *lines, *notes])
 
 
 def _remaining(refusal: Refusal, remedy: Remedy) -> str:

@@ -40,8 +40,8 @@ def as_fix(statement: StatementText, mending: StatementFix, *, certain: bool) ->
 def _with_terminator(span: Span) -> Span:
     """A statement with what ends it, and its line where it is alone on one."""
     text = span.source.text
-    found = re.compile(_TERMINATOR).match(text, span.end)
-    end = found.end() if found else span.end
+    terminator = re.compile(_TERMINATOR).match(text, span.end)
+    end = terminator.end() if terminator else span.end
     line = max(text.rfind("\n", 0, span.start), text.rfind("\r", 0, span.start)) + 1
     whole_line = not text[line : span.start].strip(" \t") and text[end - 1 : end] in ("\n", "\r")
     if not whole_line:
@@ -49,13 +49,13 @@ def _with_terminator(span: Span) -> Span:
     return Span(span.source, line if whole_line else span.start, end)
 
 
-def appended(statements: Statements, wanted: Sequence[str], *, whole: bool) -> Fix | None:
+def appended(statements: Statements, new_statements: Sequence[str], *, whole: bool) -> Fix | None:
     """The fix that runs statements after all others of a unit; None where its last file is not one to write them in.
 
     Files of Flyway that are run again whenever they change (`R__...`) are skipped.
     """
     sources: Sequence[Source] = statements.sources
-    number = next((at for at in reversed(range(len(sources))) if "/R__" not in f"/{sources[at].label}"), None)
+    number = next((index for index in reversed(range(len(sources))) if "/R__" not in f"/{sources[index].label}"), None)
     if number is None:
         return None
     last = sources[number]
@@ -68,12 +68,12 @@ def appended(statements: Statements, wanted: Sequence[str], *, whole: bool) -> F
         edits.append(Edit(Span(last, end, end), ";"))
     if not last.text.endswith(("\n", "\r")):
         edits.append(Edit(Span(last, length, length), "\n"))
-    text = "".join(f"{statement};\n" for statement in wanted)
-    title = f"Append {wanted[-1]}{', after what it needs' if wanted[1:] else ''}"
+    text = "".join(f"{statement};\n" for statement in new_statements)
+    title = f"Append {new_statements[-1]}{', after what it needs' if new_statements[1:] else ''}"
     return Fix(title, "unsafe", (*edits, Edit(Span(last, length, length), text)), whole=whole)
 
 
-def insert_before(ref: StatementRef, wanted: str) -> Fix | None:
+def insert_before(ref: StatementRef, new_statement: str) -> Fix | None:
     """The fix that runs a statement before another one; None where that is not a statement of a file of SQL."""
     source = ref.source
     if source.original is not None or ref.embedded or (source.view is not None and source.view.quoted):
@@ -82,5 +82,8 @@ def insert_before(ref: StatementRef, wanted: str) -> Fix | None:
     blank = source.text[line : ref.start]
     after = f"\n{blank}" if not blank.strip(" \t") else " "
     return Fix(
-        f"Insert {wanted}", "unsafe", (Edit(Span(source, ref.start, ref.start), f"{wanted};{after}"),), whole=True
+        f"Insert {new_statement}",
+        "unsafe",
+        (Edit(Span(source, ref.start, ref.start), f"{new_statement};{after}"),),
+        whole=True,
     )

@@ -22,7 +22,7 @@ class IdentityRemedies:
         self.table, self.keys = table, keys
         self.session, self.catalog, self.row = table.session, table.catalog, table.row
         self.memberships = table.memberships
-        self.needed = tuple(dict.fromkeys(number for one in self.memberships for number in one.reads))
+        self.needed = tuple(dict.fromkeys(number for membership in self.memberships for number in membership.reads))
         self.indexes = [self.catalog.indexes[index] for index in self.catalog.indexes_of.get(self.row.oid)]
 
     def fits(self, numbers: Iterable[int]) -> bool:
@@ -31,7 +31,7 @@ class IdentityRemedies:
         return bool(numbers) and numbers.issuperset(self.needed) and all(map(self.may_be_sent, numbers))
 
     def may_be_sent(self, number: int) -> bool:
-        return all(self.table.sends(one, number) for one in self.memberships)
+        return all(self.table.sends(membership, number) for membership in self.memberships)
 
     def nullable(self, numbers: Iterable[int]) -> list[Column]:
         columns = (self.row.columns[number - 1] for number in numbers)
@@ -77,8 +77,8 @@ class IdentityRemedies:
         if not self.fits(numbers) or any(not self.indexable(number) for number in added):
             return
         nullable = self.nullable(numbers)
-        there = [index.keys for index in self.indexes if _plain(index) and index.immediate and self.fits(index.keys)]
-        if any(not self.nullable(keys) or set(keys) == set(numbers) for keys in there):
+        existing = [index.keys for index in self.indexes if _plain(index) and index.immediate and self.fits(index.keys)]
+        if any(not self.nullable(keys) or set(keys) == set(numbers) for keys in existing):
             return  # one such is there
         name = choose_relation_name(self.catalog, self.row.namespace, self.row.name, None, "identity", constraint=False)
         columns = self.table.names(numbers)
@@ -112,7 +112,7 @@ class IdentityRemedies:
     def new_key(self) -> Iterator[Remedy]:
         """A column that numbers the rows, for a table without any key."""
         bare = not self.row.partition and not self.row.of_type and not self.catalog.children.has(self.row.oid)
-        listed = any(one.listed is not None for one in self.memberships)
+        listed = any(membership.listed is not None for membership in self.memberships)
         if self.needed or listed or not bare or any(_plain(index) or index.primary for index in self.indexes):
             return
         names = itertools.chain(("id", "row_id"), map("row_id{}".format, itertools.count(1)))
@@ -175,9 +175,11 @@ class IdentityRemedies:
         )
 
     def full(self) -> Iterator[Remedy]:
-        if self.table.identity.full or any(one.listed is not None for one in self.memberships):
+        if self.table.identity.full or any(membership.listed is not None for membership in self.memberships):
             return
-        if not all(self.table.sends(one, column.number) for one in self.memberships for column in self.row.live()):
+        if not all(
+            self.table.sends(membership, column.number) for membership in self.memberships for column in self.row.live()
+        ):
             return
         yield Remedy(
             (f"{self.table.alter} REPLICA IDENTITY FULL",),

@@ -29,15 +29,15 @@ class PublicationRemedies:
 
     def wider_list(self) -> Iterator[Remedy]:
         """The identity's columns in the list that lacks some."""
-        one, row = self.member, self.table.row
-        if self.check != COLUMN_LIST or self.identity.full or one.entry is None:
+        member, row = self.member, self.table.row
+        if self.check != COLUMN_LIST or self.identity.full or member.entry is None:
             return
-        lacking = [number for number in sorted(self.identity.columns) if not self.table.sends(one, number)]
+        lacking = [number for number in sorted(self.identity.columns) if not self.table.sends(member, number)]
         names = [row.columns[number - 1].name for number in lacking]
-        columns = [self.catalog.relations[one.entry.relation].column(name) for name in names]
+        columns = [self.catalog.relations[member.entry.relation].column(name) for name in names]
         if not all(column is not None and self.can_be_listed(column) for column in columns):
             return
-        again = self.added_again(one, one.entry, extra=names)
+        again = self.added_again(member, member.entry, extra=names)
         if again is not None:
             listed = ", ".join(map(identifier, names))
             cost = f"in one transaction; the subscriber's table needs {listed}"
@@ -62,26 +62,26 @@ class PublicationRemedies:
 
     def less_filter(self) -> Iterator[Remedy]:
         """The filter without what the identity lacks, or no filter."""
-        one, row = self.member, self.table.row
-        if self.check != FILTER or not self.identity.exists or one.entry is None:
+        member, row = self.member, self.table.row
+        if self.check != FILTER or not self.identity.exists or member.entry is None:
             return
-        source = self.catalog.relations[one.entry.relation]
-        names = {row.columns[number - 1].name for number in set(one.reads) - self.identity.columns}
+        source = self.catalog.relations[member.entry.relation]
+        names = {row.columns[number - 1].name for number in set(member.reads) - self.identity.columns}
         names |= {column.name for column in source.live() if column.generated == "v"}
-        left = without(self.written(one.entry), names)
-        again = self.added_again(one, one.entry, where=left)
+        left = without(self.written(member.entry), names)
+        again = self.added_again(member, member.entry, where=left)
         if again is not None and source.kind in "rp":
             rows = "more" if left is not None else "all its"
             yield Remedy(tuple(again), f"in one transaction; {rows} rows are sent then", ends="cause")
 
     def no_list(self) -> Iterator[Remedy]:
         """No column list, which FULL does not allow."""
-        one = self.member
-        if self.check != COLUMN_LIST or not self.identity.full or one.entry is None:
+        member = self.member
+        if self.check != COLUMN_LIST or not self.identity.full or member.entry is None:
             return
-        filtered = one.entry.filter is not None
-        text = self.written(one.entry) if filtered else None
-        again = self.added_again(one, one.entry, where=text, with_list=False)
+        filtered = member.entry.filter is not None
+        text = self.written(member.entry) if filtered else None
+        again = self.added_again(member, member.entry, where=text, with_list=False)
         if again is not None and (text is not None or not filtered):
             yield Remedy(tuple(again), "in one transaction; all its columns are sent then", ends="cause")
 
@@ -104,7 +104,7 @@ class PublicationRemedies:
 
     def added_again(
         self,
-        one: Membership,
+        member: Membership,
         entry: PublicationRel,
         *,
         extra: list[str] | None = None,

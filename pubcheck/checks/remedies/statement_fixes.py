@@ -66,31 +66,31 @@ class _Refused:
             _Token(
                 kind,
                 token.decode(errors="replace").lower(),
-                at,
-                at + len(token),
+                offset,
+                offset + len(token),
                 folded(token) if kind == "name" else "",
             )
-            for kind, token, at in tokens(text)
+            for kind, token, offset in tokens(text)
         ]
         while self.tokens and self.tokens[-1].word == ";":
             self.tokens.pop()
         self.culprit = error.culprit or 0
 
-    def word(self, at: int) -> str:
-        return self.tokens[at].word if 0 <= at < len(self.tokens) else ""
+    def word(self, index: int) -> str:
+        return self.tokens[index].word if 0 <= index < len(self.tokens) else ""
 
     def closing(self, opening: int) -> int:
         """The number of the token that closes the parenthesis at a number."""
         depth = 0
-        for at in range(opening, len(self.tokens)):
-            depth += (self.word(at) == "(") - (self.word(at) == ")")
+        for index in range(opening, len(self.tokens)):
+            depth += (self.word(index) == "(") - (self.word(index) == ")")
             if depth == 0:
-                return at
+                return index
         return len(self.tokens) - 1
 
     def items(self, first: int, last: int) -> list[_Item]:
         """What is between the commas from the token of one number up to that of another."""
-        found: list[_Item] = []
+        items: list[_Item] = []
         part: list[_Token] = []
         before, depth = self.tokens[first].start if first < len(self.tokens) else 0, 0
         for token in [*self.tokens[first:last], _Token("other", ",", 0, 0, "")]:
@@ -98,11 +98,11 @@ class _Refused:
             if token.word == "," and depth <= 0:
                 if not part:
                     return []
-                found.append(_Item(before, tuple(part)))
+                items.append(_Item(before, tuple(part)))
                 before, part = token.start, []
             else:
                 part.append(token)
-        return found
+        return items
 
     def group_around(self, byte: int) -> list[_Item]:
         """The items of the innermost parentheses around a byte offset."""
@@ -177,12 +177,12 @@ def _option_twice(refused: _Refused) -> StatementFix | None:
         name, value = item.tokens[0].name, [token.word for token in item.tokens[2:]]
         if seen.setdefault(name, value) != value:
             return None  # which of the two is meant is not known
-    kept: set[str] = set()
+    names: set[str] = set()
     changes = []
     for item in refused.options():
-        if item.tokens[0].name in kept:
+        if item.tokens[0].name in names:
             changes.append((item.before, item.end, ""))
-        kept.add(item.tokens[0].name)
+        names.add(item.tokens[0].name)
     return StatementFix("Say the option once", tuple(changes)) if changes else None
 
 
@@ -190,7 +190,7 @@ def _drop_by_name(refused: _Refused) -> StatementFix | None:
     """DROP TABLE t (a) and DROP TABLE t WHERE (a) as DROP TABLE t."""
     changes = []
     for item in refused.objects():
-        plain = next((at for at, token in enumerate(item.tokens) if token.word in ("(", "where")), 0)
+        plain = next((index for index, token in enumerate(item.tokens) if token.word in ("(", "where")), 0)
         if plain:
             changes.append((item.tokens[plain - 1].end, item.end, ""))
     return StatementFix("Drop the table by its name alone", tuple(changes)) if changes else None
@@ -199,11 +199,11 @@ def _drop_by_name(refused: _Refused) -> StatementFix | None:
 def _without_object(refused: _Refused) -> StatementFix | None:
     """The statement without the table or schema that is a member already, or is none."""
     items = refused.objects()
-    number = next((at for at, item in enumerate(items) if item.start <= refused.culprit < item.end), None)
+    number = next((index for index, item in enumerate(items) if item.start <= refused.culprit < item.end), None)
     if number is None:
         return None
     adds = refused.error.key in ("table-already-member", "schema-already-member")
-    what = "what is a member already" if adds else "what is not a member"
+    member = "what is a member already" if adds else "what is not a member"
     if len(items) == 1:
         return StatementFix("Remove the statement", ((0, len(refused.text), ""),), safe=False, whole=True)
     item = items[number]
@@ -215,7 +215,7 @@ def _without_object(refused: _Refused) -> StatementFix | None:
         start, end = item.start, following.start
     else:
         start, end = name.start, following.start  # what follows is of the same kind
-    return StatementFix(f"Leave out {what}", ((start, end, ""),), not adds or _adds_nothing(refused, item))
+    return StatementFix(f"Leave out {member}", ((start, end, ""),), not adds or _adds_nothing(refused, item))
 
 
 def _has_kind(item: _Item) -> bool:
@@ -273,15 +273,15 @@ def _listed(words: Iterable[str]) -> str:
 def _publish_value(refused: _Refused) -> StatementFix | None:
     option = refused.option()
     words = _publish_words(option[1]) if option else []
-    meant: list[str] = []
+    operations: list[str] = []
     for word in words:
         near = [word] if word in _OPERATIONS else get_close_matches(word, _OPERATIONS, 1, 0.7)
-        meant += _OPERATIONS if word == "all" else near
+        operations += _OPERATIONS if word == "all" else near
         if not near and word != "all":
             return None
-    if not meant or option is None:
+    if not operations or option is None:
         return None
-    text = _listed(meant)
+    text = _listed(operations)
     return StatementFix(f"Write {text}", ((option[1][0].start, option[1][0].end, text),), safe=False)
 
 
@@ -316,10 +316,12 @@ def _option_unknown(refused: _Refused) -> StatementFix | None:
         if words[:2] != ["publish", "="] or len(words) != 3 or words[2] not in _OPERATIONS:
             continue
         last = number
-        while last + 1 < len(options) and [*map(_word, options[last + 1].tokens)] in [[each] for each in _OPERATIONS]:
+        while last + 1 < len(options) and [*map(_word, options[last + 1].tokens)] in [
+            [operation] for operation in _OPERATIONS
+        ]:
             last += 1
         if last > number:
-            listed = [words[2], *(options[at].tokens[0].word for at in range(number + 1, last + 1))]
+            listed = [words[2], *(options[index].tokens[0].word for index in range(number + 1, last + 1))]
             change = (item.tokens[2].start, options[last].end, _listed(listed))
             return StatementFix("Write the operations as one text", (change,))
     known = ["publish", "publish_via_partition_root"]
@@ -328,7 +330,7 @@ def _option_unknown(refused: _Refused) -> StatementFix | None:
         name = item.tokens[0]
         if item.start <= refused.culprit < item.end and name.name not in known:
             near = get_close_matches(name.name, known, 1, 0.8)
-            if near and not any(other.tokens[0].name == near[0] for other in options):
+            if near and not any(option_item.tokens[0].name == near[0] for option_item in options):
                 return StatementFix(f"Write {near[0]}", ((name.start, name.end, near[0]),), safe=False)
     return None
 
@@ -346,13 +348,13 @@ def _unknown_filter_column(refused: _Refused) -> StatementFix | None:
     return _other_column(refused, set())
 
 
-def _other_column(refused: _Refused, taken: AbstractSet[str]) -> StatementFix | None:
+def _other_column(refused: _Refused, listed: AbstractSet[str]) -> StatementFix | None:
     """The column that the name at fault may be meant to be, none of those that are taken."""
     parts = refused.name_at_fault()
     row = _relation(refused, (refused.error.relation or "").split(".", 1)) if refused.error.relation else None
     if not parts or row is None or not row.seen or refused.error.sqlstate != "42703":
         return None
-    names = [column.name for column in row.live() if column.name not in taken]
+    names = [column.name for column in row.live() if column.name not in listed]
     return _spelled(parts[-1].name, names, (parts[-1].start, parts[-1].end))
 
 
@@ -366,7 +368,7 @@ def _without_qualifier(refused: _Refused) -> StatementFix | None:
 
 def _spelled(name: str, names: Sequence[str], place: tuple[int, int]) -> StatementFix | None:
     """The name that is meant: safe where but one of them differs in nothing but upper and lower case."""
-    alike = [each for each in names if each.lower() == name.lower()]
+    alike = [candidate for candidate in names if candidate.lower() == name.lower()]
     near = alike if len(alike) == 1 else get_close_matches(name, names, 2, 0.8)
     if len(near) != 1 or near[0] == name:
         return None
@@ -458,10 +460,12 @@ def statement_fix(code: str, session: Session, error: ServerError, text: bytes) 
 # --- Statements that are accepted and refuse writes ---------------------------------------------------------------
 
 
-def widened(catalog: Catalog, refusal: Refusal, text: bytes, then: Iterable[Column]) -> StatementFix | None:
+def widened(
+    catalog: Catalog, refusal: Refusal, text: bytes, columns_at_statement: Iterable[Column]
+) -> StatementFix | None:
     """The column list that leaves out columns of the replica identity, with them; ``text`` is its statement.
 
-    ``then`` are the table's columns as that statement met them: it can list no others.
+    ``columns_at_statement`` are the table's columns as that statement met them: it can list no others.
     """
     entry, row = refusal.entry, catalog.relations[refusal.relation]
     identity = replica_identity(catalog, row)
@@ -472,7 +476,7 @@ def widened(catalog: Catalog, refusal: Refusal, text: bytes, then: Iterable[Colu
     held = [row.columns[number - 1] for number in sorted(identity.columns)]
     lacking = [column for column in held if column.name not in listed]
     written = column_list(text, entry.place.start)
-    listable = {column.name for column in then if not column.dropped and not column.generated}
+    listable = {column.name for column in columns_at_statement if not column.dropped and not column.generated}
     if not lacking or not written or not listable.issuperset(column.name for column in lacking):
         return None
     names = ", ".join(identifier(column.name) for column in lacking)

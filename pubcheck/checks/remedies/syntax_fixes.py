@@ -23,14 +23,16 @@ class _Token(Struct, frozen=True):
 def correction(sql: str) -> StatementFix | None:
     """How to write a refused statement, where that is certain enough; PostgreSQL's grammar accepts what comes of it."""
     data = sql.encode(errors="surrogatepass")
-    found = [
-        _Token(token.decode(errors="replace").lower(), at, at + len(token), folded(token) if kind == "name" else "")
-        for kind, token, at in tokens(data)
+    words = [
+        _Token(
+            token.decode(errors="replace").lower(), offset, offset + len(token), folded(token) if kind == "name" else ""
+        )
+        for kind, token, offset in tokens(data)
     ]
-    while found and found[-1].word == ";":
-        found.pop()
+    while words and words[-1].word == ";":
+        words.pop()
     for propose in _PROPOSALS:
-        proposal = propose(found, data)
+        proposal = propose(words, data)
         if proposal is not None and _is_accepted(applied(proposal, sql), proposal):
             return proposal
     return None
@@ -61,16 +63,16 @@ _WITHIN = re.compile(
 )
 
 
-def _words(found: Sequence[_Token], at: int, count: int) -> str:
-    return " ".join(token.word for token in found[at : at + count])
+def _words(words: Sequence[_Token], index: int, count: int) -> str:
+    return " ".join(token.word for token in words[index : index + count])
 
 
-def _beta(found: Sequence[_Token], data: bytes) -> StatementFix | None:
+def _beta(words: Sequence[_Token], data: bytes) -> StatementFix | None:
     """FOR ALL TABLES IN SCHEMA, which a beta of 15 had."""
     edits = tuple(
-        (token.start, found[at + 1].start, "")
-        for at, token in enumerate(found)
-        if token.word == "all" and _words(found, at + 1, 3) == "tables in schema"
+        (token.start, words[index + 1].start, "")
+        for index, token in enumerate(words)
+        if token.word == "all" and _words(words, index + 1, 3) == "tables in schema"
     )
     return StatementFix("Write TABLES IN SCHEMA", edits) if edits else None
 
@@ -78,47 +80,52 @@ def _beta(found: Sequence[_Token], data: bytes) -> StatementFix | None:
 _BEFORE = ("for", "add", "set", "drop", ",")
 
 
-def _plural(found: Sequence[_Token], data: bytes) -> StatementFix | None:
+def _plural(words: Sequence[_Token], data: bytes) -> StatementFix | None:
     """TABLES before names of tables; safe where it begins the list, for after another kind it may be one of these."""
     places = [
-        at
-        for at, token in enumerate(found)
-        if at and token.word == "tables" and found[at - 1].word in _BEFORE
-        if _words(found, at + 1, 1) not in ("in", "")
+        index
+        for index, token in enumerate(words)
+        if index and token.word == "tables" and words[index - 1].word in _BEFORE
+        if _words(words, index + 1, 1) not in ("in", "")
     ]
-    edits = tuple((found[at].start, found[at].end, _like("table", data, found[at])) for at in places)
-    return StatementFix("Write TABLE", edits, all(found[at - 1].word != "," for at in places)) if edits else None
+    edits = tuple((words[index].start, words[index].end, _like("table", data, words[index])) for index in places)
+    return StatementFix("Write TABLE", edits, all(words[index - 1].word != "," for index in places)) if edits else None
 
 
-def _singular(found: Sequence[_Token], data: bytes) -> StatementFix | None:
+def _singular(words: Sequence[_Token], data: bytes) -> StatementFix | None:
     """TABLE IN SCHEMA."""
     edits = tuple(
         (token.start, token.end, _like("tables", data, token))
-        for at, token in enumerate(found[1:], 1)
-        if token.word == "table" and found[at - 1].word in _BEFORE and _words(found, at + 1, 2) == "in schema"
+        for index, token in enumerate(words[1:], 1)
+        if token.word == "table" and words[index - 1].word in _BEFORE and _words(words, index + 1, 2) == "in schema"
     )
     return StatementFix("Write TABLES IN SCHEMA", edits) if edits else None
 
 
-def _schema(found: Sequence[_Token], data: bytes) -> StatementFix | None:
+def _schema(words: Sequence[_Token], data: bytes) -> StatementFix | None:
     """SCHEMA before names of schemas; not quite certain after SET, where SET SCHEMA is a command of other objects."""
     places = [
-        at
-        for at, token in enumerate(found)
-        if at and token.word in ("schema", "schemas") and found[at - 1].word in _BEFORE and _words(found, at + 1, 1)
+        index
+        for index, token in enumerate(words)
+        if index
+        and token.word in ("schema", "schemas")
+        and words[index - 1].word in _BEFORE
+        and _words(words, index + 1, 1)
     ]
-    edits = tuple((found[at].start, found[at].end, _like("tables in schema", data, found[at])) for at in places)
-    safe = all(found[at - 1].word in ("for", "add", "drop") for at in places)
+    edits = tuple(
+        (words[index].start, words[index].end, _like("tables in schema", data, words[index])) for index in places
+    )
+    safe = all(words[index - 1].word in ("for", "add", "drop") for index in places)
     return StatementFix("Write TABLES IN SCHEMA", edits, safe) if edits else None
 
 
-def _no_kind(found: Sequence[_Token], data: bytes) -> StatementFix | None:
+def _no_kind(words: Sequence[_Token], data: bytes) -> StatementFix | None:
     """A name right after FOR, ADD, SET or DROP: of a table, most likely."""
-    if len(found) < 5 or found[1].word != "publication" or found[3].word not in _BEFORE:
+    if len(words) < 5 or words[1].word != "publication" or words[3].word not in _BEFORE:
         return None
-    if not found[4].name or _KINDS.fullmatch(found[4].word):
+    if not words[4].name or _KINDS.fullmatch(words[4].word):
         return None
-    return StatementFix("Write TABLE", ((found[4].start, found[4].start, _like("table ", data, found[3])),), safe=False)
+    return StatementFix("Write TABLE", ((words[4].start, words[4].start, _like("table ", data, words[3])),), safe=False)
 
 
 _KINDS = re.compile(
@@ -128,57 +135,60 @@ _KINDS = re.compile(
 """Words for kinds of objects, which are unlikely to be meant as the name of a table."""
 
 
-def _other_kind(found: Sequence[_Token], data: bytes) -> StatementFix | None:
+def _other_kind(words: Sequence[_Token], data: bytes) -> StatementFix | None:
     """What can only be a table after TABLES IN SCHEMA, and the schema of CURRENT_SCHEMA after TABLE.
 
     An entry without a word of its own before it is of the kind of the one before it.
     """
     edits: list[Change] = []
     schemas, depth = None, 0
-    for at, token in enumerate(found):
+    for index, token in enumerate(words):
         depth += (token.word == "(") - (token.word == ")")
-        if depth or at < 4 or found[at - 1].word not in _BEFORE or token.word in ("(", "all"):
+        if depth or index < 4 or words[index - 1].word not in _BEFORE or token.word in ("(", "all"):
             continue
         if token.word in ("table", "tables"):
             schemas = token.word == "tables"
         elif edits:
             return None  # of which kind it is meant to be is not known
-        elif schemas and _words(found, at + 1, 1) in (".", "(", "where"):
-            edits.append((token.start, token.start, _like("table ", data, found[3])))
+        elif schemas and _words(words, index + 1, 1) in (".", "(", "where"):
+            edits.append((token.start, token.start, _like("table ", data, words[3])))
         elif schemas is False and token.word == "current_schema":
-            edits.append((token.start, token.start, _like("tables in schema ", data, found[3])))
+            edits.append((token.start, token.start, _like("tables in schema ", data, words[3])))
     title = "Write TABLE" if schemas else "Write TABLES IN SCHEMA"
     return StatementFix(title, tuple(edits)) if edits else None
 
 
-def _filter(found: Sequence[_Token], data: bytes) -> StatementFix | None:
+def _filter(words: Sequence[_Token], data: bytes) -> StatementFix | None:
     """WHERE without parentheses around the whole row filter. DROP takes no filter at all."""
-    if _words(found, 3, 1) == "drop":
+    if _words(words, 3, 1) == "drop":
         return None
     edits: list[Change] = []
     depth, start = 0, None
-    for at, token in enumerate((*found, _END)):
-        ends = token is _END or token.word == "," or (token.word == "with" and _words(found, at + 1, 1) == "(")
+    for index, token in enumerate((*words, _END)):
+        ends = token is _END or token.word == "," or (token.word == "with" and _words(words, index + 1, 1) == "(")
         if depth == 0 and start is not None and ends:
-            if start < at and not _is_group(found[start:at]):
-                edits += [(found[start].start, found[start].start, "("), (found[at - 1].end, found[at - 1].end, ")")]
+            if start < index and not _is_group(words[start:index]):
+                edits += [
+                    (words[start].start, words[start].start, "("),
+                    (words[index - 1].end, words[index - 1].end, ")"),
+                ]
             start = None
         depth += (token.word in ("(", "[")) - (token.word in (")", "]"))
         if depth == 0 and start is None and token.word == "where":
-            start = at + 1
+            start = index + 1
     return StatementFix("Put parentheses around the row filter", tuple(edits)) if edits else None
 
 
 _END = _Token("", 0, 0, "")
 
 
-def _is_group(found: Sequence[_Token]) -> bool:
+def _is_group(words: Sequence[_Token]) -> bool:
     """Whether one pair of parentheses encloses all of these tokens."""
     depth = 0
-    for at, token in enumerate(found):
+    for index, token in enumerate(words):
         depth += (token.word == "(") - (token.word == ")")
         if depth == 0:
-            return at > 0 and at == len(found) - 1
+            return index > 0 and index == len(words) - 1
     return False
 
 
@@ -187,68 +197,71 @@ def _like(word: str, data: bytes, token: _Token) -> str:
     return word.upper() if data[token.start : token.end].isupper() else word
 
 
-def _if_not_exists(found: Sequence[_Token], data: bytes) -> StatementFix | None:
+def _if_not_exists(words: Sequence[_Token], data: bytes) -> StatementFix | None:
     """CREATE PUBLICATION IF NOT EXISTS."""
-    if _words(found, 0, 5) != "create publication if not exists" or len(found) < 6:
+    if _words(words, 0, 5) != "create publication if not exists" or len(words) < 6:
         return None
-    statement = data[: found[2].start] + data[found[5].start : found[-1].end]
-    return _block("Create it in a DO block that ignores duplicate_object", statement, "duplicate_object", found)
+    statement = data[: words[2].start] + data[words[5].start : words[-1].end]
+    return _block("Create it in a DO block that ignores duplicate_object", statement, "duplicate_object", words)
 
 
-def _or_replace(found: Sequence[_Token], data: bytes) -> StatementFix | None:
+def _or_replace(words: Sequence[_Token], data: bytes) -> StatementFix | None:
     """CREATE OR REPLACE PUBLICATION."""
-    if _words(found, 0, 4) != "create or replace publication" or len(found) < 5 or not found[4].name:
+    if _words(words, 0, 4) != "create or replace publication" or len(words) < 5 or not words[4].name:
         return None
-    name = identifier(found[4].name)
-    statement = data[: found[1].start] + data[found[3].start : found[-1].end]
-    text = f"DROP PUBLICATION IF EXISTS {name};\n{statement[found[0].start :].decode(errors='surrogatepass')}"
-    return StatementFix("Drop it before it is made", ((found[0].start, found[-1].end, text),), safe=False)
+    name = identifier(words[4].name)
+    statement = data[: words[1].start] + data[words[3].start : words[-1].end]
+    text = f"DROP PUBLICATION IF EXISTS {name};\n{statement[words[0].start :].decode(errors='surrogatepass')}"
+    return StatementFix("Drop it before it is made", ((words[0].start, words[-1].end, text),), safe=False)
 
 
-def _member_if(found: Sequence[_Token], data: bytes) -> StatementFix | None:
+def _member_if(words: Sequence[_Token], data: bytes) -> StatementFix | None:
     """ALTER PUBLICATION ... ADD TABLE IF NOT EXISTS or DROP TABLE IF EXISTS, of one table: with more, all or none."""
-    if _words(found, 0, 2) != "alter publication" or len(found) < 8:
+    if _words(words, 0, 2) != "alter publication" or len(words) < 8:
         return None
-    action, words = found[3].word, ("if", "not", "exists") if found[3].word == "add" else ("if", "exists")
-    at = 5 if found[4].word == "table" else 4
-    if action not in ("add", "drop") or tuple(token.word for token in found[at : at + len(words)]) != words:
+    action, condition_words = words[3].word, ("if", "not", "exists") if words[3].word == "add" else ("if", "exists")
+    index = 5 if words[4].word == "table" else 4
+    if (
+        action not in ("add", "drop")
+        or tuple(token.word for token in words[index : index + len(condition_words)]) != condition_words
+    ):
         return None
-    if len(found) <= at + len(words) or _lists_several(found[at + len(words) :]):
+    if len(words) <= index + len(condition_words) or _lists_several(words[index + len(condition_words) :]):
         return None
-    table = b"" if at == 5 else b"TABLE "
-    statement = data[: found[at].start] + table + data[found[at + len(words)].start : found[-1].end]
+    table = b"" if index == 5 else b"TABLE "
+    statement = data[: words[index].start] + table + data[words[index + len(condition_words)].start : words[-1].end]
     condition = "duplicate_object" if action == "add" else "undefined_object"
-    what = "that is a member already" if action == "add" else "that is not a member"
-    return _block(f"Do it in a block that passes over a table {what}", statement, condition, found)
+    table_kind = "that is a member already" if action == "add" else "that is not a member"
+    return _block(f"Do it in a block that passes over a table {table_kind}", statement, condition, words)
 
 
-def _alter_if(found: Sequence[_Token], data: bytes) -> StatementFix | None:
+def _alter_if(words: Sequence[_Token], data: bytes) -> StatementFix | None:
     """ALTER PUBLICATION IF EXISTS."""
-    if _words(found, 0, 4) != "alter publication if exists" or len(found) < 6 or not found[4].name:
+    if _words(words, 0, 4) != "alter publication if exists" or len(words) < 6 or not words[4].name:
         return None
-    statement = (data[: found[2].start] + data[found[4].start : found[-1].end])[found[0].start :]
-    literal = found[4].name.replace("'", "''")
+    statement = (data[: words[2].start] + data[words[4].start : words[-1].end])[words[0].start :]
+    literal = words[4].name.replace("'", "''")
     text = (
         f"DO $pubcheck$\nBEGIN\n  IF EXISTS (SELECT FROM pg_publication WHERE pubname = '{literal}') THEN\n"
         f"    {statement.decode(errors='surrogatepass')};\n  END IF;\nEND\n$pubcheck$"
     )
     title = "Do it in a block that looks first whether the publication exists"
-    return StatementFix(title, ((found[0].start, found[-1].end, text),), safe=False)
+    return StatementFix(title, ((words[0].start, words[-1].end, text),), safe=False)
 
 
-def _lists_several(found: Sequence[_Token]) -> bool:
+def _lists_several(words: Sequence[_Token]) -> bool:
     depth = 0
-    for token in found:
+    for token in words:
         depth += (token.word == "(") - (token.word == ")")
         if token.word == "," and not depth:
             return True
     return False
 
 
-def _block(title: str, statement: bytes, condition: str, found: Sequence[_Token]) -> StatementFix:
-    inner = statement[found[0].start :].decode(errors="surrogatepass")
+def _block(title: str, statement: bytes, condition: str, words: Sequence[_Token]) -> StatementFix:
+    inner = statement[words[0].start :].decode(errors="surrogatepass")
     text = f"DO $pubcheck$\nBEGIN\n  {inner};\nEXCEPTION WHEN {condition} THEN NULL;\nEND\n$pubcheck$"
-    return StatementFix(title, ((found[0].start, found[-1].end, text),), safe=False)
+    return StatementFix(title, ((words[0].start, words[-1].end, text),), safe=False)
 
 
 _PROPOSALS = (

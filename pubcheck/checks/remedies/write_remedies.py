@@ -46,7 +46,7 @@ class Remedies:
         of_publication = PublicationRemedies(self._table, refusal, self._written)
         seen = self._table.row.seen
         lists = _short(of_publication.wider_list()) if seen else []
-        found = chain(
+        remedies = chain(
             self._existing,
             lists if self.lists_first else (),
             self._new_index,
@@ -59,7 +59,7 @@ class Remedies:
             _short(of_publication.less_filter()),
             _short(of_publication.no_list()),
         )
-        return list(found) or _short(of_publication.unpublished())
+        return list(remedies) or _short(of_publication.unpublished())
 
 
 def _short(remedies: Iterable[Remedy] | Iterator[Remedy]) -> list[Remedy]:

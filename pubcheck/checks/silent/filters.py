@@ -45,8 +45,8 @@ def null_never_matches(context: RuleContext) -> Iterator[RuleFinding]:
         table, publication = context.name(filtered.relation), filtered.publication.name
         if never is None:
             message = f"the row filter on {table} is NULL for every row: nothing but TRUNCATE is sent"
-            way = "a filter that is NULL counts as false; write the condition that is meant, or take the table out"
-            yield _of_filter(context, filtered, message, way)
+            advice = "a filter that is NULL counts as false; write the condition that is meant, or take the table out"
+            yield _of_filter(context, filtered, message, advice)
             continue
         if never:
             message = f"rows of {table} whose {_either(filtered, never)} is NULL are not sent: the row filter of "
@@ -80,7 +80,9 @@ def _nulls(
             continue
         outcomes = possible(cache, expr, number)
         if outcomes & NULL and outcomes != without:
-            unsure = {other for other in condition.columns if not relation.columns[other - 1].not_null}
+            unsure = {
+                column_number for column_number in condition.columns if not relation.columns[column_number - 1].not_null
+            }
             (perhaps if possible(cache, expr, number, unsure) & TRUE else never).append(number)
     return never, perhaps
 
@@ -90,17 +92,17 @@ def _either(filtered: Filtered, columns: list[int]) -> str:
 
 
 def _of_filter(
-    context: RuleContext, filtered: Filtered, message: str, way: str, columns: Sequence[int] = ()
+    context: RuleContext, filtered: Filtered, message: str, advice: str, columns: Sequence[int] = ()
 ) -> RuleFinding:
-    """Report at the first of the columns; ``way`` names it as {0}."""
+    """Report at the first of the columns; ``advice`` names it as {0}."""
     relation, condition, place = filtered.relation, filtered.entry.filter, filtered.entry.place
     if columns and condition is not None:
-        way = way.format(identifier(relation.columns[columns[0] - 1].name))
+        advice = advice.format(identifier(relation.columns[columns[0] - 1].name))
         place = next((place for number, place in condition.places if number == columns[0]), place)
     return RuleFinding(
         rule="PUB603",
         message=message,
-        help=way,
+        help=advice,
         place=place,
         certain=filtered.certain,
         related=_table(context, relation, "the column can be NULL") if columns else (),
@@ -128,7 +130,7 @@ def _can_be_null(context: RuleContext, relation: Relation, number: int) -> bool:
         return False
     leaves = context.leaves(relation) if relation.kind == "p" else []
     mapped_to = [(leaf, partition_columns(relation, leaf, (number,))) for leaf in leaves]
-    return not leaves or any(not there or _nullable(context, leaf, there[0]) for leaf, there in mapped_to)
+    return not leaves or any(not numbers or _nullable(context, leaf, numbers[0]) for leaf, numbers in mapped_to)
 
 
 def _nullable(context: RuleContext, relation: Relation, number: int) -> bool:
@@ -160,13 +162,13 @@ def toast_lost(context: RuleContext) -> Iterator[RuleFinding]:
         lost_leaves = [(leaf, lost) for leaf, lost in losing if lost is not None]
         if lost_leaves:
             leaf, (names, identity) = lost_leaves[0]
-            rows = f"a row of {listed(context.name(one) for one, _ in lost_leaves)}"
+            rows = f"a row of {listed(context.name(lost_leaf) for lost_leaf, _ in lost_leaves)}"
             values = "an unchanged long value" if len(names) == 1 else "unchanged long values"
             message = (
                 f'an UPDATE that brings {rows} into the row filter of "{publication.name}" is sent as an INSERT '
                 f"without {values} of {listed(quoted(names))}: the subscriber stores NULL"
             )
-            way = (
+            advice = (
                 f"ALTER TABLE {table_name(context.session, leaf)} REPLICA IDENTITY FULL logs the old values, so that "
                 "they are sent (at the cost of every old row in WAL); or never change what the filter reads; or "
                 "publish without a filter"
@@ -175,7 +177,7 @@ def toast_lost(context: RuleContext) -> Iterator[RuleFinding]:
             yield RuleFinding(
                 rule="PUB602",
                 message=message,
-                help=way,
+                help=advice,
                 place=filtered.entry.filter.places[0][1] if filtered.entry.filter.places else filtered.entry.place,
                 certain=filtered.certain and leaf.seen,
                 related=_table(context, leaf, f"the replica identity is ({', '.join(keys)}), without {listed(names)}"),
@@ -215,7 +217,7 @@ def update_transformed(context: RuleContext) -> Iterator[RuleFinding]:
     for publication, filters in by_publication(context):
         if not (publication.update or publication.insert):
             continue
-        tables = listed(context.name(one.relation) for one in filters)
+        tables = listed(context.name(filtered.relation) for filtered in filters)
         if publication.update:
             message = (
                 f'publication "{publication.name}" sends an UPDATE that brings a row of {tables} into its row filter '
@@ -224,14 +226,14 @@ def update_transformed(context: RuleContext) -> Iterator[RuleFinding]:
             unpublished = [name for name in ("insert", "delete") if not getattr(publication, name)]
             if unpublished:
                 message += f", although it does not publish {' and '.join(unpublished)}"
-            way = "nothing, if the subscriber is to hold the rows that match; `pubcheck explain` shows the table"
+            advice = "nothing, if the subscriber is to hold the rows that match; `pubcheck explain` shows the table"
         else:
             message = (
                 f'publication "{publication.name}" does not publish updates: a row of {tables} that an UPDATE brings '
                 "into its row filter never reaches the subscriber"
             )
-            way = "publish updates too, or filter on columns that never change"
-        yield _of_filters(context, "PUB601", publication, filters, message, way)
+            advice = "publish updates too, or filter on columns that never change"
+        yield _of_filters(context, "PUB601", publication, filters, message, advice)
 
 
 @finds("PUB604")
@@ -239,12 +241,13 @@ def truncate_ignores_filter(context: RuleContext) -> Iterator[RuleFinding]:
     """TRUNCATE is sent whole, whatever the filter says."""
     for publication, filters in by_publication(context):
         if publication.truncate:
+            tables = listed(context.name(filtered.relation) for filtered in filters)
             message = (
-                f"TRUNCATE of {listed(context.name(one.relation) for one in filters)} empties the subscriber's table, "
+                f"TRUNCATE of {tables} empties the subscriber's table, "
                 f'also of rows that the row filter of "{publication.name}" never covered'
             )
-            way = "leave truncate out of publish: WITH (publish = 'insert, update, delete')"
-            yield _of_filters(context, "PUB604", publication, filters, message, way)
+            advice = "leave truncate out of publish: WITH (publish = 'insert, update, delete')"
+            yield _of_filters(context, "PUB604", publication, filters, message, advice)
     yield from _leaf_truncates(context)
 
 
@@ -293,17 +296,19 @@ def by_publication(context: RuleContext) -> Iterator[tuple[Publication, list[Fil
 
 
 def _of_filters(
-    context: RuleContext, rule: str, publication: Publication, filters: list[Filtered], message: str, way: str
+    context: RuleContext, rule: str, publication: Publication, filters: list[Filtered], message: str, advice: str
 ) -> RuleFinding:
     first, *rest = filters
     return RuleFinding(
         rule=rule,
         message=message,
-        help=way,
+        help=advice,
         place=first.entry.place,
-        certain=all(one.certain for one in filters),
-        related=others([(one.entry.place, "here too") for one in rest if one.entry.place != first.entry.place]),
+        certain=all(filtered.certain for filtered in filters),
+        related=others(
+            [(filtered.entry.place, "here too") for filtered in rest if filtered.entry.place != first.entry.place]
+        ),
         object=context.session.qualified(first.relation),
         publications=(publication.name,),
-        also=context.qualified(one.relation for one in filters)[1:],
+        also=context.qualified(filtered.relation for filtered in filters)[1:],
     )

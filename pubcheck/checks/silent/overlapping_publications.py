@@ -80,44 +80,48 @@ def add_columns_to_list(context: RuleContext) -> Iterator[RuleFinding]:
     unfiltered: dict[int, dict[int, Publication]] = {}
     for filtered in context.each(context.filtered):
         if filtered.relation.oid not in unfiltered:
-            unfiltered[filtered.relation.oid] = {one.oid: one for one in _unfiltered(context, filtered.relation)}
+            unfiltered[filtered.relation.oid] = {
+                wider_one.oid: wider_one for wider_one in _unfiltered(context, filtered.relation)
+            }
     for publication, filters in by_publication(context):
         subscribed_with = context.subscribed_with(publication.oid)
         named: list[_Wider] = []
         assumed: list[_Wider] = []
         for filtered in filters:
             wider = unfiltered[filtered.relation.oid]
-            taken = (one for oid, one in wider.items() if oid in subscribed_with and oid != publication.oid)
-            named += [_Wider(filtered, one) for one in islice(taken, COMPARED)]
+            subscribed = (
+                wider_one for oid, wider_one in wider.items() if oid in subscribed_with and oid != publication.oid
+            )
+            named += [_Wider(filtered, wider_one) for wider_one in islice(subscribed, COMPARED)]
             if not context.is_subscribed(publication.oid):
-                others = (one for one in wider.values() if not context.is_subscribed(one.oid))
-                assumed += [_Wider(filtered, one) for one in islice(others, COMPARED)]
-        for found, together in ((named, True), (assumed, False)):
-            if found:
-                yield _finding(context, publication, found, together=together)
+                unsubscribed = (wider_one for wider_one in wider.values() if not context.is_subscribed(wider_one.oid))
+                assumed += [_Wider(filtered, wider_one) for wider_one in islice(unsubscribed, COMPARED)]
+        for pairs, together in ((named, True), (assumed, False)):
+            if pairs:
+                yield _finding(context, publication, pairs, together=together)
 
 
 def _unfiltered(context: RuleContext, relation: Relation) -> Iterator[Publication]:
     """The publications that send a relation under its own name without a filter."""
     catalog = context.catalog
-    for other in publications_of(catalog, relation):
-        if relation.kind == "p" and not other.via_root:
+    for publication in publications_of(catalog, relation):
+        if relation.kind == "p" and not publication.via_root:
             continue
-        arrives = route(catalog, other, relation)
+        arrives = route(catalog, publication, relation)
         if arrives is None or arrives.arrives_as != relation.oid:
             continue
-        entry = effective_entry(catalog, other, relation.oid)
-        if entry is None or entry.filter is None or (other.oid, relation.namespace) in catalog.schema_members:
-            yield other
+        entry = effective_entry(catalog, publication, relation.oid)
+        if entry is None or entry.filter is None or (publication.oid, relation.namespace) in catalog.schema_members:
+            yield publication
 
 
 def _why(publication: Publication, wider: list[Publication]) -> str:
     """What comes to a subscriber unfiltered through other publications: first what this one publishes too."""
     groups: dict[tuple[bool, tuple[str, ...]], dict[str, None]] = {}
-    for other in wider:
-        unfiltered = tuple(name for name in _ROWS if getattr(other, name))
+    for wider_publication in wider:
+        unfiltered = tuple(name for name in _ROWS if getattr(wider_publication, name))
         shared = tuple(name for name in unfiltered if getattr(publication, name))
-        groups.setdefault((bool(shared), shared or unfiltered), {})[other.name] = None
+        groups.setdefault((bool(shared), shared or unfiltered), {})[wider_publication.name] = None
     parts = []
     for (_, actions), names in sorted(groups.items(), key=lambda group: (not group[0][0], -len(group[0][1]))):
         if actions:
@@ -130,36 +134,38 @@ def _why(publication: Publication, wider: list[Publication]) -> str:
 
 def _finding(context: RuleContext, publication: Publication, wider: list[_Wider], *, together: bool) -> RuleFinding:
     first = wider[0]
-    other = first.publication
-    tables = listed(context.name(one.filtered.relation) for one in wider)
-    names = list(dict.fromkeys(one.publication.name for one in wider))
-    subscription = context.subscription_to(publication.oid, other.oid)
+    wider_publication = first.publication
+    tables = listed(context.name(pair.filtered.relation) for pair in wider)
+    names = list(dict.fromkeys(pair.publication.name for pair in wider))
+    subscription = context.subscription_to(publication.oid, wider_publication.oid)
     beside = listed(quoted(names), "publication")
-    who = f'subscription "{subscription.name}" takes' if subscription is not None else "a subscription that takes"
+    subscriber = (
+        f'subscription "{subscription.name}" takes' if subscription is not None else "a subscription that takes"
+    )
     effect = f'the row filter of "{publication.name}" on {tables} does not hold'
-    why = _why(publication, [one.publication for one in wider])
+    why = _why(publication, [pair.publication for pair in wider])
     if together:
-        message = f"{effect}: {who} {beside} as well, and {why}"
+        message = f"{effect}: {subscriber} {beside} as well, and {why}"
     else:
-        message = f"{effect} for {who} {beside} as well: {why}"
+        message = f"{effect} for {subscriber} {beside} as well: {why}"
     related: list[tuple[Place, str]] = []
     if subscription is not None:
         related.append((subscription.place, "takes both"))
-    for one in {item.publication.oid: item.publication for item in wider}.values():
-        where = context.place_of(one)
+    for pair in {item.publication.oid: item.publication for item in wider}.values():
+        where = context.place_of(pair)
         if where is not None:
-            related.append((where, f'publication "{one.name}"'))
+            related.append((where, f'publication "{pair.name}"'))
     return RuleFinding(
         rule="PUB508",
         message=message,
         help="give the table the same filter in both, or subscribe to them apart; "
         "filters of publications that are subscribed to together are joined with OR",
         place=first.filtered.entry.place,
-        certain=together and all(one.filtered.certain and one.publication.seen for one in wider),
+        certain=together and all(pair.filtered.certain and pair.publication.seen for pair in wider),
         assumptions=() if together else (ONE_SUBSCRIPTION,),
         related=others(related),
         object=context.session.qualified(first.filtered.relation),
         publications=(publication.name, *names),
         severity="warning" if together else "note",
-        also=context.qualified(one.filtered.relation for one in wider)[1:],
+        also=context.qualified(pair.filtered.relation for pair in wider)[1:],
     )

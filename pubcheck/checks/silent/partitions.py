@@ -50,14 +50,14 @@ def unused(context: RuleContext) -> Iterator[RuleFinding]:
         if _leaks(publication, entry, relation, winner, target):
             groups.setdefault(publication.oid, []).append((entry, target, winner))
     yield from overruled(context)
-    for oid, found in groups.items():
+    for oid, members in groups.items():
         publication = catalog.publications[oid]
-        entry, target, winner = found[0]
-        names = [context.name(catalog.relations[one.relation]) for one, _, _ in found]
+        entry, target, winner = members[0]
+        names = [context.name(catalog.relations[member.relation]) for member, _, _ in members]
         parts = [part for part, held in (("row filter", entry.filter), ("column list", entry.columns)) if held]
-        what = " and the ".join(parts)
+        contents = " and the ".join(parts)
         effect = "rows" if entry.filter is not None else "columns"
-        related = [(one.place, "nor is this one") for one, _, _ in found[1:]]
+        related = [(member.place, "nor is this one") for member, _, _ in members[1:]]
         where = winner.place if winner is not None else context.place_of(publication)
         if where is not None:
             related.insert(
@@ -66,7 +66,7 @@ def unused(context: RuleContext) -> Iterator[RuleFinding]:
             )
         yield RuleFinding(
             rule="PUB504",
-            message=f"the {what} of {listed(names, 'partition')} {'are' if len(parts) > 1 else 'is'} not used: "
+            message=f"the {contents} of {listed(names, 'partition')} {'are' if len(parts) > 1 else 'is'} not used: "
             f'publication "{publication.name}" publishes via the root, and publishes {effect} that the '
             "filter was meant to exclude",
             help=f"put it on {context.name(target)}; or publish the partitions under their own names "
@@ -76,7 +76,7 @@ def unused(context: RuleContext) -> Iterator[RuleFinding]:
             related=others(related),
             object=context.session.qualified(catalog.relations[entry.relation]),
             publications=(publication.name,),
-            also=context.qualified(catalog.relations[one.relation] for one, _, _ in found)[1:],
+            also=context.qualified(catalog.relations[member.relation] for member, _, _ in members)[1:],
         )
 
 
@@ -92,51 +92,55 @@ def overruled(context: RuleContext) -> Iterator[RuleFinding]:
         if relation.oid not in arriving:
             arriving[relation.oid] = _arriving(context, relation)
         own = route(catalog, catalog.publications[entry.publication], relation)
-        for other, arrives in islice(arriving[relation.oid], COMPARED):
+        for overruling, arrives in islice(arriving[relation.oid], COMPARED):
             if own is None or arrives.level <= own.level:
                 break
             target = catalog.relations[arrives.arrives_as]
-            winner = effective_entry(catalog, other, target.oid)
+            winner = effective_entry(catalog, overruling, target.oid)
             if winner is None and entry.filter is None and entry.columns is None:
                 continue
-            same = winner is not None and same_filter(winner.filter, entry.filter)
-            if same and (entry.columns is None) == (winner is None or winner.columns is None):
+            filter_agrees = winner is not None and same_filter(winner.filter, entry.filter)
+            if filter_agrees and (entry.columns is None) == (winner is None or winner.columns is None):
                 continue
-            subscription = context.subscription_to(entry.publication, other.oid)
-            if subscription is not None or not context.is_subscribed(entry.publication, other.oid):
+            subscription = context.subscription_to(entry.publication, overruling.oid)
+            if subscription is not None or not context.is_subscribed(entry.publication, overruling.oid):
                 key = entry.publication, subscription.name if subscription is not None else ""
-                groups.setdefault(key, []).append((entry, target, other))
-    for (here, name), found in groups.items():
+                groups.setdefault(key, []).append((entry, target, overruling))
+    for (publication_oid, name), members in groups.items():
         subscription = catalog.subscriptions.get(name)
-        publication = catalog.publications[here]
-        entry, target, other = found[0]
-        names = [context.name(catalog.relations[one.relation]) for one, _, _ in found]
-        rows = {row.name: row for _, _, row in found}
-        who = "a subscription to both" if subscription is None else f'subscription "{subscription.name}"'
-        related = [(place, f'publication "{other.name}"')] if (place := context.place_of(other)) is not None else []
+        publication = catalog.publications[publication_oid]
+        entry, target, overruling = members[0]
+        names = [context.name(catalog.relations[member.relation]) for member, _, _ in members]
+        rows = {row.name: row for _, _, row in members}
+        subscriber = "a subscription to both" if subscription is None else f'subscription "{subscription.name}"'
+        related = (
+            [(place, f'publication "{overruling.name}"')] if (place := context.place_of(overruling)) is not None else []
+        )
         if subscription is not None:
             related.insert(0, (subscription.place, "takes both"))
         yield RuleFinding(
             rule="PUB504",
             message=f'the filter and columns of publication "{publication.name}" for {listed(names, "partition")} have '
-            f"no effect for {who}: changes arrive as those of {context.name(target)}, with filter and columns of "
-            f"{listed(quoted(rows))}",
+            f"no effect for {subscriber}: changes arrive as those of {context.name(target)}, with filter and columns "
+            f"of {listed(quoted(rows))}",
             help="put the filter on the root, or use a subscription for each",
             place=entry.place,
-            certain=subscription is not None and publication.seen and other.seen and target.seen,
+            certain=subscription is not None and publication.seen and overruling.seen and target.seen,
             assumptions=() if subscription is not None else (ONE_SUBSCRIPTION,),
-            related=others([*related, *((one.place, "nor does this") for one, _, _ in found if one is not entry)]),
+            related=others(
+                [*related, *((member.place, "nor does this") for member, _, _ in members if member is not entry)]
+            ),
             object=context.session.qualified(catalog.relations[entry.relation]),
             publications=(publication.name, *rows),
             severity="warning" if subscription is not None else "note",
-            also=context.qualified(catalog.relations[one.relation] for one, _, _ in found)[1:],
+            also=context.qualified(catalog.relations[member.relation] for member, _, _ in members)[1:],
         )
 
 
 def _arriving(context: RuleContext, relation: Relation) -> list[tuple[Publication, Arrival]]:
     """The publications of a partition and what each sends it as, the highest ancestor first."""
     rows = ((row, route(context.catalog, row, relation)) for row in publications_of(context.catalog, relation))
-    return sorted(((row, found) for row, found in rows if found is not None), key=lambda pair: -pair[1].level)
+    return sorted(((row, arrival) for row, arrival in rows if arrival is not None), key=lambda pair: -pair[1].level)
 
 
 @finds("PUB812")
@@ -345,11 +349,11 @@ def _new_children(context: RuleContext) -> Iterator[RuleFinding]:
                 continue
             if route(catalog, catalog.publications[entry.publication], child) is None:
                 groups.setdefault(entry.publication, []).append((child, since, entry))
-    for publication, found in groups.items():
+    for publication, children in groups.items():
         row = catalog.publications[publication]
-        child, place, entry = found[0]
+        child, place, entry = children[0]
         parent = catalog.relations[entry.relation]
-        names = [context.name(one) for one, _, _ in found]
+        names = [context.name(moved_child) for moved_child, _, _ in children]
         yield RuleFinding(
             rule="PUB507",
             message=f'rows of {listed(names, "table")} are not sent: publication "{row.name}" publishes '
@@ -358,9 +362,9 @@ def _new_children(context: RuleContext) -> Iterator[RuleFinding]:
             place=place,
             certain=row.seen and parent.seen,
             related=others(
-                [(entry.place, "names the parent"), *((where, "nor this one's") for _, where, _ in found[1:])]
+                [(entry.place, "names the parent"), *((where, "nor this one's") for _, where, _ in children[1:])]
             ),
             object=context.session.qualified(child),
             publications=(row.name,),
-            also=context.qualified(one for one, _, _ in found)[1:],
+            also=context.qualified(moved_child for moved_child, _, _ in children)[1:],
         )

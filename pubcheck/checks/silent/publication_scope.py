@@ -22,7 +22,7 @@ def _about(
     rule: str,
     publication: Publication,
     message: str,
-    way: str,
+    advice: str,
     *,
     place: Place | None = None,
     relations: Sequence[Relation] = (),
@@ -35,7 +35,7 @@ def _about(
         yield RuleFinding(
             rule=rule,
             message=message,
-            help=way,
+            help=advice,
             place=place,
             certain=publication.seen and certain,
             related=related,
@@ -149,13 +149,15 @@ def _foreign_keys(
         members = catalog.members_of.get(publication.oid)
         roots = (catalog.publication_rels[member].relation for member in members)
         tables = {oid for root in roots for oid in catalog.descendants(root)}
-    found: list[tuple[Relation, Relation]] = []
+    references: list[tuple[Relation, Relation]] = []
     for _, row in sorted((key for oid in tables for key in keys.get(oid, ())), key=lambda key: key[0]):
         child, parent = catalog.relations[row.relation], catalog.relations[row.references]
         if route(catalog, publication, child) is not None and route(catalog, publication, parent) is None:
-            found.append((child, parent))
-    if found:
-        pairs = listed(f"{context.name(one)} (to {context.name(other)})" for one, other in found)
+            references.append((child, parent))
+    if references:
+        pairs = listed(
+            f"{context.name(referencing)} (to {context.name(referenced)})" for referencing, referenced in references
+        )
         yield from _about(
             context,
             "PUB807",
@@ -163,7 +165,7 @@ def _foreign_keys(
             f'publication "{publication.name}" publishes {pairs} but not the tables that their foreign keys reference: '
             "the subscriber does not check them",
             "publish the tables that are referred to as well, or drop the foreign keys on the subscriber",
-            relations=[one for one, _ in found],
+            relations=[referencing for referencing, _ in references],
         )
 
 
@@ -204,13 +206,13 @@ def updates_without_inserts(context: RuleContext) -> Iterator[RuleFinding]:
             f"an UPDATE that brings a row of {context.name(filtered.relation)} into the row filter is sent as INSERT, "
             "one that takes it out as DELETE"
         )
-        way = "publish insert and delete too, or drop the filter"
+        advice = "publish insert and delete too, or drop the filter"
         yield from _about(
             context,
             "PUB803",
             publication,
             message,
-            way,
+            advice,
             relations=[filtered.relation],
             related=((filtered.entry.place, "the filtered table"),),
             severity="warning",
@@ -229,13 +231,15 @@ def upper_case_names(context: RuleContext) -> Iterator[RuleFinding]:
         folded = ascii_lower(name)
         if not publication.seen or name == folded or context.is_subscribed(publication.oid):
             continue
-        other = ", which is another publication of these files" if folded in context.catalog.publication_names else ""
+        namesake = (
+            ", which is another publication of these files" if folded in context.catalog.publication_names else ""
+        )
         yield from _about(
             context,
             "PUB814",
             publication,
             f'publication "{name}" has upper-case letters: a client that passes the name to pgoutput without double '
-            f'quotes asks for "{folded}"{other}',
+            f'quotes asks for "{folded}"{namesake}',
             f"name it in lower case, or write the quotes into the client's option: publication_names '\"{name}\"'",
         )
 
@@ -311,21 +315,21 @@ def generated_columns(context: RuleContext) -> Iterator[RuleFinding]:
                 unsent = column.generated == "s" and publication.generated != "s" and not listed_ones
                 if unsent or column.generated == "v":
                     groups.setdefault(publication.oid, []).append((relation, column.name))
-    for oid, found in groups.items():
+    for oid, columns in groups.items():
         publication = catalog.publications[oid]
-        relation = found[0][0]
-        names = listed(f"{context.name(row)}.{name}" for row, name in found)
-        way = "let the subscriber generate them too, as its own generated columns"
+        relation = columns[0][0]
+        names = listed(f"{context.name(row)}.{name}" for row, name in columns)
+        advice = "let the subscriber generate them too, as its own generated columns"
         if catalog.major.publish_generated_columns:
-            way += "; or, stored ones, WITH (publish_generated_columns = stored) or in a column list"
+            advice += "; or, stored ones, WITH (publish_generated_columns = stored) or in a column list"
         yield from _about(
             context,
             "PUB808",
             publication,
             f'publication "{publication.name}" does not send the generated columns {names}',
-            way,
-            relations=[row for row, _ in found],
-            related=others([(row.place, f'"{name}"') for row, name in found if row.place is not None]),
+            advice,
+            relations=[row for row, _ in columns],
+            related=others([(row.place, f'"{name}"') for row, name in columns if row.place is not None]),
         )
 
 

@@ -55,8 +55,8 @@ class _Reading:
         if kind == "NullTest":
             return self._null_test(expr)
         if kind == "BooleanTest":
-            given, wanted = self.of(expr.args[0]), sum(_TESTS[expr.value])
-            return (TRUE if given & wanted else 0) | (FALSE if given & ~wanted else 0)
+            argument, tested = self.of(expr.args[0]), sum(_TESTS[expr.value])
+            return (TRUE if argument & tested else 0) | (FALSE if argument & ~tested else 0)
         if kind in _STRICT_CALLS:
             return self._call(expr, [self.of(arg) for arg in expr.args])
         if kind in ("RelabelType", "CollateExpr"):
@@ -71,15 +71,15 @@ class _Reading:
             return self._first_value(expr.args)
         if kind == "MinMaxExpr":
             # NULL only where all are.
-            given = [self.of(arg) for arg in expr.args]
-            return (VALUE if any(one & VALUE for one in given) else 0) | (
-                NULL if all(one & NULL for one in given) else 0
+            arguments = [self.of(arg) for arg in expr.args]
+            return (VALUE if any(argument & VALUE for argument in arguments) else 0) | (
+                NULL if all(argument & NULL for argument in arguments) else 0
             )
         if kind == "DistinctExpr":
             left, right = (self.of(arg) for arg in expr.args)
             if NULL in (left, right):
-                other = right if left == NULL else left
-                return (FALSE if other & NULL else 0) | (TRUE if other & VALUE else 0)
+                unknown_side = right if left == NULL else left
+                return (FALSE if unknown_side & NULL else 0) | (TRUE if unknown_side & VALUE else 0)
             return VALUE
         if kind == "NullIfExpr":
             left, right = (self.of(arg) for arg in expr.args)
@@ -89,24 +89,24 @@ class _Reading:
         if kind == "CaseTestExpr":
             return self.tested
         if kind == "RowCompareExpr":
-            given = [self.of(arg) for arg in expr.args]
-            if NULL in (given[0], given[len(given) // 2]):
+            arguments = [self.of(arg) for arg in expr.args]
+            if NULL in (arguments[0], arguments[len(arguments) // 2]):
                 return NULL  # the first pair decides before the others are looked at
-            return VALUE | NULL if any(one & NULL for one in given) else VALUE
+            return VALUE | NULL if any(argument & NULL for argument in arguments) else VALUE
         return VALUE
 
     def _null_test(self, expr: Expr) -> int:
         if expr.args[0].node == "RowExpr":
             return VALUE
-        given, wanted = self.of(expr.args[0]), NULL if expr.value == "IS_NULL" else VALUE
-        return (TRUE if given & wanted else 0) | (FALSE if given & ~wanted else 0)
+        argument, tested = self.of(expr.args[0]), NULL if expr.value == "IS_NULL" else VALUE
+        return (TRUE if argument & tested else 0) | (FALSE if argument & ~tested else 0)
 
-    def _call(self, expr: Expr, given: list[int]) -> int:
-        if not any(one & NULL for one in given):
+    def _call(self, expr: Expr, arguments: list[int]) -> int:
+        if not any(argument & NULL for argument in arguments):
             return VALUE
         if not all(self.cache.proc(oid).strict for oid in expr.functions):
             return VALUE
-        return NULL if NULL in given else VALUE | NULL
+        return NULL if NULL in arguments else VALUE | NULL
 
     def _of_array(self, expr: Expr) -> int:
         """``x op ANY (array)``: with a NULL among the elements it is true, or NULL where it would be false."""
@@ -124,44 +124,46 @@ class _Reading:
         return possible_values
 
     def _first_value(self, args: Iterable[Expr]) -> int:
-        found = 0
+        outcome = 0
         for arg in args:
-            given = self.of(arg)
-            found |= given & VALUE
-            if not given & NULL:
-                return found
-        return found | NULL
+            argument = self.of(arg)
+            outcome |= argument & VALUE
+            if not argument & NULL:
+                return outcome
+        return outcome | NULL
 
     def _case(self, expr: Expr) -> int:
         args = list(expr.args)
         outer = self.tested
         if expr.value:
             self.tested = self.of(args.pop(0))
-        found = 0
+        outcome = 0
         for condition, result in zip(args[:-1:2], args[1:-1:2], strict=True):
-            given = self.of(condition)
-            if given & TRUE:
-                found |= self.of(result)
-            if not given & (FALSE | NULL):
+            condition_values = self.of(condition)
+            if condition_values & TRUE:
+                outcome |= self.of(result)
+            if not condition_values & (FALSE | NULL):
                 break
         else:
-            found |= self.of(args[-1])
+            outcome |= self.of(args[-1])
         self.tested = outer
-        return found
+        return outcome
 
 
-def _combined(operation: str, given: Iterable[int]) -> int:
+def _combined(operation: str, operands: Iterable[int]) -> int:
     """AND, OR or NOT of sets."""
     if operation == "NOT":
-        (one,) = given
-        return (FALSE if one & TRUE else 0) | (TRUE if one & FALSE else 0) | (one & NULL)
+        (operand,) = operands
+        return (FALSE if operand & TRUE else 0) | (TRUE if operand & FALSE else 0) | (operand & NULL)
     # Kleene: AND is the least of false, NULL, true, and OR the greatest.
     ranks = (FALSE, NULL, TRUE) if operation == "AND" else (TRUE, NULL, FALSE)
     possible_values = ranks[-1]
-    for one in given:
-        possible_values = sum({ranks[min(i, j)] for i in _ranks(possible_values, ranks) for j in _ranks(one, ranks)})
+    for operand in operands:
+        possible_values = sum(
+            {ranks[min(i, j)] for i in _ranks(possible_values, ranks) for j in _ranks(operand, ranks)}
+        )
     return possible_values
 
 
 def _ranks(values: int, ranks: tuple[int, int, int]) -> list[int]:
-    return [at for at, value in enumerate(ranks) if values & value]
+    return [rank for rank, value in enumerate(ranks) if values & value]

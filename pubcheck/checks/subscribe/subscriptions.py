@@ -52,24 +52,31 @@ def filter_can_fail(context: RuleContext) -> Iterator[RuleFinding]:
             continue
         possible_errors.sort(key=lambda danger: (not danger.always, danger.guarded, danger.severity != "warning"))
         danger = possible_errors[0]
-        relation, publication, at = filtered.relation, filtered.publication, filtered.entry.place
-        place = Place(at.source, at.statement, danger.location, 0) if danger.location >= 0 else at
+        relation, publication, entry_place = filtered.relation, filtered.publication, filtered.entry.place
+        place = (
+            Place(entry_place.source, entry_place.statement, danger.location, 0)
+            if danger.location >= 0
+            else entry_place
+        )
         message = (
             f"the row filter on {context.name(relation)} fails {danger.when} ({danger.answer.message}): the initial "
             f'copy and decoding stop there, and changing publication "{publication.name}" afterwards does not help'
         )
-        way = danger.way_out
+        advice = danger.way_out
         if danger.guarded:
-            way += "; the other conditions exclude such rows only as long as they are evaluated first, which "
-            way += "PostgreSQL promises of CASE alone"
-        more = [(Place(at.source, at.statement, one.location, 0), f"fails {one.when}") for one in possible_errors[1:]]
+            advice += "; the other conditions exclude such rows only as long as they are evaluated first, which "
+            advice += "PostgreSQL promises of CASE alone"
+        more = [
+            (Place(entry_place.source, entry_place.statement, error.location, 0), f"fails {error.when}")
+            for error in possible_errors[1:]
+        ]
         yield RuleFinding(
             rule="PUB605",
             message=message,
-            help=way,
+            help=advice,
             place=place,
             certain=filtered.certain,
-            related=others([one for one in more if one[0].start >= 0 and one[0] != place]),
+            related=others([error for error in more if error[0].start >= 0 and error[0] != place]),
             object=context.session.qualified(relation),
             publications=(publication.name,),
             severity="note" if danger.guarded else danger.severity,
@@ -91,20 +98,20 @@ def column_lists_conflict(context: RuleContext) -> Iterator[RuleFinding]:
     for entry in context.each(reversed(context.entries)):
         if entry.columns is None or context.is_subscribed(entry.publication):
             continue
-        here, relation = entry.publication, catalog.relations[entry.relation]
+        publication, relation = entry.publication, catalog.relations[entry.relation]
         if relation.oid not in by_columns:
             by_columns[relation.oid] = _by_columns(context, relation)
-        sent = _columns(context, catalog.publications[here], relation)
+        sent = _columns(context, catalog.publications[publication], relation)
         lists = by_columns[relation.oid]
         elsewhere = (oid for columns, held in lists.items() if columns != sent and sent is not None for oid in held)
-        for there in islice(elsewhere, COMPARED):
-            pair = (min(here, there), max(here, there), relation.oid)
+        for other_publication in islice(elsewhere, COMPARED):
+            pair = (min(publication, other_publication), max(publication, other_publication), relation.oid)
             if pair not in seen:
                 seen.add(pair)
-                entries, with_ = groups.setdefault(here, ({}, {}))
+                entries, with_ = groups.setdefault(publication, ({}, {}))
                 entries[entry.oid] = entry
-                with_[there] = None
-    for here, (entries, with_) in groups.items():
+                with_[other_publication] = None
+    for publication, (entries, with_) in groups.items():
         members = list(reversed(entries.values()))
         relation = catalog.relations[members[0].relation]
         name = f"{catalog.namespaces[relation.namespace].name}.{relation.name}"
@@ -113,7 +120,7 @@ def column_lists_conflict(context: RuleContext) -> Iterator[RuleFinding]:
             "PUB509",
             ServerAnswer("0A000", f'cannot use different column lists for table "{name}" in different publications'),
             [catalog.relations[entry.relation] for entry in members],
-            [catalog.publications[oid] for oid in (here, *with_)],
+            [catalog.publications[oid] for oid in (publication, *with_)],
             members[0].place,
             None,
         )
@@ -158,9 +165,9 @@ def generated_columns_conflict(context: RuleContext) -> Iterator[RuleFinding]:
             entry = effective_entry(catalog, publication, relation.oid)
             if _columns(context, publication, relation) is not None and (entry is None or entry.columns is None):
                 bare.append(publication)
-        for other in bare[1:]:
-            if other.generated != bare[0].generated and not context.is_subscribed(bare[0].oid, other.oid):
-                groups.setdefault((bare[0].oid, other.oid), []).append(relation)
+        for differing in bare[1:]:
+            if differing.generated != bare[0].generated and not context.is_subscribed(bare[0].oid, differing.oid):
+                groups.setdefault((bare[0].oid, differing.oid), []).append(relation)
     for pair, relations in groups.items():
         publications = [catalog.publications[oid] for oid in pair]
         last = max(publications, key=lambda row: order(row.place) if row.place is not None else (-1, 0, 0))
@@ -189,9 +196,9 @@ def _of_subscriptions(context: RuleContext, rule: str) -> Iterator[RuleFinding]:
     for subscription, named in context.together:
         if len(named) < 2:
             continue
-        asked = context.asked(subscription)
+        requested = context.asked(subscription)
         conflicts: dict[int, Conflict] = {}
-        for conflict in (*subscribe_conflicts(catalog, asked), *_when_decoding(context, asked)):
+        for conflict in (*subscribe_conflicts(catalog, requested), *_when_decoding(context, requested)):
             if _kind(context, conflict) == rule:
                 conflicts.setdefault(conflict.relation, conflict)
         if conflicts:
@@ -215,13 +222,13 @@ def _kind(context: RuleContext, conflict: Conflict) -> str:
     return "PUB510"
 
 
-def _when_decoding(context: RuleContext, asked: list[int]) -> Iterator[Conflict]:
+def _when_decoding(context: RuleContext, publications: list[int]) -> Iterator[Conflict]:
     seen: set[int] = set()
-    for publication in asked:
+    for publication in publications:
         for sent in published_by(context.catalog, publication):
             if sent.relation not in seen:
                 seen.add(sent.relation)
-                combined = combine(context.catalog, asked, sent.relation)
+                combined = combine(context.catalog, publications, sent.relation)
                 if combined is not None and combined.conflict is not None:
                     yield combined.conflict
 
@@ -248,17 +255,19 @@ def _conflict(
 ) -> RuleFinding:
     names = [row.name for row in publications]
     tables = listed((context.name(row) for row in relations), "table")
-    what = "different column lists" if rule == "PUB509" else "different publish_generated_columns"
+    difference = "different column lists" if rule == "PUB509" else "different publish_generated_columns"
     if subscription is None and len(names) > 2:
         message = f'publication "{names[0]}" cannot be combined with {listed(quoted(names[1:]))} in one '
-        message += f"subscription: they have {what} for {tables}"
+        message += f"subscription: they have {difference} for {tables}"
     elif subscription is None:
-        message = f"publications {listed(quoted(names))} cannot be combined in one subscription: they have {what} for "
+        message = (
+            f"publications {listed(quoted(names))} cannot be combined in one subscription: they have {difference} for "
+        )
         message += tables
     else:
         message = (
             f'subscription "{subscription.name}" cannot take publications {listed(quoted(names))} together: they have '
-            f"{what} for {tables}"
+            f"{difference} for {tables}"
         )
     related: list[tuple[Place, str]] = []
     if subscription is not None:
@@ -269,13 +278,13 @@ def _conflict(
         if where is not None and where != place:
             related.append((where, f'publication "{row.name}"'))
     seen = all(row.seen for row in publications) and all(row.seen for row in relations)
-    way = "give the table the same column list in all of them, or make a subscription for each"
+    advice = "give the table the same column list in all of them, or make a subscription for each"
     if rule == "PUB510":
-        way = "set publish_generated_columns alike, or give the table a column list in both"
+        advice = "set publish_generated_columns alike, or give the table a column list in both"
     return RuleFinding(
         rule=rule,
         message=message,
-        help=way,
+        help=advice,
         place=place,
         certain=subscription is not None and seen,
         assumptions=() if subscription is not None else (ONE_SUBSCRIPTION,),
@@ -305,11 +314,11 @@ def publication_missing(context: RuleContext) -> Iterator[RuleFinding]:
     closed = session.complete and not session.blind
     stops = catalog.major.number < _SKIPS_MISSING
     for subscription in context.each(catalog.subscriptions.values()):
-        taken = {event.name for event in context.history.publication_events if _after(event, subscription)}
+        former_names = {event.name for event in context.history.publication_events if _after(event, subscription)}
         missing = [
             (name, place)
             for name, place in subscription.publications
-            if name not in catalog.publication_names and name not in taken
+            if name not in catalog.publication_names and name not in former_names
         ]
         known = len(missing) < len(subscription.publications)
         dropped = [(name, place) for name, place in missing if name in context.history.gone_publications]
@@ -362,7 +371,7 @@ def publication_missing_for_changes(context: RuleContext) -> Iterator[RuleFindin
         current = context.catalog.publication_names.get(event.name)
         if event.what != "made" and current == event.oid:
             continue  # rolled back
-        what = {
+        cause = {
             "renamed": f'publication "{event.name}" is renamed: ',
             "dropped": f'publication "{event.name}" is dropped: ',
             "made": f'publication "{event.name}" is made after the subscription to it: ',
@@ -370,17 +379,17 @@ def publication_missing_for_changes(context: RuleContext) -> Iterator[RuleFindin
         if event.what == "made" and subscription is None:
             continue
         if event.what == "dropped" and current is not None:
-            what = f'publication "{event.name}" is dropped and recreated: '
-        who = f'subscription "{subscription.name}"' if subscription is not None else "a subscription to it"
+            cause = f'publication "{event.name}" is dropped and recreated: '
+        subscriber = f'subscription "{subscription.name}"' if subscription is not None else "a subscription to it"
         effect = (
-            f"{who} stops at the first change that was made while it was missing, for decoding looks at the "
+            f"{subscriber} stops at the first change that was made while it was missing, for decoding looks at the "
             "catalog as of the change"
             if stops
-            else f"{who} skips the changes that were made while it was missing, with no more than a WARNING"
+            else f"{subscriber} skips the changes that were made while it was missing, with no more than a WARNING"
         )
         yield RuleFinding(
             rule="PUB811",
-            message=what + effect,
+            message=cause + effect,
             help=f"ALTER PUBLICATION {identifier(event.name)} instead of dropping it; for another name, let the "
             "subscription take both names (ALTER SUBSCRIPTION ... ADD PUBLICATION) before the old one goes",
             place=event.place,

@@ -40,7 +40,7 @@ def _decided(cache: SysCache, relation: Relation, expr: Expr) -> Expr:
         return Expr("Const", BOOL, location=expr.location, value=expr.value == "IS_NOT_NULL")
     args = [_decided(cache, relation, arg) for arg in expr.args]
     if expr.node == "CoalesceExpr":
-        last = next((at for at, arg in enumerate(args, 1) if _is_never_null(cache, relation, arg)), len(args))
+        last = next((count for count, arg in enumerate(args, 1) if _is_never_null(cache, relation, arg)), len(args))
         args = args[:last]
     return replace(expr, args=args) if args else expr
 

@@ -99,11 +99,11 @@ class _Look:
     def __init__(self, cache: SysCache, expr: Expr) -> None:
         self.cache = cache
         self._columns: dict[int, frozenset[int]] = {}
-        for at in reversed(list(nodes(expr))):
-            read = {self._columns[id(arg)] for arg in at.args}
-            if at.node == "Var":
-                read.add(frozenset((at.value,)))
-            self._columns[id(at)] = read.pop() if len(read) == 1 else frozenset().union(*read)
+        for node in reversed(list(nodes(expr))):
+            read = {self._columns[id(arg)] for arg in node.args}
+            if node.node == "Var":
+                read.add(frozenset((node.value,)))
+            self._columns[id(node)] = read.pop() if len(read) == 1 else frozenset().union(*read)
 
     def columns(self, expr: Expr) -> frozenset[int]:
         """The numbers of the columns that a part reads."""
@@ -120,33 +120,43 @@ def dangers(cache: SysCache, expr: Expr) -> Iterator[Danger]:
     while todo:
         # `kept`: the columns that the conditions of the CASEs around it read; `checked`: those of the AND or OR arms
         # before it; `skipped`: whether an arm before it can decide a row, so that it is not evaluated.
-        at, kept, checked, skipped = todo.pop()
-        if at.node in _CALLS:
-            danger = _of_call(look, at, checked)
-            if danger is not None and (danger.always or not _is_guarded(look, at, kept)):
+        node, conditions_above, checked, skipped = todo.pop()
+        if node.node in _CALLS:
+            danger = _of_call(look, node, checked)
+            if danger is not None and (danger.always or not _is_guarded(look, node, conditions_above)):
                 # The server evaluates a constant part before it looks at any row.
-                reached = not skipped or look.is_constant(at)
+                reached = not skipped or look.is_constant(node)
                 yield danger if reached or not danger.always else replace(danger, what=_REACHED, always=False)
         below: list[tuple[Expr, frozenset[int], frozenset[int], bool]] = []
-        if at.node == "CaseExpr":
-            first = 1 if at.value else 0
+        if node.node == "CaseExpr":
+            first = 1 if node.value else 0
             conditions: frozenset[int] = frozenset()
-            for number, arg in enumerate(at.args):
-                below.append((arg, kept | conditions if number > first else kept, checked, skipped or number > first))
+            for number, arg in enumerate(node.args):
+                below.append(
+                    (
+                        arg,
+                        conditions_above | conditions if number > first else conditions_above,
+                        checked,
+                        skipped or number > first,
+                    )
+                )
                 if number < first or (number - first) % 2 == 0:
                     conditions |= look.columns(arg)
-        elif at.node == "BoolExpr" and at.value != "NOT":
-            for number, arg in enumerate(at.args):
-                below.append((arg, kept, checked, skipped or number > 0))
+        elif node.node == "BoolExpr" and node.value != "NOT":
+            for number, arg in enumerate(node.args):
+                below.append((arg, conditions_above, checked, skipped or number > 0))
                 checked = checked | look.columns(arg)
         else:
-            lazy = at.node == "CoalesceExpr"
-            below = [(arg, kept, checked, skipped or (lazy and number > 0)) for number, arg in enumerate(at.args)]
+            lazy = node.node == "CoalesceExpr"
+            below = [
+                (arg, conditions_above, checked, skipped or (lazy and number > 0))
+                for number, arg in enumerate(node.args)
+            ]
         todo.extend(reversed(below))
 
 
-def _is_guarded(look: _Look, expr: Expr, kept: frozenset[int]) -> bool:
-    danger = _of_call(look, expr, kept) if kept else None
+def _is_guarded(look: _Look, expr: Expr, conditions: frozenset[int]) -> bool:
+    danger = _of_call(look, expr, conditions) if conditions else None
     return danger is not None and danger.guarded
 
 
@@ -185,8 +195,8 @@ def _of_call(look: _Look, expr: Expr, checked: frozenset[int]) -> Danger | None:
         answer = ServerAnswer("22003", f"{word} out of range")
         return Danger(location, f"{word} arithmetic overflows", advice, answer, "note", guarded=guarded)
     if _RANGES.fullmatch(name) and len(expr.args) > 1:
-        what = f"{name}() is given a lower bound above the upper one"
-        return Danger(location, what, _WAY, ServerAnswer("22000", _BOUNDS), "note", guarded=guarded)
+        occasion = f"{name}() is given a lower bound above the upper one"
+        return Danger(location, occasion, _WAY, ServerAnswer("22000", _BOUNDS), "note", guarded=guarded)
     if name in _POWERS:
         return _power(cache, expr, location, guarded=guarded)
     always = _of_constant_pattern(name, expr, location) or _of_constant_unit(name, expr, location)
@@ -210,19 +220,19 @@ def _power(cache: SysCache, expr: Expr, location: int, *, guarded: bool) -> Dang
     base, exponent = expr.args
     known = _number(exponent)
     if known is None:
-        what, answer = "large numbers, or zero to a negative power", ("22003", "value out of range: overflow")
+        values, answer = "large numbers, or zero to a negative power", ("22003", "value out of range: overflow")
     elif known < 0:
-        what, answer = "zero", ("2201F", "zero raised to a negative power is undefined")
+        values, answer = "zero", ("2201F", "zero raised to a negative power is undefined")
     elif not known.is_integer():
-        what = "a negative number"
+        values = "a negative number"
         answer = ("2201F", "a negative number raised to a non-integer power yields a complex result")
     elif known <= _EXACT and (expr.type == NUMERIC or _is_integer(base)):
         return None
     else:
-        what, answer = "a large number", ("22003", "value out of range: overflow")
+        values, answer = "a large number", ("22003", "value out of range: overflow")
     name = cache.proc(expr.functions[0]).name
-    severity: Severity = "note" if what == "a large number" else "warning"
-    return Danger(location, f"{name}() is given {what}", _WAY, ServerAnswer(*answer), severity, guarded=guarded)
+    severity: Severity = "note" if values == "a large number" else "warning"
+    return Danger(location, f"{name}() is given {values}", _WAY, ServerAnswer(*answer), severity, guarded=guarded)
 
 
 def _number(expr: Expr) -> float | None:
@@ -260,8 +270,8 @@ def _of_constant_unit(name: str, expr: Expr, location: int) -> Danger | None:
         if fields is not None:
             fields.named(unit.value)
     except ServerError as error:
-        what, advice = _ANY_VALUE, "write a unit that the server knows"
-        return Danger(location, what, advice, ServerAnswer(error.sqlstate, error.message), always=True)
+        occasion, advice = _ANY_VALUE, "write a unit that the server knows"
+        return Danger(location, occasion, advice, ServerAnswer(error.sqlstate, error.message), always=True)
     except Unknowable:
         pass
     return None
@@ -269,21 +279,21 @@ def _of_constant_unit(name: str, expr: Expr, location: int) -> Danger | None:
 
 def _of_constant_pattern(name: str, expr: Expr, location: int) -> Danger | None:
     """A pattern that is none: the server reads it when it runs it, and LIKE no further than it has to."""
-    given = expr.args[1] if len(expr.args) > 1 else expr
-    if given.node != "Const" or not isinstance(given.value, str):
+    pattern = expr.args[1] if len(expr.args) > 1 else expr
+    if pattern.node != "Const" or not isinstance(pattern.value, str):
         return None
-    if _LIKES.fullmatch(name) and (len(given.value) - len(given.value.rstrip("\\"))) % 2:
-        what, advice = "a text begins as its pattern does", "write \\\\ for a backslash at the end of a pattern"
-        return Danger(location, what, advice, ServerAnswer("22025", _ESCAPE_AT_END))
+    if _LIKES.fullmatch(name) and (len(pattern.value) - len(pattern.value.rstrip("\\"))) % 2:
+        occasion, advice = "a text begins as its pattern does", "write \\\\ for a backslash at the end of a pattern"
+        return Danger(location, occasion, advice, ServerAnswer("22025", _ESCAPE_AT_END))
     if not _PATTERNS.fullmatch(name) or len(expr.args) > (3 if name == "regexp_replace" else 2):
         return None  # with flags it may be an expression of another kind, or a plain text
     from pubcheck.postgres.input.jsonpath import refuse_regex
 
     try:
-        refuse_regex(given.value)
+        refuse_regex(pattern.value)
     except ServerError as error:
-        what, advice = _ANY_VALUE, "write a regular expression that the server can read"
-        return Danger(location, what, advice, ServerAnswer(error.sqlstate, error.message), always=True)
+        occasion, advice = _ANY_VALUE, "write a regular expression that the server can read"
+        return Danger(location, occasion, advice, ServerAnswer(error.sqlstate, error.message), always=True)
     return None
 
 
@@ -309,8 +319,8 @@ def _division(look: _Look, expr: Expr, location: int, checked: frozenset[int]) -
         return None
     answer = ServerAnswer("22012", "division by zero")
     if zero:
-        what = "on every row" if look.is_constant(expr) else _ANY_VALUE
-        return Danger(location, what, "write another divisor", answer, always=True)
+        occasion = "on every row" if look.is_constant(expr) else _ANY_VALUE
+        return Danger(location, occasion, "write another divisor", answer, always=True)
     advice = "write CASE WHEN ... = 0 THEN false ELSE ... END, or divide by NULLIF(..., 0), which gives NULL"
     columns = look.columns(divisor)
     return Danger(location, "the divisor is zero", advice, answer, guarded=bool(columns) and columns <= checked)

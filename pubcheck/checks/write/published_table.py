@@ -41,8 +41,10 @@ class PublishedTable:
     @cached_property
     def memberships(self) -> list[Membership]:
         """Those of all its publications that publish updates or deletes."""
-        found = publications_of(self.catalog, self.row)
-        return [self.membership(one) for one in found if one.update or one.delete]
+        publications = publications_of(self.catalog, self.row)
+        return [
+            self.membership(publication) for publication in publications if publication.update or publication.delete
+        ]
 
     def membership(self, publication: Publication) -> Membership:
         """What one of its publications asks of it."""
@@ -54,14 +56,14 @@ class PublishedTable:
         listed = None if entry.columns is None else frozenset(partition_columns(named, self.row, entry.columns))
         return Membership(publication, entry, reads, listed)
 
-    def sends(self, one: Membership, number: int) -> bool:
+    def sends(self, membership: Membership, number: int) -> bool:
         """Whether a publication allows a column in the identity: it is listed, or sent without a list."""
-        if one.listed is not None:
-            return number in one.listed
+        if membership.listed is not None:
+            return number in membership.listed
         generated = self.row.columns[number - 1].generated
         if not generated or not self.catalog.major.publish_generated_columns:
             return True
-        return generated == "s" and one.publication.generated == "s"
+        return generated == "s" and membership.publication.generated == "s"
 
     def names(self, numbers: Iterable[int]) -> str:
         """Columns by number as SQL lists them."""

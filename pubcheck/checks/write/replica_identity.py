@@ -83,11 +83,11 @@ def refusals(catalog: Catalog, relation: Relation) -> dict[Write, tuple[Refusal,
     from pubcheck.checks.write.server_order import Line
 
     line = Line(publications, causes, overwrites=catalog.major.publish_generated_columns)
-    found = {}
+    refusals_by_write = {}
     for write in WRITES:
         if not _replaced(catalog, relation, write) and (met := list(line.of(write))):
-            found[write] = _in_order(catalog, relation, write, met)
-    return found
+            refusals_by_write[write] = _in_order(catalog, relation, write, met)
+    return refusals_by_write
 
 
 def causes_of(catalog: Catalog, relation: Relation, publications: Iterable[Publication]) -> dict[Write, list[Cause]]:
@@ -95,7 +95,7 @@ def causes_of(catalog: Catalog, relation: Relation, publications: Iterable[Publi
     if not _is_checked(relation):
         return {}
     identity = replica_identity(catalog, relation)
-    causes = [cause for one in publications for cause in causes_in(catalog, relation, identity, one)]
+    causes = [cause for publication in publications for cause in causes_in(catalog, relation, identity, publication)]
     if not causes:
         return {}
     return {
@@ -158,10 +158,10 @@ def others_on(catalog: Catalog, relation: Relation, kind: str) -> list[Other]:
     dependents = catalog.dependents.groups.get((RELATION, relation.oid), ())
     if len(catalog.others) <= len(dependents):
         # A table can be in tens of thousands of publications, which depend on it too.
-        others: Iterable[Other | None] = list(catalog.others.values())
+        rows: Iterable[Other | None] = list(catalog.others.values())
     else:
-        others = [catalog.others.get(key[1]) for key, _, _ in dependents if key[0] == OTHER]
-    return [each for each in others if each is not None and each.kind == kind and each.namespace == relation.oid]
+        rows = [catalog.others.get(key[1]) for key, _, _ in dependents if key[0] == OTHER]
+    return [row for row in rows if row is not None and row.kind == kind and row.namespace == relation.oid]
 
 
 def _replaced(catalog: Catalog, relation: Relation, write: Write) -> bool:

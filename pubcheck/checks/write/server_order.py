@@ -89,14 +89,14 @@ class Line:
 
     def _reported(self, failing: dict[int, set[int]], write: Write) -> int | None:
         """The check whose failure is reported for a write."""
-        noted: dict[Write, set[int]] = {each: set() for each in WRITES}
+        noted: dict[Write, set[int]] = {operation: set() for operation in WRITES}
         for number, checks in failing.items():
             if number > self._all_published and noted["update"] & noted["delete"]:
                 break
-            for each in WRITES:
-                if getattr(self._publications[number], each):
-                    kept = noted[each] & {0} if checks - {0} else noted[each]
-                    noted[each] = kept | checks
+            for operation in WRITES:
+                if getattr(self._publications[number], operation):
+                    checks_seen = noted[operation] & {0} if checks - {0} else noted[operation]
+                    noted[operation] = checks_seen | checks
             if number >= self._all_published and noted["update"] & noted["delete"]:
                 break
         return min(noted[write], default=None)

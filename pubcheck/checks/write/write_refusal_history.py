@@ -56,21 +56,21 @@ class RefusedWrites:
         catalog = self._catalog
         if not catalog.publications and not self._since:
             return
-        here, place = (source, statement), Place(source, statement, 0, 0)
+        statement_key, place = (source, statement), Place(source, statement, 0, 0)
         touched = self._faults.value(place, _Touched(), self._touched, changes)
         for oid in touched.again:
             relation = catalog.relations.get(oid)
             with self._faults.guard(place):
-                self._check(oid, None if relation is None else publications_of(catalog, relation), here)
+                self._check(oid, None if relation is None else publications_of(catalog, relation), statement_key)
         for publication, oids in touched.joined:
             for oid in oids:
                 with self._faults.guard(place):
-                    self._check_one(oid, publication, here)
+                    self._check_one(oid, publication, statement_key)
         for publication, oids in touched.left:
             for oid in oids:
                 if any((oid, write) in self._causes for write in WRITES):
                     with self._faults.guard(place):
-                        self._check_one(oid, publication, here)
+                        self._check_one(oid, publication, statement_key)
 
     def refused(self) -> Iterator[tuple[Refusal, Place]]:
         """Each cause for which a write is refused now, and where it is in the statement that brought it."""
@@ -91,7 +91,7 @@ class RefusedWrites:
     def reaches(self, oid: int) -> bool:
         """Whether any write is refused of a table or of one that inherits from it."""
         below = self._catalog.descendants(oid) if self._catalog.children.has(oid) else (oid,)
-        return any((one, write) in self._since for one in below for write in WRITES)
+        return any((member, write) in self._since for member in below for write in WRITES)
 
     def since(self, oid: int, write: Write) -> Place:
         """The first cause in the statement since which a write has been refused. KeyError where it is not."""
@@ -106,38 +106,42 @@ class RefusedWrites:
         """The statement, by source and number, with which a refusal ended; None where it has not."""
         return self._ended.get((oid, write, since))
 
-    def _check(self, oid: int, publications: Sequence[Publication] | None, here: tuple[int, int]) -> None:
+    def _check(self, oid: int, publications: Sequence[Publication] | None, statement_key: tuple[int, int]) -> None:
         """A table whose writes any of its publications may now have refused, or no longer. ``publications`` is None
         where the table is gone."""
         causes = causes_of(self._catalog, self._catalog.relations[oid], publications) if publications else {}
         for write in WRITES:
             known = self._causes.get((oid, write), {})
-            self._put(oid, write, self._placed(oid, causes.get(write, ()), known, here), here)
+            self._put(oid, write, self._placed(oid, causes.get(write, ()), known, statement_key), statement_key)
 
-    def _check_one(self, oid: int, publication: int, here: tuple[int, int]) -> None:
+    def _check_one(self, oid: int, publication: int, statement_key: tuple[int, int]) -> None:
         """A table about which nothing has changed but what one publication says of it."""
         catalog = self._catalog
         relation, row = catalog.relations.get(oid), catalog.publications.get(publication)
         published = relation is not None and row is not None and publishes(catalog, row, relation)
-        found = causes_of(catalog, relation, (row,)) if published and relation is not None and row is not None else {}
+        causes_by_write = (
+            causes_of(catalog, relation, (row,)) if published and relation is not None and row is not None else {}
+        )
         for write in WRITES:
             causes = self._causes.get((oid, write), {})
             keys = [(publication, check) for check in CHECKS]
             known = {key: causes.pop(key) for key in keys if key in causes}
-            causes.update(self._placed(oid, found.get(write, ()), known, here))
-            self._put(oid, write, causes, here)
+            causes.update(self._placed(oid, causes_by_write.get(write, ()), known, statement_key))
+            self._put(oid, write, causes, statement_key)
 
     def _placed(
-        self, oid: int, causes: Iterable[Cause], known: Mapping[tuple[int, int], _Since], here: tuple[int, int]
+        self, oid: int, causes: Iterable[Cause], known: Mapping[tuple[int, int], _Since], statement_key: tuple[int, int]
     ) -> dict[tuple[int, int], _Since]:
         """Causes with their places; those that are known keep theirs."""
         placed = {}
         for cause in causes:
             key = cause.publication.oid, cause.check
-            placed[key] = known.get(key) or _Since(self._culprit(here, oid, cause), self.clock)
+            placed[key] = known.get(key) or _Since(self._culprit(statement_key, oid, cause), self.clock)
         return placed
 
-    def _put(self, oid: int, write: Write, causes: dict[tuple[int, int], _Since], here: tuple[int, int]) -> None:
+    def _put(
+        self, oid: int, write: Write, causes: dict[tuple[int, int], _Since], statement_key: tuple[int, int]
+    ) -> None:
         """The causes for which a write is refused as things are now."""
         if causes:
             self._causes[oid, write] = causes
@@ -146,7 +150,7 @@ class RefusedWrites:
         self._causes.pop((oid, write), None)
         since = self._since.pop((oid, write), None)
         if since is not None:
-            self._ended[oid, write, since] = here
+            self._ended[oid, write, since] = statement_key
 
     def _touched(self, changes: Iterable[Change]) -> _Touched:
         catalog = self._catalog
@@ -166,7 +170,7 @@ class RefusedWrites:
             elif isinstance(known, Index):
                 touched.again.add(known.table)
             elif isinstance(known, Other):
-                if any(one is not None and one.instead for one in (former, row)):
+                if any(relation is not None and relation.instead for relation in (former, row)):
                     touched.again.add(known.namespace)
             elif isinstance(known, Publication):
                 if former is None or row is None or _compared(former) != _compared(row):
@@ -200,14 +204,14 @@ class RefusedWrites:
     def _family(self, oids: Iterable[int]) -> list[int]:
         """Tables with those whose verdict may rest on theirs: partitions, and partitions of these."""
         catalog = self._catalog
-        found: dict[int, None] = {}
+        family: dict[int, None] = {}
         for oid in oids:
-            found[oid] = None
+            family[oid] = None
             if catalog.children.has(oid):
-                found.update(dict.fromkeys(catalog.descendants(oid)))
-        return list(found)
+                family.update(dict.fromkeys(catalog.descendants(oid)))
+        return list(family)
 
-    def _culprit(self, here: tuple[int, int], oid: int, cause: Cause) -> Place:
+    def _culprit(self, statement_key: tuple[int, int], oid: int, cause: Cause) -> Place:
         """Where in the current statement a cause is: filter column, column list, table, schema, publication."""
         catalog, publication = self._catalog, cause.publication
         candidates = [cause.place]
@@ -219,16 +223,16 @@ class RefusedWrites:
             if entry is not None:
                 candidates.append(catalog.publication_rels[entry].place)
         mentions = self._session.mentions
-        candidates += [Place(*here, mentions[member], 0) for member in family if member in mentions]
+        candidates += [Place(*statement_key, mentions[member], 0) for member in family if member in mentions]
         for member in family:
             schema = catalog.schema_members.get((publication.oid, catalog.relations[member].namespace))
             if schema is not None:
                 candidates.append(catalog.publication_namespaces[schema].place)
         candidates.append(publication.place)
         for place in candidates:
-            if place is not None and (place.source, place.statement) == here:
+            if place is not None and (place.source, place.statement) == statement_key:
                 return place
-        return Place(*here, 0, 0)
+        return Place(*statement_key, 0, 0)
 
 
 class _Since(Struct, frozen=True):

@@ -107,24 +107,26 @@ def stopped(
     catalog = session.catalog
     if session.setting(READ_ONLY):
         return None  # refused for that
-    aims = list(_aims(name, node, catalog.major.number))
-    answers = [_first(session, refused, aim) for aim in aims]
-    at = next((number for number, answer in enumerate(answers) if answer is not None and answer.refusal), None)
-    if at is None:
+    writes = list(_aims(name, node, catalog.major.number))
+    answers = [_first(session, refused, refusing_write) for refusing_write in writes]
+    first = next((number for number, answer in enumerate(answers) if answer is not None and answer.refusal), None)
+    if first is None:
         return None
-    found, aim = answers[at], aims[at]
-    if found is None or found.refusal is None:
+    refusing_answer, refusing_write = answers[first], writes[first]
+    if refusing_answer is None or refusing_answer.refusal is None:
         return None
-    seen = _reads(session, name, node, aims, enclosing_block)
+    seen = _reads(session, name, node, writes, enclosing_block)
     if seen is None:
         return None
-    if aim.around is not None and any(_of_rules(session, one) for one in aims):
+    if refusing_write.around is not None and any(_of_rules(session, write) for write in writes):
         return None  # refused for that, or never run
-    if any(_ill_typed(session, one, enclosing_block) for one in aims):
+    if any(_ill_typed(session, write, enclosing_block) for write in writes):
         return None
-    sure = all(answer is None for answer in answers[:at]) and found.sure
-    certain = sure and seen and found.refusal.certain and not session.healed
-    return DmlRefusal(found.refusal, _VERBS[aim.kind], aim.target.get("location", 0), certain)
+    sure = all(answer is None for answer in answers[:first]) and refusing_answer.sure
+    certain = sure and seen and refusing_answer.refusal.certain and not session.healed
+    return DmlRefusal(
+        refusing_answer.refusal, _VERBS[refusing_write.kind], refusing_write.target.get("location", 0), certain
+    )
 
 
 # What a statement writes.
@@ -188,7 +190,7 @@ def _known(kind: str, body: Node, major: int) -> bool:
     returning = body.get("returningClause")
     if kind == "MergeStmt":
         clauses = [item["MergeWhenClause"] for item in body["mergeWhenClauses"]]
-        if any(clause["matchKind"] in _settled(clauses[:at]) for at, clause in enumerate(clauses)):
+        if any(clause["matchKind"] in _settled(clauses[:index]) for index, clause in enumerate(clauses)):
             return False  # unreachable, and so refused
         if major < _MERGE_AS_QUERY:
             return returning is None and all(clause["matchKind"] != _BY_SOURCE for clause in clauses)
@@ -198,34 +200,38 @@ def _known(kind: str, body: Node, major: int) -> bool:
 # Which of the tables below is refused.
 
 
-def _first(session: Session, refused: RefusedWrites, aim: _WriteTarget) -> _Answer | None:
+def _first(session: Session, refused: RefusedWrites, target: _WriteTarget) -> _Answer | None:
     """None where the table, and what is below it, certainly takes the write."""
     catalog = session.catalog
     try:
-        row = session.find_relation(aim.target)
+        row = session.find_relation(target.target)
     except ServerError:
         return _Answer()
-    if row is not None and row.kind == "v" and _takes_views(aim, catalog.major.number):
-        return _through_view(session, refused, row, aim)
-    if row is None or row.kind not in "rp" or not aim.operations:
-        return None if not aim.operations else _Answer()
+    if row is not None and row.kind == "v" and _takes_views(target, catalog.major.number):
+        return _through_view(session, refused, row, target)
+    if row is None or row.kind not in "rp" or not target.operations:
+        return None if not target.operations else _Answer()
     ruled = bool(others_on(catalog, row, "rule"))
-    if ruled and aim.kind not in ("UpdateStmt", "DeleteStmt"):
+    if ruled and target.kind not in ("UpdateStmt", "DeleteStmt"):
         return _Answer()  # many of these are refused because of the rules
     sure = not ruled and row.seen and (session.superuser() or session.owns(row.owner))
-    alone = aim.kind == "InsertStmt" or not aim.target.get("inh")
+    alone = target.kind == "InsertStmt" or not target.target.get("inh")
     if alone or not catalog.children.has(row.oid):
-        refusal = _refusal(catalog, refused, row, aim)
-        if refusal is None and row.kind == "p" and aim.kind == "InsertStmt":
-            return _of_all(catalog, refused, row, aim)
+        refusal = _refusal(catalog, refused, row, target)
+        if refusal is None and row.kind == "p" and target.kind == "InsertStmt":
+            return _of_all(catalog, refused, row, target)
         return _Answer(refusal, sure) if refusal is not None else None
-    if not _reaches_all(catalog, row, aim):
-        return _of_all(catalog, refused, row, aim)
+    if not _reaches_all(catalog, row, target):
+        return _of_all(catalog, refused, row, target)
     try:
         reached, in_order = list(members(catalog, row)), True
     except ValueError:
         reached, in_order = _below(catalog, row), False
-    found_below = (one for member in reached if (one := _refusal(catalog, refused, member, aim)) is not None)
+    found_below = (
+        member_refusal
+        for member in reached
+        if (member_refusal := _refusal(catalog, refused, member, target)) is not None
+    )
     first = next(found_below, None)
     if first is None:
         return None
@@ -234,59 +240,59 @@ def _first(session: Session, refused: RefusedWrites, aim: _WriteTarget) -> _Answ
     return _Answer(first, sure and (in_order or next(found_below, None) is None))
 
 
-def _through_view(session: Session, refused: RefusedWrites, view: Relation, aim: _WriteTarget) -> _Answer | None:
+def _through_view(session: Session, refused: RefusedWrites, view: Relation, target: _WriteTarget) -> _Answer | None:
     """The refusal of the table that a view is over."""
     catalog = session.catalog
-    names = [item.get("name", "") for item in _targets(aim)]
-    set_to = {item.get("name", ""): "SetToDefault" in item.get("val", {}) for item in _targets(aim)}
-    if aim.kind == "MergeStmt":
+    names = [item.get("name", "") for item in _targets(target)]
+    set_to = {item.get("name", ""): "SetToDefault" in item.get("val", {}) for item in _targets(target)}
+    if target.kind == "MergeStmt":
         # Each action sets columns of its own, and INSERT all of the view's unless it names some.
-        set_to = dict.fromkeys((*names, *_inserted(view, aim)), False)
+        set_to = dict.fromkeys((*names, *_inserted(view, target)), False)
         names = list(set_to)
-    found = written(session, view, names)
-    if found is None or others_on(catalog, found.table, "rule"):
+    view_write = written(session, view, names)
+    if view_write is None or others_on(catalog, view_write.table, "rule"):
         return _Answer()
-    row = found.table
-    for name, default in zip(found.columns, set_to.values(), strict=True):
+    row = view_write.table
+    for name, default in zip(view_write.columns, set_to.values(), strict=True):
         column = row.column(name)
         if column is None or ((column.generated or column.identity == "a") and not default):
             return _Answer()
-    if catalog.children.has(row.oid) and not found.only:
-        if found.conditions or any(clause in aim.body for clause in ("whereClause", *_JOINED)):
-            return _of_all(catalog, refused, row, aim)
+    if catalog.children.has(row.oid) and not view_write.only:
+        if view_write.conditions or any(clause in target.body for clause in ("whereClause", *_JOINED)):
+            return _of_all(catalog, refused, row, target)
         schema = catalog.namespaces[row.namespace].name
-        body = {**aim.body, "relation": {"relname": row.name, "schemaname": schema, "inh": True}}
-        answer = _first(session, refused, _WriteTarget(aim.kind, body, aim.operations, aim.around))
-        return answer and _Answer(answer.refusal, answer.sure and found.allowed)
-    refusal = _refusal(catalog, refused, row, aim)
-    return _Answer(refusal, found.allowed and row.seen) if refusal is not None else None
+        body = {**target.body, "relation": {"relname": row.name, "schemaname": schema, "inh": True}}
+        answer = _first(session, refused, _WriteTarget(target.kind, body, target.operations, target.around))
+        return answer and _Answer(answer.refusal, answer.sure and view_write.allowed)
+    refusal = _refusal(catalog, refused, row, target)
+    return _Answer(refusal, view_write.allowed and row.seen) if refusal is not None else None
 
 
-def _takes_views(aim: _WriteTarget, major: int) -> bool:
+def _takes_views(target: _WriteTarget, major: int) -> bool:
     """Whether a statement may write what a view shows."""
-    return aim.kind in ("UpdateStmt", "DeleteStmt") or (aim.kind == "MergeStmt" and major >= _MERGE_INTO_VIEWS)
+    return target.kind in ("UpdateStmt", "DeleteStmt") or (target.kind == "MergeStmt" and major >= _MERGE_INTO_VIEWS)
 
 
 _JOINED = ("fromClause", "usingClause", "joinCondition")
 
 
-def _inserted(view: Relation, aim: _WriteTarget) -> Iterator[str]:
+def _inserted(view: Relation, write: _WriteTarget) -> Iterator[str]:
     """The columns of a view that the INSERTs of a MERGE set."""
-    for item in aim.body["mergeWhenClauses"]:
+    for item in write.body["mergeWhenClauses"]:
         action = item["MergeWhenClause"]
         if action["commandType"] == "CMD_INSERT":
             named = [target["ResTarget"]["name"] for target in action.get("targetList", ())]
             yield from named or [column.name for column in view.live()]
 
 
-def _refusal(catalog: Catalog, refused: RefusedWrites, row: Relation, aim: _WriteTarget) -> Refusal | None:
-    operations = [operation for operation in aim.operations if refused.is_refused(row.oid, operation)]
+def _refusal(catalog: Catalog, refused: RefusedWrites, row: Relation, target: _WriteTarget) -> Refusal | None:
+    operations = [operation for operation in target.operations if refused.is_refused(row.oid, operation)]
     return refusals(catalog, row)[operations[0]][0] if operations else None
 
 
-def _of_all(catalog: Catalog, refused: RefusedWrites, row: Relation, aim: _WriteTarget) -> _Answer | None:
+def _of_all(catalog: Catalog, refused: RefusedWrites, row: Relation, target: _WriteTarget) -> _Answer | None:
     """Where it is not known which of the tables below are written: a refusal only if each of them refuses."""
-    refusals = [_refusal(catalog, refused, member, aim) for member in _below(catalog, row)]
+    refusals = [_refusal(catalog, refused, member, target) for member in _below(catalog, row)]
     if not any(refusals):
         return None
     return _Answer(refusals[0] if all(refusals) else None)
@@ -294,22 +300,22 @@ def _of_all(catalog: Catalog, refused: RefusedWrites, row: Relation, aim: _Write
 
 def _below(catalog: Catalog, row: Relation) -> list[Relation]:
     """The ordinary tables whose rows a table shows."""
-    return [one for oid in catalog.descendants(row.oid) if (one := catalog.relations[oid]).kind == "r"]
+    return [relation for oid in catalog.descendants(row.oid) if (relation := catalog.relations[oid]).kind == "r"]
 
 
-def _of_rules(session: Session, aim: _WriteTarget) -> bool:
-    row = session.find_relation(aim.target)
+def _of_rules(session: Session, target: _WriteTarget) -> bool:
+    row = session.find_relation(target.target)
     return row is not None and bool(others_on(session.catalog, row, "rule"))
 
 
 # Conditions by which the planner may leave tables out (relation_excluded_by_constraints, partprune.c).
 
 
-def _reaches_all(catalog: Catalog, row: Relation, aim: _WriteTarget) -> bool:
+def _reaches_all(catalog: Catalog, row: Relation, target: _WriteTarget) -> bool:
     """Whether no table is left out: no condition, or one column that chooses none is compared with constants."""
-    if any(clause in aim.body for clause in _JOINED):
+    if any(clause in target.body for clause in _JOINED):
         return False
-    where = aim.body.get("whereClause")
+    where = target.body.get("whereClause")
     if where is None:
         return True
     ((kind, body),) = where.items()
@@ -320,7 +326,7 @@ def _reaches_all(catalog: Catalog, row: Relation, aim: _WriteTarget) -> bool:
     elif kind == "A_Expr" and body["kind"] in ("AEXPR_OP", "AEXPR_LIKE", "AEXPR_ILIKE", "AEXPR_IN"):
         column, value = body.get("lexpr", {}), body["rexpr"]
         values = value["List"]["items"] if "List" in value else [value]
-        if not all("A_Const" in one and not one["A_Const"].get("isnull") for one in values):
+        if not all("A_Const" in item and not item["A_Const"].get("isnull") for item in values):
             return False
     else:
         return False
@@ -338,13 +344,16 @@ def _does_nothing(catalog: Catalog, row: Relation, name: str, kind: str) -> bool
     if column.number in keys or column.number in row.partition_reads or (0 in keys and not row.partition_reads):
         return False
     held = (catalog.constraints[oid] for oid in catalog.constraints_of.get(row.oid))
-    return not any(one.kind == "c" and (one.tree is None or name in column_names(one.tree)) for one in held)
+    return not any(
+        constraint.kind == "c" and (constraint.tree is None or name in column_names(constraint.tree))
+        for constraint in held
+    )
 
 
 # Whether the statement is right in all else: what is wrong with it is reported before it starts.
 
 
-def _reads(session: Session, name: str, node: Node, aims: list[_WriteTarget], enclosing_block: str) -> bool | None:
+def _reads(session: Session, name: str, node: Node, targets: list[_WriteTarget], enclosing_block: str) -> bool | None:
     """Whether all that a statement names is there and seen; None where the server refuses it for something else, or
     may."""
     name, node = _query(name, node, session.catalog.major.number)
@@ -352,13 +361,13 @@ def _reads(session: Session, name: str, node: Node, aims: list[_WriteTarget], en
         try:
             if name == "SelectStmt":
                 read_query(session, {name: node})
-            for aim in aims:
-                row = session.find_relation(aim.target)
-                if row is None or not _assignable(row, aim):
+            for target in targets:
+                row = session.find_relation(target.target)
+                if row is None or not _assignable(row, target):
                     return None
-                if "onConflictClause" in aim.body and not _infers(session.catalog, row, aim):
+                if "onConflictClause" in target.body and not _infers(session.catalog, row, target):
                     return None
-                read_query(session, _as_query(aim))
+                read_query(session, _as_query(target))
         except ServerError as error:
             # A name that is unknown to the query may be a variable of the block.
             unknown = error.arguments.get("column") or error.arguments.get("name") or ""
@@ -370,17 +379,17 @@ def _reads(session: Session, name: str, node: Node, aims: list[_WriteTarget], en
         return basis.certain
 
 
-def _ill_typed(session: Session, aim: _WriteTarget, enclosing_block: str) -> bool:
+def _ill_typed(session: Session, target: _WriteTarget, enclosing_block: str) -> bool:
     """Whether the server certainly refuses a statement for its types or values."""
     # Loaded only where a write is refused.
     from pubcheck.postgres.executor.dml import analyze_write
 
-    row = session.find_relation(aim.target)
+    row = session.find_relation(target.target)
     if row is None or not row.seen:
         return False
     with session.apart() as basis:
         try:
-            analyze_write(session, row, aim.kind, aim.body, aim.around)
+            analyze_write(session, row, target.kind, target.body, target.around)
         except ServerError as error:
             # Names that are not columns may be variables or parameters.
             return basis.certain and not (error.sqlstate in _OF_NAMES and enclosing_block) and error.sqlstate != "42P02"
@@ -392,50 +401,50 @@ def _ill_typed(session: Session, aim: _WriteTarget, enclosing_block: str) -> boo
 _OF_NAMES = ("42703", "42P01")
 
 
-def _assignable(row: Relation, aim: _WriteTarget) -> bool:
+def _assignable(row: Relation, target: _WriteTarget) -> bool:
     """Whether the columns that are set are there and may be set (transformUpdateTargetList)."""
     if not row.seen:
         return True
-    for item in _targets(aim):
+    for item in _targets(target):
         column = row.column(item.get("name", ""))
         if column is None:
             return False
         if (column.generated or column.identity == "a") and "SetToDefault" not in item.get("val", {}):
             return False
-    inserted = (column["ResTarget"].get("name", "") for column in aim.body.get("cols", ()))
+    inserted = (column["ResTarget"].get("name", "") for column in target.body.get("cols", ()))
     return all(row.column(name) is not None for name in inserted)
 
 
-def _targets(aim: _WriteTarget) -> list[Node]:
+def _targets(target: _WriteTarget) -> list[Node]:
     """The assignments of SET."""
-    clauses = [aim.body if aim.kind == "UpdateStmt" else aim.body.get("onConflictClause", {})]
-    actions = (item["MergeWhenClause"] for item in aim.body.get("mergeWhenClauses", ()))
+    clauses = [target.body if target.kind == "UpdateStmt" else target.body.get("onConflictClause", {})]
+    actions = (item["MergeWhenClause"] for item in target.body.get("mergeWhenClauses", ()))
     clauses += [action for action in actions if action["commandType"] == "CMD_UPDATE"]
     return [item["ResTarget"] for clause in clauses for item in clause.get("targetList", ())]
 
 
-def _infers(catalog: Catalog, row: Relation, aim: _WriteTarget) -> bool:
+def _infers(catalog: Catalog, row: Relation, target: _WriteTarget) -> bool:
     """Whether ON CONFLICT finds a unique index (infer_arbiter_indexes)."""
-    wanted = aim.body["onConflictClause"].get("infer")
-    if wanted is None:
+    inference = target.body["onConflictClause"].get("infer")
+    if inference is None:
         return True  # DO NOTHING
-    if "conname" in wanted:
-        constraint = catalog.constraint(row.oid, wanted["conname"])
+    if "conname" in inference:
+        constraint = catalog.constraint(row.oid, inference["conname"])
         return constraint is not None and constraint.kind in "pu" and not constraint.deferrable
-    names = [item["IndexElem"].get("name") for item in wanted.get("indexElems", ())]
+    names = [item["IndexElem"].get("name") for item in inference.get("indexElems", ())]
     columns = [row.column(name) for name in names if name is not None]
     keys = {column.number for column in columns if column is not None}
     if len(columns) < len(names) or None in columns:
         return False
     rows = [catalog.indexes[oid] for oid in catalog.indexes_of.get(row.oid)]
     # A predicate that always holds is none to the planner.
-    whole = [one for one in rows if one.always or not one.partial]
-    return any(one.unique and one.immediate and one.valid and set(one.keys) == keys for one in whole)
+    whole = [index for index in rows if index.always or not index.partial]
+    return any(index.unique and index.immediate and index.valid and set(index.keys) == keys for index in whole)
 
 
-def _as_query(aim: _WriteTarget) -> Node:
+def _as_query(write: _WriteTarget) -> Node:
     """A SELECT that reads what the statement does."""
-    body, target = aim.body, {"RangeVar": aim.target}
+    body, target = write.body, {"RangeVar": write.target}
     sources = [*body.get("fromClause", ()), *body.get("usingClause", ())]
     conditions: list[Any] = [body.get("whereClause"), body.get("joinCondition")]
     if "sourceRelation" in body:
@@ -443,16 +452,16 @@ def _as_query(aim: _WriteTarget) -> Node:
         conditions += [item["MergeWhenClause"].get("condition") for item in body["mergeWhenClauses"]]
     conflict = body.get("onConflictClause")
     if conflict is not None:
-        sources.append({"RangeVar": {**aim.target, "alias": {"aliasname": "excluded"}}})
+        sources.append({"RangeVar": {**write.target, "alias": {"aliasname": "excluded"}}})
         conditions.append(conflict.get("whereClause"))
-    conditions += [item.get("val") for item in _targets(aim)]
+    conditions += [item.get("val") for item in _targets(write)]
     if "selectStmt" in body:
         conditions.append({"SubLink": {"subselect": body["selectStmt"]}})
-    found: Node = {
+    query: Node = {
         "targetList": [],
         "fromClause": [target, *sources],
-        "whereClause": {"BoolExpr": {"args": [one for one in conditions if one]}},
+        "whereClause": {"BoolExpr": {"args": [condition for condition in conditions if condition]}},
     }
-    if aim.around is not None:
-        found["withClause"] = aim.around
-    return {"SelectStmt": found}
+    if write.around is not None:
+        query["withClause"] = write.around
+    return {"SelectStmt": query}

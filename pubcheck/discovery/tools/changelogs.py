@@ -25,7 +25,7 @@ def plans(tree: Tree) -> Iterator[UnitCandidate]:
     }
     if not logs:
         return
-    there = {tree.path(folder, name): (folder, name) for folder in tree.folders() for name in tree.sql[folder]}
+    files_by_path = {tree.path(folder, name): (folder, name) for folder in tree.folders() for name in tree.sql[folder]}
     programs = {
         tree.path(folder, name): (folder, name)
         for folder, names in sorted(tree.programs.items())
@@ -34,14 +34,20 @@ def plans(tree: Tree) -> Iterator[UnitCandidate]:
     }
     # Most that include others have no statements.
     programs = {path: file for path, file in programs.items() if path not in logs or tree.concerned([file])}
-    there |= programs
-    known = {path: resolved for path, order in logs.items() if (resolved := _resolved(path, order, logs, there))}
-    inner = {each for path, resolved in known.items() for each in resolved if each != path}
+    files_by_path |= programs
+    known = {
+        path: resolved for path, order in logs.items() if (resolved := _resolved(path, order, logs, files_by_path))
+    }
+    inner = {file_path for path, resolved in known.items() for file_path in resolved if file_path != path}
     for path in known:
-        run = _flattened(path, known, there) if path not in inner else None
-        files = [there[each] for each in run or () if each in there and _free(tree, *there[each])]
+        run = _flattened(path, known, files_by_path) if path not in inner else None
+        files = [
+            files_by_path[file_path]
+            for file_path in run or ()
+            if file_path in files_by_path and _free(tree, *files_by_path[file_path])
+        ]
         if not tree.concerned(files):
-            files = [each for each in files if tree.path(*each) not in programs]
+            files = [file_path for file_path in files if tree.path(*file_path) not in programs]
         if files:
             yield tree.group(parent(path) or ".", files, "liquibase", "in the order of the change log")
 
@@ -51,7 +57,7 @@ def _free(tree: Tree, folder: str, name: str) -> bool:
 
 
 def _resolved(
-    path: str, order: tuple[str, ...], logs: dict[str, tuple[str, ...]], there: dict[str, tuple[str, str]]
+    path: str, order: tuple[str, ...], logs: dict[str, tuple[str, ...]], files_by_path: dict[str, tuple[str, str]]
 ) -> list[str] | None:
     """Return the files and change logs that are meant; None if one of them is not to be found."""
     files: list[str] = []
@@ -60,9 +66,13 @@ def _resolved(
         while True:
             target = posixpath.normpath(posixpath.join(folder or ".", written.rstrip("/")))
             if written.endswith("/"):
-                inside = sorted(each for each in (*there, *logs) if each.startswith(f"{target}/") and each != path)
+                inside = sorted(
+                    candidate
+                    for candidate in (*files_by_path, *logs)
+                    if candidate.startswith(f"{target}/") and candidate != path
+                )
             else:
-                inside = [target] if target in there or target in logs else []
+                inside = [target] if target in files_by_path or target in logs else []
             if inside or not folder or folder == parent(folder):
                 break
             folder = parent(folder)
@@ -72,20 +82,20 @@ def _resolved(
     return files
 
 
-def _flattened(path: str, known: dict[str, list[str]], there: Container[str]) -> list[str] | None:
+def _flattened(path: str, known: dict[str, list[str]], existing: Container[str]) -> list[str] | None:
     """Return the files in the order in which they are run; None if one of the change logs is not followed. What a
     change log says itself is run before what it includes."""
     order: dict[str, None] = {}
     waiting, met = [path], set()
     while waiting:
-        each = waiting.pop()
-        if each in known and each not in met:
-            met.add(each)
-            if each in there:
-                order.setdefault(each)
-            waiting += reversed(known[each])
-        elif is_changelog(each) and each not in met and each not in there:
+        current = waiting.pop()
+        if current in known and current not in met:
+            met.add(current)
+            if current in existing:
+                order.setdefault(current)
+            waiting += reversed(known[current])
+        elif is_changelog(current) and current not in met and current not in existing:
             return None
         else:
-            order.setdefault(each)
+            order.setdefault(current)
     return list(order)

@@ -42,7 +42,7 @@ def _matches(root: str, pattern: str, config: Config) -> Iterator[str]:
     else:
         from glob import iglob
 
-        yield from sorted(each for each in iglob(path, recursive=True) if os.path.isfile(each))
+        yield from sorted(match for match in iglob(path, recursive=True) if os.path.isfile(match))
 
 
 def _file(path: str, *, context: bool = False) -> File:

@@ -113,11 +113,11 @@ def _missing(group: UnitCandidate, look: FileInspector) -> frozenset[str]:
     return frozenset[str]().union(*(names.needs for names in member_names)) - created
 
 
-def _near(group: UnitCandidate, other: UnitCandidate, *, together: bool = False) -> bool:
+def _near(group: UnitCandidate, candidate_group: UnitCandidate, *, together: bool = False) -> bool:
     """Whether two units may well be of one database: in two folders that are not far from each other, and if one lies
     aside, with tests or examples, the other lies there too. What belongs together within a folder is known before,
     except what may be ``together`` in one."""
-    mine, theirs = (each.members[0].split("/")[:-1] for each in (group, other))
+    mine, theirs = (candidate.members[0].split("/")[:-1] for candidate in (group, candidate_group))
     common = next(
         (
             depth

@@ -20,7 +20,7 @@ def plans(tree: Tree) -> Iterator[UnitCandidate]:
         migrations = [file for file in files if _migrates(tree, file)]
         if not tree.concerned(migrations):
             continue
-        replaced = {each for file in migrations for each in tree.look.traits(tree.path(*file)).order}
+        replaced = {revision for file in migrations for revision in tree.look.traits(tree.path(*file)).order}
         for folder, name in [file for file in migrations if _own_name(tree, file) in replaced]:
             tree.drop(folder, [name], _WHY)
             migrations.remove((folder, name))
@@ -48,11 +48,11 @@ def _migrates(tree: Tree, file: tuple[str, str]) -> bool:
 
 def _project(tree: Tree, folder: str) -> str:
     """Return the folder of the nearest `manage.py` above a folder, else the top."""
-    at = folder
-    while at:
-        at = parent(at)
-        if "manage.py" in tree.programs.get(at, ()):
-            return at
+    directory = folder
+    while directory:
+        directory = parent(directory)
+        if "manage.py" in tree.programs.get(directory, ()):
+            return directory
     return ""
 
 
@@ -61,14 +61,14 @@ def _ordered(tree: Tree, files: list[tuple[str, str]]) -> list[tuple[str, str]]:
     revisions = {file: tree.look.traits(tree.path(*file)).revision for file in files}
     owners = {_own_name(tree, file): file for file in files}
     for file in files:
-        for each in tree.look.traits(tree.path(*file)).order:
-            owners.setdefault(each, file)
+        for revision in tree.look.traits(tree.path(*file)).order:
+            owners.setdefault(revision, file)
     chain: dict[tuple[str, str], None] = {}
     for start in sorted(files, key=lambda file: (file[0].split("/"), natural(file[1]))):
         waiting = [start]
         while waiting:
-            at = waiting[-1]
-            left = [owners[each] for each in revisions[at][1:] if each in owners]
+            current = waiting[-1]
+            left = [owners[revision] for revision in revisions[current][1:] if revision in owners]
             left = [file for file in left if file not in chain and file not in waiting]
             if left:
                 waiting.append(left[0])

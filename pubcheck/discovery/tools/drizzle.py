@@ -13,7 +13,7 @@ def plans(tree: Tree) -> Iterator[UnitCandidate]:
         if "_journal.json" not in names or last(meta) != "meta" or folder not in tree.sql:
             continue
         order = tree.look.traits(tree.path(meta, "_journal.json")).order
-        there = set(tree.sql[folder])
-        files = [(folder, f"{tag}.sql") for tag in dict.fromkeys(order) if f"{tag}.sql" in there]
+        existing = set(tree.sql[folder])
+        files = [(folder, f"{tag}.sql") for tag in dict.fromkeys(order) if f"{tag}.sql" in existing]
         if files:
             yield tree.group(shown(folder), files, "drizzle", "in the order of meta/_journal.json")

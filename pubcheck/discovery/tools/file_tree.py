@@ -80,7 +80,11 @@ class Tree:
     def below(self, folder: str) -> Iterator[str]:
         """``folder`` and those below it that hold SQL which is nobody's yet, in order."""
         beginning = self.path(folder, "")
-        return (each for each in self.folders() if each == folder or not folder or each.startswith(beginning))
+        return (
+            subfolder
+            for subfolder in self.folders()
+            if subfolder == folder or not folder or subfolder.startswith(beginning)
+        )
 
     def concerned(self, files: Iterable[tuple[str, str]]) -> bool:
         """Whether one of these (folder, name) may be about replication."""

@@ -83,7 +83,7 @@ def _group(tree: Tree, name: str, folders: list[str]) -> Iterator[UnitCandidate]
                 ordered.append(((2, match[4], file), (folder, file)))
             elif callback is not None:
                 ordered.append(((0 if callback[1] == "before" else 3, file), (folder, file)))
-    ordered.sort(key=lambda each: each[0])
+    ordered.sort(key=lambda pair: pair[0])
     files = []
     for key, (folder, file) in ordered:
         if baseline and key[0] == 1 and key[1:3] < (baseline, False):

@@ -19,7 +19,9 @@ def plans(tree: Tree) -> Iterator[UnitCandidate]:
         for history, folders in histories.items():
             for folder in folders:
                 tree.drop(
-                    folder, [each for each in tree.sql[folder] if each == "down.sql"], "it is the rollback of up.sql"
+                    folder,
+                    [file_name for file_name in tree.sql[folder] if file_name == "down.sql"],
+                    "it is the rollback of up.sql",
                 )
             files = [(folder, name) for folder in sorted(folders, key=lambda folder: natural(last(folder)))]
             yield tree.group(shown(history), files, convention, f"{name} of each migration's folder")

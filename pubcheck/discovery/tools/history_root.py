@@ -46,11 +46,11 @@ def _places(folder: str, name: str, path: str, kind_of: Callable[[str], str | No
     if os.path.isfile(os.path.join(folder, "meta", "_journal.json")):
         yield (folder,)
     if not _SQITCH.isdisjoint(folder.split(os.sep)):
-        at = folder
-        while at != os.path.dirname(at):
-            at = os.path.dirname(at)
-            if os.path.isfile(os.path.join(at, "sqitch.plan")):
-                yield (at,)
+        directory = folder
+        while directory != os.path.dirname(directory):
+            directory = os.path.dirname(directory)
+            if os.path.isfile(os.path.join(directory, "sqitch.plan")):
+                yield (directory,)
     if flyway.NAME.fullmatch(name):
         yield (flyway.location(folder.replace(os.sep, "/")).replace("/", os.sep),)
     if updown.way(name) is not None:
@@ -65,8 +65,8 @@ def _places(folder: str, name: str, path: str, kind_of: Callable[[str], str | No
     if last == "migrations" and name.endswith(".py") and name[:1].isdigit():
         yield tuple(_applications(folder))
     if last == "migrate" and name.endswith(".rb"):
-        kept = [os.path.join(above, each) for each in ("structure.sql", "schema.rb")]
-        yield *[each for each in kept if os.path.isfile(each)][:1], folder
+        schema_files = [os.path.join(above, file_name) for file_name in ("structure.sql", "schema.rb")]
+        yield *[file_name for file_name in schema_files if os.path.isfile(file_name)][:1], folder
     program = language_of(name) is not None
     if (
         (program or numbered.NUMBERED.fullmatch(name))
@@ -84,15 +84,17 @@ def _top(folder: str) -> str:
 
 def _applications(folder: str) -> Iterator[str]:
     """Return the folders of migrations of a project of Django, of which one is given."""
-    top, at, root = os.path.dirname(folder), folder, top_of(folder) or folder
-    while at.startswith(root) and at != os.path.dirname(at):
-        at = os.path.dirname(at)
-        if os.path.isfile(os.path.join(at, "manage.py")):
-            top = at
+    top, directory, root = os.path.dirname(folder), folder, top_of(folder) or folder
+    while directory.startswith(root) and directory != os.path.dirname(directory):
+        directory = os.path.dirname(directory)
+        if os.path.isfile(os.path.join(directory, "manage.py")):
+            top = directory
             break
     for place, folders, _ in os.walk(top):
         folders[:] = sorted(
-            each for each in folders if not each.startswith(".") and each not in (*INSTALLED, "site-packages")
+            subfolder
+            for subfolder in folders
+            if not subfolder.startswith(".") and subfolder not in (*INSTALLED, "site-packages")
         )
         if os.path.basename(place) == "migrations":
             yield place

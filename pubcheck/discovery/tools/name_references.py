@@ -48,11 +48,11 @@ def _of_folder(tree: Tree, folder: str) -> Iterator[UnitCandidate]:
         yield tree.group(shown(folder), [(folder, files[0])], "folder", "the only file of its folder")
         return
     traits = {name: tree.look.traits(tree.path(folder, name)) for name in files}
-    if not any(each.concerned for each in traits.values()):
+    if not any(names_of_file.concerned for names_of_file in traits.values()):
         yield tree.group(shown(folder), [(folder, name) for name in files], "folder", "the files of a folder")
         return
     names_by_file = {name: tree.look.names(tree.path(folder, name)) for name in files}
-    concerned = {name for name, each in traits.items() if each.concerned}
+    concerned = {name for name, names_of_file in traits.items() if names_of_file.concerned}
     units = together(names_by_file, concerned)
     for names in units:
         whole = len(names) == len(files)
@@ -83,8 +83,8 @@ def _alternatives(names_by_file: Mapping[str, Names]) -> list[str]:
     adding: dict[tuple[str, str], set[str]] = defaultdict(set)
     creating: dict[str, set[str]] = defaultdict(set)
     for name, names in names_by_file.items():
-        for each in () if names.makes else names.adds:
-            adding[each].add(name)
+        for added_publication in () if names.makes else names.adds:
+            adding[added_publication].add(name)
         for publication in names.publishes:
             creating[publication].add(name)
     alternatives = set[str]()
@@ -114,8 +114,8 @@ def together(names_by_file: Mapping[str, Names], concerned: Container[str]) -> l
     alone = rivals | last
     makers: dict[str, list[str]] = defaultdict(list)
     for file, names in names_by_file.items():
-        for each in (*names.makes, *map(_publication, names.publishes)):
-            makers[each].append(file)
+        for created in (*names.makes, *map(_publication, names.publishes)):
+            makers[created].append(file)
     after: dict[str, set[str]] = {file: set() for file in names_by_file}
     surely: dict[str, set[str]] = {file: set() for file in names_by_file}
     for file, names in names_by_file.items():
@@ -123,7 +123,9 @@ def together(names_by_file: Mapping[str, Names], concerned: Container[str]) -> l
             continue
         used_names = {*names.needs, *names.uses, *map(_publication, names.alters)}
         predecessors = {
-            creators[0] for each in used_names if len(creators := makers.get(each, [])) == 1 and creators[0] != file
+            creators[0]
+            for created in used_names
+            if len(creators := makers.get(created, [])) == 1 and creators[0] != file
         }
         if names.everything and not names.makes and not rivals:
             predecessors |= {

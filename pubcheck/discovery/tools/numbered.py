@@ -110,7 +110,11 @@ def _ordered(tree: Tree, folder: str, names: list[str]) -> list[str]:
         waiting = [start]
         while waiting:
             current = waiting[-1]
-            unlisted = [each for each in after[current] if each in files and each not in chain and each not in waiting]
+            unlisted = [
+                successor
+                for successor in after[current]
+                if successor in files and successor not in chain and successor not in waiting
+            ]
             if unlisted:
                 waiting.append(unlisted[0])
             else:
@@ -118,5 +122,5 @@ def _ordered(tree: Tree, folder: str, names: list[str]) -> list[str]:
     selected = set(names)
     return [
         *sorted(selected - set(files.values()), key=natural),
-        *(files[each] for each in chain if files[each] in selected),
+        *(files[successor] for successor in chain if files[successor] in selected),
     ]

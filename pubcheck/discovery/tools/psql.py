@@ -13,34 +13,43 @@ from pubcheck.discovery.tools.file_tree import Tree, UnitCandidate, parent
 
 
 def plans(tree: Tree) -> Iterator[UnitCandidate]:
-    there = {tree.path(folder, name): (folder, name) for folder in tree.folders() for name in tree.sql[folder]}
+    files_by_path = {tree.path(folder, name): (folder, name) for folder in tree.folders() for name in tree.sql[folder]}
     includes: dict[str, list[str]] = {}
-    for path, (folder, _) in there.items():
-        included = [each for written in tree.look.traits(path).includes if (each := _resolved(written, folder, there))]
+    for path, (folder, _) in files_by_path.items():
+        included = [
+            included_path
+            for written in tree.look.traits(path).includes
+            if (included_path := _resolved(written, folder, files_by_path))
+        ]
         if included:
             includes[path] = included
-    inner = {each for path, included in includes.items() for each in included if each != path}
+    inner = {
+        included_path for path, included in includes.items() for included_path in included if included_path != path
+    }
     scripts = {path: _flattened(path, includes) for path in includes if path not in inner}
-    runs = Counter(each for order in scripts.values() for each in order)
+    runs = Counter(included_path for order in scripts.values() for included_path in order)
     for path, order in scripts.items():
         # What several scripts run they may run for a database each.
-        if all(runs[each] == 1 for each in order):
+        if all(runs[included_path] == 1 for included_path in order):
             yield tree.group(
-                path, [there[each] for each in order], "psql", "the files that a psql script includes, then the script"
+                path,
+                [files_by_path[included_path] for included_path in order],
+                "psql",
+                "the files that a psql script includes, then the script",
             )
 
 
-def _resolved(written: str, folder: str, there: dict[str, tuple[str, str]]) -> str | None:
+def _resolved(written: str, folder: str, files_by_path: dict[str, tuple[str, str]]) -> str | None:
     """Return the file that is meant: `\\i` starts from where psql was started, which may be any folder above."""
-    at = folder
+    directory = folder
     while True:
-        path = posixpath.normpath(posixpath.join(at or ".", written))
-        for each in (path, f"./{path}"):
-            if each in there:
-                return each
-        if not at or at == parent(at):
+        path = posixpath.normpath(posixpath.join(directory or ".", written))
+        for candidate in (path, f"./{path}"):
+            if candidate in files_by_path:
+                return candidate
+        if not directory or directory == parent(directory):
             return None
-        at = parent(at)
+        directory = parent(directory)
 
 
 def _flattened(path: str, includes: dict[str, list[str]]) -> list[str]:
@@ -48,11 +57,11 @@ def _flattened(path: str, includes: dict[str, list[str]]) -> list[str]:
     waiting: list[tuple[str, bool]] = [(path, False)]
     met: set[str] = set()
     while waiting:
-        each, finished = waiting.pop()
+        current, finished = waiting.pop()
         if finished:
-            order[each] = None
-        elif each not in met:
-            met.add(each)
-            waiting.append((each, True))
-            waiting += [(below, False) for below in reversed(includes.get(each, ()))]
+            order[current] = None
+        elif current not in met:
+            met.add(current)
+            waiting.append((current, True))
+            waiting += [(below, False) for below in reversed(includes.get(current, ()))]
     return list(order)

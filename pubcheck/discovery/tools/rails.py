@@ -15,7 +15,7 @@ def plans(tree: Tree) -> Iterator[UnitCandidate]:
     for folder in sorted({*tree.sql, *tree.programs}):
         migrate = tree.path(folder, "migrate")
         names = tree.programs.get(migrate, [])
-        base = next((each for each in (STRUCTURE, SCHEMA) if each in _files(tree, folder)), None)
+        base = next((schema_file for schema_file in (STRUCTURE, SCHEMA) if schema_file in _files(tree, folder)), None)
         if base is None or not names:
             continue
         versions = tree.look.traits(tree.path(folder, base)).order

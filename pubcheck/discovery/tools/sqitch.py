@@ -18,8 +18,8 @@ def plans(tree: Tree) -> Iterator[UnitCandidate]:
             if name in tree.sql.get(tree.path(folder, below), ()):
                 files.append((tree.path(folder, below), name))
         for undoing in ("revert", "verify"):
-            for each in list(tree.below(tree.path(folder, undoing))):
-                tree.drop(each, tree.sql[each], f"Sqitch runs {undoing}/ only to {undoing}")
+            for subfolder in list(tree.below(tree.path(folder, undoing))):
+                tree.drop(subfolder, tree.sql[subfolder], f"Sqitch runs {undoing}/ only to {undoing}")
         if files:
             yield tree.group(shown(folder), files, "sqitch", "deploy/ in the order of sqitch.plan")
 

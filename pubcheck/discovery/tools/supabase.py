@@ -37,7 +37,7 @@ def plans(tree: Tree) -> Iterator[UnitCandidate]:
             yield replace(tree.group(shown(folder), files + seed, "supabase", reason), postgres=_major(tree, project))
     for folder in tree.folders():
         if last(folder) == "schemas" and last(parent(folder)) == "supabase":
-            files = [(each, name) for each in tree.below(folder) for name in tree.sql[each]]
+            files = [(subfolder, name) for subfolder in tree.below(folder) for name in tree.sql[subfolder]]
             group = tree.group(shown(folder), files, "supabase", "the schema as supabase/schemas declares it")
             yield replace(group, postgres=_major(tree, parent(folder)))
 
@@ -72,8 +72,8 @@ def _following(group: UnitCandidate, projects: dict[str, UnitCandidate], look: F
         return group  # tests, examples and documentation
     before = projects[project]
     names = [look.names(member) for member in group.members]
-    missing = frozenset[str]().union(*(each.needs for each in names)) - frozenset[str]().union(
-        *(each.makes for each in names)
+    missing = frozenset[str]().union(*(names_of_file.needs for names_of_file in names)) - frozenset[str]().union(
+        *(names_of_file.makes for names_of_file in names)
     )
     if missing.isdisjoint(name for member in before.members for name in look.names(member, missing).makes):
         return group

@@ -26,11 +26,11 @@ def plans(tree: Tree) -> Iterator[UnitCandidate]:
     yield from _folders(tree)
     for folder in tree.folders():
         names = tree.sql[folder]
-        ways = {name: direction for name in names if (direction := way(name))}
-        downs = {name: rest for name, (which, rest) in ways.items() if which == "down"}
-        ups = {name: rest for name, (which, rest) in ways.items() if which == "up"}
-        there = {*ups.values(), *names}
-        undone = [name for name, rest in downs.items() if rest in there]
+        directions = {name: direction for name in names if (direction := way(name))}
+        downs = {name: rest for name, (which, rest) in directions.items() if which == "down"}
+        ups = {name: rest for name, (which, rest) in directions.items() if which == "up"}
+        existing = {*ups.values(), *names}
+        undone = [name for name, rest in downs.items() if rest in existing]
         paired = set(downs.values())
         certain = [name for name, rest in ups.items() if rest in paired or ".up." in name or ".do." in name]
         plain = [name for name in names if name in paired]
@@ -53,7 +53,7 @@ def _folders(tree: Tree) -> Iterator[UnitCandidate]:
         if last(folder).lower() not in DOWN:
             continue
         beside = parent(folder)
-        ups = [each for each in (tree.path(beside, name) for name in sorted(UP)) if each in known]
+        ups = [up_folder for up_folder in (tree.path(beside, name) for name in sorted(UP)) if up_folder in known]
         if ups or any(name[:1].isdigit() for name in tree.sql.get(beside, ())):
             tree.drop(folder, list(tree.sql[folder]), _WHY)
         for up in ups:

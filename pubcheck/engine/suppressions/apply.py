@@ -96,7 +96,7 @@ class _File:
 
     def names(self, code: str) -> bool:
         """Whether a comment about the whole file names this exact code."""
-        return any(each.text == code for comment in self._of_file for each in comment.codes or ())
+        return any(listed.text == code for comment in self._of_file for listed in comment.codes or ())
 
     def _about(self, diagnostic: Diagnostic) -> Iterator[Comment]:
         yield from self._of_file
@@ -156,7 +156,7 @@ def apply_suppressions(
 
     ``statements`` are those of ``sources``, by number.
     """
-    kept = list(diagnostics)
+    remaining = list(diagnostics)
     files = {
         id(source): _File(source, statements.bounds(number))
         for number, source in enumerate(sources)
@@ -164,11 +164,13 @@ def apply_suppressions(
     }
     if files:
         reported = rulebook.selected(config.select, config.ignore, config.extend_select)
-        kept = [each for each in kept if not _is_suppressed(each, files)]
+        remaining = [diagnostic for diagnostic in remaining if not _is_suppressed(diagnostic, files)]
         for file in files.values():
-            about = (each for each in _comment_diagnostics(file, reported, majors) if each.rule in reported)
-            kept += [each for each in about if not file.names(each.rule)]
-    return list(apply_config(kept, config))
+            about = (
+                diagnostic for diagnostic in _comment_diagnostics(file, reported, majors) if diagnostic.rule in reported
+            )
+            remaining += [diagnostic for diagnostic in about if not file.names(diagnostic.rule)]
+    return list(apply_config(remaining, config))
 
 
 def _is_suppressed(diagnostic: Diagnostic, files: dict[int, _File]) -> bool:
@@ -211,6 +213,6 @@ def _removal(source: Source, comment: Comment) -> Fix:
 
 
 def _shortening(source: Source, comment: Comment, idle: Collection[Code]) -> Fix:
-    kept = [source.shown[code.start : code.end] for code in comment.codes or () if code not in idle]
+    remaining = [source.shown[code.start : code.end] for code in comment.codes or () if code not in idle]
     title = f"remove {', '.join(code.text for code in idle)} from the comment"
-    return Fix(title, "safe", (Edit(Span(source, *comment.inner), ", ".join(kept)),))
+    return Fix(title, "safe", (Edit(Span(source, *comment.inner), ", ".join(remaining)),))

@@ -94,17 +94,17 @@ def _read(start: int, end: int, rest: str, begin: int) -> Iterator[Comment | Unc
     else:
         offset = begin + words.start("codes")
         known = []
-        for each in _CODE.finditer(written):
-            code = Code(each[0].upper(), offset + each.start(), offset + each.end())
+        for match in _CODE.finditer(written):
+            code = Code(match[0].upper(), offset + match.start(), offset + match.end())
             if rulebook.is_selector(code.text):
                 known.append(code)
                 continue
-            rule = rulebook.find(each[0])
+            rule = rulebook.find(match[0])
             near = f"; ignore by code: {rule.code}" if rule else suggestion(code.text, rulebook.RULES)
             if near.startswith("; there are"):
                 near = ""
             yield Unclear(
-                code.start, code.end, f"no rule has the code {each[0]}{near}", "`pubcheck rules` lists all rules"
+                code.start, code.end, f"no rule has the code {match[0]}{near}", "`pubcheck rules` lists all rules"
             )
         if known:
             inner = (offset, offset + len(written))

@@ -98,21 +98,21 @@ class Column:
         self.rest = ""
         self.default = "server_default" in arguments
         self.references: list[ast.Call] = []
-        for each in positional if typed is None else [typed, *positional]:
-            kind = last_name(each)
-            if kind == "ForeignKey" and isinstance(each, ast.Call):
-                self.references.append(each)
-            elif kind == "Computed" and isinstance(each, ast.Call):
-                self.rest += _computed(module, each)
-            elif kind == "Identity" and isinstance(each, ast.Call):
-                always = module.truth(keywords(each).get("always"), False)
+        for argument in positional if typed is None else [typed, *positional]:
+            kind = last_name(argument)
+            if kind == "ForeignKey" and isinstance(argument, ast.Call):
+                self.references.append(argument)
+            elif kind == "Computed" and isinstance(argument, ast.Call):
+                self.rest += _computed(module, argument)
+            elif kind == "Identity" and isinstance(argument, ast.Call):
+                always = module.truth(keywords(argument).get("always"), False)
                 self.rest += f" GENERATED {'ALWAYS' if always else 'BY DEFAULT'} AS IDENTITY"
             elif kind in ("Sequence", "FetchedValue", "DefaultClause"):
                 self.default = True
-            elif kind == "CheckConstraint" and isinstance(each, ast.Call):
-                self.rest += f" CHECK ({expression(module, each.args[0])})"
+            elif kind == "CheckConstraint" and isinstance(argument, ast.Call):
+                self.rest += f" CHECK ({expression(module, argument.args[0])})"
             elif self.type is None:
-                self.type = Type(module, each)
+                self.type = Type(module, argument)
             else:
                 raise Unreadable
         if self.type is None:
@@ -145,7 +145,7 @@ class Type:
         options = keywords(node) if isinstance(node, ast.Call) else {}
         arguments = node.args if isinstance(node, ast.Call) else []
         if name == "with_variant" and isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            is_postgresql = "postgresql" in [module.value(each) for each in arguments[1:]]
+            is_postgresql = "postgresql" in [module.value(argument) for argument in arguments[1:]]
             return self._read(module, arguments[0] if is_postgresql else node.func.value)
         if name in ("Enum", "ENUM"):
             return self._enum(module, options, arguments)
@@ -154,7 +154,7 @@ class Type:
         sql = _PLAIN.get(name, "")
         if sql in _SIZED:
             sizes = [options.get("length") or options.get("precision"), options.get("scale")]
-            sql += _size(module, [each for each in (*arguments, *sizes) if each is not None])
+            sql += _size(module, [argument for argument in (*arguments, *sizes) if argument is not None])
         elif sql in _ZONED:
             zone = options.get("timezone") or (arguments[0] if arguments else None)
             sql += " with time zone" if module.truth(zone, False) else " without time zone"
@@ -163,7 +163,7 @@ class Type:
         return sql
 
     def _enum(self, module: Module, options: dict[str, ast.expr], arguments: list[ast.expr]) -> str:
-        labels = [module.text(each) for each in arguments]
+        labels = [module.text(label) for label in arguments]
         if not module.truth(options.get("native_enum"), True):
             return "varchar"
         name = module.text(options.get("name"))
@@ -178,8 +178,8 @@ class Type:
 
 
 def _size(module: Module, arguments: list[ast.expr]) -> str:
-    sizes = [each for each in map(module.value, arguments[:2]) if each is not None]
-    if not all(isinstance(each, int) for each in sizes):
+    sizes = [size for size in map(module.value, arguments[:2]) if size is not None]
+    if not all(isinstance(size, int) for size in sizes):
         raise Unreadable
     return f"({', '.join(map(str, sizes))})" if sizes else ""
 
@@ -211,7 +211,7 @@ def add_constraint(module: Module, sql: Sql, node: ast.Call) -> str:
     elif kind == "CheckConstraint":
         sql.add(f"CHECK ({expression(module, node.args[0])})")
     elif kind == "ForeignKeyConstraint":
-        columns, targets = (module.names(module.items(each)) for each in node.args[:2])
+        columns, targets = (module.names(module.items(argument)) for argument in node.args[:2])
         sql.add("FOREIGN KEY ").names(columns)
         add_reference(module, sql, [target for target, _ in targets], arguments)
     else:
@@ -222,9 +222,9 @@ def add_constraint(module: Module, sql: Sql, node: ast.Call) -> str:
 def add_reference(module: Module, sql: Sql, targets: list[str], options: dict[str, ast.expr]) -> None:
     """Add what a foreign key refers to: ``targets`` as "table.column" or "schema.table.column"."""
     parts = [target.split(".") for target in targets]
-    if not parts or any(not 1 < len(each) < 4 or each[:-1] != parts[0][:-1] for each in parts):
+    if not parts or any(not 1 < len(part) < 4 or part[:-1] != parts[0][:-1] for part in parts):
         raise Unreadable
-    sql.add(f" REFERENCES {'.'.join(map(quoted, parts[0][:-1]))} ").names((each[-1], None) for each in parts)
+    sql.add(f" REFERENCES {'.'.join(map(quoted, parts[0][:-1]))} ").names((part[-1], None) for part in parts)
     add_actions(module, sql, options)
 
 

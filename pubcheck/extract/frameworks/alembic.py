@@ -130,13 +130,13 @@ class _Upgrade:
             self.operations.doubt(self.module.place(call)[0])
             return
         self._entered.append(name)
-        start, at = self.module.place(call)[0], len(self.operations.calls)
+        start, count = self.module.place(call)[0], len(self.operations.calls)
         left, self._left = self._left, False
         self.block(function.body, conditional=conditional)
         self._left = left
         # Its statements run where the method is called, so statements defined elsewhere are out of order.
-        if len(self.operations.calls) > at and self.module.place(function)[0] > start:
-            del self.operations.calls[at:]
+        if len(self.operations.calls) > count and self.module.place(function)[0] > start:
+            del self.operations.calls[count:]
             self.operations.doubt(start)
 
     def _operation(self, call: ast.Call, name: str, batch: ast.Call | None, *, conditional: bool) -> None:
@@ -150,7 +150,7 @@ class _Upgrade:
         except (Unreadable, IndexError):
             self.operations.doubt(place[0], operation.table_if_known())
         else:
-            self.operations.calls += [each.call(conditional=conditional) for each in operation.statements]
+            self.operations.calls += [statement.call(conditional=conditional) for statement in operation.statements]
             for unknown in operation.unknown_types:
                 self.operations.doubt_type(place[0], unknown)
             self.operations.read.append(place)

@@ -71,9 +71,9 @@ class Operation:
             if name not in _TABLE_FIRST and name not in _TABLE_SECOND:
                 return ""
             position = 0 if name in _TABLE_FIRST else 1
-            for each in self.call.keywords:
-                if each.arg in ("table_name", "source_table", "old_table_name"):
-                    return self.module.text(each.value)
+            for keyword in self.call.keywords:
+                if keyword.arg in ("table_name", "source_table", "old_table_name"):
+                    return self.module.text(keyword.value)
             return self.module.text(self.call.args[position])
         except (Unreadable, IndexError):
             return ""
@@ -123,9 +123,9 @@ _TABLE_SECOND = frozenset(
 
 
 def _create_table(operation: Operation) -> None:
-    arguments = {each.arg: each.value for each in operation.call.keywords if each.arg is not None}
+    arguments = {argument.arg: argument.value for argument in operation.call.keywords if argument.arg is not None}
     if len(arguments) != len(operation.call.keywords) or any(
-        isinstance(each, ast.Starred) for each in operation.call.args
+        isinstance(argument, ast.Starred) for argument in operation.call.args
     ):
         raise Unreadable
     if not arguments.keys().isdisjoint(("postgresql_partition_by", "postgresql_inherits", "prefixes")):
@@ -134,21 +134,26 @@ def _create_table(operation: Operation) -> None:
     guard = operation.module.truth(arguments.get("if_not_exists"), False)
     sql = operation.start("CREATE TABLE IF NOT EXISTS " if guard else "CREATE TABLE ")
     table = operation.table(sql, arguments)
-    columns = {each: Column(operation.module, each) for each in operation.call.args[1:] if last_name(each) == "Column"}
+    columns = {
+        argument: Column(operation.module, argument)
+        for argument in operation.call.args[1:]
+        if last_name(argument) == "Column"
+    }
     key = _key(operation.module, operation.call.args[1:], columns.values())
     sql.add(" (")
-    for number, each in enumerate(operation.call.args[1:]):
+    for number, argument in enumerate(operation.call.args[1:]):
         sql.add(", " if number else "")
-        if each in columns:
-            column = columns[each]
+        if argument in columns:
+            column = columns[argument]
             operation.column(sql, column, key=key == [column.name])
             for reference in column.references:
                 add_reference(operation.module, sql, [operation.module.text(reference.args[0])], keywords(reference))
             if column.unique and not column.index:
                 sql.add(" UNIQUE")
-        elif isinstance(each, ast.Call):
+        elif isinstance(argument, ast.Call):
             operation.known(
-                table, add_constraint(operation.module, sql, each) or _default_name(operation.module, table, each)
+                table,
+                add_constraint(operation.module, sql, argument) or _default_name(operation.module, table, argument),
             )
         else:
             raise Unreadable
@@ -170,15 +175,15 @@ def _default_name(tree: Module, table: str, node: ast.Call) -> str:
     ends = {"PrimaryKeyConstraint": "pkey", "UniqueConstraint": "key", "ForeignKeyConstraint": "fkey"}
     end = ends.get(last_name(node), "")
     listed = tree.items(node.args[0]) if end == "fkey" else node.args if end == "key" else []
-    return "_".join([table, *(tree.text(each) for each in listed), end]) if end else ""
+    return "_".join([table, *(tree.text(column) for column in listed), end]) if end else ""
 
 
 def _key(tree: Module, elements: Iterable[ast.expr], columns: Iterable[Column]) -> list[str]:
     """Return the columns of a new table's primary key."""
     names = [column.name for column in columns if column.primary]
-    for each in elements:
-        if isinstance(each, ast.Call) and last_name(each) == "PrimaryKeyConstraint":
-            names += [tree.text(name) for name in each.args]
+    for element in elements:
+        if isinstance(element, ast.Call) and last_name(element) == "PrimaryKeyConstraint":
+            names += [tree.text(name) for name in element.args]
     return names
 
 
@@ -280,16 +285,16 @@ def _create_index(operation: Operation) -> None:
     table = operation.table(sql, arguments)
     method = operation.unless_none(arguments, "postgresql_using")
     sql.add(f" USING {quoted(operation.module.text(method))}" if method is not None else "")
-    for number, each in enumerate(operation.module.items(arguments.get("columns"))):
+    for number, element in enumerate(operation.module.items(arguments.get("columns"))):
         sql.add(", " if number else " (")
-        if isinstance(each, ast.Call):
+        if isinstance(element, ast.Call):
             sql.add(
-                f"({expression(operation.module, each)})"
-                if last_name(each) != "column"
-                else expression(operation.module, each)
+                f"({expression(operation.module, element)})"
+                if last_name(element) != "column"
+                else expression(operation.module, element)
             )
         else:
-            sql.name(operation.module.text(each), operation.module.place(each))
+            sql.name(operation.module.text(element), operation.module.place(element))
     sql.add(")")
     if "postgresql_include" in arguments:
         sql.add(" INCLUDE ").names(operation.module.names(operation.module.items(arguments["postgresql_include"])))

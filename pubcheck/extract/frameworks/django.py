@@ -67,11 +67,11 @@ def _operations(tree: Module) -> list[ast.expr]:
     """Return the values that are assigned, or added, to ``operations`` in the class ``Migration``."""
     operations: list[ast.expr] = []
     for node in tree.tree.body:
-        for each in node.body if isinstance(node, ast.ClassDef) and node.name == "Migration" else ():
-            targets = each.targets if isinstance(each, ast.Assign) else []
-            if isinstance(each, ast.AnnAssign | ast.AugAssign):
-                targets = [each.target]
-            value = each.value if isinstance(each, ast.Assign | ast.AnnAssign | ast.AugAssign) else None
+        for statement in node.body if isinstance(node, ast.ClassDef) and node.name == "Migration" else ():
+            targets = statement.targets if isinstance(statement, ast.Assign) else []
+            if isinstance(statement, ast.AnnAssign | ast.AugAssign):
+                targets = [statement.target]
+            value = statement.value if isinstance(statement, ast.Assign | ast.AnnAssign | ast.AugAssign) else None
             if value is not None and any(
                 isinstance(target, ast.Name) and target.id == "operations" for target in targets
             ):
@@ -140,14 +140,18 @@ class Reader(StatementWriter):
     def _unread(self, node: ast.expr, name: str) -> None:
         """An operation of which it is not known what it does: it may change the models that it names."""
         arguments = node.keywords if isinstance(node, ast.Call) else []
-        words = {each.arg: each.value.value for each in arguments if isinstance(each.value, ast.Constant)}
+        words = {
+            model_name.arg: model_name.value.value
+            for model_name in arguments
+            if isinstance(model_name.value, ast.Constant)
+        }
         of_model = ("model_name",) if "model_name" in words else ("name", "old_name", "new_name")
         model_names = [str(words[key]) for key in of_model if key in words]
         if not model_names or ("model_name" not in words and name not in RENDERED):
             self.doubt("")
-        for each in model_names:
-            model = self.state.models.get((self.app, each.lower()))
-            self.doubt(model.table if model is not None else default_table(self.app, each))
+        for model_name in model_names:
+            model = self.state.models.get((self.app, model_name.lower()))
+            self.doubt(model.table if model is not None else default_table(self.app, model_name))
         if name == "CreateModel" and isinstance(node, ast.Call):
             with suppress(Unreadable):
                 if table := explicit_table(self, _arguments(name, node)):

@@ -87,7 +87,7 @@ class Field:
         self.joined: dict[str, str] = {}
         self.type, self.unknown = "", ""
         refers = kind.endswith(_REFERRING)
-        self.parts = [tree.text(each) for each in node.args] if kind == "CompositePrimaryKey" else []
+        self.parts = [tree.text(argument) for argument in node.args] if kind == "CompositePrimaryKey" else []
         if "to" in arguments and not refers and not self.many and not self.through:
             raise Unreadable
         if kind == "GeneratedField":

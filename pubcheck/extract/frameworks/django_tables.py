@@ -45,8 +45,8 @@ def _create_model(writer: StatementWriter, call: ast.Call, arguments: _Arguments
     proxy = writer.module.truth(options.get("proxy"), False)
     managed = writer.module.truth(options.get("managed"), True) and not proxy
     model = Model(writer.app, name.lower(), explicit_table(writer, arguments) or None, managed=managed)
-    for each in writer.module.items(arguments.get("fields")):
-        pair = writer.module.items(each)
+    for element in writer.module.items(arguments.get("fields")):
+        pair = writer.module.items(element)
         field = Field(writer.module, writer.module.text(pair[0]), pair[1], writer.app, writer.module.place(pair[0]))
         model.fields[field.name] = field
     if proxy:
@@ -75,8 +75,8 @@ def _create_model(writer: StatementWriter, call: ast.Call, arguments: _Arguments
         _joining(writer, model, field)
     _unite(writer, model, _together(writer, options.get("unique_together")))
     for key in ("constraints", "indexes"):
-        for each in writer.module.items(options[key]) if key in options else ():
-            _add_part(writer, model, each)
+        for element in writer.module.items(options[key]) if key in options else ():
+            _add_part(writer, model, element)
 
 
 def _column(writer: StatementWriter, sql: Sql, model: Model, field: Field) -> None:
@@ -291,9 +291,9 @@ def _rename_field(writer: StatementWriter, call: ast.Call, arguments: _Arguments
     field = _field(model, writer.module.text(arguments.get("old_name")))
     before, table = field.column, joining_table(model, field)
     old, new = field.name, writer.module.text(arguments.get("new_name"))
-    model.fields = {new if name == old else name: each for name, each in model.fields.items()}
+    model.fields = {new if name == old else name: value for name, value in model.fields.items()}
     field.renamed(new)
-    model.uniques = {tuple(new if name == old else name for name in key): each for key, each in model.uniques.items()}
+    model.uniques = {tuple(new if name == old else name for name in key): value for key, value in model.uniques.items()}
     place = _place(writer, arguments.get("new_name"))
     if field.column != before:
         _alter(writer, call, model).add(f" RENAME COLUMN {quoted(before)} TO ").add(quoted(field.column), place)
@@ -307,8 +307,8 @@ def _rename_model(writer: StatementWriter, call: ast.Call, arguments: _Arguments
     model = writer.model(old)
     del writer.state.models[model.app, old]
     writer.state.models[model.app, new] = model
-    for each in writer.state.models.values():
-        for field in each.fields.values():
+    for other_model in writer.state.models.values():
+        for field in other_model.fields.values():
             if field.target == (model.app, old) and not (field.many and not field.through):
                 field.target = (model.app, new)
     model.name = new
@@ -320,8 +320,8 @@ def _rename_model(writer: StatementWriter, call: ast.Call, arguments: _Arguments
     for referrer, field in writer.state.pointing((model.app, old)):
         field.target = (model.app, new)
         if referrer is model:
-            for way in ("from", "to"):
-                _rename_column(writer, call, model, field, f"{way}_{old}_id", f"{way}_{new}_id")
+            for direction in ("from", "to"):
+                _rename_column(writer, call, model, field, f"{direction}_{old}_id", f"{direction}_{new}_id")
         else:
             _rename_column(writer, call, referrer, field, f"{old}_id", f"{new}_id")
 
@@ -371,9 +371,9 @@ def _together(writer: StatementWriter, node: ast.expr | None) -> list[tuple[str,
     if not isinstance(value, list):
         raise Unreadable
     sets = [value] if isinstance(value[0], str) else value
-    if not all(isinstance(each, list) and all(isinstance(name, str) for name in each) for each in sets):
+    if not all(isinstance(names, list) and all(isinstance(name, str) for name in names) for names in sets):
         raise Unreadable
-    return [tuple(each) for each in sets]
+    return [tuple(names) for names in sets]
 
 
 def _unite(writer: StatementWriter, model: Model, sets: Iterable[tuple[str, ...]]) -> None:
@@ -388,7 +388,7 @@ def _unite(writer: StatementWriter, model: Model, sets: Iterable[tuple[str, ...]
 def _alter_unique_together(writer: StatementWriter, call: ast.Call, arguments: _Arguments) -> None:
     model = writer.model(writer.module.text(arguments.get("name")))
     new_sets = _together(writer, arguments.get("unique_together"))
-    for names in [each for each in model.uniques if each not in new_sets]:
+    for names in [unique for unique in model.uniques if unique not in new_sets]:
         _alter(writer, call, model).add(f" DROP CONSTRAINT {quoted(model.uniques.pop(names))}")
     _unite(writer, model, [names for names in new_sets if names not in model.uniques])
 
@@ -413,8 +413,11 @@ def _add_part(writer: StatementWriter, model: Model, node: ast.expr | None) -> N
         if kind == "UniqueConstraint":
             raise Unreadable
         return
-    fields = [each.removeprefix("-") for each, _ in writer.module.names(writer.module.items(arguments.get("fields")))]
-    columns = ", ".join(quoted(_field(model, each).column) for each in fields)
+    fields = [
+        field_name.removeprefix("-")
+        for field_name, _ in writer.module.names(writer.module.items(arguments.get("fields")))
+    ]
+    columns = ", ".join(quoted(_field(model, field_name).column) for field_name in fields)
     place = writer.module.place(node)
     if kind == "UniqueConstraint" and not partial:
         if not arguments.keys().isdisjoint(("nulls_distinct", "include")):

@@ -34,9 +34,9 @@ class Link(Struct, frozen=True):
 def tokens(text: str, code: str, strings: Sequence[Literal]) -> list[Token]:
     """Return the tokens of a program. ``code`` is its text without strings, comments and what is not read."""
     all_tokens = []
-    for each in _TOKEN.finditer(code):
-        kind = each.lastgroup or ""
-        all_tokens.append(Token(each[kind] if kind == "mark" else kind, each[kind], *each.span()))
+    for match in _TOKEN.finditer(code):
+        kind = match.lastgroup or ""
+        all_tokens.append(Token(match[kind] if kind == "mark" else kind, match[kind], *match.span()))
     for literal in strings:
         content = "".join(
             part.value for part in pieces(text, literal.body, literal.close, literal.escapes, literal.holes)
@@ -77,9 +77,12 @@ def value(part: Sequence[Token]) -> Value:
     elif first.kind in ("[", "{") and matching(part, 0) == len(part) - 1:
         parts = list(split(part[1:-1]))
         if first.kind == "[":
-            return Value(place, [value(each) for each in parts])
-        if all(len(each) > 2 and each[0].kind in ("word", "name") and each[1].kind == ":" for each in parts):
-            return Value(place, {each[0].value: value(each[2:]) for each in parts})
+            return Value(place, [value(tokens_of_part) for tokens_of_part in parts])
+        if all(
+            len(tokens_of_part) > 2 and tokens_of_part[0].kind in ("word", "name") and tokens_of_part[1].kind == ":"
+            for tokens_of_part in parts
+        ):
+            return Value(place, {tokens_of_part[0].value: value(tokens_of_part[2:]) for tokens_of_part in parts})
     return Value(place)
 
 

@@ -36,7 +36,7 @@ def knex(text: str, project: Project) -> Operations | None:
     code = code_of(text, "javascript", strings, down)
     if not re.search(r"\.\s*schema\b", code):
         return None
-    up_strings = [each for each in strings if not any(start <= each.start < end for start, end in down)]
+    up_strings = [string for string in strings if not any(start <= string.start < end for start, end in down)]
     spans = doubtful(text, "javascript", code, ())
     reader = _Reader(project, spans)
     try:
@@ -57,25 +57,25 @@ class _Reader:
         self._pending: list[Sql] = []
 
     def all(self, listed: list[Token]) -> None:
-        at = 0
-        while at < len(listed):
-            token = listed[at]
-            if token.value == "schema" and token.kind == "word" and at and listed[at - 1].kind in (".", "?."):
-                links, at = chain(listed, at + 1)
+        index = 0
+        while index < len(listed):
+            token = listed[index]
+            if token.value == "schema" and token.kind == "word" and index and listed[index - 1].kind in (".", "?."):
+                links, index = chain(listed, index + 1)
                 self._schema = ""
                 for link in links:
                     self._link(link)
                 continue
-            self._helper(listed, at)
-            at += 1
+            self._helper(listed, index)
+            index += 1
 
-    def _helper(self, listed: Sequence[Token], at: int) -> None:
+    def _helper(self, listed: Sequence[Token], index: int) -> None:
         """A function that is handed Knex may do anything."""
-        token = listed[at]
-        if token.kind != "word" or token.value in _NO_CALL or at + 2 >= len(listed) or listed[at + 1].kind != "(":
+        token = listed[index]
+        if token.kind != "word" or token.value in _NO_CALL or index + 2 >= len(listed) or listed[index + 1].kind != "(":
             return
-        handed = listed[at + 2].kind == "word" and listed[at + 2].value in ("knex", "trx", "db")
-        if handed and (not at or listed[at - 1].value not in (".", "?.", "function")):
+        handed = listed[index + 2].kind == "word" and listed[index + 2].value in ("knex", "trx", "db")
+        if handed and (not index or listed[index - 1].value not in (".", "?.", "function")):
             self.operations.doubt(token.start)
 
     def _link(self, link: Link) -> None:
@@ -213,19 +213,19 @@ class _Reader:
     def _key(self, table: Value, columns: list[Value], name: str) -> None:
         name = name or f"{_plain(table)}_pkey"
         sql = self.start("ALTER TABLE ", table, f" ADD CONSTRAINT {quoted(name)} PRIMARY KEY ")
-        sql.names((each.text(), each.place) for each in columns)
+        sql.names((column.text(), column.place) for column in columns)
         self._know(table, name)
 
     def _unique(self, table: Value, columns: list[Value], name: str) -> None:
         name = name or _name(table, columns, "unique")
         sql = self.start("ALTER TABLE ", table, f" ADD CONSTRAINT {quoted(name)} UNIQUE ")
-        sql.names((each.text(), each.place) for each in columns)
+        sql.names((column.text(), column.place) for column in columns)
         self._know(table, name)
 
     def _foreign(self, table: Value, columns: list[Value], refers: list[str]) -> None:
         name = _name(table, columns, "foreign")
         sql = self.start("ALTER TABLE ", table, f" ADD CONSTRAINT {quoted(name)} FOREIGN KEY ")
-        sql.names((each.text(), each.place) for each in columns)
+        sql.names((column.text(), column.place) for column in columns)
         sql.add(f" REFERENCES {self._table(Value(self.at, refers[0]))} ({quoted(refers[1])})")
         if refers[2]:
             sql.add(f" ON DELETE {refers[2]}" if refers[2].replace(" ", "").isalpha() else "")
@@ -245,7 +245,7 @@ class _Reader:
         elif name == "index":
             named = constraint(link.value(1), "indexName") or _name(table, _names(link), "index")
             sql = self.start(f"CREATE INDEX {quoted(named)} ON ", table, " ")
-            sql.names((each.text(), each.place) for each in _names(link))
+            sql.names((column.text(), column.place) for column in _names(link))
             self._know(table, named)
         elif name in ("renameColumn", "dropColumn", "dropColumns", "setNullable", "dropNullable", "dropTimestamps"):
             self._changed(table, link)
@@ -255,21 +255,21 @@ class _Reader:
             raise Unreadable
 
     def _changed(self, table: Value, link: Link) -> None:
-        names = [value(each) for each in link.arguments]
+        names = [value(column) for column in link.arguments]
         if link.name == "dropTimestamps":
             camel = bool(names) and names[0].known is True
             listed = ("createdAt", "updatedAt") if camel else ("created_at", "updated_at")
-            names = [Value(link.place, each) for each in listed]
+            names = [Value(link.place, column) for column in listed]
         elif link.name.startswith("dropColumn"):
-            names = [text for each in names for text in each.texts()]
+            names = [text for column in names for text in column.texts()]
         words = {"setNullable": " DROP NOT NULL", "dropNullable": " SET NOT NULL"}.get(link.name)
         if link.name == "renameColumn":
             sql = self.start("ALTER TABLE ", table, " RENAME COLUMN ").add(quoted(names[0].text()), names[0].place)
             sql.add(" TO ").add(quoted(names[1].text()), names[1].place)
             return
-        for each in names[:1] if words else names:
+        for column in names[:1] if words else names:
             sql = self.start("ALTER TABLE ", table, " ALTER COLUMN " if words else " DROP COLUMN ")
-            sql.add(quoted(each.text()), each.place).add(words or "")
+            sql.add(quoted(column.text()), column.place).add(words or "")
 
     def _dropped(self, table: Value, link: Link) -> None:
         kind = link.name.removeprefix("drop").lower()
@@ -317,4 +317,4 @@ def _plain(table: Value) -> str:
 
 def _name(table: Value, columns: list[Value], kind: str) -> str:
     """Return the name that Knex gives to an index or a constraint."""
-    return re.sub(r"[./]", "_", "_".join([table.text(), *(each.text() for each in columns), kind])).lower()
+    return re.sub(r"[./]", "_", "_".join([table.text(), *(column.text() for column in columns), kind])).lower()

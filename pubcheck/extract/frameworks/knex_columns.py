@@ -94,8 +94,8 @@ def columns_of(links: list[Link]) -> list[Column]:
         type, unknown = _type(first)
         column = Column(name, type, unknown)
     name.text()
-    for each in modifiers:
-        _modify(column, each)
+    for modifier in modifiers:
+        _modify(column, modifier)
     return [column]
 
 

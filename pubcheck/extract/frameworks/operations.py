@@ -22,14 +22,14 @@ class Operations:
         self.doubted: list[tuple[int, str]] = []
         self.read: list[Place] = []
 
-    def doubt(self, at: int, name: str = "") -> None:
+    def doubt(self, offset: int, name: str = "") -> None:
         """A table, or any table, may be changed at an offset."""
-        self.doubted.append((at, name))
+        self.doubted.append((offset, name))
 
-    def doubt_type(self, at: int, name: str) -> None:
+    def doubt_type(self, offset: int, name: str) -> None:
         """A type that the statement of a call at an offset names may be missing."""
         # Before the statement: where all names are known otherwise, a missing type would be an error.
-        self.doubt(at - 1, name)
+        self.doubt(offset - 1, name)
 
 
 class Sql:
@@ -54,20 +54,20 @@ class Sql:
 
     def call(self, *, conditional: bool = False) -> Call:
         """Return the statement. A piece keeps its place where it comes after the one before it in the file, too."""
-        at, end = self._place
+        copied_to, end = self._place
         edits: list[tuple[int, int, str]] = []
         pending = ""
         for text, place in self._pieces:
-            if place is None or place[0] < at or place[1] > end:
+            if place is None or place[0] < copied_to or place[1] > end:
                 pending += text
                 continue
-            if pending or place[0] > at:
-                edits.append((at, place[0], pending))
+            if pending or place[0] > copied_to:
+                edits.append((copied_to, place[0], pending))
                 pending = ""
             edits.append((*place, text))
-            at = place[1]
-        if pending or at < end:
-            edits.append((at, end, pending))
+            copied_to = place[1]
+        if pending or copied_to < end:
+            edits.append((copied_to, end, pending))
         return Call(*self._place, tuple(edits), conditional)
 
 

@@ -88,22 +88,22 @@ def prisma(text: str) -> Operations | None:
     plain = _ASIDE.sub(lambda aside: aside[1] or " " * len(aside[0]), text)
     # A block that does not end would be looked for from each of its lines.
     blocks = list(_BLOCK.finditer(plain, 0, plain.rfind("}") + 1))
-    if not any(each["kind"] == "datasource" and _PROVIDER.search(each["body"]) for each in blocks):
+    if not any(block["kind"] == "datasource" and _PROVIDER.search(block["body"]) for block in blocks):
         return None
     operations = Operations()
-    models = [each["name"] for each in blocks if each["kind"] == "model"]
-    enums = {each["name"]: _enum(each) for each in blocks if each["kind"] == "enum"}
-    for each in blocks:
-        if each["kind"] == "enum":
-            labels = [label[1] for label in re.finditer(r"^[ \t]*([A-Za-z]\w*)", each["body"], re.M)]
+    models = [block["name"] for block in blocks if block["kind"] == "model"]
+    enums = {block["name"]: _enum(block) for block in blocks if block["kind"] == "enum"}
+    for block in blocks:
+        if block["kind"] == "enum":
+            labels = [label[1] for label in re.finditer(r"^[ \t]*([A-Za-z]\w*)", block["body"], re.M)]
             mapped = {
                 label[1]: _sql_name(label[2])
-                for label in re.finditer(rf"^[ \t]*(\w+)[ \t]+@map\(({_STRING})", each["body"], re.M)
+                for label in re.finditer(rf"^[ \t]*(\w+)[ \t]+@map\(({_STRING})", block["body"], re.M)
             }
             listed = ", ".join(literal(mapped.get(label, label)) for label in labels)
-            sql = Sql(each.span()).add("CREATE TYPE ").name(enums[each["name"]], each.span("name"))
+            sql = Sql(block.span()).add("CREATE TYPE ").name(enums[block["name"]], block.span("name"))
             operations.calls.append(sql.add(f" AS ENUM ({listed})").call())
-    tables = {each["name"]: _Table(each, set(models), enums) for each in blocks if each["kind"] == "model"}
+    tables = {block["name"]: _Table(block, set(models), enums) for block in blocks if block["kind"] == "model"}
     for table in tables.values():
         table.create(operations)
     for table in tables.values() if not _WITHOUT_KEYS.search(plain) else ():
@@ -126,14 +126,14 @@ class _Table:
     def __init__(self, block: re.Match[str], models: set[str], enums: dict[str, str]) -> None:
         self.block = block
         body, offset = block["body"], block.start("body")
-        self.attributes = [(each["name"], each["arguments"] or "") for each in _ATTRIBUTE.finditer(body)]
+        self.attributes = [(match["name"], match["arguments"] or "") for match in _ATTRIBUTE.finditer(body)]
         attributes = dict(self.attributes)
         mapped = re.search(_STRING, attributes.get("map", ""))
         schema = re.search(_STRING, attributes.get("schema", ""))
         self.name = _sql_name(mapped[0]) if mapped else block["name"]
         self.target = f"{quoted(_sql_name(schema[0]))}.{quoted(self.name)}" if schema else quoted(self.name)
         written = list(_FIELD.finditer(body))
-        fields = [_field(each, offset, enums) for each in written if each["type"] not in models]
+        fields = [_field(match, offset, enums) for match in written if match["type"] not in models]
         self.fields = [field for field in fields if field is not None]
         self.columns = {field.name: field.column for field in self.fields}
 
@@ -148,7 +148,11 @@ class _Table:
             sql.add(f", CONSTRAINT {quoted(name)} PRIMARY KEY ({', '.join(map(quoted, keys))})")
         operations.calls.append(sql.add(")").call())
         unique = [(field.unique, [field.column]) for field in self.fields if field.unique is not None]
-        unique += [(_constraint(each, ""), self._listed(each)) for name, each in self.attributes if name == "unique"]
+        unique += [
+            (_constraint(attribute, ""), self._listed(attribute))
+            for name, attribute in self.attributes
+            if name == "unique"
+        ]
         for name, listed in unique:
             name = name or f"{self.name}_{'_'.join(listed)}_key"
             if listed and len(name) <= _LONGEST:
@@ -184,8 +188,8 @@ class _Table:
         return [self.columns[name] for name in names] if known else []
 
 
-def _field(each: re.Match[str], offset: int, enums: dict[str, str]) -> _Field | None:
-    rest, type = each["rest"], each["type"]
+def _field(match: re.Match[str], offset: int, enums: dict[str, str]) -> _Field | None:
+    rest, type = match["rest"], match["type"]
     if "@ignore" in rest and type not in _TYPES:
         return None
     mapped = _MAPPED.search(rest)
@@ -198,13 +202,13 @@ def _field(each: re.Match[str], offset: int, enums: dict[str, str]) -> _Field | 
     else:
         unsupported = re.search(_STRING, type)
         sql = _sql_name(unsupported[0]) if unsupported else _TYPES.get(type, quoted(type))
-    sql += "[]" if each["mark"] == "[]" else "" if each["mark"] == "?" else " NOT NULL"
+    sql += "[]" if match["mark"] == "[]" else "" if match["mark"] == "?" else " NOT NULL"
     unique = re.search(r"@unique\b(\([^)\n]*\))?", rest)
-    start, end = each.span("name")
+    start, end = match.span("name")
     return _Field(
-        each["name"],
+        match["name"],
         (offset + start, offset + end),
-        _sql_name(mapped[1]) if mapped else each["name"],
+        _sql_name(mapped[1]) if mapped else match["name"],
         f" {sql}",
         re.search(r"(?<!@)@id\b", rest) is not None,
         _constraint(unique[1] or "", "") if unique else None,

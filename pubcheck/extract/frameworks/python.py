@@ -89,9 +89,11 @@ def last_name(node: ast.expr | None) -> str:
 
 def keywords(call: ast.Call) -> dict[str, ast.expr]:
     """Return the keyword arguments of a call."""
-    if any(each.arg is None for each in call.keywords) or any(isinstance(each, ast.Starred) for each in call.args):
+    if any(keyword.arg is None for keyword in call.keywords) or any(
+        isinstance(keyword, ast.Starred) for keyword in call.args
+    ):
         raise Unreadable
-    return {each.arg: each.value for each in call.keywords if each.arg is not None}
+    return {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg is not None}
 
 
 def _constants(tree: ast.Module) -> dict[str, ast.expr]:
@@ -103,11 +105,11 @@ def _constants(tree: ast.Module) -> dict[str, ast.expr]:
         elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value is not None:
             assigned.setdefault(node.target.id, []).append(node.value)
     stored: dict[str, int] = {}
-    for each in ast.walk(tree):
-        if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Load):
-            stored[each.id] = stored.get(each.id, 0) + 1
-        elif isinstance(each, ast.arg):
-            stored[each.arg] = stored.get(each.arg, 0) + 1
+    for inner in ast.walk(tree):
+        if isinstance(inner, ast.Name) and not isinstance(inner.ctx, ast.Load):
+            stored[inner.id] = stored.get(inner.id, 0) + 1
+        elif isinstance(inner, ast.arg):
+            stored[inner.arg] = stored.get(inner.arg, 0) + 1
     return {
         name: values[0]
         for name, values in assigned.items()

@@ -53,11 +53,11 @@ def rails(text: str, project: Project) -> Operations | None:
         reader = Reader(text, project)
         for command in program:
             if command.opens == "class":
-                ways = {each.name: each for each in command.body if each.opens == "def"}
-                way = ways.get("up") or ways.get("change")
-                if way is not None:
-                    reader.helpers = frozenset(ways) - {"up", "down", "change"}
-                    reader.block(way.body, conditional=False)
+                methods = {method.name: method for method in command.body if method.opens == "def"}
+                migration = methods.get("up") or methods.get("change")
+                if migration is not None:
+                    reader.helpers = frozenset(methods) - {"up", "down", "change"}
+                    reader.block(migration.body, conditional=False)
                     return reader.operations
             if command.opens == "do" and "ActiveRecord::Schema" in text[slice(*command.place)][:40]:
                 reader.block(command.body, conditional=False)
@@ -109,7 +109,7 @@ def _first(command: Command) -> str:
     """Return the table that a command names first, "" where it names none."""
     if command.name.endswith("_join_table") and len(command.arguments) == 2:
         # Its columns are named by English grammar.
-        names = [each.known for each in command.arguments]
+        names = [argument.known for argument in command.arguments]
         option = command.options.get("table_name")
         known = option.known if option is not None else "_".join(sorted(map(str, names)))
         return known if isinstance(known, str) else ""

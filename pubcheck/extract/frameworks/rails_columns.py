@@ -132,6 +132,6 @@ def index_name(table: str, columns: list[str]) -> str:
     """Return the name that Rails gives to an index; one that is too long it makes another way."""
     table = table.replace(".", "_")
     name = f"index_{table}_on_{'_and_'.join(columns)}"
-    if len(name) > 62 or not all(each.isidentifier() for each in columns):
+    if len(name) > 62 or not all(column.isidentifier() for column in columns):
         raise Unreadable
     return name

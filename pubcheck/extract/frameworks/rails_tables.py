@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from functools import partial
 
 from pubcheck.extract.frameworks.operations import Unreadable, create_enum, quoted
 from pubcheck.extract.frameworks.rails_columns import (
@@ -43,10 +44,10 @@ def _create_table(writer: StatementWriter, command: Command) -> None:
         writer.add(sql.add(", " if number else ""), column)
     keys = options["primary_key"].known if "primary_key" in options else None
     if isinstance(keys, list):
-        sql.add(", PRIMARY KEY ").names((each.text(), each.place) for each in keys)
+        sql.add(", PRIMARY KEY ").names((action.text(), action.place) for action in keys)
     sql.add(")").add(f" {options['options'].text()}" if "options" in options else "")
-    for each in later:
-        each()
+    for action in later:
+        action()
 
 
 def _key(command: Command) -> list[Column]:
@@ -69,32 +70,32 @@ def _block(writer: StatementWriter, command: Command, table: Value) -> tuple[lis
     """Return the columns of a block of a new table, and what makes its indexes."""
     columns: list[Column] = []
     later: list[Callable[[], None]] = []
-    for each in command.body:
-        if each.perhaps or each.opens or each.receiver != command.variable or each.odd:
+    for inner in command.body:
+        if inner.perhaps or inner.opens or inner.receiver != command.variable or inner.odd:
             raise Unreadable
-        if each.name in ("timestamps", "timestamptz") and not each.arguments:
-            columns += timestamps(each)
-        elif each.name in ("references", "belongs_to"):
-            for name in each.arguments:
-                columns += columns_of_reference(name, each.options)
-                later += _index_of_reference(writer, table, name, each.options)
-        elif each.name == "index":
-            later.append(lambda each=each: _index(writer, table, each.arguments[0], each))  # type: ignore[misc]
-        elif each.name in ("foreign_key", "check_constraint", "comment"):
+        if inner.name in ("timestamps", "timestamptz") and not inner.arguments:
+            columns += timestamps(inner)
+        elif inner.name in ("references", "belongs_to"):
+            for name in inner.arguments:
+                columns += columns_of_reference(name, inner.options)
+                later += _index_of_reference(writer, table, name, inner.options)
+        elif inner.name == "index":
+            later.append(partial(_index, writer, table, inner.arguments[0], inner))
+        elif inner.name in ("foreign_key", "check_constraint", "comment"):
             continue
-        elif each.name == "column":
-            columns += [column_of(each.arguments[1].text(), each.arguments[0], each.options)]
-        elif each.name == "primary_key":
-            kind = each.arguments[1].text() if len(each.arguments) > 1 else "bigserial"
-            column = column_of(kind, each.arguments[0], each.options)
+        elif inner.name == "column":
+            columns += [column_of(inner.arguments[1].text(), inner.arguments[0], inner.options)]
+        elif inner.name == "primary_key":
+            kind = inner.arguments[1].text() if len(inner.arguments) > 1 else "bigserial"
+            column = column_of(kind, inner.arguments[0], inner.options)
             columns.append(Column(column.name, column.place, f"{column.definition} PRIMARY KEY", column.unknown))
         else:
-            columns += [column_of(each.name, name, each.options) for name in each.arguments]
-            for name in each.arguments:
-                indexed = each.options["index"].known if "index" in each.options else None
+            columns += [column_of(inner.name, name, inner.options) for name in inner.arguments]
+            for name in inner.arguments:
+                indexed = inner.options["index"].known if "index" in inner.options else None
                 if indexed:
-                    later.append(lambda name=name, each=each: _index_as(writer, table, [name], each.options["index"]))  # type: ignore[misc]
-            if not each.arguments:
+                    later.append(partial(_index_as, writer, table, [name], inner.options["index"]))
+            if not inner.arguments:
                 raise Unreadable
     return columns, later
 
@@ -124,19 +125,22 @@ def _index(writer: StatementWriter, table: Value, columns: Value, command: Comma
     if not options.keys().isdisjoint(("nulls_not_distinct",)):
         raise Unreadable
     listed = columns.known if isinstance(columns.known, list) else [columns]
-    names = [each.text() for each in listed]
-    plain = all(re.fullmatch(r"\w+", each) for each in names)
+    names = [column.text() for column in listed]
+    plain = all(re.fullmatch(r"\w+", column) for column in names)
     name = options["name"].text() if "name" in options else index_name(table.text(), names)
     unique = "UNIQUE " if _truth(command, "unique") else ""
     guard = "IF NOT EXISTS " if _truth(command, "if_not_exists") else ""
     method = f" USING {options['using'].text()}" if "using" in options else ""
     sql = writer.start(f"CREATE {unique}INDEX {guard}{quoted(name)} ON ", table, method)
     if plain:
-        sql.add(" ").names((each.text(), each.place) for each in listed)
+        sql.add(" ").names((column.text(), column.place) for column in listed)
     else:
-        sql.add(f" ({', '.join(each if re.search(r'[( ]', each) else quoted(each) for each in names)})", columns.place)
+        sql.add(
+            f" ({', '.join(column if re.search(r'[( ]', column) else quoted(column) for column in names)})",
+            columns.place,
+        )
     if "include" in options:
-        sql.add(" INCLUDE ").names((each.text(), None) for each in options["include"].texts())
+        sql.add(" INCLUDE ").names((column.text(), None) for column in options["include"].texts())
     if "where" in options:
         sql.add(f" WHERE {options['where'].text()}")
     writer.project.indexes.setdefault(table.text(), {})[name] = tuple(names)
@@ -153,7 +157,7 @@ def _remove_index(writer: StatementWriter, command: Command) -> None:
         name = command.options["name"].text()
     else:
         columns = command.options.get("column") or command.arguments[1]
-        column_names = tuple(each.text() for each in columns.texts())
+        column_names = tuple(column.text() for column in columns.texts())
         name = next((name for name, names in indexes.items() if names == column_names), "")
     if name not in indexes:
         raise Unreadable
@@ -213,7 +217,7 @@ def _rename_column(writer: StatementWriter, command: Command) -> None:
     known = writer.project.indexes.get(table.text(), {})
     for name, columns in list(known.items()):
         if old.text() in columns:
-            after = tuple(new.text() if each == old.text() else each for each in columns)
+            after = tuple(new.text() if column == old.text() else column for column in columns)
             changed = index_name(table.text(), list(after)) if name == index_name(table.text(), list(columns)) else name
             known[changed] = after
             if changed != name:
@@ -245,8 +249,8 @@ def _change_null(writer: StatementWriter, command: Command) -> None:
 def _add_reference(writer: StatementWriter, command: Command) -> None:
     table, name = command.arguments[:2]
     _alter(writer, table, columns_of_reference(name, command.options))
-    for each in _index_of_reference(writer, table, name, command.options):
-        each()
+    for add_index in _index_of_reference(writer, table, name, command.options):
+        add_index()
 
 
 def _remove_reference(writer: StatementWriter, command: Command) -> None:
@@ -281,12 +285,18 @@ _CHANGES = {
 
 def _change_table(writer: StatementWriter, command: Command) -> None:
     table = command.arguments[0]
-    for each in command.body:
-        if each.name in _CHANGES and each.receiver == command.variable and not (each.perhaps or each.opens or each.odd):
-            changed = Command(_CHANGES[each.name], each.place, arguments=[table, *each.arguments], options=each.options)
+    for inner in command.body:
+        if (
+            inner.name in _CHANGES
+            and inner.receiver == command.variable
+            and not (inner.perhaps or inner.opens or inner.odd)
+        ):
+            changed = Command(
+                _CHANGES[inner.name], inner.place, arguments=[table, *inner.arguments], options=inner.options
+            )
             RENDERED[changed.name](writer, changed)
-        elif each.name != "change_default":
-            part = Command("", command.place, body=[each], variable=command.variable)
+        elif inner.name != "change_default":
+            part = Command("", command.place, body=[inner], variable=command.variable)
             columns, later = _block(writer, part, table)
             _alter(writer, table, columns)
             for create_index in later:
@@ -295,7 +305,7 @@ def _change_table(writer: StatementWriter, command: Command) -> None:
 
 def _create_enum(writer: StatementWriter, command: Command) -> None:
     name, labels = command.arguments[:2]
-    writer.send(create_enum(quoted(name.text()), (each.text() for each in labels.texts())))
+    writer.send(create_enum(quoted(name.text()), (label.text() for label in labels.texts())))
     writer.project.parts.add(("", name.text()))
 
 

@@ -54,13 +54,13 @@ def commands(text: str) -> list[Command]:
 def _tokens(text: str, strings: Sequence[Literal]) -> list[Token]:
     code = code_of(text, "ruby", strings, ())
     tokens = []
-    for each in _TOKEN.finditer(code):
-        kind = each.lastgroup or ""
+    for match in _TOKEN.finditer(code):
+        kind = match.lastgroup or ""
         value = (
-            each[kind].lstrip(":") if kind == "symbol" else each[kind].rstrip(":") if kind == "label" else each[kind]
+            match[kind].lstrip(":") if kind == "symbol" else match[kind].rstrip(":") if kind == "label" else match[kind]
         )
         kind = {"symbol": "name", "mark": value}.get(kind, kind)
-        tokens.append(Token(kind, value, *each.span()))
+        tokens.append(Token(kind, value, *match.span()))
     for literal in strings:
         if literal.heredoc:
             continue  # its mark in the line is not a string
@@ -179,13 +179,13 @@ def call(header: list[Token]) -> Command:
         if depth == 0 and number and token.kind == "word" and token.value in _CONDITIONS:
             header, perhaps = header[:number], True
             break
-    at = 0
-    while at + 2 < len(header) and header[at].kind == "word" and header[at + 1].kind in (".", "&.", "::"):
-        at += 2
-    name = header[at]
-    receiver = "".join(token.value for token in header[: max(0, at - 1)])
+    index = 0
+    while index + 2 < len(header) and header[index].kind == "word" and header[index + 1].kind in (".", "&.", "::"):
+        index += 2
+    name = header[index]
+    receiver = "".join(token.value for token in header[: max(0, index - 1)])
     command = Command(name.value, (start, end), receiver, perhaps=perhaps)
-    rest = header[at + 1 :]
+    rest = header[index + 1 :]
     # An array is an argument only where a blank is before it.
     listed = bool(rest) and rest[0].kind == "[" and rest[0].start > name.end
     if name.kind != "word" or (rest and rest[0].kind in _NO_ARGUMENT and not listed):
@@ -232,7 +232,7 @@ def _value(tokens: Sequence[Token]) -> Value:
         if first.kind == "word" and first.value in _WORDS:
             return Value(place, _WORDS[first.value])
         if first.kind == "list":
-            return Value(place, [Value(place, each) for each in first.value.split()])
+            return Value(place, [Value(place, word) for word in first.value.split()])
     if first.kind == "[" and matching(tokens, 0) == len(tokens) - 1:
         return Value(place, [_value(part) for part in split(tokens[1:-1])])
     if first.kind == "{" and matching(tokens, 0) == len(tokens) - 1:

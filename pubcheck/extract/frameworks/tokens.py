@@ -39,15 +39,15 @@ class Value(Struct, frozen=True):
     def texts(self) -> list[Value]:
         """Return the strings of a list, or the one string."""
         values = self.known if isinstance(self.known, list) else [self]
-        for each in values:
-            each.text()
+        for value in values:
+            value.text()
         return values
 
 
-def matching(tokens: Sequence[Token], at: int) -> int:
+def matching(tokens: Sequence[Token], opening: int) -> int:
     """Where the bracket closes that opens there; the end where it does not."""
     depth = 0
-    for number in range(at, len(tokens)):
+    for number in range(opening, len(tokens)):
         depth += tokens[number].nesting
         if depth == 0:
             return number

@@ -40,15 +40,15 @@ def _with_references(expr: Expr) -> Iterator[Expr]:
             yield from node.value[2]
 
 
-def place_aggregate(p: Nested, aggregate: Expr, others: list[Expr]) -> Expr:
-    """Find the level that an aggregate belongs to; ``others`` are its FILTER and ORDER BY expressions.
+def place_aggregate(p: Nested, aggregate: Expr, other_arguments: list[Expr]) -> Expr:
+    """Find the level that an aggregate belongs to; ``other_arguments`` are its FILTER and ORDER BY expressions.
 
     Raises ServerError 42803, 0A000 (check_agglevels_and_constraints).
     """
     chain = list(levels(p))
     columns: list[int] = []
     aggregates: list[tuple[int, Expr]] = []
-    for argument in [*aggregate.args, *others]:
+    for argument in [*aggregate.args, *other_arguments]:
         for node in nodes(argument):
             _plain_argument(p, node)
         for node in _with_references(argument):

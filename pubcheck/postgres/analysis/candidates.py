@@ -134,24 +134,27 @@ def select(p: ParseState, types: Sequence[int], candidates: list[Candidate]) -> 
     cache = p.cache
     positions = range(len(types))
     bases = [oid if oid == UNKNOWN else cache.base_type(oid)[0] for oid in types]
-    typed = [at for at in positions if bases[at] != UNKNOWN]
-    candidates = _best(candidates, lambda args: sum(args[at] == bases[at] for at in typed))
+    typed = [position for position in positions if bases[position] != UNKNOWN]
+    candidates = _best(candidates, lambda args: sum(args[position] == bases[position] for position in typed))
     if len(candidates) == 1:
         return candidates[0]
-    categories = {at: cache.type(bases[at]).category for at in typed}
+    categories = {position: cache.type(bases[position]).category for position in typed}
     candidates = _best(
         candidates,
-        lambda args: sum(args[at] == bases[at] or _preferred_in(cache, args[at], categories[at]) for at in typed),
+        lambda args: sum(
+            args[position] == bases[position] or _preferred_in(cache, args[position], categories[position])
+            for position in typed
+        ),
     )
     if len(candidates) == 1:
         return candidates[0]
     if len(typed) == len(types):
         return None
-    narrowed = _by_category(cache, [at for at in positions if bases[at] == UNKNOWN], candidates)
+    narrowed = _by_category(cache, [position for position in positions if bases[position] == UNKNOWN], candidates)
     if len(narrowed) == 1:
         return narrowed[0]
     candidates = narrowed
-    kinds = {bases[at] for at in typed}
+    kinds = {bases[position] for position in typed}
     if len(kinds) != 1:
         return None
     assumed = [kinds.pop()] * len(types)
@@ -173,8 +176,8 @@ def _preferred_in(cache: SysCache, oid: int, category: str) -> bool:
 def _by_category(cache: SysCache, unknown: Sequence[int], candidates: list[Candidate]) -> list[Candidate]:
     """Keep the candidates whose parameters for the unknown-type literals have the preferred type category."""
     chosen: dict[int, tuple[str, bool]] = {}
-    for at in unknown:
-        rows = [cache.type(candidate.args[at]) for candidate in candidates]
+    for position in unknown:
+        rows = [cache.type(candidate.args[position]) for candidate in candidates]
         categories = {row.category for row in rows}
         if "S" in categories:
             category = "S"
@@ -182,13 +185,13 @@ def _by_category(cache: SysCache, unknown: Sequence[int], candidates: list[Candi
             category = categories.pop()
         else:
             return candidates
-        chosen[at] = category, any(row.preferred and row.category == category for row in rows)
+        chosen[position] = category, any(row.preferred and row.category == category for row in rows)
     fitting = [
         candidate
         for candidate in candidates
         if all(
-            (row := cache.type(candidate.args[at])).category == category and (row.preferred or not preferred)
-            for at, (category, preferred) in chosen.items()
+            (row := cache.type(candidate.args[position])).category == category and (row.preferred or not preferred)
+            for position, (category, preferred) in chosen.items()
         )
     ]
     return fitting or candidates

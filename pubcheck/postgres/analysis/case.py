@@ -33,14 +33,14 @@ def case(p: ParseState, body: Node) -> Expr:
     conditions: list[Expr] = []
     results: list[Expr] = []
     for item in body["args"]:
-        when = item["CaseWhen"]
+        branch = item["CaseWhen"]
         if tested is None:
-            condition = p.transform(when["expr"])
+            condition = p.transform(branch["expr"])
         else:
             placeholder = Expr("CaseTestExpr", tested.type, typmod=tested.typmod, collation=tested.collation)
-            condition = make_op(p, ["="], placeholder, p.transform(when["expr"]), when.get("location", -1))
+            condition = make_op(p, ["="], placeholder, p.transform(branch["expr"]), branch.get("location", -1))
         conditions.append(coerce_to_boolean(p, condition, "CASE/WHEN"))
-        results.append(p.transform(when["result"]))
+        results.append(p.transform(branch["result"]))
     otherwise = p.transform(body.get("defresult", _NULL))
     # The ELSE comes first: it counts most in the choice of a type.
     common = select_common_type(p, [otherwise, *results], "CASE")

@@ -100,6 +100,6 @@ def _array(p: ParseState, oid: int, item: int, items: list[Expr], location: int,
 def _forced(p: ParseState, item: Expr, target: int, typmod: int) -> Expr:
     result = coerce_to_target_type(p, item, item.type, target, typmod, "e", EXPLICIT_CAST, -1)
     if result is None:
-        at = expr_location(item)
-        raise p.error("42846", NO_CAST, at, "no-cast", source=p.type_name(item.type), target=p.type_name(target))
+        location = expr_location(item)
+        raise p.error("42846", NO_CAST, location, "no-cast", source=p.type_name(item.type), target=p.type_name(target))
     return result

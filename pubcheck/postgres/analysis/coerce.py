@@ -210,10 +210,10 @@ def _build(
         base, source_typmod = cache.base_type(node.type, node.typmod)
         element = Expr("CaseTestExpr", cache.element_type(base), typmod=source_typmod)
         element_type = cache.element_type(target)
-        each = coerce_to_target_type(p, element, element.type, element_type, typmod, context, form, location)
-        if each is None:
+        coerced = coerce_to_target_type(p, element, element.type, element_type, typmod, context, form, location)
+        if coerced is None:
             raise p.error("XX000", "failed to coerce array element type as expected", None)
-        return Expr("ArrayCoerceExpr", target, [node, each], location, typmod=each.typmod, form=form)
+        return Expr("ArrayCoerceExpr", target, [node, coerced], location, typmod=coerced.typmod, form=form)
     return Expr("CoerceViaIO", target, [node], location, form=form)
 
 
@@ -222,8 +222,10 @@ def _record_to_complex(p: ParseState, node: Expr, target: int, context: str, for
     cache = p.cache
     where = location if location >= 0 else location_of(node)
 
-    def refuse(detail: str | None = None, at: int = where) -> ServerError:
-        return p.error("42846", NO_CAST, at, "no-cast", detail=detail, source="record", target=p.type_name(target))
+    def refuse(detail: str | None = None, position: int = where) -> ServerError:
+        return p.error(
+            "42846", NO_CAST, position, "no-cast", detail=detail, source="record", target=p.type_name(target)
+        )
 
     if node.node != "RowExpr":
         raise refuse()
@@ -294,13 +296,13 @@ def select_common_type(p: ParseState, exprs: Sequence[Expr], construct: str | No
     Raises ServerError 42804; answers 0 instead where ``construct`` is None.
     """
 
-    def refuse(first: int, second: int, at: int) -> ServerError | None:
+    def refuse(first: int, second: int, index: int) -> ServerError | None:
         if construct is None:
             return None
         return p.error(
             "42804",
             TYPES_UNMATCHED,
-            location_of(exprs[at]),
+            location_of(exprs[index]),
             "types-unmatched",
             what=construct,
             one=p.type_name(first),

@@ -62,7 +62,7 @@ def assign_collations(p: ParseState, expr: Expr) -> None:
     state = _State()
     frames.append((expr, _operands(expr, state), state, top))
     while frames:
-        at, operands, state, parent = frames[-1]
+        current, operands, state, parent = frames[-1]
         for operand, into in operands:
             if operand.node in _LEAVES:
                 if operand.collation:
@@ -73,7 +73,7 @@ def assign_collations(p: ParseState, expr: Expr) -> None:
             break
         else:
             frames.pop()
-            _finish(p, at, state, parent)
+            _finish(p, current, state, parent)
 
 
 def _operands(expr: Expr, state: _State) -> Iterator[tuple[Expr, _State]]:

@@ -211,8 +211,8 @@ def suggestion(offered: list[tuple[int, str, str]], name: str) -> str | None:
                 second = shown
     if not first:
         return None
-    other = f' or the column "{second}"' if second else ""
-    return f'Perhaps you meant to reference the column "{first}"{other}.'
+    second_hint = f' or the column "{second}"' if second else ""
+    return f'Perhaps you meant to reference the column "{first}"{second_hint}.'
 
 
 def distance(source: str, target: str, limit: int) -> int:
@@ -236,10 +236,10 @@ def distance(source: str, target: str, limit: int) -> int:
     # as well.
     width = len(target)
     row = list(range(width + 1))
-    for at, char in enumerate(source, 1):
-        low, high = max(1, at - limit), min(width, at + limit)
+    for row_number, char in enumerate(source, 1):
+        low, high = max(1, row_number - limit), min(width, row_number + limit)
         diagonal = row[low - 1]
-        nearest = left = row[low - 1] = at if low == 1 else beyond
+        nearest = left = row[low - 1] = row_number if low == 1 else beyond
         for across in range(low, high + 1):
             above = row[across]
             left = min(above + 1, left + 1, diagonal + (char != target[across - 1]))

@@ -92,11 +92,11 @@ def distinct(p: ParseState, body: Node) -> Expr:
     """IS [NOT] DISTINCT FROM; with a bare NULL on a side it is a test for NULL (transformAExprDistinct)."""
     left_node, right_node, location = body["lexpr"], body["rexpr"], body.get("location", -1)
     negated = body["kind"] == "AEXPR_NOT_DISTINCT"
-    for side, other in ((right_node, left_node), (left_node, right_node)):
+    for side, operand in ((right_node, left_node), (left_node, right_node)):
         if side.get("A_Const", {}).get("isnull"):
             test = "IS_NULL" if negated else "IS_NOT_NULL"
             # For a row this tests the row itself, where IS NULL tests its fields: the form distinguishes them.
-            return Expr("NullTest", BOOL, [p.transform(other)], location, value=test, form=IMPLICIT)
+            return Expr("NullTest", BOOL, [p.transform(operand)], location, value=test, form=IMPLICIT)
     names = names_of(body["name"])
     left, right = p.transform(left_node), p.transform(right_node)
     if left.node == "RowExpr" and right.node == "RowExpr":

@@ -40,11 +40,16 @@ def from_clause(p: Nested, entries: list[Node], analyze_query: AnalyzeQuery) -> 
 def _check_names(p: Nested, earlier: list[Item], new: list[Item]) -> None:
     """checkNameSpaceConflicts."""
     for item in new:
-        for other in earlier:
-            if not (item.name_visible and other.name_visible and item.name == other.name):
+        for earlier_item in earlier:
+            if not (item.name_visible and earlier_item.name_visible and item.name == earlier_item.name):
                 continue
-            tables = item.relation is not None and other.relation is not None and not item.alias and not other.alias
-            if tables and item.relation is not other.relation:
+            tables = (
+                item.relation is not None
+                and earlier_item.relation is not None
+                and not item.alias
+                and not earlier_item.alias
+            )
+            if tables and item.relation is not earlier_item.relation:
                 continue
             raise p.error("42712", f'table name "{item.name}" specified more than once')
 
@@ -140,7 +145,7 @@ def _function(p: Nested, body: Node, alias: str) -> Item:
     for function in body["functions"]:
         call, *rest = function["List"]["items"]
         definitions = rest[0].get("List", {}).get("items", []) if rest else []
-        calls += [(each, definitions) for each in _unnested(call)]
+        calls += [(unnested, definitions) for unnested in _unnested(call)]
     if "coldeflist" in body:
         calls = [(call, body["coldeflist"]) for call, _ in calls]
     columns: list[Output] | None = []
@@ -189,7 +194,7 @@ def _returned(p: Nested, expr: Expr, definitions: list[Node], called: str, alias
     """Return the columns of a function's result (get_expr_result_type, chooseScalarFunctionAlias)."""
     cache = p.cache
     row = cache.proc(expr.functions[0]) if expr.node == "FuncExpr" else None
-    outs = [at for at, mode in enumerate(row.modes) if mode in "obt"] if row is not None else []
+    outs = [index for index, mode in enumerate(row.modes) if mode in "obt"] if row is not None else []
     if definitions:
         if expr.type != RECORD:
             message = 'a column definition list is only allowed for functions returning "record"'
@@ -203,9 +208,9 @@ def _returned(p: Nested, expr: Expr, definitions: list[Node], called: str, alias
             message = 'a column definition list is required for functions returning "record"'
             raise p.error("42601", message, expr_location(expr))
         names, types = row.argument_names or ("",) * len(row.modes), cache.parameter_types(row)
-        if any(types[at] in POLYMORPHIC for at in outs):
+        if any(types[index] in POLYMORPHIC for index in outs):
             return None
-        return [_typed(p, names[at] or f"column{n}", types[at]) for n, at in enumerate(outs, 1)]
+        return [_typed(p, names[index] or f"column{n}", types[index]) for n, index in enumerate(outs, 1)]
     if is_complex(cache, expr.type):
         fields = cache.fields(expr.type)
         return [Output(field.name, field.type, field.typmod, field.collation) for field in fields if not field.dropped]
@@ -246,9 +251,9 @@ def _join(p: Nested, body: Node, analyze_query: AnalyzeQuery) -> Joined:
         return _open_join(p, body, items)
     using = strings(body.get("usingClause", ()))
     if body.get("isNatural"):
-        others = {column.name for column in right}
-        using = [column.name for column in left if column.name in others]
-    merged = [_merged(p, name, using[:at], left, right) for at, name in enumerate(using)]
+        right_names = {column.name for column in right}
+        using = [column.name for column in left if column.name in right_names]
+    merged = [_merged(p, name, using[:index], left, right) for index, name in enumerate(using)]
     if not using:
         _on(p, body, items)
     rest = [column for column in left + right if column.name not in using]
@@ -304,7 +309,7 @@ def _merged(p: Nested, name: str, before: list[str], left: list[Output], right: 
         raise Unknowable(f'the type of column "{name}"')
     find_operator(p, ["="], left_column.type, right_column.type, -1)
 
-    def refuse(first: int, second: int, at: int) -> ServerError:
+    def refuse(first: int, second: int, index: int) -> ServerError:
         names = p.type_name(first), p.type_name(second)
         return p.error(
             "42804", TYPES_UNMATCHED, None, "types-unmatched", what="JOIN/USING", one=names[0], other=names[1]

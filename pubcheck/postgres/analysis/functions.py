@@ -111,8 +111,8 @@ class _Signature:
         p, names, types, argument_names = self._parts
         first = len(types) - len(argument_names)
         shown = [
-            (f"{argument_names[at - first]} => " if at >= first else "") + p.type_name(oid)
-            for at, oid in enumerate(types)
+            (f"{argument_names[index - first]} => " if index >= first else "") + p.type_name(oid)
+            for index, oid in enumerate(types)
         ]
         return f"{'.'.join(names)}({', '.join(shown)})"
 
@@ -288,7 +288,7 @@ def _build_call(
             raise p.error("42P13", "aggregates cannot return sets", location)
         p.take_set(location)
     if proc.kind != "f":
-        others = _check_aggregation(p, names, args, proc, call, location)
+        other_arguments = _check_aggregation(p, names, args, proc, call, location)
         over = bool(call.get("over"))
         if type(p) is ParseState:
             sqlstate, construct = ("42P20", "window functions") if over else ("42803", "aggregate functions")
@@ -297,7 +297,11 @@ def _build_call(
 
         assert isinstance(p, Nested)
         expr = Expr("WindowFunc" if over else "Aggref", result, args, location, functions=(proc.oid,))
-        return aggregates.place_window(p, expr, call["over"]) if over else aggregates.place_aggregate(p, expr, others)
+        return (
+            aggregates.place_window(p, expr, call["over"])
+            if over
+            else aggregates.place_aggregate(p, expr, other_arguments)
+        )
     form = SQL_SYNTAX if call.get("funcformat") == "COERCE_SQL_SYNTAX" else EXPLICIT_CALL
     return Expr("FuncExpr", result, args, location, functions=(proc.oid,), form=form)
 
@@ -306,7 +310,7 @@ def _gather(p: ParseState, args: list[Expr], first: int) -> list[Expr]:
     """The arguments from ``first`` on as the array that a variadic function takes."""
     rest = args[first:]
     array = p.cache.array_type(rest[0].type)
-    place = min((at for at in map(location_of, rest) if at >= 0), default=-1)
+    place = min((position for position in map(location_of, rest) if position >= 0), default=-1)
     if not array:
         raise p.error("42704", f"could not find array type for data type {p.type_name(rest[0].type)}", place)
     return [*args[:first], Expr("ArrayExpr", array, rest, place)]
@@ -390,9 +394,9 @@ def _project_record(p: ParseState, name: str, value: Expr, location: int) -> Exp
         fields = [(f"f{number}", field.type, field.typmod) for number, field in enumerate(value.args, 1)]
     elif value.node == "FuncExpr":
         row = p.cache.proc(value.functions[0])
-        outputs = [at for at, mode in enumerate(row.modes) if mode in "obt"]
+        outputs = [index for index, mode in enumerate(row.modes) if mode in "obt"]
         names, types = row.argument_names or ("",) * len(row.modes), p.cache.parameter_types(row)
-        fields = [(names[at] or f"column{number}", types[at], -1) for number, at in enumerate(outputs, 1)]
+        fields = [(names[index] or f"column{number}", types[index], -1) for number, index in enumerate(outputs, 1)]
     else:
         return None
     for number, (field, oid, typmod) in enumerate(fields, 1):

@@ -264,8 +264,8 @@ def _missing_item(p: Nested, name: str, location: int) -> ServerError:
     for level in levels(p):
         entries = level.entries if isinstance(level, Nested) else [top_item(level)]
         for item in entries:
-            same = relation is not None and item.relation is not None and item.relation.oid == relation.oid
-            if hidden is None and (same or item.name == name):
+            same_relation = relation is not None and item.relation is not None and item.relation.oid == relation.oid
+            if hidden is None and (same_relation or item.name == name):
                 hidden = item
     if hidden is None:
         message = 'missing FROM-clause entry for table "{name}"'

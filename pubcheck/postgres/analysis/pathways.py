@@ -114,15 +114,15 @@ def common_type(cache: SysCache, types: Sequence[int], refuse: Callable[[int, in
         return first
     chosen, _ = cache.base_type(first)
     row = cache.type(chosen)
-    for at, oid in enumerate(types):
+    for index, oid in enumerate(types):
         candidate, _ = cache.base_type(oid)
         if candidate in (UNKNOWN, chosen):
             continue
-        other = cache.type(candidate)
+        candidate_row = cache.type(candidate)
         if chosen == UNKNOWN:
-            chosen, row = candidate, other
-        elif other.category != row.category:
-            error = refuse(chosen, candidate, at)
+            chosen, row = candidate, candidate_row
+        elif candidate_row.category != row.category:
+            error = refuse(chosen, candidate, index)
             if error is None:
                 return 0
             raise error
@@ -131,5 +131,5 @@ def common_type(cache: SysCache, types: Sequence[int], refuse: Callable[[int, in
             and can_coerce(cache, chosen, candidate, "i")
             and not can_coerce(cache, candidate, chosen, "i")
         ):
-            chosen, row = candidate, other
+            chosen, row = candidate, candidate_row
     return TEXT if chosen == UNKNOWN else chosen

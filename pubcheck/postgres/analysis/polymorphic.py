@@ -265,7 +265,7 @@ class _Binding:
             raise self._error(f"type matched to anycompatiblenonarray is an array type: {self._name(self.common_type)}")
 
     def _common_type(self) -> int:
-        def refuse(first: int, second: int, at: int) -> ServerError:
+        def refuse(first: int, second: int, index: int) -> ServerError:
             return self._error(
                 TYPES_UNMATCHED, key="types-unmatched", what="argument", one=self._name(first), other=self._name(second)
             )
@@ -288,14 +288,14 @@ class _Binding:
             self.common_type = TEXT
         targets = [
             self._stands_for(declared)
-            if declared in COMPATIBLE_FAMILY or (declared in SIMPLE_FAMILY and self._literal(at))
+            if declared in COMPATIBLE_FAMILY or (declared in SIMPLE_FAMILY and self._literal(index))
             else declared
-            for at, declared in enumerate(self.declared)
+            for index, declared in enumerate(self.declared)
         ]
         return targets, self._stands_for(self.result)
 
-    def _literal(self, at: int) -> bool:
-        return at < len(self.actual) and self.actual[at] == UNKNOWN
+    def _literal(self, index: int) -> bool:
+        return index < len(self.actual) and self.actual[index] == UNKNOWN
 
     def _stands_for(self, declared: int) -> int:
         if declared in _ELEMENTS:

@@ -49,8 +49,8 @@ def _fields(p: ParseState, value: Expr, location: int) -> list[Expr]:
         return [column_var(p, column, location) for column in p.relation.live()]
     if value.node == "RowExpr" and value.type == RECORD:
         return [
-            Expr("FieldSelect", field.type, [value], typmod=field.typmod, value=at)
-            for at, field in enumerate(value.args, 1)
+            Expr("FieldSelect", field.type, [value], typmod=field.typmod, value=number)
+            for number, field in enumerate(value.args, 1)
         ]
     if value.type == RECORD:
         raise Unknowable("the columns of a record", location)

@@ -190,7 +190,7 @@ def _tree(p: Nested, body: Node, recursive: tuple[str, list[str]] | None = None)
         return None
     construct = body["op"].removeprefix("SETOP_")
     if len(left) != len(right):
-        place = next((at for at in (expr_location(target.expr) for target in right) if at >= 0), -1)
+        place = next((position for position in (expr_location(target.expr) for target in right) if position >= 0), -1)
         raise p.error("42601", f"each {construct} query must have the same number of columns", place)
     targets: list[Target] = []
     for left_target, right_target in zip(left, right, strict=True):
@@ -237,7 +237,7 @@ def _values(p: Nested, body: Node) -> list[Target] | None:
         p.clause = "VALUES"
         items = [p.transform(item) for item in row["List"].get("items", ())]
         if rows and len(items) != len(rows[0]):
-            place = next((at for at in map(expr_location, items) if at >= 0), -1)
+            place = next((position for position in map(expr_location, items) if position >= 0), -1)
             raise p.error("42601", "VALUES lists must all be the same length", place)
         rows.append(items)
         p.analysed += items
@@ -260,10 +260,10 @@ def _values(p: Nested, body: Node) -> list[Target] | None:
 def with_clause(p: Nested, clause: Node) -> None:
     """transformWithClause, checkWellFormedRecursion, analyzeCTE."""
     parts = [item["CommonTableExpr"] for item in clause["ctes"]]
-    for at, part in enumerate(parts):
-        for other in parts[at + 1 :]:
-            if other["ctename"] == part["ctename"]:
-                name, place = part["ctename"], other.get("location", -1)
+    for index, part in enumerate(parts):
+        for later_part in parts[index + 1 :]:
+            if later_part["ctename"] == part["ctename"]:
+                name, place = part["ctename"], later_part.get("location", -1)
                 raise p.error("42712", f'WITH query name "{name}" specified more than once', place)
     for part in parts:
         if clause.get("recursive"):

@@ -76,8 +76,8 @@ def check_simple(p: ParseState, expr: Expr) -> Refusal | None:
 
     Raises Unknowable where that depends on an unknown function or collation.
     """
-    for at in nodes(expr):
-        refusal = _check(p, at)
+    for node in nodes(expr):
+        refusal = _check(p, node)
         if refusal is not None:
             return refusal
     return None

@@ -67,7 +67,7 @@ def _target(p: Nested, node: Node, targets: list[Target], clause: str) -> Target
         name, location = reference["fields"][0]["String"]["sval"], reference.get("location", -1)
         if clause != "GROUP BY" or column_named(p, name, location, local=True) is None:
             fitting = [target for target in targets if not target.junk and target.name == name]
-            if any(not same(fitting[0].expr, other.expr) for other in fitting[1:]):
+            if any(not same(fitting[0].expr, fitting_target.expr) for fitting_target in fitting[1:]):
                 raise p.error("42702", f'{clause} "{name}" is ambiguous', location)
             if fitting:
                 return fitting[0]
@@ -168,9 +168,9 @@ def limit(p: Nested, node: Node, clause: str, ties: bool = False) -> None:
     """LIMIT or OFFSET (transformLimitClause)."""
     p.clause = clause
     expr = coerce_to_specific_type(p, p.transform(node), INT8, clause)
-    for at in nodes(expr):
-        if at.node == "Var" and level_of(at, p) is p:
-            raise p.error("42P10", f"argument of {clause} must not contain variables", at.location)
+    for inner in nodes(expr):
+        if inner.node == "Var" and level_of(inner, p) is p:
+            raise p.error("42P10", f"argument of {clause} must not contain variables", inner.location)
     if ties and "A_Const" in node and node["A_Const"].get("isnull"):
         raise p.error("22004", "row count cannot be null in FETCH FIRST ... WITH TIES clause")
 

@@ -32,9 +32,9 @@ def xml_expression(p: ParseState, body: Node) -> Expr:
     args = _named(p, body, construct)
     named = len(args)
     types = _ARGUMENTS[construct]
-    for at, argument in enumerate(body.get("args", ())):
+    for index, argument in enumerate(body.get("args", ())):
         value = p.transform(argument)
-        target = types[min(at, len(types) - 1)]
+        target = types[min(index, len(types) - 1)]
         if target == BOOL:
             value = coerce_to_boolean(p, value, construct)
         elif target:

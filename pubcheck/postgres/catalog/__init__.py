@@ -130,13 +130,13 @@ class Catalog(CatalogTables):
         """Whether anything except roles was created."""
         return bool(self.relation_names or self.publications or self.types or self.procs)
 
-    def share_roles(self, other: Catalog) -> None:
+    def share_roles(self, neighbour: Catalog) -> None:
         """Take over the roles and the names of databases from another database of the same server."""
         shared = ("roles", "role_names", "databases")
-        for mine, theirs in ((getattr(self, name), getattr(other, name)) for name in shared):
+        for mine, theirs in ((getattr(self, name), getattr(neighbour, name)) for name in shared):
             mine.clear()
             mine.update(theirs)
-        self._next_oid = max(self._next_oid, other._next_oid)
+        self._next_oid = max(self._next_oid, neighbour._next_oid)
 
     def add_role(self, row: Role) -> None:
         self.roles.put(row.oid, row)

@@ -203,14 +203,14 @@ class CatalogTables:
     def first_attempt(self, key: tuple[int, str, str | None, str]) -> int:
         """The first number that may make a name free, of those that the server tries one after the other for a (schema,
         first part, second part, label): all lower ones are taken."""
-        now = (
+        state = (
             self.journal.undos,
             self.relation_names.removals,
             self.constraint_names.removals,
             self.constraints.removals,
         )
-        if now != self._attempts_at:
-            self._attempts, self._attempts_at = {}, now
+        if state != self._attempts_at:
+            self._attempts, self._attempts_at = {}, state
         return self._attempts.get(key, 0)
 
     def failed_attempt(self, key: tuple[int, str, str | None, str], number: int) -> None:

@@ -34,8 +34,8 @@ def rename_columns(tree: Any, old: str | None = None, new: str = "") -> Any:
     root = [tree]
     work: list[tuple[Any, Any]] = [(root, 0)]
     while work:
-        holder, at = work.pop()
-        value = holder[at]
+        holder, position = work.pop()
+        value = holder[position]
         if type(value) is dict:
             copy: Any = dict(value)
             parts: Any = value.items()
@@ -43,7 +43,7 @@ def rename_columns(tree: Any, old: str | None = None, new: str = "") -> Any:
             copy, parts = list(value), enumerate(value)
         else:
             continue
-        holder[at] = copy
+        holder[position] = copy
         for key, part in parts:
             if key == "ColumnRef":
                 copy[key] = _reference(part, old, new)

@@ -233,13 +233,13 @@ def _add_foreign_key(session: Session, relation: int, node: Node, recurse: bool)
         validated=not node.get("skip_validation", False),
     )
     catalog.add_constraint(constraint)
-    this = (CONSTRAINT, constraint.oid, 0)
+    depender = (CONSTRAINT, constraint.oid, 0)
     for key in keys:
-        catalog.depend(this, (RELATION, relation, key), AUTO)
+        catalog.depend(depender, (RELATION, relation, key), AUTO)
     for key in referenced or (0,):
-        catalog.depend(this, (RELATION, target.oid, key), NORMAL)
+        catalog.depend(depender, (RELATION, target.oid, key), NORMAL)
     if index:
-        catalog.depend(this, (RELATION, index, 0), NORMAL)
+        catalog.depend(depender, (RELATION, index, 0), NORMAL)
     if row.kind == "p":
         for child in catalog.descendants(relation)[1:]:
             _clone_to_partition(session, constraint, names, child)

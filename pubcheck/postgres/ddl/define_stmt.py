@@ -115,12 +115,12 @@ def create_aggregate(session: Session, node: Node) -> None:
         argument_names=tuple(parameter_names),
     )
     row = enter_proc(session, row, replace_existing=node.get("replace", False))
-    this = (PROC, row.oid, 0)
+    depender = (PROC, row.oid, 0)
     for oid in {*arguments, returns, state_type}:
-        catalog.depend(this, (TYPE, oid, 0), NORMAL)
+        catalog.depend(depender, (TYPE, oid, 0), NORMAL)
     for function in (step, final):
         if function is not None:
-            catalog.depend(this, (PROC, function.oid, 0), NORMAL)
+            catalog.depend(depender, (PROC, function.oid, 0), NORMAL)
 
 
 def create_operator(session: Session, node: Node) -> None:
@@ -176,13 +176,13 @@ def create_operator(session: Session, node: Node) -> None:
                 catalog.operators.put(negator_oid, replace(negated, negator=row.oid))
     catalog.forget_dependencies((OPERATOR, row.oid))
     catalog.add_operator(row)
-    this = (OPERATOR, row.oid, 0)
-    depend_on_schema(session, this, namespace)
+    depender = (OPERATOR, row.oid, 0)
+    depend_on_schema(session, depender, namespace)
     for oid in {left, right}:
-        catalog.depend(this, (TYPE, oid, 0), NORMAL)
+        catalog.depend(depender, (TYPE, oid, 0), NORMAL)
     if function is not None:
-        catalog.depend(this, (PROC, function.oid, 0), NORMAL)
-        catalog.depend(this, (TYPE, function.returns, 0), NORMAL)
+        catalog.depend(depender, (PROC, function.oid, 0), NORMAL)
+        catalog.depend(depender, (TYPE, function.returns, 0), NORMAL)
 
 
 def _other_operator(session: Session, parts: list[str], row: Operator, operands: tuple[int, int]) -> int | None:

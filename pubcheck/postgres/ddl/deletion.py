@@ -244,11 +244,11 @@ def _report(session: Session, targets: list[_Entry], objects: Sequence[Object], 
     for entry in targets:
         if entry.flags & _IS_PART and not entry.flags & _PARTITION and not _table_of(session, entry.target) & going:
             _refuse_part(session, entry.target, entry.dependee or entry.target)
-    asked = [entry for entry in reversed(targets) if not entry.flags & (_ORIGINAL | _SUBOBJECT | _WITHOUT_ASKING)]
-    if not asked:
+    cascaded = [entry for entry in reversed(targets) if not entry.flags & (_ORIGINAL | _SUBOBJECT | _WITHOUT_ASKING)]
+    if not cascaded:
         return
-    reported = asked[:MAX_REPORTED]
-    unreported = len(asked) - len(reported)
+    reported = cascaded[:MAX_REPORTED]
+    unreported = len(cascaded) - len(reported)
     if cascade:
         lines = [f"drop cascades to {describe(session, entry.target)}" for entry in reported]
     else:
@@ -260,18 +260,20 @@ def _report(session: Session, targets: list[_Entry], objects: Sequence[Object], 
         lines.append(f"and {unreported} other object{'s' if unreported > 1 else ''} (see server log for list)")
     detail = "\n".join(lines)
     if cascade:
-        many = f"drop cascades to {len(asked)} other objects DETAIL: {detail}"
-        session.notices.append(lines[0] if len(asked) == 1 else many)
+        many = f"drop cascades to {len(cascaded)} other objects DETAIL: {detail}"
+        session.notices.append(lines[0] if len(cascaded) == 1 else many)
         return
     arguments: dict[str, str] = {}
     if len(objects) == 1:
         message, arguments["dropped"] = _DEPENDED_ON, describe(session, objects[0])
     else:
         message = "cannot drop desired object(s) because other objects depend on them"
-    kept = [session.catalog.relations.get(entry.target[1]) if entry.target[0] == RELATION else None for entry in asked]
-    if all(row is not None and not row.seen for row in kept):
-        session.rests_on(*filter(None, kept))  # whatever depends on it is perhaps not there
-    member = next((entry for entry in asked if entry.target[0] == PUBLICATION_REL), None)
+    kept_tables = [
+        session.catalog.relations.get(entry.target[1]) if entry.target[0] == RELATION else None for entry in cascaded
+    ]
+    if all(row is not None and not row.seen for row in kept_tables):
+        session.rests_on(*filter(None, kept_tables))  # whatever depends on it is perhaps not there
+    member = next((entry for entry in cascaded if entry.target[0] == PUBLICATION_REL), None)
     key = "object-in-publication"
     kind, oid, number = objects[0]
     if len(objects) == 1 and kind == RELATION and number:
@@ -287,8 +289,8 @@ def _report(session: Session, targets: list[_Entry], objects: Sequence[Object], 
         **arguments,
     )
     if member is not None:
-        if all(entry.target[0] == PUBLICATION_REL for entry in asked):
-            session.doubt_members(entry.target[1] for entry in asked)
+        if all(entry.target[0] == PUBLICATION_REL for entry in cascaded):
+            session.doubt_members(entry.target[1] for entry in cascaded)
         row = session.catalog.publication_rels[member.target[1]]
         error.publication = session.catalog.publications[row.publication].name
         relation = session.catalog.relations.get(row.relation)

@@ -127,13 +127,13 @@ def create_function(session: Session, node: Node) -> None:
         row = replace(row, raises=_raises(options))
     row = enter_proc(session, row, replace_existing=node.get("replace", False))
     _keep_body(session, node, row, options)
-    this = (PROC, row.oid, 0)
+    depender = (PROC, row.oid, 0)
     for oid in {*types, returns}:
-        catalog.depend(this, (TYPE, oid, 0), NORMAL)
+        catalog.depend(depender, (TYPE, oid, 0), NORMAL)
     if "sql_body" in node:
         _refuse_utilities(session, node["sql_body"])
         for relation in relations_named(session, node["sql_body"]):
-            catalog.depend(this, (RELATION, relation, 0), NORMAL)
+            catalog.depend(depender, (RELATION, relation, 0), NORMAL)
 
 
 def _keep_body(session: Session, node: Node, row: Proc, options: dict[str, Any]) -> None:
@@ -272,7 +272,7 @@ def _speaks_of_publications(session: Session, call: Node) -> bool:
     mentioned = names(call["funcname"])
     mentioned += [body["sval"].get("sval", "") for _, body in find(call.get("args", []), "A_Const") if "sval" in body]
     publications = session.catalog.publication_names
-    return any("publication" in each.lower() or each in publications for each in mentioned)
+    return any("publication" in name.lower() or name in publications for name in mentioned)
 
 
 def _doubt_named(session: Session, call: Node) -> None:
@@ -376,8 +376,8 @@ def _updated(settings: tuple[Node, ...], clause: Node) -> tuple[Node, ...]:
     """A function's SET clauses after another one, or a RESET (update_proconfig_value)."""
     if clause["kind"] == "VAR_RESET_ALL":
         return ()
-    kept = tuple(node for node in settings if node["name"] != clause["name"])
-    return kept if clause["kind"] in ("VAR_RESET", "VAR_SET_DEFAULT") else (*kept, clause)
+    remaining = tuple(node for node in settings if node["name"] != clause["name"])
+    return remaining if clause["kind"] in ("VAR_RESET", "VAR_SET_DEFAULT") else (*remaining, clause)
 
 
 def create_cast(session: Session, node: Node) -> None:
@@ -416,11 +416,11 @@ def create_cast(session: Session, node: Node) -> None:
         "f" if "func" in node else "i" if node.get("inout") else "b",
     )
     catalog.casts.put(cast.oid, cast)
-    this = (CAST, cast.oid, 0)
+    depender = (CAST, cast.oid, 0)
     for oid in (source, target):
-        catalog.depend(this, (TYPE, oid, 0), NORMAL)
+        catalog.depend(depender, (TYPE, oid, 0), NORMAL)
     if function is not None:
-        catalog.depend(this, (PROC, function.oid, 0), NORMAL)
+        catalog.depend(depender, (PROC, function.oid, 0), NORMAL)
 
 
 def _check_cast_function(session: Session, function: Proc, source: int, target: int) -> None:

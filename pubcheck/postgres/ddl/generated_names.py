@@ -49,13 +49,13 @@ def choose_relation_name(
     catalog: Catalog, namespace: int, first: str, second: str | None, label: str, *, constraint: bool
 ) -> str:
     """A relation name that is free in a schema, and free as a constraint's name too where it is to be one."""
-    names, taken = catalog.relation_names, catalog.constraint_taken
+    names, is_constraint_name = catalog.relation_names, catalog.constraint_taken
     key = (namespace, first, second, label)
     for attempt in count(catalog.first_attempt(key)):
         name = make_object_name(first, second, f"{label}{attempt or ''}")
         if (namespace, name) in names:
             catalog.failed_attempt(key, attempt)
-        elif not (constraint and taken(namespace, name)):
+        elif not (constraint and is_constraint_name(namespace, name)):
             return name
     raise AssertionError  # count() does not end
 

@@ -226,12 +226,12 @@ def _constraint(session: Session, relation: Relation, spec: IndexSpec, name: str
 def _depend(session: Session, relation: Relation, spec: IndexSpec, index: Index, constraint: Constraint | None) -> None:
     """What goes when a column, the table or the constraint goes (index_create, CreateConstraintEntry)."""
     catalog = session.catalog
-    this = (RELATION, index.oid, 0)
+    depender = (RELATION, index.oid, 0)
     numbers = {number for number in (*index.keys, *index.included) if number}
-    holder = this
+    holder = depender
     if constraint is not None:
         holder = (CONSTRAINT, constraint.oid, 0)
-        catalog.depend(this, holder, INTERNAL)
+        catalog.depend(depender, holder, INTERNAL)
     if spec.where is not None or index.expressions:
         row = catalog.relations[relation.oid]
         for mentioned in _mentioned(spec.elements, spec.where):
@@ -241,11 +241,11 @@ def _depend(session: Session, relation: Relation, spec: IndexSpec, index: Index,
     for number in numbers:
         catalog.depend(holder, (RELATION, relation.oid, number), AUTO)
     for function in functions_called(session, list(index.trees)):
-        catalog.depend(this, (PROC, function, 0), NORMAL)
+        catalog.depend(depender, (PROC, function, 0), NORMAL)
     if not numbers:
         catalog.depend(holder, (RELATION, relation.oid, 0), AUTO)
     if spec.parent:
-        catalog.depend(this, (RELATION, spec.parent, 0), PARTITION)
+        catalog.depend(depender, (RELATION, spec.parent, 0), PARTITION)
         if constraint is not None and spec.parent_constraint:
             catalog.depend(holder, (CONSTRAINT, spec.parent_constraint, 0), PARTITION)
 

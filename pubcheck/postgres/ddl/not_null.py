@@ -30,7 +30,7 @@ def name_constraints(session: Session, row: Relation) -> tuple[Column, ...]:
     catalog = session.catalog
     used: set[str] = set()
     columns = list(row.columns)
-    taken = catalog.constraint_names
+    names_in_use = catalog.constraint_names
     constraints = [
         (column.constraint or _PLAIN, position) for position, column in enumerate(columns) if column.not_null
     ]
@@ -46,7 +46,12 @@ def name_constraints(session: Session, row: Relation) -> tuple[Column, ...]:
             name = ""
         if not name:
             name = f"{row.name}_{column.name}_not_null"
-            if len(name) > NAME_BYTES or not name.isascii() or name in used or (row.namespace, name) in taken.groups:
+            if (
+                len(name) > NAME_BYTES
+                or not name.isascii()
+                or name in used
+                or (row.namespace, name) in names_in_use.groups
+            ):
                 name = choose_constraint_name(catalog, row.namespace, row.name, column.name, "not_null", used)
         if held.no_inherit and row.kind == "p":
             raise ServerError("0A000", "not-null constraints on partitioned tables cannot be NO INHERIT")
@@ -54,7 +59,7 @@ def name_constraints(session: Session, row: Relation) -> tuple[Column, ...]:
         columns[position] = replace(
             column, constraint=replace(held, name=name) if held is not _PLAIN else NotNull(name)
         )
-        taken.add((row.namespace, name), row.oid)
+        names_in_use.add((row.namespace, name), row.oid)
     return tuple(columns) if used else row.columns
 
 

@@ -252,10 +252,10 @@ def find_proc(session: Session, kind: str, node: Node, *, missing_ok: bool = Fal
         return None
     if rows[0].kind not in expected:
         descriptions = {"f": "a function", "w": "a function", "p": "a procedure", "a": "an aggregate function"}
-        asked = {"OBJECT_FUNCTION": "a function", "OBJECT_PROCEDURE": "a procedure", "OBJECT_AGGREGATE": "an aggregate"}
+        kinds = {"OBJECT_FUNCTION": "a function", "OBJECT_PROCEDURE": "a procedure", "OBJECT_AGGREGATE": "an aggregate"}
         if kind == "OBJECT_FUNCTION" and rows[0].kind == "a":
             raise ServerError("42809", f'"{parts[-1]}" is {descriptions["a"]}')
-        raise ServerError("42809", f"{parts[-1]} is not {asked.get(kind, 'a function')}")
+        raise ServerError("42809", f"{parts[-1]} is not {kinds.get(kind, 'a function')}")
     return rows[0]
 
 

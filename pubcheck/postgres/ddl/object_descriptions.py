@@ -204,8 +204,8 @@ def format_procedure(session: Session, oid: int) -> str:
     arguments = ",".join(format_type(session, argument) for argument in row.arguments)
     visible = False
     for namespace in session.path:
-        same = (catalog.procs[proc] for proc in catalog.proc_names.get((namespace, row.name)))
-        if namespace == row.namespace or any(proc.arguments == row.arguments for proc in same):
+        namesakes = (catalog.procs[proc] for proc in catalog.proc_names.get((namespace, row.name)))
+        if namespace == row.namespace or any(proc.arguments == row.arguments for proc in namesakes):
             visible = namespace == row.namespace
             break
     name = quote(session, row.name) if visible else f"{_schema(session, row.namespace)}.{quote(session, row.name)}"

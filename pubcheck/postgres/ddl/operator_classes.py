@@ -73,23 +73,23 @@ def create_class(session: Session, node: Node) -> None:
                 if number == _COMPARISON:
                     functions.append((*_compared(session, member, data_type), proc.oid))
     method = _METHODS.get(node["amname"], "")
-    kept: tuple[OperatorClass, ...] = catalog.settings.get(OPERATOR_CLASSES, ())
+    classes: tuple[OperatorClass, ...] = catalog.settings.get(OPERATOR_CLASSES, ())
     default = bool(node.get("isDefault") and method and data_type)
     if default and (
         (method, data_type) in session.syscache.builtin.default_classes()
-        or any((operator_class.method, operator_class.type) == (method, data_type) for operator_class in kept)
+        or any((operator_class.method, operator_class.type) == (method, data_type) for operator_class in classes)
     ):
         shown = format_type(session, data_type)
         raise ServerError("42710", f'could not make operator class "{name}" be default for type {shown}')
     row = _enter(session, "operator class", namespace, name)
-    this = (OTHER, row.oid, 0)
+    depender = (OTHER, row.oid, 0)
     for target in dict.fromkeys(used):
-        catalog.depend(this, target, NORMAL)
+        catalog.depend(depender, target, NORMAL)
     if family:
-        catalog.depend(this, (OTHER, family, 0), AUTO)
+        catalog.depend(depender, (OTHER, family, 0), AUTO)
     if default:
         new_class = OperatorClass(row.oid, method, data_type, tuple(operators), tuple(functions))
-        catalog.settings.put(OPERATOR_CLASSES, (*kept, new_class))
+        catalog.settings.put(OPERATOR_CLASSES, (*classes, new_class))
 
 
 def _require_superuser(session: Session, kind: str) -> None:

@@ -209,12 +209,18 @@ class TakenBounds(Struct):
 
     def _is_free(self, modulus: int, remainder: int) -> bool:
         """Whether the moduli are factors of each other and no row has both this remainder and that of a partition."""
-        for taken_modulus, taken in self.remainders.items():
+        for taken_modulus, taken_remainders in self.remainders.items():
             smaller, larger = sorted((modulus, taken_modulus))
             if larger % smaller:
                 return False
-            same = range(remainder, taken_modulus, modulus) if taken_modulus > modulus else (remainder % taken_modulus,)
-            if not taken.isdisjoint(same if len(same) < len(taken) else [n for n in taken if n in same]):
+            overlapping = (
+                range(remainder, taken_modulus, modulus) if taken_modulus > modulus else (remainder % taken_modulus,)
+            )
+            if not taken_remainders.isdisjoint(
+                overlapping
+                if len(overlapping) < len(taken_remainders)
+                else [n for n in taken_remainders if n in overlapping]
+            ):
                 return False
         return True
 

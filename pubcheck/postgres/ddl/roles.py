@@ -286,8 +286,8 @@ def _reaches(session: Session, role: Role, target: int) -> bool:
 
 
 def _with(roles: tuple[int, ...], role: int, present: bool) -> tuple[int, ...]:
-    others = tuple(oid for oid in roles if oid != role)
-    return (*others, role) if present else others
+    remaining = tuple(oid for oid in roles if oid != role)
+    return (*remaining, role) if present else remaining
 
 
 def _remove_member(session: Session, role: int, member: int) -> None:

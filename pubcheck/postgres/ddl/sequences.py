@@ -76,9 +76,9 @@ def _owned_by(session: Session, row: Relation, node: Node) -> None:
     owner = next((o["DefElem"] for o in node.get("options", ()) if o["DefElem"]["defname"] == "owned_by"), None)
     if owner is None:
         return
-    catalog, this = session.catalog, (RELATION, row.oid, 0)
+    catalog, sequence = session.catalog, (RELATION, row.oid, 0)
     path = [part["String"]["sval"] for part in owner["arg"]["List"]["items"]]
-    former = [entry for entry in catalog.dependencies.get(this[:2]) if entry[0][0] == RELATION]
+    former = [entry for entry in catalog.dependencies.get(sequence[:2]) if entry[0][0] == RELATION]
     if any(how == INTERNAL for _, (_, _, how) in former):
         raise ServerError("0A000", "cannot change ownership of identity sequence")
     if len(path) == 1:
@@ -100,9 +100,9 @@ def _owned_by(session: Session, row: Relation, node: Node) -> None:
         if table.namespace != row.namespace and table.seen and row.seen:
             raise ServerError("55000", "sequence must be in same schema as table it is linked to")
         target = (RELATION, table.oid, require_column(session, table.oid, column_name).number)
-    catalog.forget_dependencies(this[:2], how=AUTO)
+    catalog.forget_dependencies(sequence[:2], how=AUTO)
     if target is not None:
-        catalog.depend(this, target, AUTO)
+        catalog.depend(sequence, target, AUTO)
 
 
 def sequences_used(session: Session, expression: Node | None) -> Iterable[Relation | None]:

@@ -248,13 +248,13 @@ def create_statistics(session: Session, node: Node) -> None:
     _refuse_elements(session, relation, node, elements)
     row = Other(catalog.new_oid(), "statistics object", name, namespace, session.setting("role"))
     catalog.add_other(row)
-    this = (OTHER, row.oid, 0)
-    depend_on_schema(session, this, namespace)
+    depender = (OTHER, row.oid, 0)
+    depend_on_schema(session, depender, namespace)
     mentioned = [element["name"] for element in elements if "name" in element]
     mentioned += column_names([element["expr"] for element in elements if "expr" in element])
     _depend_on_columns(session, row, relation, mentioned, AUTO)
     if not mentioned:
-        catalog.depend(this, (RELATION, relation.oid, 0), AUTO)
+        catalog.depend(depender, (RELATION, relation.oid, 0), AUTO)
 
 
 def _statistics_name(session: Session, relation: Relation, elements: list[Node]) -> str:

@@ -311,8 +311,8 @@ def _new(
 
 def _depend(session: Session, row: Relation, reading: QueryReading) -> None:
     """A view depends on what its query reads, through its rule _RETURN on the server (rewriteDefine.c)."""
-    this = (RELATION, row.oid, 0)
+    depender = (RELATION, row.oid, 0)
     for oid in reading.relations:
-        session.catalog.depend(this, (RELATION, oid, 0), NORMAL)
+        session.catalog.depend(depender, (RELATION, oid, 0), NORMAL)
     for used in reading.uses:
-        session.catalog.depend(this, used, NORMAL)
+        session.catalog.depend(depender, used, NORMAL)

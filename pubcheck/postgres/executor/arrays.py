@@ -50,9 +50,9 @@ def _containing(call: Call) -> Callable[[Array, Array, bool], bool]:
     def contain(left: Array, right: Array, every: bool) -> bool:
         """Whether all (or any) elements of the left are among those of the right."""
         budget.spend(len(left.elements) * len(right.elements))
-        others = [other for other in right.elements if other is not None]
+        right_elements = [right_element for right_element in right.elements if right_element is not None]
         for element in left.elements:
-            contained = element is not None and any(equal(element, other) for other in others)
+            contained = element is not None and any(equal(element, right_element) for right_element in right_elements)
             if contained is not every:
                 return not every
         return every
@@ -97,13 +97,13 @@ def _position(call: Call) -> Function:
         if len(call.expr.args) > 2 and start is None:
             raise evaluation_error("22004", "initial position must not be null")
         lower = array.lowers[0]
-        for at, element in enumerate(array.elements, lower):
-            if len(call.expr.args) > 2 and start is not None and at < start:
+        for index, element in enumerate(array.elements, lower):
+            if len(call.expr.args) > 2 and start is not None and index < start:
                 continue
             if (element is None and value is None) or (
                 element is not None and value is not None and equal(element, value)
             ):
-                return at
+                return index
         return None
 
     return find

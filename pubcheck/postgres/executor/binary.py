@@ -37,22 +37,22 @@ def _substring(value: Any, start: int, length: int | None = None) -> Any:
     return substring(value, start, length)
 
 
-def _byte(value: bytes, at: int) -> int:
-    if not 0 <= at < len(value):
-        raise evaluation_error("2202E", f"index {at} out of valid range, 0..{len(value) - 1}")
-    return value[at]
+def _byte(value: bytes, index: int) -> int:
+    if not 0 <= index < len(value):
+        raise evaluation_error("2202E", f"index {index} out of valid range, 0..{len(value) - 1}")
+    return value[index]
 
 
-def _bit_of_bytes(value: bytes, at: int) -> int:
-    if not 0 <= at < 8 * len(value):
-        raise evaluation_error("2202E", f"index {at} out of valid range, 0..{8 * len(value) - 1}")
-    return value[at // 8] >> (at % 8) & 1
+def _bit_of_bytes(value: bytes, index: int) -> int:
+    if not 0 <= index < 8 * len(value):
+        raise evaluation_error("2202E", f"index {index} out of valid range, 0..{8 * len(value) - 1}")
+    return value[index // 8] >> (index % 8) & 1
 
 
-def _bit(value: str, at: int) -> int:
-    if not 0 <= at < len(value):
-        raise evaluation_error("2202E", f"bit index {at} out of valid range (0..{len(value) - 1})")
-    return int(value[at])
+def _bit(value: str, index: int) -> int:
+    if not 0 <= index < len(value):
+        raise evaluation_error("2202E", f"bit index {index} out of valid range (0..{len(value) - 1})")
+    return int(value[index])
 
 
 def _bitwise(operation: Callable[[bool, bool], bool], word: str) -> Function:
@@ -126,7 +126,7 @@ def _encode(value: bytes, kind: str) -> str:
         from base64 import b64encode
 
         text = b64encode(value).decode()
-        return "\n".join(text[at : at + 76] for at in range(0, len(text), 76))
+        return "\n".join(text[start : start + 76] for start in range(0, len(text), 76))
     if word == "escape":
         return "".join("\\\\" if byte == 92 else chr(byte) if 0 < byte < 128 else f"\\{byte:03o}" for byte in value)
     raise evaluation_error("22023", f'unrecognized encoding: "{kind}"')

@@ -41,9 +41,9 @@ def _changed(context: Context, collation: int, text: str, change: Callable[[str]
     if max(text) > _LAST_CERTAIN:
         raise Unknowable("the case of letters beyond Cyrillic")
     changed = [(char, change(char)) for char in text]
-    if any(char in "İıſß\u0149\u01f0\u0390\u03b0ς" or len(other) != 1 for char, other in changed):
+    if any(char in "İıſß\u0149\u01f0\u0390\u03b0ς" or len(changed_char) != 1 for char, changed_char in changed):
         raise Unknowable("the case of letters that have no single counterpart")
-    return "".join(other for _, other in changed)
+    return "".join(changed_char for _, changed_char in changed)
 
 
 def lower(context: Context, collation: int, text: str) -> str:

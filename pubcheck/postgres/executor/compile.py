@@ -159,8 +159,8 @@ class Builder:
             raise Unknowable("whether a length coercion is left out")
         if self.context.major < 17 or name not in ("range_contains_elem", "elem_contained_by_range"):
             return None
-        constant, other = args if name == "range_contains_elem" else reversed(args)
-        if not isinstance(constant, Constant) or constant.value is None or isinstance(other, Constant):
+        constant, operand = args if name == "range_contains_elem" else reversed(args)
+        if not isinstance(constant, Constant) or constant.value is None or isinstance(operand, Constant):
             return None
         if constant.value.empty:
             return Constant(False)
@@ -346,13 +346,13 @@ class Builder:
     def _branches(self, args: list[Expr]) -> tuple[list[tuple[Step, Step]], Step]:
         """Return the WHENs that constant conditions leave, and the result if none of them holds."""
         branches: list[tuple[Step, Step]] = []
-        for at in range(0, len(args) - 1, 2):
-            condition = self.build(args[at])
+        for index in range(0, len(args) - 1, 2):
+            condition = self.build(args[index])
             if isinstance(condition, Constant):
                 if condition.value is True:
-                    return branches, self.build(args[at + 1])
+                    return branches, self.build(args[index + 1])
                 continue
-            branches.append((condition, self.build(args[at + 1])))
+            branches.append((condition, self.build(args[index + 1])))
         return branches, self.build(args[-1])
 
     def case_test(self, expr: Expr) -> Step:

@@ -113,7 +113,7 @@ def _assignments(p: Nested, row: Relation, targets: Sequence[Node]) -> None:
 
 def _assign_part(p: Nested, column: Column, several: Node) -> None:
     """One of the columns of SET (a, b) = ROW (...) or a sub-select."""
-    source, at = several["source"], several["colno"] - 1
+    source, index = several["source"], several["colno"] - 1
     parts = source.get("RowExpr", {}).get("args", ())
     if "SubLink" in source:
         inner = Nested(p)
@@ -122,12 +122,12 @@ def _assign_part(p: Nested, column: Column, several: Node) -> None:
             return
         if len(outputs) != several["ncolumns"]:
             raise ServerError("42601", "number of columns does not match number of values")
-        if column.type and not can_coerce(p.cache, outputs[at].type, column.type, "a"):
-            raise _mistyped(p, column, outputs[at].type)
+        if column.type and not can_coerce(p.cache, outputs[index].type, column.type, "a"):
+            raise _mistyped(p, column, outputs[index].type)
     elif parts:
         if len(parts) != several["ncolumns"]:
             raise ServerError("42601", "number of columns does not match number of values")
-        _assign(p, column, parts[at])
+        _assign(p, column, parts[index])
 
 
 def _insert(p: Nested, row: Relation, body: Node) -> None:
@@ -141,9 +141,9 @@ def _insert(p: Nested, row: Relation, body: Node) -> None:
         outputs = analyze_query(Nested(p), {"SelectStmt": source}) or []
         _refuse_number(columns, len(outputs), named="cols" in body and bool(outputs))
         written = [item["ResTarget"]["val"] for item in source.get("targetList", ())]
-        for at, (column, output) in enumerate(zip(columns, outputs, strict=False)):
-            if len(written) == len(outputs) and "A_Const" in written[at]:
-                _assign(p, column, written[at])  # its type is the column's, and text only where nobody asks
+        for index, (column, output) in enumerate(zip(columns, outputs, strict=False)):
+            if len(written) == len(outputs) and "A_Const" in written[index]:
+                _assign(p, column, written[index])  # its type is the column's, and text only where nobody asks
             elif column.type and output.type and not can_coerce(p.cache, output.type, column.type, "a"):
                 raise _mistyped(p, column, output.type)
     conflict = body.get("onConflictClause", {})

@@ -88,9 +88,11 @@ def _choices(column: Column, parts_of_column: list[Expr], hints: Hints, context:
         by_answers.setdefault(answers, candidate)
     if len(by_answers) < 3:
         # The filter's parts do not tell the values apart, or there are none: others may do so together.
-        spare = [extra for extra in candidates if all(extra is not other for other in by_answers.values())]
-        for at, extra in enumerate(spare[: _KINDS - len(by_answers)]):
-            by_answers[("", str(at))] = extra
+        spare = [
+            extra for extra in candidates if all(extra is not kept_candidate for kept_candidate in by_answers.values())
+        ]
+        for index, extra in enumerate(spare[: _KINDS - len(by_answers)]):
+            by_answers[("", str(index))] = extra
     order = sorted(by_answers, key=lambda answers: (-answers.count("true"), answers.count("error"), "null" in answers))
     nulls = [answers for answers in order if by_answers[answers].value is None]
     chosen = [answers for answers in order if by_answers[answers].value is not None][:_KINDS]
@@ -130,14 +132,14 @@ def _parts_by_column(expr: Expr) -> dict[int, list[Expr]]:
     by_column: dict[int, list[Expr]] = {}
     todo = [expr]
     while todo:
-        at = todo.pop()
-        number = read[id(at)]
+        node = todo.pop()
+        number = read[id(node)]
         if number == _NO_COLUMN:
             continue
-        if at.type == oids.BOOL and number != _SEVERAL and at.node != "BoolExpr":
-            by_column.setdefault(number, []).append(at)
+        if node.type == oids.BOOL and number != _SEVERAL and node.node != "BoolExpr":
+            by_column.setdefault(number, []).append(node)
         else:
-            todo.extend(at.args)
+            todo.extend(node.args)
     return {
         number: [part for part in parts if not Hints.tests_a_case(part)][:_PARTS] for number, parts in by_column.items()
     }
@@ -146,12 +148,12 @@ def _parts_by_column(expr: Expr) -> dict[int, list[Expr]]:
 def _columns_read(expr: Expr) -> dict[int, int]:
     """By the id of each node, the one column that is read in it and below it, or ``_NO_COLUMN`` or ``_SEVERAL``."""
     read: dict[int, int] = {}
-    for at in reversed(list(nodes(expr))):  # what is below a node comes before it
-        numbers = {read[id(below)] for below in at.args}
-        if at.node == "Var":
-            numbers.add(at.value)
+    for node in reversed(list(nodes(expr))):  # what is below a node comes before it
+        numbers = {read[id(below)] for below in node.args}
+        if node.node == "Var":
+            numbers.add(node.value)
         numbers.discard(_NO_COLUMN)
-        read[id(at)] = next(iter(numbers), _NO_COLUMN) if len(numbers) < 2 else _SEVERAL
+        read[id(node)] = next(iter(numbers), _NO_COLUMN) if len(numbers) < 2 else _SEVERAL
     return read
 
 
@@ -162,7 +164,7 @@ def _tried(run: Prepared, numbers: list[int], choices: list[list[_Candidate]]) -
     for count, picked in enumerate(_nearest_first([len(kinds) for kinds in choices])):
         if count == _ROWS or all(len(examples[kind]) >= _WANTED for kind in ("true", "false", "null")):
             return _examples(examples, unknown, exhausted=False)
-        row = [kinds[at] for kinds, at in zip(choices, picked, strict=True)]
+        row = [kinds[index] for kinds, index in zip(choices, picked, strict=True)]
         example = Example(tuple([(number, candidate.text) for number, candidate in zip(numbers, row, strict=True)]))
         if example.values in seen:
             continue

@@ -67,11 +67,11 @@ def _elements(value: Any) -> list[Any] | None:
     return None if isinstance(value, dict) else [value]
 
 
-def _element(value: Any, at: int) -> Any:
+def _element(value: Any, index: int) -> Any:
     elements = _elements(value)
-    if elements is None or not -len(elements) <= at < len(elements):
+    if elements is None or not -len(elements) <= index < len(elements):
         return None
-    return elements[at]
+    return elements[index]
 
 
 def _path_index(step: str) -> int | None:
@@ -92,10 +92,10 @@ def _path(value: Any, path: Array) -> Any:
                 return None
             value = value[step]
         elif isinstance(value, list):
-            at = _path_index(step)
-            if at is None or not -len(value) <= at < len(value):
+            index = _path_index(step)
+            if index is None or not -len(value) <= index < len(value):
                 return None
-            value = value[at]
+            value = value[index]
         else:
             return None
     return value
@@ -179,12 +179,16 @@ def _without_keys(value: Any, keys: Array) -> Any:
     return value
 
 
-def _without_element(value: Any, at: int) -> Any:
+def _without_element(value: Any, position: int) -> Any:
     if isinstance(value, dict):
         raise evaluation_error("22023", "cannot delete from object using integer index")
     if not isinstance(value, list):
         raise evaluation_error("22023", "cannot delete from scalar")
-    return [element for index, element in enumerate(value) if index != (at if at >= 0 else at + len(value))]
+    return [
+        element
+        for index, element in enumerate(value)
+        if index != (position if position >= 0 else position + len(value))
+    ]
 
 
 def _cast(kind: str, type_name: str, convert: Callable[[Any], Any]) -> Maker:
@@ -209,18 +213,18 @@ def _cast(kind: str, type_name: str, convert: Callable[[Any], Any]) -> Maker:
 # json.
 
 
-def _skip(text: str, at: int) -> int:
-    while text[at : at + 1] and text[at] in " \t\n\r":
-        at += 1
-    return at
+def _skip(text: str, pos: int) -> int:
+    while text[pos : pos + 1] and text[pos] in " \t\n\r":
+        pos += 1
+    return pos
 
 
-def _string(text: str, at: int) -> tuple[str, int]:
+def _string(text: str, pos: int) -> tuple[str, int]:
     """Return the decoded string whose opening quote is at an offset, and its end."""
     from json import decoder
 
     scan: Callable[[str, int, bool], tuple[str, int]] = vars(decoder)["scanstring"]
-    decoded, end = scan(text, at + 1, True)
+    decoded, end = scan(text, pos + 1, True)
     if "\0" in decoded:
         raise evaluation_error("22P05", "unsupported Unicode escape sequence", "\\u0000 cannot be converted to text.")
     if any("\ud800" <= char <= "\udfff" for char in decoded):
@@ -231,32 +235,32 @@ def _string(text: str, at: int) -> tuple[str, int]:
 _SCALAR = re.compile(r"[^\s,\]}]+")
 
 
-def _end(text: str, at: int) -> int:
+def _end(text: str, pos: int) -> int:
     """Return the end of the value that begins at an offset."""
     depth = 0
     while True:
-        at = _skip(text, at)
-        char = text[at]
+        pos = _skip(text, pos)
+        char = text[pos]
         if char == '"':
-            match = _QUOTED.match(text, at)
+            match = _QUOTED.match(text, pos)
             assert match is not None
-            at = match.end()
+            pos = match.end()
         elif char in "[{":
             depth += 1
-            at += 1
+            pos += 1
             continue
         elif char in "]}":
             depth -= 1
-            at += 1
+            pos += 1
         elif char in ",:":
-            at += 1
+            pos += 1
             continue
         else:
-            match = _SCALAR.match(text, at)
+            match = _SCALAR.match(text, pos)
             assert match is not None
-            at = match.end()
+            pos = match.end()
         if not depth:
-            return at
+            return pos
 
 
 _QUOTED = re.compile(r'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
@@ -264,34 +268,34 @@ _QUOTED = re.compile(r'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
 
 def _members(text: str) -> list[tuple[str, str]] | None:
     """Keys and the texts of their values, of an object."""
-    at = _skip(text, 0)
-    if text[at] != "{":
+    pos = _skip(text, 0)
+    if text[pos] != "{":
         return None
     members: list[tuple[str, str]] = []
-    at = _skip(text, at + 1)
-    while text[at] != "}":
-        key, at = _string(text, at)
-        start = _skip(text, _skip(text, at) + 1)
-        at = _end(text, start)
-        members.append((key, text[start:at]))
-        at = _skip(text, at)
-        if text[at] == ",":
-            at = _skip(text, at + 1)
+    pos = _skip(text, pos + 1)
+    while text[pos] != "}":
+        key, pos = _string(text, pos)
+        start = _skip(text, _skip(text, pos) + 1)
+        pos = _end(text, start)
+        members.append((key, text[start:pos]))
+        pos = _skip(text, pos)
+        if text[pos] == ",":
+            pos = _skip(text, pos + 1)
     return members
 
 
 def _items(text: str) -> list[str] | None:
-    at = _skip(text, 0)
-    if text[at] != "[":
+    pos = _skip(text, 0)
+    if text[pos] != "[":
         return None
     items: list[str] = []
-    at = _skip(text, at + 1)
-    while text[at] != "]":
-        end = _end(text, at)
-        items.append(text[at:end])
-        at = _skip(text, end)
-        if text[at] == ",":
-            at = _skip(text, at + 1)
+    pos = _skip(text, pos + 1)
+    while text[pos] != "]":
+        end = _end(text, pos)
+        items.append(text[pos:end])
+        pos = _skip(text, end)
+        if text[pos] == ",":
+            pos = _skip(text, pos + 1)
     return items
 
 
@@ -303,9 +307,9 @@ def _json_field(text: str, key: str) -> str | None:
     return result
 
 
-def _json_element(text: str, at: int) -> str | None:
+def _json_element(text: str, index: int) -> str | None:
     items = _items(text)
-    return items[at] if items is not None and -len(items) <= at < len(items) else None
+    return items[index] if items is not None and -len(items) <= index < len(items) else None
 
 
 def _json_path(text: str, path: Array) -> str | None:
@@ -315,8 +319,8 @@ def _json_path(text: str, path: Array) -> str | None:
     for step in path.elements:
         assert current is not None
         if current.lstrip(" \t\n\r")[:1] == "[":
-            at = _path_index(step)
-            current = None if at is None else _json_element(current, at)
+            index = _path_index(step)
+            current = None if index is None else _json_element(current, index)
         else:
             current = _json_field(current, step)
         if current is None:
@@ -371,7 +375,7 @@ FUNCTIONS |= {
     "jsonb_object_field": _field,
     "jsonb_object_field_text": lambda value, key: _as_text(_field(value, key)),
     "jsonb_array_element": _element,
-    "jsonb_array_element_text": lambda value, at: _as_text(_element(value, at)),
+    "jsonb_array_element_text": lambda value, index: _as_text(_element(value, index)),
     "jsonb_extract_path": _path,
     "jsonb_extract_path_text": lambda value, path: _as_text(_path(value, path)),
     "jsonb_contains": _contains,
@@ -395,7 +399,7 @@ FUNCTIONS |= {
     "json_object_field": _json_field,
     "json_object_field_text": lambda text, key: _json_text(_json_field(text, key)),
     "json_array_element": _json_element,
-    "json_array_element_text": lambda text, at: _json_text(_json_element(text, at)),
+    "json_array_element_text": lambda text, index: _json_text(_json_element(text, index)),
     "json_extract_path": _json_path,
     "json_extract_path_text": lambda text, path: _json_text(_json_path(text, path)),
     "json_typeof": _json_typeof,

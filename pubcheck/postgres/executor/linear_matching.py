@@ -67,17 +67,17 @@ def like(text: str, pattern: str, budget: Budget) -> bool:
     """Whether a text is LIKE a pattern, whose escape is the backslash. Raises Unknowable."""
     budget.spend(len(pattern))
     pieces = _pieces(pattern) if len(pattern) <= _LONG else _pieces.__wrapped__(pattern)
-    first, last, at, end = pieces[0], pieces[-1], pieces[0].length, len(text) - pieces[-1].length
+    first, last, pos, end = pieces[0], pieces[-1], pieces[0].length, len(text) - pieces[-1].length
     if len(pieces) == 1:
-        return len(text) == first.length and first.find(text, 0, at, budget) == 0
-    if at > end or first.find(text, 0, at, budget) or last.find(text, end, len(text), budget) < 0:
+        return len(text) == first.length and first.find(text, 0, pos, budget) == 0
+    if pos > end or first.find(text, 0, pos, budget) or last.find(text, end, len(text), budget) < 0:
         return False
     for piece in pieces[1:-1]:
         if piece.length:
-            start = piece.find(text, at, end, budget)
+            start = piece.find(text, pos, end, budget)
             if start < 0:
                 return False
-            at = start + piece.length
+            pos = start + piece.length
     return True
 
 
@@ -138,11 +138,11 @@ class Search:
         if isinstance(part, Edge):
             return starts & {len(text) if part.end else 0}
         if isinstance(part, Row):
-            for each in part.parts:
-                starts = self._ends(each, starts, text, budget)
+            for subpart in part.parts:
+                starts = self._ends(subpart, starts, text, budget)
             return starts
         if isinstance(part, Choice):
-            return set().union(*(self._ends(each, starts, text, budget) for each in part.parts))
+            return set().union(*(self._ends(subpart, starts, text, budget) for subpart in part.parts))
         for _ in range(part.low):
             starts = self._ends(part.part, starts, text, budget)
         ends, new, left = starts, starts, part.high
@@ -159,12 +159,12 @@ class Search:
         if answers is None:
             answers = self._known[pattern] = {}
         end, ends = len(text), set[int]()
-        for at in starts:
-            if at < end:
-                char = text[at]
+        for pos in starts:
+            if pos < end:
+                char = text[pos]
                 takes = answers.get(char)
                 if takes is None:
                     takes = answers[char] = re.match(pattern, char, self._flags) is not None
                 if takes:
-                    ends.add(at + 1)
+                    ends.add(pos + 1)
         return ends

@@ -155,12 +155,12 @@ class _Planner(Builder):
 
     def _branches_left(self, expr: Expr, test: list[Expr], args: list[Expr]) -> Expr:
         branches: list[Expr] = []
-        for at in range(0, len(args) - 1, 2):
-            condition = self.fold(args[at])
+        for index in range(0, len(args) - 1, 2):
+            condition = self.fold(args[index])
             if condition.node != "Const":
-                branches += (condition, self.fold(args[at + 1]))
+                branches += (condition, self.fold(args[index + 1]))
             elif condition.value is True:
-                otherwise = self.fold(args[at + 1])
+                otherwise = self.fold(args[index + 1])
                 break
         else:
             otherwise = self.fold(args[-1])

@@ -62,12 +62,12 @@ def range_order(order: Order) -> Order:
 
 def multirange_order(order: Order) -> Order:
     """multirange_cmp: range by range, then by their number."""
-    each = range_order(order)
+    member_order = range_order(order)
 
     def compare(left: list[Range], right: list[Range]) -> int:
         left, right = normalised(order, left), normalised(order, right)
         for left_range, right_range in zip(left, right, strict=False):
-            sign = each(left_range, right_range)
+            sign = member_order(left_range, right_range)
             if sign:
                 return sign
         return len(left) - len(right)

@@ -137,10 +137,10 @@ def _any_range(name: str, swapped: bool = False) -> Maker:
         operations = _operations(call)
         function: Function = getattr(operations, name)
 
-        def test(ranges: list[Range], other: Any) -> bool:
-            if isinstance(other, Range) and other.empty and name == "contains":
+        def test(ranges: list[Range], operand: Any) -> bool:
+            if isinstance(operand, Range) and operand.empty and name == "contains":
                 return True
-            return any(function(member, other) for member in normalised(operations.order, ranges))
+            return any(function(member, operand) for member in normalised(operations.order, ranges))
 
         return (lambda left, right: test(right, left)) if swapped else test
 
@@ -151,9 +151,9 @@ def _multirange_contains(swapped: bool) -> Maker:
     def make(call: Call) -> Function:
         operations = _operations(call)
 
-        def test(ranges: list[Range], others: list[Range]) -> bool:
+        def test(ranges: list[Range], operands: list[Range]) -> bool:
             mine = normalised(operations.order, ranges)
-            return all(any(operations.contains(container, part) for container in mine) for part in others)
+            return all(any(operations.contains(container, part) for container in mine) for part in operands)
 
         return (lambda left, right: test(right, left)) if swapped else test
 

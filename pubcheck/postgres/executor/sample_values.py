@@ -29,14 +29,14 @@ class Hints:
     """The parts of a filter: the columns it reads, and its constants as numbers, texts, moments and others."""
 
     def __init__(self, expr: Expr) -> None:
-        self.columns = {at.value for at in nodes(expr) if at.node == "Var" and at.value}
+        self.columns = {node.value for node in nodes(expr) if node.node == "Var" and node.value}
         self.numbers: list[Decimal] = []
         self.strings: list[str] = []
         self.days: list[int] = []
         self.others: dict[int, list[Any]] = {}
-        for at in nodes(expr):
-            if at.node == "Const" and not at.null and at.value is not None:
-                self._note(at.type, at.value)
+        for node in nodes(expr):
+            if node.node == "Const" and not node.null and node.value is not None:
+                self._note(node.type, node.value)
         self.numbers = list(dict.fromkeys(self.numbers))
         self.strings = list(dict.fromkeys(self.strings))
         self.days = list(dict.fromkeys(self.days))
@@ -46,11 +46,11 @@ class Hints:
         """Whether an expression is a part of a CASE that tests a value, which it cannot be evaluated without."""
         todo = [expr]
         while todo:
-            at = todo.pop()
-            if at.node == "CaseTestExpr":
+            node = todo.pop()
+            if node.node == "CaseTestExpr":
                 return True
-            if at.node != "CaseExpr" or not at.value:
-                todo.extend(at.args)
+            if node.node != "CaseExpr" or not node.value:
+                todo.extend(node.args)
         return False
 
     def _note(self, type_oid: int, value: Any) -> None:

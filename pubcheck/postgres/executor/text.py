@@ -139,8 +139,8 @@ def _split_part(text: str, separator: str, number: int) -> str:
     if not text:
         return ""
     parts = text.split(separator) if separator else [text]
-    at = number - 1 if number > 0 else len(parts) + number
-    return parts[at] if 0 <= at < len(parts) else ""
+    index = number - 1 if number > 0 else len(parts) + number
+    return parts[index] if 0 <= index < len(parts) else ""
 
 
 def _replace(text: str, old: str, new: str) -> str:
@@ -148,7 +148,7 @@ def _replace(text: str, old: str, new: str) -> str:
 
 
 def _translate(text: str, old: str, new: str) -> str:
-    table = {ord(char): (new[at] if at < len(new) else None) for at, char in reversed(list(enumerate(old)))}
+    table = {ord(char): (new[index] if index < len(new) else None) for index, char in reversed(list(enumerate(old)))}
     return text.translate(table)
 
 

@@ -134,8 +134,8 @@ def adoption(context: Context, type_oid: int) -> Adopt | None:
     if row.kind == "r":
         return _range_adoption(adoption(context, row.base))
     if row.kind == "m":
-        each = _range_adoption(adoption(context, cache.type(row.base).base))
-        return lambda ranges: [each(item) for item in ranges]
+        adopt_bound = _range_adoption(adoption(context, cache.type(row.base).base))
+        return lambda ranges: [adopt_bound(item) for item in ranges]
     element = cache.element_type(type_oid)
     if not element:
         raise Unknowable(f"values of type {cache.format_type(type_oid)}")

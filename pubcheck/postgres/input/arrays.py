@@ -57,40 +57,40 @@ class _Array:
     def add(self, text: str | None) -> None:
         self.values.append(read_element(self.context, self.element, text, self.typmod))
 
-    def blanks(self, at: int) -> int:
-        while self.text[at : at + 1] and self.text[at] in SPACE:
-            at += 1
-        return at
+    def blanks(self, pos: int) -> int:
+        while self.text[pos : pos + 1] and self.text[pos] in SPACE:
+            pos += 1
+        return pos
 
     def dimensions(self) -> tuple[int, list[int], list[int]]:
         """ReadArrayDimensions: where it stops, the lower bounds and the lengths."""
-        text, at, lowers, lengths = self.text, 0, list[int](), list[int]()
+        text, pos, lowers, lengths = self.text, 0, list[int](), list[int]()
         while True:
-            at = self.blanks(at)
-            if text[at : at + 1] != "[":
-                return at, lowers, lengths
-            at += 1
+            pos = self.blanks(pos)
+            if text[pos : pos + 1] != "[":
+                return pos, lowers, lengths
+            pos += 1
             if len(lengths) >= _GREATEST_DIMENSION:
                 raise self.too_deep()
-            upper, end = self.bound(at)
-            if end == at:
+            upper, end = self.bound(pos)
+            if end == pos:
                 self.malformed('"[" must introduce explicitly-specified array dimensions.')
-            lower, at = 1, end
-            if text[at : at + 1] == ":":
+            lower, pos = 1, end
+            if text[pos : pos + 1] == ":":
                 lower = upper
-                upper, end = self.bound(at + 1)
-                if end == at + 1:
+                upper, end = self.bound(pos + 1)
+                if end == pos + 1:
                     self.malformed("Missing array dimension value.")
-                at = end
-            if text[at : at + 1] != "]":
+                pos = end
+            if text[pos : pos + 1] != "]":
                 self.malformed('Missing "]" after array dimensions.')
-            at += 1
+            pos += 1
             if upper < lower:
                 raise input_error("2202E", "upper bound cannot be less than lower bound")
             lowers.append(lower)
             lengths.append(self.length(lower, upper))
 
-    def bound(self, at: int) -> tuple[int, int]:
+    def bound(self, pos: int) -> tuple[int, int]:
         """The bound that is written at a place, and where it ends: there too where none is."""
         raise NotImplementedError
 
@@ -103,43 +103,43 @@ class _Array:
             "54000", f"number of array dimensions{self.excess} exceeds the maximum allowed ({_GREATEST_DIMENSION})"
         )
 
-    def contents(self, at: int, dimensions: list[int]) -> int:
+    def contents(self, pos: int, dimensions: list[int]) -> int:
         """Where the opening brace is."""
         if not dimensions:
-            if self.text[at : at + 1] != "{":
+            if self.text[pos : pos + 1] != "{":
                 self.malformed('Array value must start with "{" or dimension information.')
-            return at
-        if self.text[at : at + 1] != "=":
+            return pos
+        if self.text[pos : pos + 1] != "=":
             self.malformed('Missing "=" after array dimensions.')
-        at = self.blanks(at + 1)
-        if self.text[at : at + 1] != "{":
+        pos = self.blanks(pos + 1)
+        if self.text[pos : pos + 1] != "{":
             self.malformed('Array contents must start with "{".')
-        return at
+        return pos
 
 
 class _Array17(_Array):
     """array_in as rewritten in 17: a single loop over the tokens."""
 
     def read(self) -> Array:
-        at, lowers, dimensions = self.dimensions()
-        at = self.contents(at, dimensions)
-        at, lengths = self.braces(at, dimensions)
-        if self.text[at:].strip(SPACE):
+        pos, lowers, dimensions = self.dimensions()
+        pos = self.contents(pos, dimensions)
+        pos, lengths = self.braces(pos, dimensions)
+        if self.text[pos:].strip(SPACE):
             self.malformed("Junk after closing right brace.")
         return Array(self.values, lengths, lowers or [1] * len(lengths))
 
-    def bound(self, at: int) -> tuple[int, int]:
+    def bound(self, pos: int) -> tuple[int, int]:
         """ReadDimensionInt: strtol, but no blanks before it."""
-        text, end = self.text, at
-        if text[at : at + 1] not in ("+", "-") and not "0" <= text[at : at + 1] <= "9":
-            return 0, at
-        end += text[at] in "+-"
+        text, end = self.text, pos
+        if text[pos : pos + 1] not in ("+", "-") and not "0" <= text[pos : pos + 1] <= "9":
+            return 0, pos
+        end += text[pos] in "+-"
         start = end
         while "0" <= text[end : end + 1] <= "9":
             end += 1
         if end == start:
-            return 0, at
-        value = int(text[start:end][:400]) * (-1 if text[at] == "-" else 1)
+            return 0, pos
+        value = int(text[start:end][:400]) * (-1 if text[pos] == "-" else 1)
         if not -(1 << 31) <= value < 1 << 31:
             raise input_error("54000", "array bound is out of integer range")
         return value, end
@@ -151,7 +151,7 @@ class _Array17(_Array):
             raise input_error("54000", f"array size exceeds the maximum allowed ({_GREATEST_ARRAY})")
         return upper - lower + 1
 
-    def braces(self, at: int, dimensions: list[int]) -> tuple[int, list[int]]:
+    def braces(self, pos: int, dimensions: list[int]) -> tuple[int, list[int]]:
         """ReadArrayStr: where the value ends, and the lengths."""
         stated = frozen = bool(dimensions)
         lengths = dimensions + [-1] * (_GREATEST_DIMENSION - len(dimensions))
@@ -162,7 +162,7 @@ class _Array17(_Array):
             else "Multidimensional arrays must have sub-arrays with matching dimensions."
         )
         while True:
-            token, value, at = self.token(at)
+            token, value, pos = self.token(pos)
             if token == "{":
                 if delimiter_next:
                     self.malformed('Unexpected "{" character.')
@@ -186,7 +186,7 @@ class _Array17(_Array):
                     self.malformed(mismatch)
                 delimiter_next = True
                 if level == 0:
-                    return at, lengths[:depth]
+                    return pos, lengths[:depth]
             elif token == "delimiter":
                 if not delimiter_next:
                     self.malformed(f'Unexpected "{self.delimiter}" character.')
@@ -201,63 +201,63 @@ class _Array17(_Array):
                 counts[level - 1] += 1
                 delimiter_next = True
 
-    def token(self, at: int) -> tuple[str, str | None, int]:
+    def token(self, pos: int) -> tuple[str, str | None, int]:
         """ReadArrayToken: kind, an element's text (None: NULL), and where it ends."""
         text, delimiter = self.text, self.delimiter
-        at = self.blanks(at)
-        first = text[at : at + 1]
+        pos = self.blanks(pos)
+        first = text[pos : pos + 1]
         if first in ("{", "}"):
-            return first, None, at + 1
+            return first, None, pos + 1
         if first == delimiter:
-            return "delimiter", None, at + 1
+            return "delimiter", None, pos + 1
         if first == '"':
-            return self.quoted(at + 1)
+            return self.quoted(pos + 1)
         characters: list[str] = []
         length, escapes = 0, False
         while True:
-            character = text[at : at + 1]
+            character = text[pos : pos + 1]
             if character == "{":
                 self.malformed('Unexpected "{" character.')
             if character == '"':
                 self.malformed("Incorrectly quoted array element.")
             if character == "\\":
-                at += 1
-                character = text[at : at + 1]
+                pos += 1
+                character = text[pos : pos + 1]
                 escapes = True
                 if character:
                     characters.append(character)
                     length = len(characters)
-                    at += 1
+                    pos += 1
                     continue
             if not character:
                 self.malformed("Unexpected end of input.")
             if character in (delimiter, "}"):
                 value = "".join(characters[:length])
                 if not escapes and value.lower() == "null" and _nulls(self.context):
-                    return "element", None, at
-                return "element", value, at
+                    return "element", None, pos
+                return "element", value, pos
             characters.append(character)
             if character not in SPACE:
                 length = len(characters)
-            at += 1
+            pos += 1
 
-    def quoted(self, at: int) -> tuple[str, str | None, int]:
+    def quoted(self, pos: int) -> tuple[str, str | None, int]:
         text, characters = self.text, list[str]()
         while True:
-            character = text[at : at + 1]
+            character = text[pos : pos + 1]
             if character == '"':
-                at = self.blanks(at + 1)
-                behind = text[at : at + 1]
+                pos = self.blanks(pos + 1)
+                behind = text[pos : pos + 1]
                 if behind in (self.delimiter, "}", "{"):
-                    return "element", "".join(characters), at
+                    return "element", "".join(characters), pos
                 self.malformed("Incorrectly quoted array element." if behind else "Unexpected end of input.")
             if character == "\\":
-                at += 1
-                character = text[at : at + 1]
+                pos += 1
+                character = text[pos : pos + 1]
             if not character:
                 self.malformed("Unexpected end of input.")
             characters.append(character)
-            at += 1
+            pos += 1
 
 
 _NO_LEVEL, _LEVEL_STARTED, _LEVEL_DONE, _LEVEL_DELIMITED, _ELEM_STARTED, _ELEM_DELIMITED, _QUOTED, _QUOTED_DONE = range(
@@ -275,9 +275,9 @@ class _Array15(_Array):
     excess = f" ({_GREATEST_DIMENSION + 1})"
 
     def read(self) -> Array:
-        at, lowers, dimensions = self.dimensions()
-        at = self.contents(at, dimensions)
-        lengths = self.count(at)
+        pos, lowers, dimensions = self.dimensions()
+        pos = self.contents(pos, dimensions)
+        lengths = self.count(pos)
         if dimensions:
             if len(lengths) != len(dimensions) or lengths != dimensions:
                 self.malformed("Specified array dimensions do not match array contents.")
@@ -285,17 +285,17 @@ class _Array15(_Array):
             lowers = [1] * len(lengths)
         _check_size(lengths, lowers)
         if all(lengths) and lengths:
-            self.elements(at, lengths)
+            self.elements(pos, lengths)
         return Array(self.values, lengths, lowers)
 
-    def bound(self, at: int) -> tuple[int, int]:
+    def bound(self, pos: int) -> tuple[int, int]:
         """Digits and signs in any order, then atoi of them."""
-        text, end = self.text, at
+        text, end = self.text, pos
         while text[end : end + 1] and text[end] in "0123456789+-":
             end += 1
-        sign, start = 1, at
-        if text[at : at + 1] in ("+", "-"):
-            sign, start = (-1 if text[at] == "-" else 1), at + 1
+        sign, start = 1, pos
+        if text[pos : pos + 1] in ("+", "-"):
+            sign, start = (-1 if text[pos] == "-" else 1), pos + 1
         stop = start
         while stop < end and text[stop] in "0123456789":
             stop += 1
@@ -309,7 +309,7 @@ class _Array15(_Array):
 
     def count(self, start: int) -> list[int]:
         """ArrayCount: the lengths, none for an empty array. Its messages hold the text from the brace on."""
-        text, delimiter, at = self.text, self.delimiter, start
+        text, delimiter, pos = self.text, self.delimiter, start
 
         def wrong(detail: str) -> NoReturn:
             raise malformed("array", text[start:], detail)
@@ -320,7 +320,7 @@ class _Array15(_Array):
         while True:
             if state in (_ELEM_STARTED, _QUOTED):
                 empty = False
-            character = text[at : at + 1]
+            character = text[pos : pos + 1]
             if not character:
                 wrong("Unexpected end of input.")
             if character == "\\":
@@ -328,8 +328,8 @@ class _Array15(_Array):
                     wrong('Unexpected "\\" character.')
                 if state != _QUOTED:
                     state = _ELEM_STARTED
-                at += 1
-                if at == len(text):
+                pos += 1
+                if pos == len(text):
                     wrong("Unexpected end of input.")
             elif character == '"':
                 if state not in _TAKES_QUOTE:
@@ -369,12 +369,12 @@ class _Array15(_Array):
                 if state not in _TAKES_ELEMENT:
                     wrong("Unexpected array element.")
                 state = _ELEM_STARTED
-            at += 1
-        if text[at + 1 :].strip(SPACE):
+            pos += 1
+        if text[pos + 1 :].strip(SPACE):
             wrong("Junk after closing right brace.")
         return [] if empty else lengths[:depth]
 
-    def elements(self, at: int, lengths: list[int]) -> None:
+    def elements(self, pos: int, lengths: list[int]) -> None:
         """ReadArrayStr."""
         text, delimiter = self.text, self.delimiter
         depth, level, indexes = len(lengths), 0, [0] * len(lengths)
@@ -385,13 +385,13 @@ class _Array15(_Array):
         in_quotes = ended = False
         while not ended:
             characters: list[str] = []
-            offset, length, leading, quoting, done = -1, 0, True, False, False
-            while not done:
-                character = text[at : at + 1]
-                at += 1
+            offset, length, leading, quoting, finished = -1, 0, True, False, False
+            while not finished:
+                character = text[pos : pos + 1]
+                pos += 1
                 if character == "\\":
-                    character = text[at : at + 1]
-                    at += 1
+                    character = text[pos : pos + 1]
+                    pos += 1
                     characters.append(character)
                     leading, length, quoting = False, len(characters), True
                 elif character == '"':
@@ -418,13 +418,13 @@ class _Array15(_Array):
                     indexes[level - 1] = 0
                     level -= 1
                     if level == 0:
-                        ended = done = True
+                        ended = finished = True
                     else:
                         indexes[level - 1] += 1
                 elif character == delimiter:
                     if offset == -1:
                         offset = sum(index * product for index, product in zip(indexes, products, strict=True))
-                    done = True
+                    finished = True
                     indexes[depth - 1] += 1
                 elif character in SPACE:
                     if not leading:

@@ -31,25 +31,25 @@ def read_element(context: InputContext, type_oid: int, text: str | None, typmod:
     return None
 
 
-def bounded(kind: str, text: str, at: int, ends: str) -> tuple[str | None, int]:
+def bounded(kind: str, text: str, pos: int, ends: str) -> tuple[str | None, int]:
     """A bound or field up to an unquoted end; None where there is nothing (range_parse_bound, record_in)."""
-    if text[at : at + 1] and text[at] in ends:
-        return None, at
+    if text[pos : pos + 1] and text[pos] in ends:
+        return None, pos
     characters: list[str] = []
     in_quotes = False
     while True:
-        character = text[at : at + 1]
+        character = text[pos : pos + 1]
         if character and not in_quotes and character in ends:
-            return "".join(characters), at
-        at += 1
+            return "".join(characters), pos
+        pos += 1
         if character == "\\":
-            character = text[at : at + 1]
-            at += 1
+            character = text[pos : pos + 1]
+            pos += 1
             characters.append(character)
         elif character == '"':
-            if in_quotes and text[at : at + 1] == '"':
+            if in_quotes and text[pos : pos + 1] == '"':
                 characters.append(character)
-                at += 1
+                pos += 1
             else:
                 in_quotes = not in_quotes
         else:
@@ -119,21 +119,21 @@ def _not_null(context: InputContext, row: Type) -> bool:
 
 def read_composite(context: InputContext, row: Type, text: str) -> tuple[Any, ...]:
     """record_in."""
-    at = len(text) - len(text.lstrip(SPACE))
-    if text[at : at + 1] != "(":
+    pos = len(text) - len(text.lstrip(SPACE))
+    if text[pos : pos + 1] != "(":
         raise malformed("record", text, "Missing left parenthesis.")
-    at += 1
+    pos += 1
     values: list[Any] = []
     columns = [column for column in context.cache.fields(row.oid) if not column.dropped]
     for number, column in enumerate(columns):
         if number:
-            if text[at : at + 1] != ",":
+            if text[pos : pos + 1] != ",":
                 raise malformed("record", text, "Too few columns.")
-            at += 1
-        value, at = bounded("record", text, at, ",)")
+            pos += 1
+        value, pos = bounded("record", text, pos, ",)")
         values.append(read_element(context, column.type, value, column.typmod))
-    if text[at : at + 1] != ")":
+    if text[pos : pos + 1] != ")":
         raise malformed("record", text, "Too many columns.")
-    if text[at + 1 :].strip(SPACE):
+    if text[pos + 1 :].strip(SPACE):
         raise malformed("record", text, "Junk after right parenthesis.")
     return tuple(values)

@@ -143,11 +143,11 @@ def _in_any_order(
     order_set = next((order for order in _ORDERS if order in style), "DMY" if style == "German" else None)
     value, ordered = _in_order(context, text, type_name, room, value_of, order_set or "MDY", time)
     if order_set is None and ordered:
-        others = [_in_order(context, text, type_name, room, value_of, order, time)[0] for order in ("DMY", "YMD")]
+        other_values = [_in_order(context, text, type_name, room, value_of, order, time)[0] for order in ("DMY", "YMD")]
         if isinstance(value, ServerError):
-            if not all(isinstance(other, ServerError) for other in others):
+            if not all(isinstance(other_value, ServerError) for other_value in other_values):
                 raise Unknowable("the session's DateStyle")
-        elif any(other != value for other in others):
+        elif any(other_value != value for other_value in other_values):
             context.frozen.add("datestyle")
     if isinstance(value, ServerError):
         raise value

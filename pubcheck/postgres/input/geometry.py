@@ -31,10 +31,10 @@ class _Scan:
     def blanks(self) -> None:
         self.at = self.behind_blanks(self.at)
 
-    def behind_blanks(self, at: int) -> int:
-        while self.text[at : at + 1] and self.text[at] in SPACE:
-            at += 1
-        return at
+    def behind_blanks(self, pos: int) -> int:
+        while self.text[pos : pos + 1] and self.text[pos] in SPACE:
+            pos += 1
+        return pos
 
     def expect(self, characters: str) -> None:
         if not self.peek() or self.peek() not in characters:

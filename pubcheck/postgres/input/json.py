@@ -97,36 +97,36 @@ class _Json:
 
     def _string(self) -> None:
         """json_lex_string."""
-        text, at, high = self.text, self.at + 1, 0
+        text, pos, high = self.text, self.at + 1, 0
         needs_low = "Unicode low surrogate must follow a high surrogate."
         while True:
-            plain = _PLAIN.match(text, at)
+            plain = _PLAIN.match(text, pos)
             assert plain is not None
-            if high and plain.end() > at:
+            if high and plain.end() > pos:
                 raise self.wrong(needs_low)
-            at = plain.end()
-            character = text[at : at + 1]
+            pos = plain.end()
+            character = text[pos : pos + 1]
             if not character:
-                raise self.invalid_token(at)
+                raise self.invalid_token(pos)
             if character == '"':
                 if high:
                     raise self.wrong(needs_low)
-                self.at = at + 1
+                self.at = pos + 1
                 return
             if character != "\\":
                 if high and self.major >= 16:
                     raise self.wrong(needs_low)
                 raise self.wrong(f"Character with value 0x{ord(character):02x} must be escaped.")
-            escape = text[at + 1 : at + 2]
+            escape = text[pos + 1 : pos + 2]
             if not escape:
-                raise self.invalid_token(at + 1)
+                raise self.invalid_token(pos + 1)
             if escape == "u":
-                digits = _HEX_4.match(text, at + 2)
+                digits = _HEX_4.match(text, pos + 2)
                 if digits is None:
-                    if re.compile(r"[0-9a-fA-F]{0,3}\Z").match(text, at + 2):
+                    if re.compile(r"[0-9a-fA-F]{0,3}\Z").match(text, pos + 2):
                         raise self.invalid_token(len(text))
                     raise self.wrong('"\\u" must be followed by four hexadecimal digits.')
-                at += 6
+                pos += 6
                 if self.unescape:
                     high = self._code_point(int(digits[0], 16), high)
                 continue
@@ -134,7 +134,7 @@ class _Json:
                 raise self.wrong(needs_low)
             if escape not in '"\\/bfnrt':
                 raise self.wrong(f'Escape sequence "\\{escape}" is invalid.')
-            at += 2
+            pos += 2
 
     def _code_point(self, code: int, high: int) -> int:
         """The high surrogate that waits for a low one, 0 if none does."""

@@ -521,11 +521,11 @@ def refuse_regex(pattern: str) -> None:
     """Refuse obviously invalid regular expressions (regex/regcomp.c). Raises ServerError 2201B."""
     if pattern.startswith("***"):
         return  # a director: what follows may be no expression at all
-    at, depth, before = 0, 0, "open"
-    while at < len(pattern):
-        match = _REGEX_TOKEN.match(pattern, at)
+    pos, depth, before = 0, 0, "open"
+    while pos < len(pattern):
+        match = _REGEX_TOKEN.match(pattern, pos)
         if match is None:
-            rest = pattern[at:]
+            rest = pattern[pos:]
             if rest == "[" or (rest[0] == "[" and rest[1:].isalnum()):
                 raise _bad_regex("brackets [] not balanced")
             if rest == "\\":
@@ -539,7 +539,7 @@ def refuse_regex(pattern: str) -> None:
         depth += (kind == "open") - (kind == "close")
         if depth < 0:
             raise _bad_regex("parentheses () not balanced")
-        at, before = match.end(), kind
+        pos, before = match.end(), kind
     if depth:
         raise _bad_regex("parentheses () not balanced")
 

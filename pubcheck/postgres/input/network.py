@@ -95,8 +95,8 @@ def _groups(text: str, last: bool, prefixed: bool) -> bytes | None:
         return b""
     address = bytearray()
     parts = text.split(":")
-    for at, part in enumerate(parts):
-        if last and at == len(parts) - 1 and "." in part:
+    for index, part in enumerate(parts):
+        if last and index == len(parts) - 1 and "." in part:
             octets = part.split(".")
             if len(octets) > 4 or not all(re.fullmatch("(?:0|[1-9][0-9]{0,2})?", octet) for octet in octets):
                 return None
@@ -172,21 +172,21 @@ def read_macaddr8(context: InputContext, text: str, typmod: int = -1) -> bytes:
 
     A single character at the end is never looked at, for the server goes on while there are two.
     """
-    at, octets, marks, length = len(text) - len(text.lstrip(SPACE)), bytearray(), set[str](), len(text)
-    while at + 1 < length:
-        match = _PAIR.match(text, at)
+    pos, octets, marks, length = len(text) - len(text.lstrip(SPACE)), bytearray(), set[str](), len(text)
+    while pos + 1 < length:
+        match = _PAIR.match(text, pos)
         if match is None or len(octets) == 8:
             raise invalid("macaddr8", text)
         octets.append(int(match[1], 16))
         if match[2]:
             marks.add(match[2])
-        at = match.end()
-        if len(octets) in (6, 8) and text[at : at + 1] in SPACE:
-            if text[at:].strip(SPACE):
+        pos = match.end()
+        if len(octets) in (6, 8) and text[pos : pos + 1] in SPACE:
+            if text[pos:].strip(SPACE):
                 break
-            at = length
+            pos = length
     if len(octets) == 6:
         octets[3:3] = b"\xff\xfe"
-    if len(octets) != 8 or len(marks) > 1 or text[at + 1 :]:
+    if len(octets) != 8 or len(marks) > 1 or text[pos + 1 :]:
         raise invalid("macaddr8", text)
     return bytes(octets)

@@ -300,22 +300,22 @@ def _strtod(text: str, real: bool) -> tuple[float, int, bool] | None:
     return value, match.end(), wrong
 
 
-def leading_float8(text: str, at: int, type_name: str, whole: str) -> tuple[float, int]:
+def leading_float8(text: str, pos: int, type_name: str, whole: str) -> tuple[float, int]:
     """float8in_internal with an end pointer: return a number within a longer text, and the end of it and of the blanks
     after it."""
     length = len(text)
-    while at < length and text[at] in SPACE:
-        at += 1
-    result = _strtod(text[at:], real=False)
+    while pos < length and text[pos] in SPACE:
+        pos += 1
+    result = _strtod(text[pos:], real=False)
     if result is None:
         raise invalid(type_name, whole)
     value, end, wrong = result
     if wrong:
-        raise input_error("22003", f'"{text[at : at + end]}" is out of range for type double precision')
-    at += end
-    while at < length and text[at] in SPACE:
-        at += 1
-    return value, at
+        raise input_error("22003", f'"{text[pos : pos + end]}" is out of range for type double precision')
+    pos += end
+    while pos < length and text[pos] in SPACE:
+        pos += 1
+    return value, pos
 
 
 def _float(major: int, text: str, name: str, real: bool) -> float:

@@ -35,22 +35,22 @@ _DATE_RANGE = 3912
 
 def read_range(context: InputContext, row: Type, text: str, typmod: int = -1) -> Range:
     """range_in: range_parse, the bounds, range_serialize, the canonical function of the built-in ones."""
-    at = len(text) - len(text.lstrip(SPACE))
-    if text[at : at + 5].lower() == "empty":
-        if text[at + 5 :].strip(SPACE):
+    pos = len(text) - len(text.lstrip(SPACE))
+    if text[pos : pos + 5].lower() == "empty":
+        if text[pos + 5 :].strip(SPACE):
             raise malformed("range", text, 'Junk after "empty" key word.')
         return Range(True)
-    opening = text[at : at + 1]
+    opening = text[pos : pos + 1]
     if opening not in ("[", "("):
         raise malformed("range", text, "Missing left parenthesis or bracket.")
-    lower_text, at = bounded("range", text, at + 1, ",)]")
-    if text[at] != ",":
+    lower_text, pos = bounded("range", text, pos + 1, ",)]")
+    if text[pos] != ",":
         raise malformed("range", text, "Missing comma after lower bound.")
-    upper_text, at = bounded("range", text, at + 1, ",)]")
-    if text[at] == ",":
+    upper_text, pos = bounded("range", text, pos + 1, ",)]")
+    if text[pos] == ",":
         raise malformed("range", text, "Too many commas.")
-    closing = text[at]
-    if text[at + 1 :].strip(SPACE):
+    closing = text[pos]
+    if text[pos + 1 :].strip(SPACE):
         raise malformed("range", text, "Junk after right parenthesis or bracket.")
     lower = None if lower_text is None else context.read(row.base, lower_text, typmod)
     upper = None if upper_text is None else context.read(row.base, upper_text, typmod)
@@ -116,32 +116,32 @@ def _next_day(day: int | float | None, move: bool) -> int | float | None:
 def read_multirange(context: InputContext, row: Type, text: str, typmod: int = -1) -> list[Range]:
     """multirange_in: the ranges in their order, as written."""
     range_row = context.cache.type(row.base)
-    at = len(text) - len(text.lstrip(SPACE))
-    if text[at : at + 1] != "{":
+    pos = len(text) - len(text.lstrip(SPACE))
+    if text[pos : pos + 1] != "{":
         raise malformed("multirange", text, "Missing left brace.")
     ranges: list[Range] = []
-    state, start, seen, at = "before", 0, False, at + 1
+    state, start, seen, pos = "before", 0, False, pos + 1
     while state != "finished":
-        character = text[at : at + 1]
+        character = text[pos : pos + 1]
         if not character:
             raise malformed("multirange", text, "Unexpected end of input.")
         if character in SPACE:
-            at += 1
+            pos += 1
             continue
         if state == "before":
             if character in "[(":
-                start, state = at, "range"
+                start, state = pos, "range"
             elif character == "}" and not seen:
                 state = "finished"
-            elif text[at : at + 5].lower() == "empty":
+            elif text[pos : pos + 5].lower() == "empty":
                 seen, state = True, "after"
-                at += 4
+                pos += 4
             else:
                 raise malformed("multirange", text, "Expected range start.")
         elif state == "range":
             if character in "])":
                 seen, state = True, "after"
-                value = read_range(context, range_row, text[start : at + 1], typmod)
+                value = read_range(context, range_row, text[start : pos + 1], typmod)
                 if not value.empty:
                     ranges.append(value)
             elif character == '"':
@@ -154,8 +154,8 @@ def read_multirange(context: InputContext, row: Type, text: str, typmod: int = -
             if character == "\\":
                 state = "quoted escaped"
             elif character == '"':
-                if text[at + 1 : at + 2] == '"':
-                    at += 1
+                if text[pos + 1 : pos + 2] == '"':
+                    pos += 1
                 else:
                     state = "range"
         elif state == "quoted escaped":
@@ -166,7 +166,7 @@ def read_multirange(context: InputContext, row: Type, text: str, typmod: int = -
             state = "finished"
         else:
             raise malformed("multirange", text, "Expected comma or end of multirange.")
-        at += 1
-    if text[at:].strip(SPACE):
+        pos += 1
+    if text[pos:].strip(SPACE):
         raise malformed("multirange", text, "Junk after closing right brace.")
     return ranges

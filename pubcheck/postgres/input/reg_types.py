@@ -33,16 +33,16 @@ def _number(context: InputContext, text: str, none: str = "-") -> int | None:
 
 def _names(text: str) -> list[str]:
     """stringToQualifiedNameList: names by dots, folded and cut as identifiers are. Raises ServerError 42602."""
-    at, names = _blanks(text, 0), list[str]()
-    while match := _PART.match(text, at):
+    pos, names = _blanks(text, 0), list[str]()
+    while match := _PART.match(text, pos):
         part = match[1].replace('""', '"') if match[1] is not None else _fold(match[2])
         names.append(part.encode(errors="surrogatepass")[:_NAME_BYTES].decode(errors="ignore"))
-        at = _blanks(text, match.end())
-        if at == len(text):
+        pos = _blanks(text, match.end())
+        if pos == len(text):
             return names
-        if text[at] != ".":
+        if text[pos] != ".":
             break
-        at = _blanks(text, at + 1)
+        pos = _blanks(text, pos + 1)
     raise input_error("42602", "invalid name syntax")
 
 
@@ -50,10 +50,10 @@ def _fold(name: str) -> str:
     return "".join(character.lower() if character.isascii() else character for character in name)
 
 
-def _blanks(text: str, at: int) -> int:
-    while at < len(text) and text[at] in SPACE:
-        at += 1
-    return at
+def _blanks(text: str, pos: int) -> int:
+    while pos < len(text) and text[pos] in SPACE:
+        pos += 1
+    return pos
 
 
 def _as_literal(error: ServerError) -> ServerError:
@@ -245,16 +245,16 @@ def _parts(text: str) -> Iterator[str]:
     if not text.strip(SPACE):
         return
     start, quoted, depth = 0, False, 0
-    for at, character in enumerate(f"{text},"):
+    for pos, character in enumerate(f"{text},"):
         if character == '"':
             quoted = not quoted
-        elif character == "," and (at == len(text) or (not quoted and depth == 0)):
+        elif character == "," and (pos == len(text) or (not quoted and depth == 0)):
             if quoted or depth:
                 raise input_error("22P02", "improper type name")
-            if at == len(text) and start and not text[start:].strip(SPACE):
+            if pos == len(text) and start and not text[start:].strip(SPACE):
                 raise input_error("22P02", "expected a type name")
-            yield text[start:at]
-            start = at + 1
+            yield text[start:pos]
+            start = pos + 1
         elif not quoted:
             depth += (character in "([") - (character in ")]")
 
@@ -323,38 +323,38 @@ _ACL_QUOTED = re.compile(r'"((?:[^"]|"")*+)(?:"|\Z)')
 
 def read_aclitem(context: InputContext, text: str, typmod: int = -1) -> tuple[int, str, int]:
     """aclitemin (acl.c): grantee (0: PUBLIC), the rights as written, grantor."""
-    name, at = _acl_name(text, 0)
-    if text[at : at + 1] != "=":
+    name, pos = _acl_name(text, 0)
+    if text[pos : pos + 1] != "=":
         if name not in ("group", "user"):
             hint = 'ACL key word must be "group" or "user".'
             raise input_error("22P02", f'unrecognized key word: "{name}"', None, hint)
-        name, at = _acl_name(text, at)
+        name, pos = _acl_name(text, pos)
         if not name:
             hint = 'A name must follow the "group" or "user" key word.'
             raise input_error("22P02", "missing name", None, hint)
-        if text[at : at + 1] != "=":
+        if text[pos : pos + 1] != "=":
             raise input_error("22P02", 'missing "=" sign')
-    start = at = at + 1
+    start = pos = pos + 1
     letters = "arwdDxtXUCTcsA" + ("m" if context.major >= 17 else "")
-    while (letter := text[at : at + 1]) == "*" or (letter.isascii() and letter.isalpha()):
+    while (letter := text[pos : pos + 1]) == "*" or (letter.isascii() and letter.isalpha()):
         if letter not in letters and letter != "*":
             raise input_error("22P02", f'invalid mode character: must be one of "{letters}"')
-        at += 1
-    rights, grantee, grantor = text[start:at], _role(context, name) if name else 0, SUPERUSER
-    if text[at : at + 1] == "/":
-        name, at = _acl_name(text, at + 1)
+        pos += 1
+    rights, grantee, grantor = text[start:pos], _role(context, name) if name else 0, SUPERUSER
+    if text[pos : pos + 1] == "/":
+        name, pos = _acl_name(text, pos + 1)
         if not name:
             raise input_error("22P02", 'a name must follow the "/" sign')
         grantor = _role(context, name)
-    if text[at:].strip(SPACE):
+    if text[pos:].strip(SPACE):
         raise input_error("22P02", "extra garbage at the end of the ACL specification")
     return grantee, rights, grantor
 
 
-def _acl_name(text: str, at: int) -> tuple[str, int]:
+def _acl_name(text: str, pos: int) -> tuple[str, int]:
     """getid: return a name, quoted or not or in part, and the end of the blanks after it."""
-    at = _blanks(text, at)
-    match = _ACL_NAME.match(text, at)
+    pos = _blanks(text, pos)
+    match = _ACL_NAME.match(text, pos)
     assert match is not None
     name = _ACL_QUOTED.sub(lambda quoted: quoted[1].replace('""', '"'), match[0])
     if len(name.encode(errors="surrogatepass")) > _NAME_BYTES:

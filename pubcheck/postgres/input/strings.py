@@ -77,14 +77,14 @@ def read_bytea(context: InputContext, text: str, typmod: int = -1) -> bytes:
     if text.startswith("\\x"):
         match = _HEX_PAIRS.match(text, 2)
         assert match is not None
-        at = match.end()
-        if at == len(text):
+        pos = match.end()
+        if pos == len(text):
             return bytes.fromhex(text[2:])
-        if text[at] in _HEX:
-            at += 1
-            if at == len(text):
+        if text[pos] in _HEX:
+            pos += 1
+            if pos == len(text):
                 raise input_error("22023", "invalid hexadecimal data: odd number of digits")
-        raise input_error("22023", f'invalid hexadecimal digit: "{text[at]}"')
+        raise input_error("22023", f'invalid hexadecimal digit: "{text[pos]}"')
     if not _ESCAPED.fullmatch(text):
         raise input_error("22P02", "invalid input syntax for type bytea")
     return re.sub(
@@ -152,11 +152,11 @@ _TID_NUMBER = lazy_compile(r"(?:[ \t\n\v\f\r]*([+-]?[0-9]{1,400}))?")
 def read_tid(context: InputContext, text: str, typmod: int = -1) -> tuple[int, int]:
     """tidin: text before the opening parenthesis and after the closing one is ignored."""
     starts: list[int] = []
-    for at, character in enumerate(text):
+    for pos, character in enumerate(text):
         if len(starts) == 2 or character == ")":
             break
         if character == "," or (character == "(" and not starts):
-            starts.append(at + 1)
+            starts.append(pos + 1)
     if len(starts) == 2:
         block, offset = (_TID_NUMBER.match(text, start) for start in starts)
         assert block is not None
@@ -176,35 +176,35 @@ def read_tid(context: InputContext, text: str, typmod: int = -1) -> tuple[int, i
 _STR2U64 = lazy_compile(r"[ \t\n\v\f\r]*[+-]?[0-9]*")
 
 
-def _snapshot_number(text: str, at: int) -> tuple[int, int]:
+def _snapshot_number(text: str, pos: int) -> tuple[int, int]:
     """strtou64 with base 10: the number and where it ends; with no digits 0, ending where it began."""
-    match = _STR2U64.match(text, at)
+    match = _STR2U64.match(text, pos)
     assert match is not None
     digits = match[0].lstrip(SPACE)
     if not digits.lstrip("+-"):
-        return 0, at
+        return 0, pos
     value = int(digits) if len(digits) < 400 else 1 << 64
     return min(value, (1 << 64) - 1) if value >= 0 else max(value, -(1 << 64) + 1) % (1 << 64), match.end()
 
 
 def read_pg_snapshot(context: InputContext, text: str, typmod: int = -1) -> tuple[int, ...]:
     """parse_snapshot: xmin:xmax:xip,xip..."""
-    xmin, at = _snapshot_number(text, 0)
-    if text[at : at + 1] == ":":
-        xmax, at = _snapshot_number(text, at + 1)
+    xmin, pos = _snapshot_number(text, 0)
+    if text[pos : pos + 1] == ":":
+        xmax, pos = _snapshot_number(text, pos + 1)
         # FullTransactionIdIsValid looks at the lower half of the number only.
-        if text[at : at + 1] == ":" and xmin <= xmax and xmin % (1 << 32) and xmax % (1 << 32):
-            at += 1
+        if text[pos : pos + 1] == ":" and xmin <= xmax and xmin % (1 << 32) and xmax % (1 << 32):
+            pos += 1
             last, values = 0, [xmin, xmax]
-            while at < len(text):
-                value, at = _snapshot_number(text, at)
+            while pos < len(text):
+                value, pos = _snapshot_number(text, pos)
                 if not max(xmin, last) <= value < xmax:
                     break
                 values.append(value)
                 last = value
-                if text[at : at + 1] == ",":
-                    at += 1
-                elif at < len(text):
+                if text[pos : pos + 1] == ",":
+                    pos += 1
+                elif pos < len(text):
                     break
             else:
                 return tuple(values)

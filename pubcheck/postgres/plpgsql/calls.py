@@ -61,7 +61,7 @@ def run_calls(machine: Machine, inner: Inner, name: str, node: Node) -> Rows | N
             machine.attempt(node, inner)
         invoke(machine, candidates[0], called[0], None, inner)
         return _projected({**node, "targetList": _ALL}, candidates[0][1], machine.emitted)
-    below = [each for each in (node.get("fromClause"), _subqueries(node), node.get("withClause")) if each]
+    below = [clause for clause in (node.get("fromClause"), _subqueries(node), node.get("withClause")) if clause]
     within = any(candidate_for(machine, call) for kind, call in walk(below) if kind == "FuncCall")
     rows = machine.rows(node)
     if not rows.known or within or not _projects_all(node):
@@ -212,7 +212,7 @@ def run_called_functions(machine: Machine, inner: Inner, node: Node) -> Rows | N
 def followed_functions(machine: Machine, statement: Node) -> list[int]:
     """Return the oids of the called functions whose bodies are known, one for each call."""
     candidates = (candidate_for(machine, call) for kind, call in walk(statement) if kind == "FuncCall")
-    return [each[0].oid for each in candidates if each is not None]
+    return [candidate[0].oid for candidate in candidates if candidate is not None]
 
 
 def candidate_for(machine: Machine, call: Node) -> tuple[Proc, Routine] | None:
@@ -222,8 +222,8 @@ def candidate_for(machine: Machine, call: Node) -> tuple[Proc, Routine] | None:
     count = len(call.get("args", ()))
     fitting = [row for row in procs if accepts(row, count, several=not call.get("func_variadic"))]
     if len(fitting) > 1:
-        meant = machine.trial.function_of(call, machine.variables())
-        fitting = [row for row in fitting if row.oid == meant]
+        function = machine.trial.function_of(call, machine.variables())
+        fitting = [row for row in fitting if row.oid == function]
     if not fitting:
         return None
     routine = machine.routine_of(fitting[0])
@@ -292,7 +292,7 @@ def _arguments(machine: Machine, candidate: tuple[Proc, Routine], call: Node, sc
         value = machine.evaluator.value(item.get("NamedArgExpr", {}).get("arg", item), scope)
         if modes[place] == "v" and not call.get("func_variadic"):
             variadic.append(value)
-            value = UNKNOWN if any(each is UNKNOWN for each in variadic) else variadic
+            value = UNKNOWN if any(argument is UNKNOWN for argument in variadic) else variadic
         arguments[position] = value
         positions.add(position)
     for position, default in routine.defaults:

@@ -117,10 +117,14 @@ def _there(session: Session, tables: Iterable[Node]) -> bool:
 
 
 def _commented(session: Session, node: Node) -> bool:
-    kind, thing = node["objtype"], node["object"]
+    kind, object_node = node["objtype"], node["object"]
     if kind == "OBJECT_PUBLICATION":
         return True
-    path = names(thing["List"]["items"]) if "List" in thing and kind in ("OBJECT_TABLE", "OBJECT_COLUMN") else []
+    path = (
+        names(object_node["List"]["items"])
+        if "List" in object_node and kind in ("OBJECT_TABLE", "OBJECT_COLUMN")
+        else []
+    )
     if not path:
         return False
     column = path.pop() if kind == "OBJECT_COLUMN" else None

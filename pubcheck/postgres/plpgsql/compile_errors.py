@@ -324,11 +324,11 @@ def about_publication(body: str, location: int | None) -> str:
     offset = len(data) if location is None else in_bytes(body, location)
     words = [(token.lower(), start) for _, token, start in tokens(data)]
     end = next((start for word, start in words if word == b";" and start >= offset), len(data))
-    within = [each for each in words if each[1] < min(offset + 1, end)]
+    within = [located_word for located_word in words if located_word[1] < min(offset + 1, end)]
     first = max((number for number, (word, _) in enumerate(within) if word == b";"), default=-1) + 1
     for number in range(first, len(within) - 1):
         word, start = words[number]
-        following = [each for each, _ in words[number + 1 : number + 4]]
+        following = [located_word for located_word, _ in words[number + 1 : number + 4]]
         about = following[0] == b"publication" or following == [b"or", b"replace", b"publication"]
         if about and word in (b"create", b"alter", b"drop") and start < offset:
             return data[start:end].decode(errors="surrogatepass").rstrip()

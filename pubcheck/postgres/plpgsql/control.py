@@ -83,8 +83,8 @@ def case(machine: Machine, node: Node) -> Completion:
             machine.frame.types[subject] = _TYPES_OF_VALUES[type(value)]
     branches: list[tuple[Node | None, Sequence[Node]]] = []
     for item in node.get("case_when_list", ()):
-        when = item["PLpgSQL_case_when"]
-        branches.append((when["expr"], when.get("stmts", ())))
+        branch = item["PLpgSQL_case_when"]
+        branches.append((branch["expr"], branch.get("stmts", ())))
     if node.get("have_else"):
         branches.append((None, node.get("else_stmts", ())))
     else:

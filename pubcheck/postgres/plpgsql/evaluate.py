@@ -270,11 +270,11 @@ class Evaluator:
         if kind in ("AEXPR_DISTINCT", "AEXPR_NOT_DISTINCT"):
             if has_unknown(left, right):
                 return UNKNOWN
-            same = left is None and right is None if left is None or right is None else sql_equal(left, right)
-            return same if kind == "AEXPR_NOT_DISTINCT" else sql_not(same)
+            equal = left is None and right is None if left is None or right is None else sql_equal(left, right)
+            return equal if kind == "AEXPR_NOT_DISTINCT" else sql_not(equal)
         if kind == "AEXPR_NULLIF":
-            same = sql_equal(left, right)
-            return UNKNOWN if same is UNKNOWN else None if same is True else left
+            equal = sql_equal(left, right)
+            return UNKNOWN if equal is UNKNOWN else None if equal is True else left
         if left is MISSING:
             return -right if name == "-" and is_number(right) else UNKNOWN
         if name in _MATCHERS:
@@ -297,7 +297,7 @@ class Evaluator:
         joined, result = (sql_and, True) if node["boolop"] == "AND_EXPR" else (sql_or, False)
         decided, unsure = not result, self.unsure
         constants = (item["A_Const"]["boolval"] for item in node["args"] if "boolval" in item.get("A_Const", ()))
-        if any(each.get("boolval", False) is decided for each in constants):
+        if any(constant.get("boolval", False) is decided for constant in constants):
             return decided  # the planner leaves out the rest
         try:
             for item in node["args"]:
@@ -332,13 +332,13 @@ class Evaluator:
     def _case(self, node: Node, scope: Scope | None) -> Value:
         subject = self.value(node["arg"], scope) if "arg" in node else MISSING
         for item in node["args"]:
-            when = item["CaseWhen"]
-            test = self.value(when["expr"], scope)
+            branch = item["CaseWhen"]
+            test = self.value(branch["expr"], scope)
             truth = coerce(test, "boolean") if subject is MISSING else sql_equal(subject, test)
             if truth is UNKNOWN:
                 return UNKNOWN
             if truth is True:
-                return self.value(when["result"], scope)
+                return self.value(branch["result"], scope)
         return self.value(node["defresult"], scope) if "defresult" in node else None
 
     def _collate(self, node: Node, scope: Scope | None) -> Value:
@@ -373,8 +373,8 @@ class Evaluator:
         left = self.value(node["testexpr"], scope)
         truth: Value = False
         for values, sure in rows.rows:
-            same = sql_equal(left, values if isinstance(left, tuple) else values[0])
-            truth = sql_or(truth, same if sure else sql_and(UNKNOWN, same))
+            equal = sql_equal(left, values if isinstance(left, tuple) else values[0])
+            truth = sql_or(truth, equal if sure else sql_and(UNKNOWN, equal))
         return sql_or(truth, UNKNOWN) if rows.open else truth
 
     def _function(self, node: Node, scope: Scope | None) -> Value:

@@ -98,7 +98,7 @@ class _Run(Struct):
         sqlstate: Any = CONDITIONS.get(node["condname"], node["condname"]) if "condname" in node else "P0001"
         options: dict[str, Any] = {}
         if "message" in node:
-            options["message"] = message_of(node["message"], [self._value(each) for each in node.get("params", ())])
+            options["message"] = message_of(node["message"], [self._value(param) for param in node.get("params", ())])
         for item in node.get("options", ()):
             option = item["PLpgSQL_raise_option"]
             kind, value = option.get("opt_type", 0), self._value(option["expr"])

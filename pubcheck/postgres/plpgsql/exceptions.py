@@ -25,14 +25,14 @@ def block_with_handlers(machine: Machine, node: Node, handlers: Sequence[Node]) 
     branches, compared = machine.uncertainty.branches, machine.uncertainty.compared
     variables, maybe_undone = machine.frame.snapshot(), machine.uncertainty.maybe_undone
     depth = len(machine.frames)
-    machine.uncertainty.handlers.append([name for each in conditions for name in each])
+    machine.uncertainty.handlers.append([name for names in conditions for name in names])
     try:
         completion = run_protected(machine, node.get("body", ()))
     except Raised as raised:
-        taken = next(
+        number = next(
             (position for position, names_ in enumerate(conditions) if catches(names_, raised.error.sqlstate)), None
         )
-        if taken is None or raised.compiled:
+        if number is None or raised.compiled:
             raise
         del machine.frames[depth:]
         host.undo(mark)
@@ -41,20 +41,20 @@ def block_with_handlers(machine: Machine, node: Node, handlers: Sequence[Node]) 
             compared,
             maybe_undone,
         )
-        if catches_all(conditions[taken]) and raised.error.sqlstate not in EXISTENCE:
+        if catches_all(conditions[number]) and raised.error.sqlstate not in EXISTENCE:
             host.swallowed(raised)
         machine.uncertainty.handlers.pop()
         machine.uncertainty.handlers.append([])
-        return handle(machine, handlers[taken], raised)
+        return handle(machine, handlers[number], raised)
     finally:
         machine.uncertainty.handlers.pop()
     completion = Completion(completion.certain, [signal for signal in completion.perhaps if signal.kind != "raised"])
-    if any(catches_all(each) for each in conditions):
+    if any(catches_all(names) for names in conditions):
         machine.uncertainty.maybe_undone = maybe_undone
     risky = machine.uncertainty.risks > risks
     if risky:
         host.assume_since(mark)
-        if any(catches_all(each) for each in conditions) or not any(
+        if any(catches_all(names) for names in conditions) or not any(
             map(catches_data_errors, machine.uncertainty.handlers)
         ):
             machine.uncertainty.risks = risks
@@ -121,8 +121,8 @@ def handle(machine: Machine, handler: Node, raised: Raised | None) -> Completion
 def raise_statement(machine: Machine, node: Node) -> Completion:
     """Run RAISE: levels below EXCEPTION only send a message (exec_stmt_raise)."""
     if node.get("elog_level", 21) < 21:
-        for each in node.get("params", ()):
-            machine.value(each)
+        for param in node.get("params", ()):
+            machine.value(param)
         return ON
     sqlstate: Value = "P0001"
     message: Value = None
@@ -135,7 +135,7 @@ def raise_statement(machine: Machine, node: Node) -> Completion:
         sqlstate = CONDITIONS.get(node["condname"], node["condname"])
         message = node["condname"]
     if "message" in node:
-        message = message_of(node["message"], [machine.value(each) for each in node.get("params", ())])
+        message = message_of(node["message"], [machine.value(param) for param in node.get("params", ())])
     options: dict[str, Value] = {}
     if "condname" in node:
         options["ERRCODE"] = sqlstate

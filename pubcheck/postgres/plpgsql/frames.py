@@ -18,10 +18,10 @@ from pubcheck.postgres.source_text import Text
 class Frame:
     """The variables of a function, by name, in the blocks that declare them; the innermost block is the last."""
 
-    def __init__(self, program: Program, body: Text, at: Inner | None) -> None:
+    def __init__(self, program: Program, body: Text, inner: Inner | None) -> None:
         self.program = program
         self.body = body
-        self.at = at
+        self.at = inner
         """The statement that called the function: the place of all of its statements. None for a body in the file
         itself.
         """
@@ -113,7 +113,7 @@ def _declared(body: str) -> tuple[frozenset[str], frozenset[str], dict[str, str]
     return (
         frozenset(name.lower() for name in _RECORDS.findall(body)),
         frozenset(name.lower() for name in _LIMITED.findall(body)),
-        {name.lower(): meant.lower() for name, meant in _ALIASES.findall(body)},
+        {name.lower(): variable.lower() for name, variable in _ALIASES.findall(body)},
     )
 
 
@@ -156,10 +156,10 @@ class FrameVariables:
     def __getitem__(self, name: str) -> tuple[Type, Value]:
         frame = self.frame
         assert frame is not None
-        meant = frame.aliases.get(name, name)
-        written = frame.arguments.get(meant) or frame.types.get(meant)
+        variable = frame.aliases.get(name, name)
+        written = frame.arguments.get(variable) or frame.types.get(variable)
         variable_type = self.trial.type_named(written) if written else (0, -1)
-        if meant in frame.arguments and (variable_type[0] >= FIRST_NORMAL_OID or (written or "").startswith("any")):
+        if variable in frame.arguments and (variable_type[0] >= FIRST_NORMAL_OID or (written or "").startswith("any")):
             # Only the name of a type without its schema is known, so any other name may be meant.
             variable_type = 0, -1
         return variable_type, frame.look_up((name,))

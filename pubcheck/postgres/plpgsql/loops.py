@@ -78,7 +78,7 @@ def for_integers(machine: Machine, node: Node) -> Completion:
     machine.frame.types.setdefault(name, "int4")
     machine.frame.loops.add(name)
     values: Sequence[Any] | None = None
-    if all(isinstance(each, int) for each in (low, high, step)) and step > 0:
+    if all(isinstance(bound, int) for bound in (low, high, step)) and step > 0:
         values = range(low, high - 1, -step) if node.get("reverse") else range(low, high + 1, step)
         if len(values) > LIMIT:
             raise Exhausted

@@ -85,8 +85,8 @@ class _Query:
             return UNKNOWN_ROWS
         if "valuesLists" in node:
             rows = [
-                tuple(self.evaluator.value(item, self.outer) for item in each["List"]["items"])
-                for each in node["valuesLists"]
+                tuple(self.evaluator.value(item, self.outer) for item in source["List"]["items"])
+                for source in node["valuesLists"]
             ]
             return Rows(
                 tuple(f"column{number}" for number in range(1, len(rows[0]) + 1)), [(row, True) for row in rows]
@@ -95,13 +95,13 @@ class _Query:
             return self._union()
         items: list[_FromItem] = []
         conditions: list[Node] = []
-        for each in node.get("fromClause", ()):
-            if not self._flatten(each, items, conditions):
+        for source in node.get("fromClause", ()):
+            if not self._flatten(source, items, conditions):
                 return UNKNOWN_ROWS
         if "whereClause" in node:
             conditions.append(node["whereClause"])
         self.of_catalogs = bool(items) and all(item.catalog for item in items)
-        needed = [_Condition(each, self._needs(each, items)) for each in conjuncts(*conditions)]
+        needed = [_Condition(source, self._needs(source, items)) for source in conjuncts(*conditions)]
         candidates: list[tuple[tuple[Value, ...], Value, tuple[Value, ...]]] = []
         targets = [target["ResTarget"] for target in node.get("targetList", ())]
         aggregated = any(
@@ -255,7 +255,7 @@ class _Query:
             return
         item, rows, closed = self._next(scope, items, left)
         self.open = self.open or not closed
-        remaining = [each for each in items if each is not item]
+        remaining = [other_item for other_item in items if other_item is not item]
         matched = False
         for row, present in rows:
             self._step()
@@ -326,12 +326,18 @@ class _Query:
                 if column is None or column in values_by_column:
                     continue
                 if body["kind"] == "AEXPR_IN":
-                    values = [self.evaluator.value(each, scope) for each in operand["List"]["items"]]
+                    values = [self.evaluator.value(operand_item, scope) for operand_item in operand["List"]["items"]]
                 else:
                     value = self.evaluator.value(operand, scope)
                     values = array(value) if body["kind"] == "AEXPR_OP_ANY" else [value]
-                if isinstance(values, list) and not has_unknown(values) and all(each is not None for each in values):
-                    values_by_column[column] = tuple(each.oid if isinstance(each, Relid) else each for each in values)
+                if (
+                    isinstance(values, list)
+                    and not has_unknown(values)
+                    and all(operand_item is not None for operand_item in values)
+                ):
+                    values_by_column[column] = tuple(
+                        operand_item.oid if isinstance(operand_item, Relid) else operand_item for operand_item in values
+                    )
         return values_by_column
 
     def _column_of(self, item: _FromItem, node: Node, scope: Scope) -> str | None:
@@ -401,7 +407,7 @@ class _Query:
         keys = node.get("sortClause", ())
         if keys and len(candidates) > 1:
             plain = all(key["SortBy"].get("sortby_dir", "SORTBY_DEFAULT") != "SORTBY_USING" for key in keys)
-            if not (plain and all(self._ordered(each[2]) for each in candidates)):
+            if not (plain and all(self._ordered(candidate[2]) for candidate in candidates)):
                 keys = ()
             else:
                 for position in range(len(keys) - 1, -1, -1):
@@ -494,13 +500,13 @@ class _Query:
             if isinstance(separator, str) and all(isinstance(value, str) for value in texts):
                 return joined(separator, texts) if texts else None
             return UNKNOWN
-        kept = [value for value in values if value is not None]
-        if not kept:
+        not_null = [value for value in values if value is not None]
+        if not not_null:
             return None
-        if name in ("bool_or", "bool_and") and all(isinstance(value, bool) for value in kept):
-            return any(kept) if name == "bool_or" else all(kept)
-        if name in ("max", "min") and (len(kept) == 1 or all(isinstance(value, int) for value in kept)):
-            return max(kept) if name == "max" else min(kept)
+        if name in ("bool_or", "bool_and") and all(isinstance(value, bool) for value in not_null):
+            return any(not_null) if name == "bool_or" else all(not_null)
+        if name in ("max", "min") and (len(not_null) == 1 or all(isinstance(value, int) for value in not_null)):
+            return max(not_null) if name == "max" else min(not_null)
         return UNKNOWN
 
 
@@ -508,4 +514,4 @@ _EQUALITIES = ("AEXPR_OP", "AEXPR_IN", "AEXPR_OP_ANY")
 
 
 def _key(position: int) -> Callable[[tuple[Any, Any, tuple[Value, ...]]], Any]:
-    return lambda each: each[2][position]
+    return lambda row: row[2][position]

@@ -21,7 +21,7 @@ def calls(session: Session, node: Node) -> bool:
         path = names(call["funcname"])
         if path[0] != "pg_catalog":
             called_routines = [routines[oid] for oid in functions_named(session, path) if oid in routines]
-            if any(_changes(session, each, set()) for each in called_routines):
+            if any(_changes(session, routine, set()) for routine in called_routines):
                 return True
     return False
 

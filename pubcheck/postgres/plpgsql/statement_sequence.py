@@ -25,7 +25,7 @@ def execute_parameters(machine: Machine, node: Node) -> Iterator[None]:
     frame = machine.frame
     before = frame.parameters
     values: dict[str, Value] = {
-        f"${number}": machine.value(each) for number, each in enumerate(node.get("params", ()), 1)
+        f"${number}": machine.value(param) for number, param in enumerate(node.get("params", ()), 1)
     }
     frame.parameters = values
     try:

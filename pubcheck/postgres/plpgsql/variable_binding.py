@@ -146,7 +146,7 @@ def _column_names(session: Session, row: Relation) -> Sequence[str] | None:
 
 def _copied(item: Any, variables: Variables, used: dict[str, int], own: frozenset[str] | None) -> Any:
     if isinstance(item, list):
-        return [_copied(each, variables, used, own) for each in item]
+        return [_copied(element, variables, used, own) for element in item]
     if not isinstance(item, dict):
         return item
     reference = item.get("ColumnRef")

@@ -157,7 +157,9 @@ class Memory:
 
     def accept_any_value(self, into: Node | None) -> bool:
         """Whether it is known of every value whether the variables accept it."""
-        return all(each is not None and self.trial.is_checkable(each) for each in self.target_types(into))
+        return all(
+            target_type is not None and self.trial.is_checkable(target_type) for target_type in self.target_types(into)
+        )
 
     def variables(self) -> FrameVariables:
         return FrameVariables(self.frame, self.trial) if self.frames else FrameVariables(None, self.trial)

@@ -86,7 +86,11 @@ def truncates_published_by(catalog: Catalog, publication: int, sents: Iterable[S
     arrived = {sent.arrives_as for sent in sents}
     empty = (catalog.relations[oid] for oid in _reached(catalog, row) if oid not in arrived)
     operations = published_operations(row)
-    candidates = [_sent(catalog, row, each, operations) for each in empty if each.kind == "p" and is_publishable(each)]
+    candidates = [
+        _sent(catalog, row, relation, operations)
+        for relation in empty
+        if relation.kind == "p" and is_publishable(relation)
+    ]
     return [sent for sent in candidates if sent is not None and sent.truncate_sent]
 
 

@@ -90,7 +90,7 @@ def combine(catalog: Catalog, publications: Sequence[int], relation: int) -> Com
         return None
     if len(publications) <= _FEW:
         return _combined(catalog, [catalog.publications[oid] for oid in dict.fromkeys(publications)], table)
-    order = {oid: at for at, oid in enumerate(publications)}
+    order = {oid: position for position, oid in enumerate(publications)}
     subscribed = [row for row in publications_of(catalog, table) if row.oid in order]
     subscribed.sort(key=lambda row: order[row.oid])
     return _combined(catalog, subscribed, table)

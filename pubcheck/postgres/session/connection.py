@@ -106,20 +106,20 @@ class Connection:
 
     def release(self, name: str) -> bool:
         """RELEASE SAVEPOINT with all that came after it; False if there is no such savepoint."""
-        at = self._savepoint(name)
-        if at is not None and self.transaction is not None:
-            del self.transaction[at:]
-        return at is not None
+        level = self._savepoint(name)
+        if level is not None and self.transaction is not None:
+            del self.transaction[level:]
+        return level is not None
 
     def rollback_to(self, name: str) -> bool:
         """ROLLBACK TO SAVEPOINT, which stays; False if there is no such savepoint."""
-        at = self._savepoint(name)
-        if at is not None and self.transaction is not None:
-            self.catalog.journal.undo(self.transaction[at][1])
-            del self.transaction[at + 1 :]
+        level = self._savepoint(name)
+        if level is not None and self.transaction is not None:
+            self.catalog.journal.undo(self.transaction[level][1])
+            del self.transaction[level + 1 :]
             self._path = None
-        return at is not None
+        return level is not None
 
     def _savepoint(self, name: str) -> int | None:
         levels = self.transaction or []
-        return next((at for at in range(len(levels) - 1, 0, -1) if levels[at][0] == name), None)
+        return next((level for level in range(len(levels) - 1, 0, -1) if levels[level][0] == name), None)

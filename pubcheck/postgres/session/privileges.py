@@ -60,12 +60,12 @@ class Rights(Connection):
         """object_ownercheck: superuser, or the owner, or a member of the owner that inherits."""
         return self.superuser() or owner in self._roles_with_privileges(self.role) or not self.catalog.roles[owner].seen
 
-    def member_of(self, role: int, who: Role | None = None) -> bool:
+    def member_of(self, role: int, member: Role | None = None) -> bool:
         """member_can_set_role: a member of the role, however indirectly, through grants WITH SET (16 and later)."""
-        who = who or self.role
-        if who.superuser or not who.seen:
+        member = member or self.role
+        if member.superuser or not member.seen:
             return True
-        roles, todo = {who.oid}, [who]
+        roles, todo = {member.oid}, [member]
         while todo:
             row = todo.pop()
             for oid in row.member_of:

@@ -56,27 +56,27 @@ def _rewrite(evidence: Evidence, statement: bytes) -> Rewriting | None:
     extent = filter_extent(statement, evidence.tree)
     if extent is None or extent[1] - extent[0] > _MAX_BYTES:
         return None
-    at = _judged(evidence.state, Text(statement[slice(*extent)]))
-    taken: list[Proposal] = []
+    judged = _judged(evidence.state, Text(statement[slice(*extent)]))
+    proposals: list[Proposal] = []
     steps: list[tuple[str, str]] = []
-    while at is not None and at.refusals:
-        if len(taken) == _MAX_STEPS:
+    while judged is not None and judged.refusals:
+        if len(proposals) == _MAX_STEPS:
             return None
-        found = _step(at)
-        if found is None:
+        step = _step(judged)
+        if step is None:
             return None
-        at, proposal, before = found
-        taken.append(proposal)
+        judged, proposal, before = step
+        proposals.append(proposal)
         steps.append((before, proposal.text))
-    if at is None or not taken:
+    if judged is None or not proposals:
         return None
     return Rewriting(
         *extent,
-        at.text.text.decode(),
+        judged.text.text.decode(),
         tuple(steps),
-        tuple(dict.fromkeys(proposal.note for proposal in taken if proposal.note)),
-        tuple(proposal.column.statement for proposal in taken if proposal.column),
-        all(proposal.safe for proposal in taken),
+        tuple(dict.fromkeys(proposal.note for proposal in proposals if proposal.note)),
+        tuple(proposal.column.statement for proposal in proposals if proposal.column),
+        all(proposal.safe for proposal in proposals),
     )
 
 
@@ -104,52 +104,52 @@ def _refusals(p: ParseState, expr: Expr) -> Iterator[Refusal]:
             yield Refusal(refusal.key, node, refusal.oid, refusal.error)
 
 
-def _step(at: _Judged) -> tuple[_Judged, Proposal, str] | None:
+def _step(judged: _Judged) -> tuple[_Judged, Proposal, str] | None:
     """One replacement that leaves less to object to."""
-    for site, proposal in _proposals(at):
-        made = _applied(at, site, proposal)
-        if made is not None and len(made.refusals) < len(at.refusals):
-            return made, proposal, at.text.source(site.node)
+    for site, proposal in _proposals(judged):
+        rewritten = _applied(judged, site, proposal)
+        if rewritten is not None and len(rewritten.refusals) < len(judged.refusals):
+            return rewritten, proposal, judged.text.source(site.node)
     return None
 
 
-def _proposals(at: _Judged) -> Iterator[tuple[Site, Proposal]]:
+def _proposals(judged: _Judged) -> Iterator[tuple[Site, Proposal]]:
     """What may be tried, the ways that cost least first, for each node that is objected to."""
     from pubcheck.checks.remedies.filter_rewrites import builtin_names, casts, generated_column, time_zone
     from pubcheck.checks.remedies.filter_rewrites.context import RewriteContext
 
-    workshops = [RewriteContext(at.state, at.text, refusal) for refusal in at.refusals]
-    for ways in (time_zone.RANGES, casts.WAYS, time_zone.WAYS, builtin_names.WAYS, generated_column.WAYS):
+    workshops = [RewriteContext(judged.state, judged.text, refusal) for refusal in judged.refusals]
+    for rewriters in (time_zone.RANGES, casts.WAYS, time_zone.WAYS, builtin_names.WAYS, generated_column.WAYS):
         # A column that cannot be read is the least that another column must hold, then the innermost node; elsewhere
         # the outermost comes first, as in the walk.
-        if ways is generated_column.WAYS:
+        if rewriters is generated_column.WAYS:
             workshops.reverse()
             workshops.sort(key=_is_no_column)
         for workshop in workshops:
-            for site in at.text.around(place_of(workshop.refusal.culprit)):
-                yield from _tried(workshop, site, ways)
+            for site in judged.text.around(place_of(workshop.refusal.culprit)):
+                yield from _tried(workshop, site, rewriters)
 
 
 def _is_no_column(workshop: RewriteContext) -> bool:
     return workshop.refusal.culprit.node != "Var"
 
 
-def _tried(workshop: RewriteContext, site: Site, ways: Rewriters) -> Iterator[tuple[Site, Proposal]]:
-    for way in (*ways.get(site.kind, ()), *ways.get("*", ())):
+def _tried(workshop: RewriteContext, site: Site, rewriters: Rewriters) -> Iterator[tuple[Site, Proposal]]:
+    for rewriter in (*rewriters.get(site.kind, ()), *rewriters.get("*", ())):
         try:
-            for proposal in way(workshop, site):
+            for proposal in rewriter(workshop, site):
                 yield site, proposal
         except (ValueError, Unknowable):
             continue
 
 
-def _applied(at: _Judged, site: Site, proposal: Proposal) -> _Judged | None:
-    text = at.text
+def _applied(judged: _Judged, site: Site, proposal: Proposal) -> _Judged | None:
+    text = judged.text
     start, end = text.extent(site.node)
     new = proposal.text
     if proposal.parentheses and not text.enclosed(site.node) and not _alone(site):
         new = f"({new})"
-    state = at.state
+    state = judged.state
     if proposal.column is not None:
         relation = replace(state.relation, columns=(*state.relation.columns, proposal.column.row))
         state = parse_state(state.session, relation)

@@ -30,10 +30,10 @@ def _built_in_operator(w: RewriteContext, site: Site) -> Iterator[Proposal]:
         return
     operator = w.state.cache.operator(w.refusal.oid)
     start, end = w.text.extent(site.node)
-    text, at = w.text.text, body.get("location", -1)
-    if len(body["name"]) == 1 and text[at:].startswith(operator.name.encode()):
-        after = at + len(operator.name.encode())
-        new = text[start:at] + f"OPERATOR(pg_catalog.{operator.name})".encode() + text[after:end]
+    text, location = w.text.text, body.get("location", -1)
+    if len(body["name"]) == 1 and text[location:].startswith(operator.name.encode()):
+        after = location + len(operator.name.encode())
+        new = text[start:location] + f"OPERATOR(pg_catalog.{operator.name})".encode() + text[after:end]
         yield Proposal(new.decode(), f"this is the operator {operator.name} of pg_catalog")
     if 0 < operator.function < FIRST_NORMAL_OID and "lexpr" in body:
         name = w.state.cache.proc(operator.function).name

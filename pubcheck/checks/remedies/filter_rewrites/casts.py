@@ -118,9 +118,9 @@ def _cast_and_literals(body: Node) -> Iterator[tuple[Node, list[Node]]]:
     """A cast that is compared with literals for equality, and these."""
     if name_of(body) not in ("=", "<>") or "lexpr" not in body:
         return
-    for side, other in (("lexpr", "rexpr"), ("rexpr", "lexpr")):
+    for side, opposite in (("lexpr", "rexpr"), ("rexpr", "lexpr")):
         if "TypeCast" in body[side] and string(body[side]) is None:
-            literals = items(body[other])
+            literals = items(body[opposite])
             if all("A_Const" in literal or string(literal) is not None for literal in literals):
                 yield body[side], literals
 
@@ -130,12 +130,12 @@ def _from_jsonb(w: RewriteContext, site: Site) -> Iterator[Proposal]:
     arrow = site.body["arg"]
     if "A_Expr" not in arrow or arrow["A_Expr"]["kind"] != "AEXPR_OP":
         return
-    operator, at = name_of(arrow["A_Expr"]), arrow["A_Expr"]["location"]
+    operator, location = name_of(arrow["A_Expr"]), arrow["A_Expr"]["location"]
     if operator in ("->>", "#>>") and w.type(arrow["A_Expr"]["lexpr"]) == JSONB and w.type(site.node) in _FROM_JSONB:
         start, end = w.text.extent(site.node)
         text = w.text.text
-        if text[at : at + 3] == operator.encode():
-            new = (text[start:at] + operator[:-1].encode() + text[at + 3 : end]).decode()
+        if text[location : location + 3] == operator.encode():
+            new = (text[start:location] + operator[:-1].encode() + text[location + 3 : end]).decode()
             yield Proposal(new, 'a value that is a JSON string, as in {"n": "1"}, is then an error when it is sent')
 
 
@@ -180,15 +180,15 @@ def _named_arguments(w: RewriteContext, site: Site) -> Iterator[Proposal]:
         return
     proc = w.state.cache.proc(expr.functions[0])
     names = [name for name, mode in zip(proc.argument_names, proc.modes or ("i",) * 99, strict=False) if mode in "ib"]
-    given: dict[int, str] = {}
+    texts: dict[int, str] = {}
     for number, argument in enumerate(site.body.get("args", ())):
         named = argument.get("NamedArgExpr")
         if named is None:
-            given[number] = w.source(argument)
+            texts[number] = w.source(argument)
         else:
-            given[names.index(named["name"])] = w.source(named["arg"])
+            texts[names.index(named["name"])] = w.source(named["arg"])
     fill = "0" if proc.name == "make_interval" else None
-    arguments = [given.get(number, fill) for number in range(max(given) + 1)]
+    arguments = [texts.get(number, fill) for number in range(max(texts) + 1)]
     if any(argument is None for argument in arguments):
         raise ValueError("a default that is not known")
     start, _ = w.text.extent(site.node)

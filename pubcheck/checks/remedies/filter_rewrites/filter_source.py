@@ -54,8 +54,8 @@ class Text:
 
     def around(self, place: int) -> list[Site]:
         """The nodes that a place lies in, the innermost first."""
-        found = [site for site in self.sites if site.first <= place <= site.last]
-        return sorted(found, key=lambda site: site.last - site.first)
+        enclosing = [site for site in self.sites if site.first <= place <= site.last]
+        return sorted(enclosing, key=lambda site: site.last - site.first)
 
     def site(self, node: Node) -> Site:
         """Raises ValueError for a node that the grammar adds, which has no place in the text."""
@@ -89,16 +89,16 @@ class Text:
     def replaced(self, node: Node, *changes: tuple[Node, str]) -> str:
         """The text of a node with others in it replaced."""
         start, end = self.extent(node)
-        out, at = b"", start
+        out, copied_to = b"", start
         for inner, text in sorted(changes, key=lambda change: self.extent(change[0])):
             begin, stop = self.extent(inner)
-            out += self.text[at:begin] + text.encode()
-            at = stop
-        return (out + self.text[at:end]).decode()
+            out += self.text[copied_to:begin] + text.encode()
+            copied_to = stop
+        return (out + self.text[copied_to:end]).decode()
 
     def _find(self, site: Site) -> tuple[int, int] | None:
         """The shortest stretch of whole tokens that the parser reads as the very node."""
-        wanted = _bare(site.node)
+        bare = _bare(site.node)
         attempts = 0
         first = next((number for number, token in enumerate(self._tokens) if token[0] >= site.first), None)
         while first is not None and first >= 0:
@@ -112,8 +112,8 @@ class Text:
                 attempts += 1
                 if attempts > _MAX_ATTEMPTS:
                     return None
-                found = _expression(self.text[start:end])
-                if found is not None and _bare(found) == wanted:
+                expression = _expression(self.text[start:end])
+                if expression is not None and _bare(expression) == bare:
                     return start, end
             # Parentheses are not in the tree: what is left of an operator may begin with some.
             first -= 1
@@ -139,8 +139,8 @@ def filter_extent(text: bytes, tree: Node) -> tuple[int, int] | None:
     for offset, token in scanned[number:]:
         depth += (token == b"(") - (token == b")")
         if depth == 0:
-            found = _expression(text[start:offset])
-            return (start, offset) if found is not None and _bare(found) == _bare(tree) else None
+            expression = _expression(text[start:offset])
+            return (start, offset) if expression is not None and _bare(expression) == _bare(tree) else None
     return None
 
 

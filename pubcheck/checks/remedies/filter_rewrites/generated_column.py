@@ -63,8 +63,8 @@ def _of_column(w: RewriteContext, site: Site, expr: Expr) -> Iterator[Proposal]:
         branches = " ".join(f"WHEN {quote_literal(label)} THEN {quote_literal(label)}" for label in row.labels)
         case = f"CASE {source} {branches} END"
         # The unit may have an = of its own.
-        made = w.expr(Text(case.encode()).tree)
-        if made is not None and _immutable(w, made):
+        generated = w.expr(Text(case.encode()).tree)
+        if generated is not None and _immutable(w, generated):
             yield _proposal(w, expr, case, TEXT, -1)
     elif row.kind == "d":
         base, typmod = cache.base_type(expr.type)
@@ -91,10 +91,10 @@ def _unqualified(w: RewriteContext, site: Site) -> str:
 
 
 def _is_in(inner: Site, outer: Site) -> bool:
-    at: Site | None = inner
-    while at is not None and at.node is not outer.node:
-        at = at.parent
-    return at is not None
+    site: Site | None = inner
+    while site is not None and site.node is not outer.node:
+        site = site.parent
+    return site is not None
 
 
 def _by_equality(site: Site) -> bool:
@@ -158,9 +158,9 @@ def _proposal(w: RewriteContext, expr: Expr, source: str, oid: int, typmod: int,
     return Proposal(identifier(name), _NOTE, column=StoredColumn(statement, row))
 
 
-def _new_name(w: RewriteContext, wanted: str) -> str:
-    taken = {column.name for column in w.state.relation.columns}
-    return next(name for name in (wanted, *(f"{wanted}{n}" for n in range(2, 100))) if name not in taken)
+def _new_name(w: RewriteContext, preferred: str) -> str:
+    names = {column.name for column in w.state.relation.columns}
+    return next(name for name in (preferred, *(f"{preferred}{n}" for n in range(2, 100))) if name not in names)
 
 
 WAYS: Rewriters = {"A_Expr": (_stored_concatenation,), "*": (_stored,)}

@@ -32,11 +32,11 @@ def _range(w: RewriteContext, site: Site) -> Iterator[Proposal]:
         if first and last and column is not None:
             yield _between(w, column, first, _after(last, unit))
     elif body["kind"] == "AEXPR_OP" and operator in _MIRRORED and "lexpr" in body:
-        for side, other, seen in (
+        for side, opposite, seen in (
             ("lexpr", "rexpr", operator),
             ("rexpr", "lexpr", _MIRRORED[operator]),
         ):
-            day = _date(body[other])
+            day = _date(body[opposite])
             column, unit = _truncated(w, body[side])
             if day is None or column is None or day != _start(day, unit):
                 continue

@@ -78,10 +78,10 @@ def alter_type(session: Session, relation: int, command: Node, recurse: bool) ->
             session, member, [member_column.number], type=oid, typmod=typmod, collation=collation, storage=""
         )
         depend_on_type(session, member, require_column(session, member, name))
-        kept = catalog.types.get(member_column.default_type) if member_column.has_default else None
-        if kept is not None and kept.kind != "d" and kept.oid != oid:
+        default_type = catalog.types.get(member_column.default_type) if member_column.has_default else None
+        if default_type is not None and default_type.kind != "d" and default_type.oid != oid:
             # The default is of its type as before, and cast to the new one.
-            add_use_of_default(session, member, member_column.number, (TYPE, kept.oid, 0))
+            add_use_of_default(session, member, member_column.number, (TYPE, default_type.oid, 0))
         _rebuild_keys(session, member, member_column.number)
 
 

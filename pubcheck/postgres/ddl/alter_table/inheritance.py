@@ -81,8 +81,8 @@ def add_of(session: Session, relation: int, command: Node, recurse: bool) -> Non
     if composite is not None and row.seen:
         attributes = session.catalog.relations[composite.relation].live()
         held = row.live()
-        same = [column.name for column in held] == [column.name for column in attributes]
-        if not same or any(map(difference, held, attributes)):
+        same_names = [column.name for column in held] == [column.name for column in attributes]
+        if not same_names or any(map(difference, held, attributes)):
             raise ServerError("42804", f'table "{row.name}" does not have the columns of its type')
     session.catalog.relations.put(relation, replace(row, of_type=oid))
     if oid:

@@ -294,8 +294,8 @@ class _QueryReader:
         merged: list[OutputColumn] = []
         if left is not None and right is not None:
             if body.get("isNatural"):
-                there = {column.name for column in right}
-                using = [column.name for column in left if column.name in there]
+                right_names = {column.name for column in right}
+                using = [column.name for column in left if column.name in right_names]
             else:
                 using = names(body.get("usingClause", ()))
             for name in using:

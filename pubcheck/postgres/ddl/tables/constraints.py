@@ -72,7 +72,7 @@ _KEY_FIELDS = ("keys", "including", "exclusions", "where_clause", "nulls_not_dis
 def _without_repeated_keys(constraints: list[Node]) -> list[Node]:
     """A key that is given twice is one, the primary key rather than the other, with the name that either has."""
     first: dict[str, Node] = {}
-    kept: list[Node] = []
+    remaining: list[Node] = []
     for constraint in sorted(constraints, key=lambda item: item["contype"] != "CONSTR_PRIMARY"):
         if constraint["contype"] in ("CONSTR_PRIMARY", "CONSTR_UNIQUE") and "indexname" not in constraint:
             definition = repr([without_locations(constraint.get(field)) for field in _KEY_FIELDS])
@@ -82,5 +82,5 @@ def _without_repeated_keys(constraints: list[Node]) -> list[Node]:
                     existing.setdefault("conname", constraint["conname"])
                 continue
             constraint = first[definition] = {**constraint}
-        kept.append(constraint)
-    return kept
+        remaining.append(constraint)
+    return remaining

@@ -34,15 +34,15 @@ def attach_default(session: Session, relation: int, name: str, definition: Node)
 def _attach_sequence(session: Session, row: Relation, column: Column, definition: Node) -> None:
     """The sequence of a serial or identity column, made and owned by it."""
     sequence, serial = own_sequence(session, row, column, definition), "serial" in definition
-    this = (RELATION, row.oid, column.number)
-    session.catalog.depend((RELATION, sequence, 0), this, AUTO if serial else INTERNAL)
+    column_address = (RELATION, row.oid, column.number)
+    session.catalog.depend((RELATION, sequence, 0), column_address, AUTO if serial else INTERNAL)
     if serial:
         _default(session, row.oid, column.number, [(RELATION, sequence, 0)])
 
 
 def _attach_generation(session: Session, row: Relation, column: Column, definition: Node) -> None:
     """The columns that a generated column reads; one that is copied from elsewhere has no ``raw_expr``."""
-    catalog, this = session.catalog, (RELATION, row.oid, column.number)
+    catalog, column_address = session.catalog, (RELATION, row.oid, column.number)
     if "raw_expr" in definition and row.seen:
         # Loaded only where there are generated columns.
         from pubcheck.postgres.ddl.generated import refuse_generated
@@ -51,7 +51,7 @@ def _attach_generation(session: Session, row: Relation, column: Column, definiti
     uses = definition.get("uses", [(PROC, oid, 0) for oid in functions_called(session, definition.get("raw_expr"))])
     default = (DEFAULT, catalog.new_oid(), 0)
     # What takes the expression away takes the column with it.
-    catalog.depend(default, this, INTERNAL if uses else AUTO)
+    catalog.depend(default, column_address, INTERNAL if uses else AUTO)
     for used in uses:
         catalog.depend(default, used, NORMAL)
     for referenced in column.expression:
@@ -61,7 +61,7 @@ def _attach_generation(session: Session, row: Relation, column: Column, definiti
                 raise ServerError(
                     "42P17", f'cannot use generated column "{referenced}" in column generation expression'
                 )
-            catalog.depend(this, (RELATION, row.oid, base.number), NORMAL)
+            catalog.depend(column_address, (RELATION, row.oid, base.number), NORMAL)
         elif row.seen and referenced not in SYSTEM_COLUMNS and referenced != row.name:
             raise ServerError("42703", f'column "{referenced}" does not exist')
 

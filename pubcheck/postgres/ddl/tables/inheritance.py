@@ -159,12 +159,12 @@ def copy_check(session: Session, constraint: Constraint, target: int, *, inherit
         local=not inherited,
     )
     catalog.add_constraint(new)
-    this = (CONSTRAINT, new.oid, 0)
+    depender = (CONSTRAINT, new.oid, 0)
     for key in new.keys or (0,):
-        catalog.depend(this, (RELATION, target, key), AUTO)
+        catalog.depend(depender, (RELATION, target, key), AUTO)
     for used, _ in catalog.dependencies.get((CONSTRAINT, constraint.oid)):
         if used[0] == PROC:
-            catalog.depend(this, (*used, 0), NORMAL)
+            catalog.depend(depender, (*used, 0), NORMAL)
 
 
 def clone_foreign_key(session: Session, constraint: Constraint, parent: Relation, child: int) -> None:
@@ -187,10 +187,10 @@ def clone_foreign_key(session: Session, constraint: Constraint, parent: Relation
         local=False,
     )
     catalog.add_constraint(new)
-    this = (CONSTRAINT, new.oid, 0)
-    catalog.depend(this, (CONSTRAINT, constraint.oid, 0), PARTITION)
+    depender = (CONSTRAINT, new.oid, 0)
+    catalog.depend(depender, (CONSTRAINT, constraint.oid, 0), PARTITION)
     for key in keys:
-        catalog.depend(this, (RELATION, child, key), AUTO)
+        catalog.depend(depender, (RELATION, child, key), AUTO)
 
 
 def clone_indexes(session: Session, parent: Relation, child: int) -> None:

@@ -23,7 +23,7 @@ LIKE_CONSTRAINTS, LIKE_DEFAULTS, LIKE_GENERATED, LIKE_IDENTITY, LIKE_INDEXES, LI
 
 
 def copy_columns(
-    columns: list[Column], taken: set[str], source: Relation, options: int, owned: list[tuple[str, Node]]
+    columns: list[Column], names: set[str], source: Relation, options: int, owned: list[tuple[str, Node]]
 ) -> None:
     """transformTableLikeClause: names, types and NOT NULL always; the rest as INCLUDING says.
 
@@ -31,7 +31,7 @@ def copy_columns(
     """
     for column in source.live():
         generated = column.generated if options & LIKE_GENERATED else ""
-        if column.name in taken:
+        if column.name in names:
             raise ServerError("42701", f'column "{column.name}" specified more than once')
         if column.identity and options & LIKE_IDENTITY:
             owned.append((column.name, {"contype": "CONSTR_IDENTITY"}))

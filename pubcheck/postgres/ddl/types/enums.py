@@ -55,7 +55,7 @@ def alter_enum(session: Session, node: Node) -> None:
             raise ServerError("22023", f'"{old}" is not an existing enum label')
         if label in labels:
             raise ServerError("42710", 'enum label "{name}" already exists', name=label)
-        labels = EnumLabels(label if each == old else each for each in labels)
+        labels = EnumLabels(label if current_label == old else current_label for current_label in labels)
         relabel(session, row.oid, old, label)
     elif label in labels:
         if not node.get("skipIfNewValExists"):

@@ -44,8 +44,8 @@ class _Zone:
         year, month, day, time = parts(local)
         if not 1902 <= year <= 2100:
             raise Unknowable("offsets of time zones in the far past and future")
-        at = (year, month, day, time // HOUR, time // MINUTE % 60, time // SECOND % 60)
-        return local - self._zones.offset_at(zone, at) * SECOND
+        fields = (year, month, day, time // HOUR, time // MINUTE % 60, time // SECOND % 60)
+        return local - self._zones.offset_at(zone, fields) * SECOND
 
     def to_local(self, moment: int) -> int:
         zone = self.zone
@@ -58,8 +58,8 @@ class _Zone:
             raise Unknowable("offsets of time zones in the far past and future")
         rules = self._zones.rules(zone.name)
         assert rules is not None
-        at = datetime(2000, 1, 1, tzinfo=UTC) + timedelta(seconds=moment // SECOND)
-        offset = at.astimezone(rules).utcoffset()
+        instant = datetime(2000, 1, 1, tzinfo=UTC) + timedelta(seconds=moment // SECOND)
+        offset = instant.astimezone(rules).utcoffset()
         assert offset is not None
         return moment + int(offset.total_seconds()) * SECOND
 

@@ -83,7 +83,7 @@ def pg_publication_tables(session: Session, conditions: Conditions) -> Scan:
             candidates: Iterable[Relation] = named[0]
         elif lists:
             members = [catalog.publication_rels[oid].relation for oid in catalog.members_of.get(publication.oid)]
-            family = {each for oid in members for each in (oid, *catalog.descendants(oid))}
+            family = {descendant for oid in members for descendant in (oid, *catalog.descendants(oid))}
             candidates = [catalog.relations[oid] for oid in sorted(family)]
         else:
             candidates = list(catalog.relations.values())
