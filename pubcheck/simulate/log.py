@@ -6,28 +6,23 @@ assigned at a transaction's first write, a parent's before its child's (access/t
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Final, Literal
+from collections.abc import Mapping
+from typing import Literal
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from pubcheck.postgres.catalog import Catalog
+from pubcheck.postgres.catalog.journaled_dict import ABSENT
+from pubcheck.postgres.replication.row_changes import UNCHANGED
 
-
-class _Unchanged:
-    """A value that was not logged, because it is stored out of line and did not change."""
-
-    def __repr__(self) -> str:
-        return "UNCHANGED"
-
-
-UNCHANGED: Final = _Unchanged()
+__all__ = ["UNCHANGED"]
 
 
 class Tuple(Struct, frozen=True, gc=False):
     """A logged row. ``values`` are the executor's values by column number, None for NULL, ``UNCHANGED`` for a value out
     of line that the record leaves out. ``size`` is its length in bytes with the header (HeapTuple's t_len), of which
-    decoding's memory is counted. ``chunks`` are the lengths of the TOAST chunks that were logged for it before it.
+    decoding's memory is counted. ``chunks`` are the lengths of the data in the TOAST chunks that were logged for it
+    before it.
     """
 
     values: Mapping[int, object]
@@ -48,8 +43,11 @@ class CatalogVersion(Struct, frozen=True, gc=False):
 class Record(Struct, frozen=True, kw_only=True):
     """A record of the log. ``start`` and ``end`` are its positions (LSN) in bytes; those of the next record are higher.
 
-    ``xid`` is the (sub)transaction, 0 for none; ``top`` its top-level transaction. ``origin`` is the id of the
-    replication origin of the session that wrote it, 0 for none.
+    The rows of a multi-insert (COPY) have the same ``start``. A row's TOAST chunks count as part of its record:
+    ``end`` is more than ``start`` and the number of chunks. ``xid`` is the (sub)transaction, 0 for none; ``top`` its
+    top-level transaction. ``origin`` is the id of the replication origin of the session that wrote it, 0 for none.
+
+    A plain Record is any other record with a transaction id (nextval, a row of an unpublishable relation).
     """
 
     start: int
@@ -62,7 +60,8 @@ class Record(Struct, frozen=True, kw_only=True):
 class RowChange(Record, frozen=True, kw_only=True):
     """INSERT, UPDATE or DELETE of one row. ``old`` is what the replica identity logs: ``logged_change``.
 
-    ``speculative``: INSERT ... ON CONFLICT, whose confirmation is logged too.
+    ``speculative``: INSERT ... ON CONFLICT, whose confirmation is logged too. ``rewrite``: a row of the new heap that
+    ALTER TABLE writes, under the table's oid.
     """
 
     operation: Literal["insert", "update", "delete"]
@@ -71,6 +70,7 @@ class RowChange(Record, frozen=True, kw_only=True):
     old: Tuple | None = None
     new: Tuple | None = None
     speculative: bool = False
+    rewrite: bool = False
 
 
 class Truncation(Record, frozen=True, kw_only=True):
@@ -91,8 +91,23 @@ class LogicalMessage(Record, frozen=True, kw_only=True):
     version: CatalogVersion
 
 
+Entry = tuple[str, object, object]
+"""A row that changed: the catalog's table (an attribute of ``Catalog``), the key, the former row or None."""
+
+
+def entries_since(catalog: Catalog, mark: int) -> tuple[Entry, ...]:
+    """Return the rows that changed since a mark of the catalog's journal, in order."""
+    names = {id(table): name for name, table in vars(catalog).items()}
+    return tuple(
+        (names[id(table)], key, None if former is ABSENT else former)
+        for table, key, former in catalog.journal.entries[mark:]
+        if id(table) in names
+    )
+
+
 class CatalogChange(Record, frozen=True, kw_only=True):
-    """The end of a command that changed the catalog: ``entries`` of the catalog's journal, ``before`` and ``after`` it.
+    """The end of a command that changed the catalog: ``entries`` as ``entries_since`` returns them, ``before`` and
+    ``after`` it.
 
     Decoding finds out which cached relations it invalidates. ``statement`` is the parse node's name, ``node`` the
     statement. A statement that changes only what pubcheck's catalog does not keep (ANALYZE) has no entries.
@@ -100,7 +115,7 @@ class CatalogChange(Record, frozen=True, kw_only=True):
 
     statement: str
     node: Mapping[str, object]
-    entries: Sequence[tuple[object, object, object]]
+    entries: tuple[Entry, ...]
     before: CatalogVersion
     after: CatalogVersion
 
@@ -137,3 +152,10 @@ class Prepare(Record, frozen=True, kw_only=True):
     subtransactions: tuple[int, ...] = ()
     origin_lsn: int = 0
     origin_time: int = 0
+
+
+class Log(Struct):
+    """All records in order, and the names of the replication origins that exist now, by id."""
+
+    records: list[Record] = field(default_factory=list)
+    origins: dict[int, str] = field(default_factory=dict)

@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
-_ABSENT: Any = object()
+ABSENT: Any = object()
 
 
 class Journal:
@@ -33,7 +33,7 @@ class Journal:
         while len(entries) > mark:
             heap, key, former = entries.pop()
             self.undone.append((heap, key, heap.get(key)))
-            if former is _ABSENT:
+            if former is ABSENT:
                 dict.__delitem__(heap, key)
             else:
                 dict.__setitem__(heap, key, former)
@@ -51,12 +51,12 @@ class Heap(dict[K, V]):
         """The number of removed rows."""
 
     def put(self, key: K, row: V) -> None:
-        self._log((self, key, self.get(key, _ABSENT)))
+        self._log((self, key, self.get(key, ABSENT)))
         self[key] = row
 
     def remove(self, key: K) -> None:
-        former = self.get(key, _ABSENT)
-        if former is not _ABSENT:
+        former = self.get(key, ABSENT)
+        if former is not ABSENT:
             self._log((self, key, former))
             self.removals += 1
             del self[key]
@@ -80,7 +80,7 @@ class Multimap(Generic[K, V]):
         groups, alone = self.groups, (item,)
         group = groups.setdefault(key, alone)
         if group is alone:
-            self._log((groups, key, _ABSENT))
+            self._log((groups, key, ABSENT))
             return
         if item in group:
             return
@@ -89,7 +89,7 @@ class Multimap(Generic[K, V]):
             self._log((groups, key, group))
         else:
             group[item] = None
-            self._log((group, item, _ABSENT))
+            self._log((group, item, ABSENT))
 
     def remove(self, key: K, item: V) -> None:
         groups = self.groups
