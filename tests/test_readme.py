@@ -17,7 +17,7 @@ PROJECT = Path(__file__).parent.parent
 
 def test_ci_runs_the_command_that_the_readme_gives() -> None:
     *_, command = (PROJECT / ".ci" / "run").read_text().splitlines()
-    assert command.endswith("-m pytest")
+    assert command.endswith("-m pytest -n auto --dist loadfile")
     assert f"```sh\n{command}\n```" in (PROJECT / "README.md").read_text()
 
 
