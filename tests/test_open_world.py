@@ -96,3 +96,39 @@ def test_a_name_that_is_missing_later_takes_nothing_from_the_table_that_had_it_b
     )
     rules = [each.rule for each in lint(script, complete=True)]
     assert [rule for rule in rules if rule in ("PUB130", "PUB107")] == ["PUB130", "PUB107"]
+
+
+def test_a_publication_that_a_block_perhaps_created_perhaps_refuses_its_creation() -> None:
+    """Without x PostgreSQL 15 to 18 refuse the second CREATE, and with x and t the publication holds t afterwards."""
+    script = (
+        "CREATE TABLE t (a int PRIMARY KEY); DO $$ BEGIN CREATE PUBLICATION p FOR TABLE x, t;"
+        " EXCEPTION WHEN undefined_table THEN CREATE PUBLICATION p; END $$;"
+        " CREATE PUBLICATION p; ALTER PUBLICATION p DROP TABLE t;"
+    )
+    assert not [one for one in answers(lint(script)) if one[2] == "certain"]
+
+
+@pytest.mark.parametrize("handler", ["duplicate_object", "OTHERS"])
+@pytest.mark.parametrize(
+    ("before", "certainty"),
+    [("", "assumed"), ("DROP PUBLICATION IF EXISTS p;", "certain"), ("DROP PUBLICATION p;", "certain")],
+)
+def test_a_publication_whose_existence_a_handler_expects_is_perhaps_another_one(
+    handler: str, before: str, certainty: str
+) -> None:
+    """If p exists already, PostgreSQL 15 to 18 keep it as it is, as with IF NOT EXISTS (SELECT FROM pg_publication)."""
+    script = (
+        f"CREATE TABLE t (id int PRIMARY KEY, a int); {before} DO $$ BEGIN"
+        f" CREATE PUBLICATION p FOR TABLE t WHERE (a > 1); EXCEPTION WHEN {handler} THEN NULL; END $$;"
+    )
+    assert {(each.rule, each.certainty) for each in lint(script) if each.phase == "write"} == {("PUB301", certainty)}
+
+
+@pytest.mark.parametrize("complete", [False, True])
+def test_a_role_of_unknown_rights_perhaps_could_not_drop_the_publication(complete: bool) -> None:
+    """With an ordinary role x PostgreSQL 15 to 18 keep p with its table t, and accept the last statement."""
+    script = (
+        "CREATE TABLE t (a int PRIMARY KEY); CREATE PUBLICATION p FOR TABLE t; SET ROLE x; DROP PUBLICATION p;"
+        " RESET ROLE; CREATE PUBLICATION p; ALTER PUBLICATION p DROP TABLE t;"
+    )
+    assert not [one for one in answers(lint(script, complete=complete)) if one[2] == "certain"]

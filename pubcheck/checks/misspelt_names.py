@@ -89,6 +89,8 @@ def _relations(catalog: Catalog, missing: set[Missing]) -> dict[Missing, list[Me
             elsewhere.setdefault("".join(_words(name[2])), []).append(name)
     for table in tables if elsewhere else ():
         for name in elsewhere.get("".join(_words(table.name)), ()):
+            if name[1:] == (table.namespace, table.name):
+                continue
             schema = namespaces[table.namespace].name
             if schemas[name].seen or schema in near_schemas[name]:
                 suggestions.setdefault(name, []).append((f"{schema}.{table.name}", table.place))
@@ -120,6 +122,8 @@ def _near(missing: Mapping[Missing, str], known: Iterable[tuple[str, _Known]]) -
     for name, value in known:
         words = _words(name)
         for key in same_words.get("".join(words), ()):
+            if missing[key] == name:
+                continue  # created later: no misspelling
             alike.setdefault(key, []).append(value)
         if (len(words), name[:1].lower()) not in heads:
             continue

@@ -175,3 +175,16 @@ def test_nothing_rests_on_a_table_whose_name_is_misspelt(statements: str, rule: 
     for table, expected in (("profile", []), (reported, [rule])):
         unit = Unit((Source("a.sql", MADE + statements.format(table)),))
         assert [each.rule for each in Linter(Config()).lint(unit).diagnostics if each.rule == rule] == expected
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "ALTER PUBLICATION p SET (publish = 'insert'); CREATE PUBLICATION p;",
+        "CREATE PUBLICATION p FOR TABLE t; CREATE TABLE t (a int);",
+        "CREATE PUBLICATION p FOR TABLES IN SCHEMA s; CREATE SCHEMA s;",
+    ],
+)
+def test_a_name_that_is_created_later_is_not_misspelt(script: str) -> None:
+    result = Linter(Config(complete=True)).lint(Unit((Source("a.sql", script),)))
+    assert not [each for each in result.diagnostics if "did you mean" in each.message]

@@ -46,6 +46,11 @@ _SYNTAX = (
         rf"^create publication (?:{_ANY_RESERVED}) ",
         "the publication's name is a reserved word: write it in double quotes, or take another",
     ),
+    (r"^(?:create|alter|drop) publication$", "the publication has no name"),
+    (
+        rf"^alter publication {_NAME}$",
+        "write ADD, SET or DROP and tables, SET and options, RENAME TO or OWNER TO",
+    ),
     # All tables.
     (
         r" (?:for|add|set|drop) all tables in schema\b",
@@ -68,6 +73,7 @@ _SYNTAX = (
     (r" for all tables where\b", "FOR ALL TABLES takes no row filter: list the tables, each with its own WHERE"),
     (r" for all tables \(", "FOR ALL TABLES takes no column list: list the tables, each with its own"),
     (r" for all tables ,", "FOR ALL TABLES cannot be combined with other objects; it publishes every table already"),
+    (r" for all$", "write FOR ALL TABLES"),
     # What kind of object.
     (r" (?:for|add|set|drop) table in schema\b", "write TABLES IN SCHEMA, in the plural"),
     (r" (?:for|add|set|drop) tables (?!in\b)", "write TABLE, in the singular, before names of tables"),
@@ -78,6 +84,9 @@ _SYNTAX = (
     ),
     (rf"^create publication {_NAME} (?:tables?|all)\b", "write FOR before the list"),
     (r" (?:for|table|only|schema)$", "the list ends before a name"),
+    (r" tables(?: in)?$", "write TABLES IN SCHEMA and the name of a schema, or TABLE and the name of a table"),
+    (r" (?:add|drop)$", "write TABLE or TABLES IN SCHEMA, and a name"),
+    (r" (?:rename|rename to|owner|owner to)$", "write RENAME TO or OWNER TO, and a name"),
     (rf"^alter publication {_NAME} reset\b", "there is no RESET: SET the option to its default"),
     (
         rf"^create publication {_NAME} for (?!tables?\b|all\b)",
@@ -88,6 +97,7 @@ _SYNTAX = (
         "write TABLE or TABLES IN SCHEMA before the first name",
     ),
     # Options.
+    (r" (?:with|set)$", "write the options in parentheses: (publish = 'insert, update')"),
     (rf"^create publication {_NAME} with \(\S*\) for\b", "WITH (...) comes last, after FOR"),
     (r" with \(\S*\) (?:where\b|\(|,)", "WITH (...) comes last, after every table"),
     (r" (?:with|set) \(\)", "the list of options is empty: leave it out, or name an option"),
@@ -104,6 +114,8 @@ _SYNTAX = (
         "an entry takes the kind of the one before it: write TABLE before the name of a table",
     ),
     # Tables.
+    (rf" (?:{_NAME}\.){{3}}{_NAME}", "a table's name has at most its schema before it: write schema.table"),
+    (r" where$", "write the row filter in parentheses: WHERE (...)"),
     (r" , current_schema\b| table current_schema\b", "write TABLES IN SCHEMA before CURRENT_SCHEMA"),
     (r" where (?!\()", "put the row filter in parentheses: WHERE (...)"),
     (r" where \(\)", "the row filter is empty: leave WHERE () out"),
@@ -122,6 +134,7 @@ _SYNTAX = (
     (rf" {_NAME} \(\*\)", "leave the column list out to publish all columns"),
     (r" \(,\)| ,$", "a comma is too many: nothing follows it"),
     (rf" (?!where\b){_NAME} \(\.\)", "a column list takes plain names of columns, without the table's"),
+    (r" \($", "a parenthesis is opened and not closed"),
 )
 
 _OPTION_SYNTAX = (
@@ -156,7 +169,7 @@ def _shape(sql: str) -> tuple[str, str]:
 
     Unquoted names are in lower case, quoted names and texts are ``"q"`` and ``'s'``; names with dots are one word.
     What is in parentheses is ``()`` when empty, ``(*)``, ``(.)`` for names with dots, ``(,)`` when a comma ends it,
-    else ``(_)``.
+    ``(`` when it is not closed, else ``(_)``.
     """
     words: list[str] = []
     group: list[str] = []
@@ -183,6 +196,8 @@ def _shape(sql: str) -> tuple[str, str]:
             into[-1] += word
         else:
             into.append(word)
+    if depth:
+        words.append("(")
     return " ".join(words), options
 
 

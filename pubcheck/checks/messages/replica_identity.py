@@ -41,7 +41,9 @@ MESSAGES: Messages = {
             '"{relation}" is {kind}, and only tables have a replica identity', "name the table whose rows are changed"
         ),
         "identity-of-system-catalog": MessageTemplate(
-            '"{relation}" is a system table, whose replica identity cannot be changed'
+            '"{relation}" is a system table, whose replica identity cannot be changed',
+            "leave the statement out: system tables are never published; write the schema before a table of your own "
+            "that has this name",
         ),
         "index-on-system-column": UNEXPLAINED,
         "identity": UNEXPLAINED,

@@ -31,6 +31,14 @@ MESSAGES: Messages = {
                 "origin, password_required and run_as_owner came with 16, failover with 17",
             ),
         ),
+        "subscription-option-not-boolean": (
+            MessageTemplate(
+                "streaming takes true, false or (from 16 on) parallel",
+                "write streaming = on, off or parallel",
+                where={"option": ("streaming",)},
+            ),
+            MessageTemplate("{option} takes true or false only", "write {option} = true or {option} = false"),
+        ),
         "exclusive-options": MessageTemplate(
             "{one} and {other} do not go together",
             "leave the second out, which without a connection, or a slot, is false anyway or must be",

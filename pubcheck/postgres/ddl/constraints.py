@@ -365,17 +365,25 @@ def _add_check(session: Session, relation: int, node: Node, recurse: bool) -> No
     functions = functions_called(session, node.get("raw_expr"))
     for oid in local:
         part = catalog.relations[oid]
+        keys = tuple(own.number for column in columns if (own := part.column(column.name)) is not None)
         standing = catalog.constraint(oid, name)
         if standing is not None:
+            if part.seen and (standing.kind != "c" or standing.keys != keys):
+                # It merges with an equal condition only (heap.c: MergeWithExistingConstraint).
+                raise ServerError(
+                    "42710",
+                    'constraint "{name}" for relation "{owner}" already exists',
+                    name=name,
+                    owner=part.name,
+                )
             catalog.constraints.put(standing.oid, replace(standing, inherited=standing.inherited + 1))
             continue
-        named = (part.column(column.name) for column in columns)
         constraint = Constraint(
             catalog.new_oid(),
             name,
             oid,
             "c",
-            tuple(column.number for column in named if column),
+            keys,
             inherited=0 if oid == relation else 1,
             local=oid == relation,
             no_inherit=node.get("is_no_inherit", False),

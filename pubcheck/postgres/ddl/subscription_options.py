@@ -11,6 +11,7 @@ from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
 
 KEY = "subscription"
+_NOT_BOOLEAN = "subscription-option-not-boolean"
 
 _ALTERABLE = frozenset(("binary", "disable_on_error", "slot_name", "streaming", "synchronous_commit"))
 SUPPORTED: Mapping[str, frozenset[str]] = {
@@ -102,7 +103,7 @@ def _exclusive(first: str, name: str) -> ServerError:
 def _boolean(name: str, arg: Node | None, major: int) -> bool:
     value = truth(arg)
     if value is None:
-        raise ServerError("42601", f"{name} requires a Boolean value", key=KEY)
+        raise ServerError("42601", "{option} requires a Boolean value", key=_NOT_BOOLEAN, option=name)
     return value
 
 
@@ -123,7 +124,8 @@ def _streaming(name: str, arg: Node | None, major: int) -> object:
         return "parallel"
     value = truth(arg)
     if value is None:
-        raise ServerError("42601", f'{name} requires a Boolean value or "parallel"', key=KEY)
+        message = '{option} requires a Boolean value or "parallel"'
+        raise ServerError("42601", message, key=_NOT_BOOLEAN, option=name)
     return value
 
 

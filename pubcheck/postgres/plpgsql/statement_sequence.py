@@ -8,10 +8,12 @@ from contextlib import contextmanager
 
 from pubcheck.lexing.items import PsqlCommand
 from pubcheck.lexing.splitter import Splitter
+from pubcheck.postgres.catalog import PUBLICATION
 from pubcheck.postgres.ddl.dml_targets import missing_target
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node, SyntaxRefused, parse
 from pubcheck.postgres.plpgsql import command_failures
+from pubcheck.postgres.plpgsql.conditions import catches
 from pubcheck.postgres.plpgsql.host import ExecutionContext, Exhausted, Inner, Raised
 from pubcheck.postgres.plpgsql.machine import Machine
 from pubcheck.postgres.plpgsql.values import Value
@@ -110,15 +112,23 @@ def do(machine: Machine, inner: Inner, name: str, node: Node) -> None:
         machine.is_excused,
         uncertainty.in_branch,
     )
+    may_exist = name == "CreatePublicationStmt" and _may_exist_already(machine, node["pubname"])
     outcome = machine.host.do(inner, name, node, context)
     if isinstance(outcome, ServerError):
         machine.uncertainty.assume_failure(outcome)
-    elif not outcome:
+    elif may_exist or not outcome:
         machine.uncertainty.depend_on_unknown()
     if name == "SelectStmt":
         machine.attempt(node, inner)
     elif name in _CHANGES_ROWS or command_failures.may_fail(machine.session, name, node):
         machine.uncertainty.assume_risk()
+
+
+def _may_exist_already(machine: Machine, publication: str) -> bool:
+    """Whether a handler expects that a publication, which these files do not create earlier, exists already."""
+    session = machine.session
+    known = publication in session.catalog.publication_names or session.is_closed(PUBLICATION, 0, publication)
+    return not known and any(catches(conditions, "42710") for conditions in machine.uncertainty.handlers)
 
 
 _CHANGES_ROWS = frozenset(("InsertStmt", "UpdateStmt", "DeleteStmt", "MergeStmt", "CallStmt"))

@@ -21,6 +21,20 @@ from pubcheck.checks.ddl.syntax_help import syntax_help
         ("CREATE PUBLICATION FOR ALL TABLES", "no name"),
         ("CREATE PUBLICATION p TABLE t", "write FOR"),
         ("CREATE PUBLICATION p FOR TABLE", "ends before a name"),
+        # Statements that end too early.
+        ("CREATE PUBLICATION", "no name"),
+        ("ALTER PUBLICATION p", "ADD, SET or DROP"),
+        ("CREATE PUBLICATION p FOR ALL", "FOR ALL TABLES"),
+        ("ALTER PUBLICATION p ADD TABLES IN", "TABLES IN SCHEMA"),
+        ("ALTER PUBLICATION p DROP", "write TABLE"),
+        ("ALTER PUBLICATION p RENAME TO", "and a name"),
+        ("ALTER PUBLICATION p SET", "in parentheses"),
+        ("CREATE PUBLICATION p FOR TABLE t WITH", "in parentheses"),
+        ("CREATE PUBLICATION p FOR TABLE t WHERE", "in parentheses"),
+        ("CREATE PUBLICATION p FOR TABLE t WHERE (a >", "not closed"),
+        ("CREATE PUBLICATION p FOR TABLE t (id, a", "not closed"),
+        ("CREATE PUBLICATION p FOR TABLE t WITH (publish = 'insert'", "not closed"),
+        ("CREATE PUBLICATION p FOR TABLE a.b.c.d", "schema.table"),
         # Row filters and column lists.
         ("CREATE PUBLICATION p FOR TABLE t WHERE a > 5", "in parentheses"),
         ("CREATE PUBLICATION p FOR TABLE t, u (id) WHERE a > 5", "in parentheses"),
@@ -84,11 +98,9 @@ def test_common_slips_get_help(sql: str, says: str) -> None:
     "sql",
     [
         "",
-        "DROP PUBLICATION",
-        "CREATE PUBLICATION",
         "CREATE PUBLICATION p FOR TABLE t WHERE (a >)",
         "CREATE PUBLICATION p FOR TABLE t WHERE (t.flag)) ",
-        'CREATE PUBLICATION p FOR TABLE t, TABLES IN SCHEMA s, TABLE "user", ONLY u (id) WHERE (id > 0) WITH (publish',
+        'CREATE PUBLICATION p FOR TABLE t, TABLES IN SCHEMA s, TABLE "user", ONLY u (id) WHERE (id > 0) WITH (publish)',
     ],
 )
 def test_where_the_slip_is_not_known_there_is_no_help(sql: str) -> None:

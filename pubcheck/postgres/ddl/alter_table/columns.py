@@ -130,7 +130,11 @@ def _collect_column(
         )
     children = sorted(catalog.children.get(relation))
     if children and row.kind == "p" and not recurse:
-        raise ServerError("42P16", "cannot drop column from only the partitioned table when partitions exist")
+        raise ServerError(
+            "42P16",
+            "cannot drop column from only the partitioned table when partitions exist",
+            hint="Do not specify the ONLY keyword.",
+        )
     for child in children:
         inherited = catalog.relations[child].column(name)
         if inherited is None:

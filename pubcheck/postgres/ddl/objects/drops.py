@@ -88,7 +88,10 @@ def _object_to_drop(session: Session, kind: str, item: Node, missing_ok: bool) -
             _note_gone(session, TYPE, strings(type_name.get("names", list_items(item))))
         return None
     if address[0] == PUBLICATION:
-        require_publication_owner(session, catalog.publications[address[1]])
+        publication = catalog.publications[address[1]]
+        require_publication_owner(session, publication)
+        if session.unseen_role() not in (0, publication.owner):
+            session.perhaps_there.add((PUBLICATION, 0, publication.name))
     elif address[0] == NAMESPACE:
         if not session.owns(catalog.namespaces[address[1]].owner):
             raise ServerError("42501", f"must be owner of schema {catalog.namespaces[address[1]].name}")

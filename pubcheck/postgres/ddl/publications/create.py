@@ -40,7 +40,7 @@ def create_publication(session: Session, node: Node) -> None:
         )
     options = parse_options(session, node.get("options", ()), name)
     if existing is not None:
-        # One that was only assumed gives way to the real thing.
+        # One that is only assumed gives way to the new one.
         for oid in catalog.members_of.get(existing):
             catalog.remove(PUBLICATION_REL, oid)
         for oid in catalog.schemas_of.get(existing):
@@ -55,9 +55,16 @@ def create_publication(session: Session, node: Node) -> None:
         creator=session.unseen_role(),
     )
     publication = options.apply_to(defaults)
+    former = None if existing is None else catalog.publications[existing]
     catalog.add_publication(publication)
-    if all_tables:
-        return
+    if not all_tables:
+        _add_objects(session, publication, node)
+    if former is not None:
+        session.rests_on(former)  # if that exists, the server refuses this statement
+
+
+def _add_objects(session: Session, publication: Publication, node: Node) -> None:
+    name = publication.name
     objects = look_up(session, node.get("pubobjects", ()), name)
     if objects.schemas and not session.superuser():
         message = "must be superuser to create FOR TABLES IN SCHEMA publication"
