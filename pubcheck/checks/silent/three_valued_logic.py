@@ -116,7 +116,7 @@ class _Reading:
             return NULL
         if left == NULL:
             # Of no elements at all ANY is false, and ALL true.
-            elements = array.args if array.node == "ArrayExpr" else array.value if array.node == "Const" else None
+            elements = array.args if array.node == "ArrayExpr" else array.node == "Const" and array.value.elements
             return NULL if elements else NULL | (FALSE if expr.value else TRUE)
         possible_values = VALUE | ((left | right) & NULL)
         if array.node == "ArrayExpr" and any(self.of(element) == NULL for element in array.args):

@@ -6,10 +6,11 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+from pubcheck.postgres.datum import Array
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.executor.compare import array_equal, array_order, equality_of, order_of
 from pubcheck.postgres.executor.function_lookup import Call, Function, Maker
-from pubcheck.postgres.executor.values import Array, Order, evaluation_error
+from pubcheck.postgres.executor.values import Order, evaluation_error
 
 FUNCTIONS: dict[str, Function] = {}
 MAKERS: dict[str, Maker] = {}

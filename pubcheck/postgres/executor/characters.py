@@ -7,12 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pubcheck.postgres import oids
-from pubcheck.postgres.budget import room
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.executor.compare import DEFAULT, POSIX, C
 from pubcheck.postgres.executor.values import Context
-from pubcheck.postgres.primnodes import Expr
 
 _LAST_CERTAIN = "\u04ff"
 _ASCII_ONLY = frozenset((C, POSIX, 962))
@@ -63,15 +60,3 @@ def title(context: Context, collation: int, text: str) -> str:
         letters.append(char.lower() if inside else char.upper())
         inside = char.isalnum()
     return "".join(letters)
-
-
-def as_stored(expr: Expr) -> Callable[[str], str]:
-    """Return a function that restores the blanks of an argument of type character. Raises Unknowable if its length is
-    unknown."""
-    if expr.type != oids.BPCHAR:
-        return lambda text: text
-    if expr.typmod < 4:
-        raise Unknowable("the trailing blanks of a value of type character")
-    length = expr.typmod - 4
-    room(length)
-    return lambda text: text.ljust(length)

@@ -10,9 +10,10 @@ from collections.abc import Callable
 from typing import Any
 
 from pubcheck.postgres import oids
+from pubcheck.postgres.datum import Array
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.executor.range_order import multirange_order, range_order
-from pubcheck.postgres.executor.values import Array, Context, Order, span
+from pubcheck.postgres.executor.values import Context, Order
 
 Test = Callable[[Any, Any], bool]
 
@@ -39,11 +40,6 @@ def nan_larger(left: Any, right: Any) -> Any:
 
 def nan_smaller(left: Any, right: Any) -> Any:
     return left if nan_order(left, right) < 0 else right
-
-
-def span_order(left: Any, right: Any) -> int:
-    left_span, right_span = span(left), span(right)
-    return (left_span > right_span) - (left_span < right_span)
 
 
 def by_code_point(context: Context, collation: int) -> bool:
@@ -89,8 +85,8 @@ def bit_order(left: str, right: str) -> int:
 
 _PLAIN = frozenset(
     (
-        oids.BOOL, oids.BYTEA, oids.CHAR, oids.DATE, oids.INT2, oids.INT4, oids.INT8, oids.OID, oids.TIME,
-        oids.TIMESTAMP, oids.TIMESTAMPTZ, oids.TIMETZ, oids.UUID, 650, 869, 774, 829, 790, 3220, 5069,
+        oids.BOOL, oids.BYTEA, oids.CHAR, oids.DATE, oids.INT2, oids.INT4, oids.INT8, oids.INTERVAL, oids.OID,
+        oids.TIME, oids.TIMESTAMP, oids.TIMESTAMPTZ, oids.TIMETZ, oids.UUID, 650, 869, 774, 829, 790, 3220, 5069,
     )
 )  # fmt: skip
 _KNOWN: dict[int, Order] = {
@@ -98,7 +94,6 @@ _KNOWN: dict[int, Order] = {
     oids.FLOAT4: nan_order,
     oids.FLOAT8: nan_order,
     oids.NUMERIC: nan_order,
-    oids.INTERVAL: span_order,
     oids.BIT: bit_order,
     oids.VARBIT: bit_order,
 }

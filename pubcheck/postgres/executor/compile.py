@@ -9,15 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from pubcheck.postgres.datum import Array
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.executor.compare import order_of
 from pubcheck.postgres.executor.function_lookup import Call, Function, Implementation, implementation
-from pubcheck.postgres.executor.values import Array, Context, adoption, evaluation_error
-from pubcheck.postgres.oids import INT4, OID, UNKNOWN
+from pubcheck.postgres.executor.values import Context, evaluation_error
+from pubcheck.postgres.oids import INT4, OID
 from pubcheck.postgres.primnodes import EXPLICIT_CALL, IMPLICIT, Expr
 
 Row = Mapping[int, Any]
-"""Attribute number -> the result of ``literals.read``, None for NULL; it has every column that the filter reads."""
+"""Attribute number -> the value, None for NULL; it has every column that the filter reads."""
 Step = Callable[[Row], Any]
 
 
@@ -103,23 +104,10 @@ class Builder:
         number = expr.value
         if not number or number < 0:
             raise Unknowable("the value of a whole row")
-        adopt = adoption(self.context, expr.type)
-        if adopt is None:
-            return lambda row: row[number]
-
-        def step(row: Row) -> Any:
-            value = row[number]
-            return None if value is None else adopt(value)
-
-        return step
+        return lambda row: row[number]
 
     def constant(self, expr: Expr) -> Step:
-        if expr.null or expr.value is None:
-            return Constant(None)
-        if expr.type == UNKNOWN:
-            return Constant(expr.value)
-        adopt = adoption(self.context, expr.type)
-        return Constant(expr.value if adopt is None else adopt(expr.value))
+        return Constant(None if expr.null else expr.value)
 
     def relabelled(self, expr: Expr) -> Step:
         """Binary-coercible types have the same values here, except for the sign of an oid."""

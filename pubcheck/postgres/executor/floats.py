@@ -7,17 +7,11 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
+from pubcheck.postgres.datum import WIDE, single, whole_scale
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.executor.compare import nan_larger, nan_order, nan_smaller
 from pubcheck.postgres.executor.function_lookup import Function, Maker
-from pubcheck.postgres.executor.values import (
-    WIDE,
-    division_by_zero,
-    evaluation_error,
-    out_of_range,
-    single,
-    whole_scale,
-)
+from pubcheck.postgres.executor.values import division_by_zero, evaluation_error, out_of_range
 
 FUNCTIONS: dict[str, Function] = {}
 MAKERS: dict[str, Maker] = {}

@@ -9,8 +9,8 @@ import struct
 from collections.abc import Callable
 from decimal import Decimal
 
+from pubcheck.postgres.datum import WIDE, Interval
 from pubcheck.postgres.executor.function_lookup import Function, Maker
-from pubcheck.postgres.executor.values import WIDE, Interval, span
 
 FUNCTIONS: dict[str, Function] = {}
 MAKERS: dict[str, Maker] = {}
@@ -117,7 +117,7 @@ def _numeric(value: Decimal, seed: int = 0) -> tuple[int, int]:
 
 
 def _interval(value: Interval, seed: int = 0) -> tuple[int, int]:
-    low = span(value) & 0xFFFFFFFFFFFFFFFF
+    low = value & 0xFFFFFFFFFFFFFFFF
     return _long(low - (1 << 64) if low >> 63 else low, seed)
 
 

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from decimal import Decimal
 from typing import Any
 
+from pubcheck.postgres.datum import JSON_NULL, Array
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.executor import numeric
 from pubcheck.postgres.executor.compare import json_equal, json_order
 from pubcheck.postgres.executor.function_lookup import Call, Function, Maker
-from pubcheck.postgres.executor.values import JSON_NULL, Array, evaluation_error
+from pubcheck.postgres.executor.values import evaluation_error
+from pubcheck.postgres.output.documents import jsonb_text
 
 FUNCTIONS: dict[str, Function] = {}
 MAKERS: dict[str, Maker] = {}
@@ -25,35 +26,11 @@ _INDEX = re.compile(r"[ \t\n\v\f\r]*[+-]?[0-9]+")
 # jsonb.
 
 
-def output(value: Any) -> str:
-    """jsonb_out."""
-    if value is JSON_NULL:
-        return "null"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, Decimal):
-        return numeric.text(value)
-    if isinstance(value, str):
-        return _escaped(value)
-    if isinstance(value, list):
-        return "[" + ", ".join(map(output, value)) + "]"
-    keys = sorted(value, key=lambda key: (len(key.encode(errors="surrogatepass")), key.encode(errors="surrogatepass")))
-    return "{" + ", ".join(f"{_escaped(key)}: {output(value[key])}" for key in keys) + "}"
-
-
-_ESCAPES = {"\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t", '"': '\\"', "\\": "\\\\"}
-
-
-def _escaped(text: str) -> str:
-    """escape_json."""
-    return '"' + "".join(_ESCAPES.get(char) or (f"\\u{ord(char):04x}" if char < " " else char) for char in text) + '"'
-
-
 def _as_text(value: Any) -> str | None:
     """JsonbValueAsText."""
     if value is None or value is JSON_NULL:
         return None
-    return value if isinstance(value, str) else output(value)
+    return value if isinstance(value, str) else jsonb_text(value)
 
 
 def _field(value: Any, key: str) -> Any:

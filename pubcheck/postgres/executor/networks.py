@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pubcheck.postgres.executor.function_lookup import Function, Maker
 from pubcheck.postgres.executor.integers import COMPARISONS
 from pubcheck.postgres.executor.values import evaluation_error
+from pubcheck.postgres.output.network import Address, host
 
-Address = tuple[int, bytes, int, bytes]
 FUNCTIONS: dict[str, Function] = {}
 MAKERS: dict[str, Maker] = {}
 
@@ -101,19 +101,6 @@ def _set_length(cidr: bool) -> Function:
         return inet_value(value[0], bits, resized[1]) if cidr else resized
 
     return apply
-
-
-def host(value: Address) -> str:
-    """The address alone (inet_net_ntop)."""
-    if value[0] == 4:
-        return ".".join(map(str, value[3]))
-    from ipaddress import IPv6Address
-
-    address = value[3]
-    if not any(address[:10]) and address[10:12] in (b"\xff\xff", b"\0\0") and any(address[12:14]):
-        dotted = ".".join(map(str, address[12:]))
-        return f"::{'ffff:' if address[10] else ''}{dotted}"
-    return str(IPv6Address(address))
 
 
 for _name, _test in COMPARISONS.items():

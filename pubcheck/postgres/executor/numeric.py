@@ -7,11 +7,13 @@ from collections.abc import Callable
 from decimal import ROUND_CEILING, ROUND_DOWN, ROUND_FLOOR, ROUND_HALF_UP, Decimal, InvalidOperation
 from math import isqrt
 
+from pubcheck.postgres.datum import WIDE, single
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.executor.compare import nan_larger, nan_order, nan_smaller
 from pubcheck.postgres.executor.function_lookup import Function, Maker
-from pubcheck.postgres.executor.values import WIDE, division_by_zero, evaluation_error, out_of_range, single
+from pubcheck.postgres.executor.values import division_by_zero, evaluation_error, out_of_range
 from pubcheck.postgres.input.numbers import fit
+from pubcheck.postgres.output.numbers import numeric_text
 
 FUNCTIONS: dict[str, Function] = {}
 MAKERS: dict[str, Maker] = {}
@@ -28,13 +30,6 @@ ZERO, ONE = Decimal(0), Decimal(1)
 def scale(value: Decimal) -> int:
     """dscale of a finite numeric."""
     return -value.as_tuple().exponent  # type: ignore[operator]  # an int, as it is finite
-
-
-def text(value: Decimal) -> str:
-    """numeric_out."""
-    if not value.is_finite():
-        return "NaN" if value.is_nan() else "Infinity" if value > 0 else "-Infinity"
-    return f"{value if value else value.copy_abs():f}"
 
 
 def _at_scale(value: Decimal, places: int, rounding: str = ROUND_HALF_UP) -> Decimal:
@@ -232,7 +227,7 @@ def to_float8(value: Decimal) -> float:
         return float(value)
     result = float(value)
     if result in (float("inf"), float("-inf")) or (result == 0.0 and value):
-        raise evaluation_error("22003", f'"{text(value)}" is out of range for type double precision')
+        raise evaluation_error("22003", f'"{numeric_text(value)}" is out of range for type double precision')
     return result
 
 
@@ -241,7 +236,7 @@ def to_float4(value: Decimal) -> float:
         return float(value)
     result = single(float(value))
     if result in (float("inf"), float("-inf")) or (result == 0.0 and value):
-        raise evaluation_error("22003", f'"{text(value)}" is out of range for type real')
+        raise evaluation_error("22003", f'"{numeric_text(value)}" is out of range for type real')
     return result
 
 
@@ -252,7 +247,7 @@ def _trim_scale(value: Decimal) -> Decimal:
 def _min_scale(value: Decimal) -> int | None:
     if not value.is_finite():
         return None
-    digits = text(value).partition(".")[2]
+    digits = numeric_text(value).partition(".")[2]
     return len(digits.rstrip("0"))
 
 

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from pubcheck.postgres.budget import Budget
 from pubcheck.postgres.errors import Unknowable
-from pubcheck.postgres.executor.characters import as_stored, lower
+from pubcheck.postgres.executor.characters import lower
 from pubcheck.postgres.executor.function_lookup import Call, Function, Maker
 from pubcheck.postgres.executor.linear_matching import Choice, Edge, One, Part, Repeated, Row, Search, like
 from pubcheck.postgres.executor.values import evaluation_error
@@ -41,10 +41,8 @@ def escaped_pattern(pattern: str, escape: str) -> str:
 def _like(negated: bool, folding: bool) -> Maker:
     def make(call: Call) -> Function:
         context, collation = call.context, call.collation
-        whole = as_stored(call.expr.args[0])
 
         def test(text: str, pattern: str) -> bool:
-            text = whole(text)
             if folding:
                 text, pattern = lower(context, collation, text), lower(context, collation, pattern)
             return like(text, pattern, context.budget) is not negated
@@ -294,8 +292,8 @@ def search(pattern: str, folding: bool, text: str, budget: Budget) -> bool:
 
 def _regex(negated: bool, folding: bool) -> Maker:
     def make(call: Call) -> Function:
-        whole, budget = as_stored(call.expr.args[0]), call.context.budget
-        return lambda text, pattern: search(pattern, folding, whole(text), budget) is not negated
+        budget = call.context.budget
+        return lambda text, pattern: search(pattern, folding, text, budget) is not negated
 
     return make
 

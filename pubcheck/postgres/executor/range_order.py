@@ -8,8 +8,8 @@ from collections.abc import Callable
 from functools import cmp_to_key
 from typing import Any
 
+from pubcheck.postgres.datum import Range
 from pubcheck.postgres.executor.values import Order
-from pubcheck.postgres.input.ranges import Range
 
 Bound = tuple[Any, bool, bool]
 

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from pubcheck.postgres.catalog.rows import Type
+from pubcheck.postgres.datum import Range
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.executor.compare import order_of
 from pubcheck.postgres.executor.function_lookup import Call, Function, Maker
@@ -23,7 +24,7 @@ from pubcheck.postgres.executor.range_order import (
     touch,
 )
 from pubcheck.postgres.executor.values import Order, evaluation_error
-from pubcheck.postgres.input.ranges import Range, canonical
+from pubcheck.postgres.input.ranges import canonical
 
 FUNCTIONS: dict[str, Function] = {}
 MAKERS: dict[str, Maker] = {}

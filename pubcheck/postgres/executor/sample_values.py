@@ -8,12 +8,14 @@ from typing import Any
 
 from pubcheck.postgres import oids
 from pubcheck.postgres.catalog.rows import Column
+from pubcheck.postgres.datum import DAY_LENGTH, INFINITE_INTERVAL, Array
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.executor import numeric
 from pubcheck.postgres.executor.patterns import texts_matching
 from pubcheck.postgres.executor.values import Context
-from pubcheck.postgres.input.common import DAY_LENGTH
 from pubcheck.postgres.input.julian import POSTGRES_EPOCH, calendar
+from pubcheck.postgres.output.documents import jsonb_text
+from pubcheck.postgres.output.numbers import numeric_text
 from pubcheck.postgres.primnodes import Expr, nodes
 
 _INTEGERS = frozenset((oids.INT2, oids.INT4, oids.INT8, oids.OID, 790, oids.XID, 5069))
@@ -56,9 +58,9 @@ class Hints:
     def _note(self, type_oid: int, value: Any) -> None:
         if isinstance(value, bool):
             return
-        if isinstance(value, list):
-            # An array; its elements show their own type.
-            for element in value:
+        if isinstance(value, Array | list):
+            # Its elements show their own type.
+            for element in value.elements if isinstance(value, Array) else value:
                 if element is not None:
                     self._note(oids.TEXT if isinstance(element, str) else oids.NUMERIC, element)
             return
@@ -161,7 +163,7 @@ def _integers(hints: Hints, type_oid: int) -> Iterator[str]:
 def _decimal_numbers(hints: Hints, type_oid: int) -> Iterator[str]:
     for number in hints.numbers:
         for step in (Decimal(0), Decimal(-1), Decimal(1), Decimal("0.01"), Decimal("-0.01")):
-            yield numeric.text(numeric.add(number, step)) if abs(number) < 10**30 else str(number)
+            yield numeric_text(numeric.add(number, step)) if abs(number) < 10**30 else str(number)
     yield from ("1", "0", "-1", "2", "0.5", "10", "100", "1000")
 
 
@@ -262,10 +264,9 @@ def _times(hints: Hints, type_oid: int) -> Iterator[str]:
 
 def _intervals(hints: Hints, type_oid: int) -> Iterator[str]:
     for value in hints.others.get(oids.INTERVAL, ()):
-        if isinstance(value, int):
-            parts = (getattr(value, "months", 0), getattr(value, "days", 0), getattr(value, "microseconds", value))
+        if abs(value) < INFINITE_INTERVAL:
             for step in (0, -1, 1):
-                yield f"{parts[0]} months {parts[1] + step} days {parts[2]} microseconds"
+                yield f"{value.months} months {value.days + step} days {value.microseconds} microseconds"
     yield from ("1 day", "1 hour", "0", "1 month", "1 year", "-1 day")
 
 
@@ -295,7 +296,8 @@ def _bit_strings(hints: Hints, type_oid: int) -> Iterator[str]:
 
 
 def _addresses(hints: Hints, type_oid: int) -> Iterator[str]:
-    from pubcheck.postgres.executor.networks import host, inet_value
+    from pubcheck.postgres.executor.networks import inet_value
+    from pubcheck.postgres.output.network import host
 
     for oid in (869, 650):
         for value in hints.others.get(oid, ()):
@@ -309,11 +311,11 @@ def _addresses(hints: Hints, type_oid: int) -> Iterator[str]:
 
 def _documents(hints: Hints, type_oid: int) -> Iterator[str]:
     """The filter's own documents, and objects with the keys that it names and the values that it compares with."""
-    for oid in (oids.JSONB, oids.JSON):
-        yield from (text for text in hints.others.get(oid, ()) if isinstance(text, str))
+    yield from map(jsonb_text, hints.others.get(oids.JSONB, ()))
+    yield from hints.others.get(oids.JSON, ())
     strings = list(dict.fromkeys(hints.strings))[:6]
-    values = [_quoted(text) for text in strings] + [numeric.text(number) for number in hints.numbers[:3]]
-    values += [numeric.text(numeric.add(number, Decimal(1))) for number in hints.numbers[:2]]
+    values = [_quoted(text) for text in strings] + [numeric_text(number) for number in hints.numbers[:3]]
+    values += [numeric_text(numeric.add(number, Decimal(1))) for number in hints.numbers[:2]]
     values += ["1", "true", "false", "null", '"x"']
     for key in strings:
         for value in values:

@@ -1,6 +1,6 @@
 """Texts (varlena.c, varchar.c, oracle_compat.c, like.c, char.c, name.c, formatting.c).
 
-A value of type character has lost its trailing blanks, which matter only where it is used as a text.
+A value of type character has its trailing blanks, which do not count where it is compared or becomes a text.
 Strings hold characters; where the server counts bytes they are those of UTF-8.
 """
 
@@ -12,12 +12,14 @@ from collections.abc import Callable
 from typing import Any
 
 from pubcheck.postgres.budget import replaced, room
+from pubcheck.postgres.datum import Array
 from pubcheck.postgres.errors import Unknowable
-from pubcheck.postgres.executor.characters import as_stored, lower, title, upper
+from pubcheck.postgres.executor.characters import lower, title, upper
 from pubcheck.postgres.executor.compare import C, text_order
 from pubcheck.postgres.executor.function_lookup import Call, Function, Maker
 from pubcheck.postgres.executor.patterns import LIKE_MAKERS
-from pubcheck.postgres.executor.values import Array, Context, evaluation_error
+from pubcheck.postgres.executor.values import Context, evaluation_error
+from pubcheck.postgres.output.strings import char_text
 
 FUNCTIONS: dict[str, Function] = {}
 MAKERS: dict[str, Maker] = {**LIKE_MAKERS}
@@ -52,6 +54,8 @@ def _ordering(test: Callable[[int, int], bool], padded: bool, fixed: int | None)
 def _choice(sign: int, padded: bool) -> Maker:
     def make(call: Call) -> Function:
         order = text_order(call.context, call.collation)
+        if padded:
+            return lambda left, right: left if order(left.rstrip(" "), right.rstrip(" ")) * sign >= 0 else right
         return lambda left, right: left if order(left, right) * sign > 0 else right
 
     return make
@@ -181,15 +185,17 @@ def _overlay(text: str, by: str, start: int, length: int | None = None) -> str:
 # Lengths of types.
 
 
-def _limited(type_name: str) -> Function:
+def _limited(type_name: str, padded: bool) -> Function:
     """varchar(varchar, int4, bool) and bpchar(bpchar, int4, bool): explicit casts cut, others take only blanks."""
 
     def coerce(text: str, typmod: int, explicit: bool) -> str:
         limit = typmod - 4
         if limit > _GREATEST_LENGTH:
             raise Unknowable("a type of such length")
-        if limit < 0 or len(text) <= limit:
+        if limit < 0:
             return text
+        if len(text) <= limit:
+            return _padded(text, limit) if padded else text
         if not explicit and text[limit:].strip(" "):
             raise evaluation_error("22001", f"value too long for type {type_name}({limit})")
         return text[:limit]
@@ -197,16 +203,13 @@ def _limited(type_name: str) -> Function:
     return coerce
 
 
+def _padded(text: str, length: int) -> str:
+    room(length)
+    return text.ljust(length)
+
+
 def _name(text: str) -> str:
     return encoded(text)[:63].decode(errors="ignore")
-
-
-def _octets_of_character(call: Call) -> Function:
-    stored = as_stored(call.expr.args[0])
-    return lambda text: len(encoded(stored(text)))
-
-
-MAKERS["octet_length(bpchar)"] = _octets_of_character
 
 
 def _to_array(text: str | None, separator: str | None, null: str | None = None) -> Array | None:
@@ -235,17 +238,10 @@ def _int_to_char(value: int) -> bytes:
     return bytes((value % 256,))
 
 
-def _char_to_text(value: bytes) -> str:
-    """charout: bytes beyond ASCII are written in octal."""
-    if value == b"\0":
-        return ""
-    return chr(value[0]) if value[0] < 128 else f"\\{value[0]:03o}"
-
-
 def _char_to_character(value: bytes) -> str:
     if not 0 < value[0] < 128:
         raise Unknowable("a character that is half of one, or none")
-    return _char_to_text(value)
+    return char_text(value)
 
 
 def _text_to_char(text: str) -> bytes:
@@ -262,8 +258,9 @@ def _position(text: str, part: str) -> int:
     return text.find(part) + 1
 
 
-for _kind in ("text", "bpchar"):
-    FUNCTIONS[f"length({_kind})"] = FUNCTIONS[f"char_length({_kind})"] = FUNCTIONS[f"character_length({_kind})"] = len
+for _measure in ("length", "char_length", "character_length"):
+    FUNCTIONS[f"{_measure}(text)"] = len
+    FUNCTIONS[f"{_measure}(bpchar)"] = lambda text: len(text.rstrip(" "))
 FUNCTIONS["textlen"] = len
 for _names, _strip in (("btrim", str.strip), ("ltrim", str.lstrip), ("rtrim", str.rstrip)):
     FUNCTIONS[f"{_names}(text)"] = FUNCTIONS[f"{_names}(text,text)"] = _trim(_strip)
@@ -271,6 +268,7 @@ for _name_of in ("substr", "substring"):
     FUNCTIONS[f"{_name_of}(text,int4)"] = FUNCTIONS[f"{_name_of}(text,int4,int4)"] = substring
 FUNCTIONS |= {
     "octet_length(text)": lambda text: len(encoded(text)),
+    "octet_length(bpchar)": lambda text: len(encoded(text)),
     "bit_length(text)": lambda text: 8 * len(encoded(text)),
     "left(text,int4)": _left,
     "right(text,int4)": _right,
@@ -294,7 +292,7 @@ FUNCTIONS |= {
     "text(bool)": lambda value: "true" if value else "false",
     "text(bpchar)": lambda text: text.rstrip(" "),
     "text(name)": lambda text: text,
-    "text(char)": _char_to_text,
+    "text(char)": char_text,
     "bpchar(char)": _char_to_character,
     "bpchar(name)": lambda text: text,
     "varchar(name)": lambda text: text,
@@ -304,8 +302,8 @@ FUNCTIONS |= {
     "name(text)": _name,
     "name(varchar)": _name,
     "name(bpchar)": lambda text: _name(text.rstrip(" ")),
-    "varchar(varchar,int4,bool)": _limited("character varying"),
-    "bpchar(bpchar,int4,bool)": _limited("character"),
+    "varchar(varchar,int4,bool)": _limited("character varying", False),
+    "bpchar(bpchar,int4,bool)": _limited("character", True),
     "string_to_array(text,text)": _to_array,
     "string_to_array(text,text,text)": _to_array,
     "quote_ident": _quoted_identifier,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
+from pubcheck.postgres.datum import Array
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.input.common import SPACE, input_error
 from pubcheck.postgres.input.composite import malformed, read_element
@@ -19,15 +20,9 @@ def _nulls(context: InputContext) -> bool:
     return str(context.setting("array_nulls")).lower() not in ("off", "false", "no", "0")
 
 
-class Array(list[Any]):
-    """The elements in their order, with the lengths and lower bounds of the dimensions; an empty array has none."""
-
-    __slots__ = ("lengths", "lowers")
-
-    def __init__(self, values: Sequence[Any], lengths: Sequence[int], lowers: Sequence[int]) -> None:
-        super().__init__(values)
-        self.lengths = tuple(lengths) if values else ()
-        self.lowers = tuple(lowers) if values else ()
+def _built(values: list[Any], lengths: Sequence[int], lowers: Sequence[int]) -> Array:
+    """An empty array has no dimensions."""
+    return Array(values, lengths, lowers) if values else Array(())
 
 
 def read_array(context: InputContext, element: int, text: str, typmod: int = -1) -> Array:
@@ -126,7 +121,7 @@ class _Array17(_Array):
         pos, lengths = self.braces(pos, dimensions)
         if self.text[pos:].strip(SPACE):
             self.malformed("Junk after closing right brace.")
-        return Array(self.values, lengths, lowers or [1] * len(lengths))
+        return _built(self.values, lengths, lowers or [1] * len(lengths))
 
     def bound(self, pos: int) -> tuple[int, int]:
         """ReadDimensionInt: strtol, but no blanks before it."""
@@ -286,7 +281,7 @@ class _Array15(_Array):
         _check_size(lengths, lowers)
         if all(lengths) and lengths:
             self.elements(pos, lengths)
-        return Array(self.values, lengths, lowers)
+        return _built(self.values, lengths, lowers)
 
     def bound(self, pos: int) -> tuple[int, int]:
         """Digits and signs in any order, then atoi of them."""

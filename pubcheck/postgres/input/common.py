@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pubcheck.postgres.errors import ServerError
 
-DAY_LENGTH = 86_400_000_000
-"""In microseconds."""
 FIRST_DAY, END_DAY = -2451545, 2147483494 - 2451545
 """The first day that a date can hold, and the first one that it cannot, in days since 2000 (IS_VALID_DATE)."""
 FIRST_TIMESTAMP, END_TIMESTAMP = -211813488000000000, 9223371331200000000

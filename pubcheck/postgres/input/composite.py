@@ -61,8 +61,8 @@ def bounded(kind: str, text: str, pos: int, ends: str) -> tuple[str | None, int]
 # Enums and domains.
 
 
-def read_enum(context: InputContext, row: Type, text: str) -> int:
-    """enum_in; the value is the label's place. A label cannot be as long as NAMEDATALEN bytes."""
+def read_enum(context: InputContext, row: Type, text: str) -> str:
+    """enum_in. A label cannot be as long as NAMEDATALEN bytes."""
     if text in row.labels:
         if (row.oid, text) in context.cache.session.labels:
             named = context.cache.format_type(row.oid)
@@ -71,7 +71,7 @@ def read_enum(context: InputContext, row: Type, text: str) -> int:
                 f'unsafe use of new value "{text}" of enum type {named}',
                 hint="New enum values must be committed before they can be used.",
             )
-        return row.labels.index(text)
+        return text
     raise input_error("22P02", f'invalid input value for enum {context.cache.format_type(row.oid)}: "{text}"')
 
 

@@ -8,6 +8,7 @@ of cube, seg, isn and query_int only obviously invalid values.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from pubcheck.postgres.catalog.rows import Type
 from pubcheck.postgres.errors import ServerError, Unknowable
@@ -25,7 +26,7 @@ _KEYS_15 = {
 """Types of the keys of index methods, with the message of 15."""
 
 
-def read_contrib(context: InputContext, row: Type, text: str) -> str:
+def read_contrib(context: InputContext, row: Type, text: str) -> Any:
     """Raises ServerError where the input function does, Unknowable for types whose input is not followed."""
     name = row.name
     if name in _KEYS_15:
@@ -36,8 +37,7 @@ def read_contrib(context: InputContext, row: Type, text: str) -> str:
     reader = _READERS.get(name)
     if reader is None:
         raise Unknowable(f"the input function of type {name}")
-    reader(context, text)
-    return text
+    return reader(context, text)
 
 
 # hstore.
@@ -64,56 +64,63 @@ class _Hstore:
             return input_error("XX000", f'Syntax error near "{self.peek()}" at position {place}')
         return input_error("42601", f'syntax error in hstore, near "{self.peek()}" at position {place}')
 
-    def word(self, key: bool) -> bool:
-        """Read a key or a value; False at the end of the text."""
+    def word(self, key: bool) -> tuple[str, bool] | None:
+        """Read a key or a value: the text, and whether it is quoted; None at the end of the text."""
         while self.peek() and self.peek() in SPACE:
             self.at += 1
         first = self.peek()
         if not first:
-            return False
+            return None
         if first == "=" and key:
             raise self.unexpected()
+        letters: list[str] = []
         if first == '"':
             self.at += 1
             while self.peek() != '"':
                 self.at += self.peek() == "\\"
                 if not self.peek():
                     raise self.end()
+                letters.append(self.peek())
                 self.at += 1
             self.at += 1
-            return True
+            return "".join(letters), True
         stop, begun = ("=" if key else ","), False
         while (letter := self.peek()) and letter not in SPACE and not (letter == stop and begun):
             if letter == "\\":
                 self.at += 1
                 if not self.peek():
                     raise self.end()
+            letters.append(self.peek())
             self.at += 1
             begun = True
         if self.peek() and self.peek() in SPACE:
             self.at += 1
-        return True
+        return "".join(letters), False
 
     def skip(self) -> str:
         while self.peek() and self.peek() in SPACE:
             self.at += 1
         return self.peek()
 
-    def read(self) -> None:
-        while self.word(key=True):
+    def read(self) -> dict[str, str | None]:
+        pairs: dict[str, str | None] = {}
+        while key := self.word(key=True):
             if self.skip() != "=":
                 raise self.unexpected() if self.peek() else self.end()
             self.at += 1
             if self.peek() != ">":
                 raise self.unexpected() if self.peek() else self.end()
             self.at += 1
-            if not self.word(key=False):
+            value = self.word(key=False)
+            if value is None:
                 raise self.end()
+            pairs.setdefault(key[0], None if not value[1] and value[0].lower() == "null" else value[0])
             if not self.skip():
-                return
+                break
             if self.peek() != ",":
                 raise self.unexpected()
             self.at += 1
+        return pairs
 
 
 # ltree and lquery.
@@ -135,7 +142,7 @@ def _check_label(context: InputContext, name: str, label: str, place: int) -> No
         raise input_error("42622", "label string is too long", detail)
 
 
-def _read_ltree(context: InputContext, text: str) -> None:
+def _read_ltree(context: InputContext, text: str) -> str:
     label = ""
     for place, letter in enumerate(text, 1):
         if letter == "." and label:
@@ -149,6 +156,7 @@ def _read_ltree(context: InputContext, text: str) -> None:
         _check_label(context, "ltree", label, len(text) + 1)
     elif text:
         raise input_error("42601", "ltree syntax error", "Unexpected end of input.")
+    return text
 
 
 _MOST_LEVELS = 65535
@@ -161,7 +169,7 @@ class _Lquery:
         self.context, self.text = context, text
         self.state, self.label, self.flags, self.low = "level", "", False, 0
 
-    def read(self) -> None:
+    def read(self) -> str:
         for place, letter in enumerate(self.text, 1):
             if not getattr(self, f"at_{self.state}")(letter, place):
                 raise input_error("42601", f"lquery syntax error at character {place}")
@@ -169,6 +177,7 @@ class _Lquery:
             self.finish(len(self.text) + 1)
         elif self.state not in ("open", "end"):
             raise input_error("42601", "lquery syntax error", "Unexpected end of input.")
+        return self.text
 
     def finish(self, place: int) -> None:
         _check_label(self.context, "lquery", self.label, place)
@@ -300,11 +309,11 @@ def _read_ltxtquery(context: InputContext, text: str) -> None:
     raise Unknowable("an input function of an extension")
 
 
-def _any_text(context: InputContext, text: str) -> None:
-    return None
+def _any_text(context: InputContext, text: str) -> str:
+    return text
 
 
-_READERS: dict[str, Callable[[InputContext, str], None]] = {
+_READERS: dict[str, Callable[[InputContext, str], Any]] = {
     "citext": _any_text,
     "cube": _grammar("22P02", "invalid input syntax for cube", True, "[", "(", "inf", "nan"),
     "hstore": lambda context, text: _Hstore(context, text).read(),

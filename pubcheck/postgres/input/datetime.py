@@ -10,14 +10,16 @@ from __future__ import annotations
 import math
 import re
 
+from pubcheck.postgres.datum import DAY_LENGTH
 from pubcheck.postgres.errors import ServerError, Unknowable
-from pubcheck.postgres.input.common import DAY_LENGTH, END_DAY, END_TIMESTAMP, FIRST_DAY, FIRST_TIMESTAMP, input_error
+from pubcheck.postgres.input.common import END_DAY, END_TIMESTAMP, FIRST_DAY, FIRST_TIMESTAMP, input_error
 from pubcheck.postgres.input.julian import POSTGRES_EPOCH, UNIX_EPOCH, julian_day, month_length, valid_julian
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from pubcheck.postgres.datum import Interval
     from pubcheck.postgres.input.datetime_decode import Moment
     from pubcheck.postgres.input.dispatch import InputContext
 
@@ -81,11 +83,8 @@ def read_timetz(context: InputContext, text: str, typmod: int = -1) -> tuple[int
     return value
 
 
-def read_interval(context: InputContext, text: str, typmod: int = -1) -> int | float:
-    """Microseconds, a month being 30 days, as the server compares intervals.
-
-    ``typmod`` holds fields in its upper half and a precision in its lower. Raises ServerError 22007, 22008 and 22015.
-    """
+def read_interval(context: InputContext, text: str, typmod: int = -1) -> Interval:
+    """``typmod`` holds fields and a precision. Raises ServerError 22007, 22008 and 22015."""
     from pubcheck.postgres.input import intervals
     from pubcheck.postgres.input.datetime_fields import Fault, refusal
 

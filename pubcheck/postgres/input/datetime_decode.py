@@ -6,8 +6,8 @@ ValidateDate).
 
 from __future__ import annotations
 
+from pubcheck.postgres.datum import DAY_LENGTH
 from pubcheck.postgres.input import zones
-from pubcheck.postgres.input.common import DAY_LENGTH
 from pubcheck.postgres.input.datetime_fields import (
     ALL_SECONDS,
     BAD_FORMAT,

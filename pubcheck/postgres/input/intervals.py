@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 import re
 
-from pubcheck.postgres.input.common import DAY_LENGTH, input_error
+from pubcheck.postgres.datum import DAY_LENGTH, INFINITE_INTERVAL, MINUS_INFINITE_INTERVAL, Interval
+from pubcheck.postgres.input.common import input_error
 from pubcheck.postgres.input.datetime_fields import (
     ALL_SECONDS,
     BAD_FORMAT,
@@ -78,19 +79,6 @@ _TIMES = {
 _OF_SECONDS = {"microsecond": (1, MICROSECOND), "millisecond": (1000, MILLISECOND), "second": (_SECOND_LENGTH, SECOND)}
 _OF_TIME = {**_OF_SECONDS, "minute": (60 * _SECOND_LENGTH, MINUTE), "hour": (_HOUR_LENGTH, HOUR)}
 _OF_YEARS = {"year": (1, YEAR), "decade": (10, DECADE), "century": (100, CENTURY), "millennium": (1000, MILLENNIUM)}
-
-
-class Length(int):
-    """The length of an interval in microseconds, as the server compares it, with its parts, which arithmetic uses."""
-
-    months: int
-    days: int
-    microseconds: int
-
-    def __new__(cls, months: int, days: int, microseconds: int) -> Length:
-        length = super().__new__(cls, (months * 30 + days) * DAY_LENGTH + microseconds)
-        length.months, length.days, length.microseconds = months, days, microseconds
-        return length
 
 
 class Span:
@@ -164,14 +152,10 @@ def _within(value: int, bits: int = 32) -> int:
     return value
 
 
-def read(context: InputContext, text: str, typmod: int) -> int | float:
-    """The length of an interval in microseconds, months of 30 days, as the server compares intervals: a Length, or an
-    infinite float.
-
-    Raises Fault, and ServerError 22008 and 22023.
-    """
+def read(context: InputContext, text: str, typmod: int) -> Interval:
+    """interval_in. Raises Fault, and ServerError 22008 and 22023."""
     fields_of = typmod >> 16 & _FULL_RANGE if typmod >= 0 else _FULL_RANGE
-    span: Span | float
+    span: Span | Interval
     try:
         span = _Reader(context, fields_of).read(split(text, _ROOM))
     except Fault as fault:
@@ -192,7 +176,9 @@ def read(context: InputContext, text: str, typmod: int) -> int | float:
     return restrict_to_fields(context, months, span.days, span.microseconds, fields_of, typmod)
 
 
-def restrict_to_fields(context: InputContext, months: int, days: int, time: int, fields_of: int, typmod: int) -> Length:
+def restrict_to_fields(
+    context: InputContext, months: int, days: int, time: int, fields_of: int, typmod: int
+) -> Interval:
     """Return the interval without the fields that its type does not keep, in microseconds (AdjustIntervalForTypmod)."""
     smallest = _TIMES.get(fields_of, ("", "seconds"))[1]
     if smallest in ("years", "months", "days"):
@@ -212,7 +198,7 @@ def restrict_to_fields(context: InputContext, months: int, days: int, time: int,
         if context.major >= 17 and rounded >= 1 << 63:
             raise out_of_range("interval")
         time = rounded // unit * unit * (-1 if time < 0 else 1)
-    return Length(months, days, time)
+    return Interval(months, days, time)
 
 
 class _Reader:
@@ -225,14 +211,14 @@ class _Reader:
         self.sql_style = context.setting("intervalstyle") == "sql_standard"
         self.span = Span()
 
-    def read(self, fields: Fields) -> Span | float:
+    def read(self, fields: Fields) -> Span | Interval:
         """Raises Fault."""
         signs = [text for _, text in fields if text[0] in "+-"]
         # In SQL's style one sign at the very beginning is that of all fields.
         self.all_negative = self.sql_style and bool(fields) and fields[0][1][0] == "-" and len(signs) == 1
         self.unit: str | None = None
         self.unit_open = ago = False
-        infinite = 0.0
+        infinite: Interval | None = None
         seen = 0
         for index in range(len(fields) - 1, -1, -1):
             kind, text = fields[index]
@@ -255,7 +241,7 @@ class _Reader:
                     if not last:
                         raise Fault(BAD_FORMAT)
                     fields_read, self.unit = WHOLE_DATE | WHOLE_TIME, ""
-                    infinite = -math.inf if word == "-infinity" else math.inf
+                    infinite = MINUS_INFINITE_INTERVAL if word == "-infinity" else INFINITE_INTERVAL
                 else:
                     self.unit, self.unit_open = word, True
             if fields_read & seen:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+from decimal import Decimal
+from typing import Any
 
+from pubcheck.postgres.datum import JSON_NULL, whole_scale
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.input.common import input_error
 from pubcheck.postgres.input.dispatch import InputContext
@@ -221,6 +224,19 @@ def read_json(context: InputContext, text: str, typmod: int = -1) -> str:
     return text
 
 
-def read_jsonb(context: InputContext, text: str, typmod: int = -1) -> str:
+def read_jsonb(context: InputContext, text: str, typmod: int = -1) -> Any:
     _Json(text, context.major, unescape=True).parse()
-    return text
+    import json
+
+    return _tree(json.loads(text, parse_int=Decimal, parse_float=lambda number: whole_scale(Decimal(number))))
+
+
+def _tree(value: Any) -> Any:
+    """A decoded document with its nulls distinguished from NULL."""
+    if value is None:
+        return JSON_NULL
+    if isinstance(value, dict):
+        return {key: _tree(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_tree(item) for item in value]
+    return value

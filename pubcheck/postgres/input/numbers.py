@@ -6,6 +6,7 @@ import re
 from decimal import ROUND_HALF_UP, Context, Decimal
 
 from pubcheck.lazy_regex import lazy_compile
+from pubcheck.postgres.datum import Array, single, whole_scale
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.input.common import SPACE, input_error, invalid, out_of_range
 from pubcheck.postgres.input.dispatch import InputContext
@@ -142,7 +143,7 @@ def read_xid8(context: InputContext, text: str, typmod: int = -1) -> int:
     return _transaction(context, text, "xid8", 64)
 
 
-def read_int2vector(context: InputContext, text: str, typmod: int = -1) -> tuple[int, ...]:
+def read_int2vector(context: InputContext, text: str, typmod: int = -1) -> Array:
     """int2vectorin (int.c); messages name the rest of the text from the culprit on."""
     values, rest = [], text.lstrip(SPACE)
     while rest:
@@ -157,16 +158,16 @@ def read_int2vector(context: InputContext, text: str, typmod: int = -1) -> tuple
             raise invalid("smallint", rest)
         values.append(value)
         rest = behind.lstrip(SPACE)
-    return tuple(values)
+    return Array(values, (len(values),), (0,))
 
 
-def read_oidvector(context: InputContext, text: str, typmod: int = -1) -> tuple[int, ...]:
+def read_oidvector(context: InputContext, text: str, typmod: int = -1) -> Array:
     values, rest = [], text.lstrip(SPACE)
     while rest:
         value, end = _unsigned(rest, "oid", 32, decimal=context.major < 16, vector=True)
         values.append(value)
         rest = rest[end:].lstrip(SPACE)
-    return tuple(values)
+    return Array(values, (len(values),), (0,))
 
 
 # numeric.
@@ -192,7 +193,7 @@ def read_numeric(context: InputContext, text: str, typmod: int = -1) -> Decimal:
         value = Decimal(text)
     else:
         value = parse_numeric(context.major, text)
-    return value if typmod < 4 else fit(value, typmod)
+    return whole_scale(value if typmod < 4 else fit(value, typmod))
 
 
 def parse_numeric(major: int, text: str) -> Decimal:
@@ -337,7 +338,7 @@ def read_float8(context: InputContext, text: str, typmod: int = -1) -> float:
 
 
 def read_float4(context: InputContext, text: str, typmod: int = -1) -> float:
-    return _float(context.major, text, "real", True)
+    return single(_float(context.major, text, "real", True))
 
 
 # money.

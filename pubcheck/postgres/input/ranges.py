@@ -5,29 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from pubcheck.postgres.catalog.rows import Type
+from pubcheck.postgres.datum import Range
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.input.common import END_DAY, SPACE, input_error
 from pubcheck.postgres.input.composite import bounded, malformed
 from pubcheck.postgres.input.dispatch import InputContext
-
-
-class Range:
-    """A range as it was written, made canonical; an empty one has no bounds. None is an infinite bound.
-
-    ``lower_in`` and ``upper_in``: whether the bound belongs to it.
-    """
-
-    __slots__ = ("empty", "lower", "lower_in", "upper", "upper_in")
-
-    def __init__(
-        self, empty: bool, lower: Any = None, upper: Any = None, lower_in: bool = False, upper_in: bool = False
-    ) -> None:
-        self.empty = empty
-        self.lower = None if empty else lower
-        self.upper = None if empty else upper
-        self.lower_in = lower_in and self.lower is not None
-        self.upper_in = upper_in and self.upper is not None
-
 
 _DISCRETE = {3904: ("integer", 1 << 31), 3926: ("bigint", 1 << 63)}
 _DATE_RANGE = 3912

@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 
 from pubcheck.lazy_regex import lazy_compile
+from pubcheck.postgres.budget import room
 from pubcheck.postgres.input.common import SPACE, input_error, invalid
 from pubcheck.postgres.input.dispatch import InputContext
 
@@ -46,10 +47,13 @@ def read_varchar(context: InputContext, text: str, typmod: int = -1) -> str:
 
 
 def read_bpchar(context: InputContext, text: str, typmod: int = -1) -> str:
-    """bpchar_input; trailing blanks do not count."""
-    if typmod >= 4 and len(text) > typmod - 4:
-        text = _limited(text, typmod - 4, "character")
-    return text.rstrip(" ")
+    """bpchar_input."""
+    if typmod < 4:
+        return text
+    if len(text) > typmod - 4:
+        return _limited(text, typmod - 4, "character")
+    room(typmod - 4)
+    return text.ljust(typmod - 4)
 
 
 def read_name(context: InputContext, text: str, typmod: int = -1) -> str:
@@ -64,7 +68,7 @@ def read_char(context: InputContext, text: str, typmod: int = -1) -> bytes:
     r"""charin of "char": the first byte, or one written \ooo."""
     if len(text) == 4 and _OCTAL.fullmatch(text):
         return bytes((int(text[1:], 8) & 0xFF,))
-    return text.encode(errors="surrogatepass")[:1]
+    return text.encode(errors="surrogatepass")[:1] or b"\0"
 
 
 _ESCAPED = lazy_compile(r"(?:[^\\]|\\\\|\\[0-3][0-7][0-7])*")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pubcheck.postgres.input.common import DAY_LENGTH
+from pubcheck.postgres.datum import DAY_LENGTH
 from pubcheck.postgres.input.datetime_decode import Moment, now
 from pubcheck.postgres.input.datetime_fields import (
     BAD_FORMAT,

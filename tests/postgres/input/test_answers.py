@@ -63,8 +63,8 @@ def test_a_checked_domain_is_only_refused_for_its_base_type() -> None:
 
 def test_array_nulls_off_reads_null_as_text() -> None:
     context = InputContext(18, Cache(18), {"array_nulls": "off"}.get)
-    assert read(context, 1009, "{NULL}") == ["NULL"]
-    assert read(InputContext(18, Cache(18)), 1009, "{NULL}") == [None]
+    assert read(context, 1009, "{NULL}").elements == ["NULL"]
+    assert read(InputContext(18, Cache(18)), 1009, "{NULL}").elements == [None]
 
 
 def test_money_of_another_locale_is_not_judged() -> None:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from pubcheck.postgres.datum import DAY_LENGTH, INFINITE_INTERVAL, MINUS_INFINITE_INTERVAL, Interval
 from pubcheck.postgres.executor.compare import plain_order
 from pubcheck.postgres.executor.datetime.common import (
     SECOND,
@@ -22,14 +23,8 @@ from pubcheck.postgres.executor.datetime.common import (
 from pubcheck.postgres.executor.datetime.intervals import negated
 from pubcheck.postgres.executor.function_lookup import Call, Function, Maker
 from pubcheck.postgres.executor.integers import COMPARISONS
-from pubcheck.postgres.executor.values import (
-    INFINITE_INTERVAL,
-    MINUS_INFINITE_INTERVAL,
-    Context,
-    Interval,
-    evaluation_error,
-)
-from pubcheck.postgres.input.common import DAY_LENGTH, END_DAY, END_TIMESTAMP, FIRST_DAY, FIRST_TIMESTAMP
+from pubcheck.postgres.executor.values import Context, evaluation_error
+from pubcheck.postgres.input.common import END_DAY, END_TIMESTAMP, FIRST_DAY, FIRST_TIMESTAMP
 from pubcheck.postgres.input.julian import POSTGRES_EPOCH, julian_day, month_length, valid_julian
 
 

@@ -3,26 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any
 
+from pubcheck.postgres.datum import DAY_LENGTH, INFINITE_INTERVAL, MINUS_INFINITE_INTERVAL, Interval
 from pubcheck.postgres.errors import Unknowable
-from pubcheck.postgres.executor.compare import span_order
+from pubcheck.postgres.executor.compare import plain_order
 from pubcheck.postgres.executor.datetime.common import INFINITIES, interval_range, is_infinite, swapped, towards_zero
 from pubcheck.postgres.executor.function_lookup import Call, Function, Maker
 from pubcheck.postgres.executor.integers import COMPARISONS
-from pubcheck.postgres.executor.values import (
-    INFINITE_INTERVAL,
-    MINUS_INFINITE_INTERVAL,
-    Interval,
-    division_by_zero,
-    span,
-)
-from pubcheck.postgres.input.common import DAY_LENGTH
-
-
-def _compared(test: Callable[[Any, Any], bool]) -> Function:
-    return lambda left, right: test(span(left), span(right))
+from pubcheck.postgres.executor.values import division_by_zero
 
 
 def negated(interval: Interval) -> Interval:
@@ -53,7 +41,7 @@ def _added(sign: int) -> Maker:
                     raise interval_range()
                 return left if is_infinite(context, left) else right
             result = _fitting(
-                *(left_part + sign * right_part for left_part, right_part in zip(left, right, strict=True))
+                *(left_part + sign * right_part for left_part, right_part in zip(left.parts, right.parts, strict=True))
             )
             if sign < 0 and is_infinite(context, right):
                 return result
@@ -117,8 +105,7 @@ def _restricted(call: Call) -> Function:
     def restrict(interval: Interval, typmod: int) -> Interval:
         if is_infinite(call.context, interval):
             return interval
-        result = restrict_to_fields(call.context.inputs, *interval, typmod >> 16 & 0x7FFF, typmod)
-        return Interval(result.months, result.days, result.microseconds)
+        return restrict_to_fields(call.context.inputs, *interval.parts, typmod >> 16 & 0x7FFF, typmod)
 
     return restrict
 
@@ -157,12 +144,12 @@ MAKERS: dict[str, Maker] = {
     "isfinite(interval)": lambda call: lambda interval: not is_infinite(call.context, interval),
 }
 FUNCTIONS: dict[str, Function] = {
-    **{f"interval_{name}": _compared(test) for name, test in COMPARISONS.items()},
+    **{f"interval_{name}": test for name, test in COMPARISONS.items()},
     "time(interval)": lambda interval: interval.microseconds % DAY_LENGTH,
     "interval(time)": lambda time: Interval(0, 0, time),
-    "interval_cmp": span_order,
-    "interval_larger": lambda left, right: left if span(left) > span(right) else right,
-    "interval_smaller": lambda left, right: left if span(left) < span(right) else right,
+    "interval_cmp": plain_order,
+    "interval_larger": lambda left, right: left if left > right else right,
+    "interval_smaller": lambda left, right: left if left < right else right,
     "interval_um": negated,
     "justify_hours": _justify_hours,
     "justify_days": _justify_days,

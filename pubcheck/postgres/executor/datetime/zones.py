@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache, partial
 
+from pubcheck.postgres.datum import Interval
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.executor.datetime.common import HOUR, MINUTE, SECOND, Moment, checked, parts, towards_zero
 from pubcheck.postgres.executor.datetime.fields import OF_TIME, TIMESTAMPTZ, truncated
 from pubcheck.postgres.executor.function_lookup import Call, Function, Maker
-from pubcheck.postgres.executor.values import Context, Interval, evaluation_error
+from pubcheck.postgres.executor.values import Context, evaluation_error
 
 _NO_LETTER = ("+", "-", *"0123456789")
 

@@ -1,0 +1,77 @@
+"""Output of arrays, int2vector and oidvector (utils/adt/arrayfuncs.c, int.c, oid.c)."""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Iterator
+
+from pubcheck.postgres import oids
+from pubcheck.postgres.datum import Array
+from pubcheck.postgres.errors import Unknowable
+from pubcheck.postgres.output.dispatch import OutputContext, Sender, Writer
+
+_BOX = 603
+
+
+def array_out(context: OutputContext, element: int) -> Writer:
+    write, mark = context.writer(element), ";" if element == _BOX else ","
+    special, found = re.compile(rf'[{{}}"\\{mark} \t\n\r\v\f]'), '"\\'
+
+    def item(value: object) -> str:
+        if value is None:
+            return "NULL"
+        text = write(value)
+        if not text or special.search(text) or (len(text) == 4 and text.lower() == "null"):
+            if any(char in text for char in found):
+                text = text.replace("\\", "\\\\").replace('"', '\\"')
+            return f'"{text}"'
+        return text
+
+    def out(array: Array) -> str:
+        if not array.elements:
+            return "{}"
+        items = list(map(item, array.elements))
+        for length in reversed(array.lengths[1:]):
+            items = [f"{{{mark.join(items[at : at + length])}}}" for at in range(0, len(items), length)]
+        body = f"{{{mark.join(items)}}}"
+        if any(lower != 1 for lower in array.lowers):
+            pairs = zip(array.lowers, array.lengths, strict=True)
+            return "".join(f"[{lower}:{lower + length - 1}]" for lower, length in pairs) + "=" + body
+        return body
+
+    return out
+
+
+def array_send(context: OutputContext, element: int) -> Sender:
+    send = context.sender(element)
+
+    def parts(array: Array) -> Iterator[bytes]:
+        yield struct.pack(">iiI", len(array.lengths), None in array.elements, element)
+        for length, lower in zip(array.lengths, array.lowers, strict=True):
+            yield struct.pack(">ii", length, lower)
+        for value in array.elements:
+            if value is None:
+                yield b"\xff\xff\xff\xff"
+            else:
+                data = send(value)
+                yield len(data).to_bytes(4, "big")
+                yield data
+
+    return lambda array: b"".join(parts(array))
+
+
+_ELEMENTS = {oids.INT2VECTOR: oids.INT2, oids.OIDVECTOR: oids.OID}
+
+
+def vector_out(context: OutputContext, type_oid: int) -> Writer:
+    def out(array: Array) -> str:
+        if None in array.elements:
+            raise Unknowable("a vector with NULL in it")
+        return " ".join(map(str, array.elements))
+
+    return out
+
+
+def vector_send(context: OutputContext, type_oid: int) -> Sender:
+    return array_send(context, _ELEMENTS[type_oid])

@@ -1,0 +1,108 @@
+"""Output of composite types (rowtypes.c), enums (enum.c), ranges (rangetypes.c) and multiranges (multirangetypes.c)."""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Iterator
+from typing import Any
+
+from pubcheck.postgres.catalog.rows import Type
+from pubcheck.postgres.datum import Range
+from pubcheck.postgres.output.dispatch import OutputContext, Sender, Writer
+from pubcheck.postgres.output.encodings import encoder
+
+# Enums.
+
+
+def enum_out(context: OutputContext, row: Type) -> Writer:
+    return str
+
+
+def enum_send(context: OutputContext, row: Type) -> Sender:
+    return encoder(context)
+
+
+# Composite types.
+
+_SPECIAL_IN_RECORD = re.compile(r'["\\(), \t\n\v\f\r]')
+
+
+def _types(context: OutputContext, row: Type) -> tuple[int, ...]:
+    """The types of the fields, which the server looks up for each row: of none, they may be unknown."""
+    return tuple(column.type for column in context.cache.fields(row.oid) if not column.dropped)
+
+
+def record_out(context: OutputContext, row: Type) -> Writer:
+    def out(values: tuple[Any, ...]) -> str:
+        pairs = zip(map(context.writer, _types(context, row)), values, strict=True)
+        texts = ["" if value is None else _quoted(write(value), _SPECIAL_IN_RECORD) for write, value in pairs]
+        return f"({','.join(texts)})"
+
+    return out
+
+
+def _quoted(text: str, special: re.Pattern[str]) -> str:
+    """A field or bound: quotes and backslashes are doubled."""
+    if text and not special.search(text):
+        return text
+    return '"' + text.replace("\\", "\\\\").replace('"', '""') + '"'
+
+
+def record_send(context: OutputContext, row: Type) -> Sender:
+    def parts(values: tuple[Any, ...]) -> Iterator[bytes]:
+        yield struct.pack(">i", len(values))
+        for oid, value in zip(_types(context, row), values, strict=True):
+            yield struct.pack(">I", oid)
+            yield b"\xff\xff\xff\xff" if value is None else _counted(context.sender(oid)(value))
+
+    return lambda values: b"".join(parts(values))
+
+
+def _counted(data: bytes) -> bytes:
+    return len(data).to_bytes(4, "big") + data
+
+
+# Ranges.
+
+_SPECIAL_IN_RANGE = re.compile(r'["\\()\[\], \t\n\v\f\r]')
+_EMPTY, _LOWER_IN, _UPPER_IN, _NO_LOWER, _NO_UPPER = 0x01, 0x02, 0x04, 0x08, 0x10
+
+
+def range_out(context: OutputContext, row: Type) -> Writer:
+    write = context.writer(row.base)
+
+    def bound(value: Any) -> str:
+        return "" if value is None else _quoted(write(value), _SPECIAL_IN_RANGE)
+
+    def out(value: Range) -> str:
+        if value.empty:
+            return "empty"
+        opening, closing = "[" if value.lower_in else "(", "]" if value.upper_in else ")"
+        return f"{opening}{bound(value.lower)},{bound(value.upper)}{closing}"
+
+    return out
+
+
+def range_send(context: OutputContext, row: Type) -> Sender:
+    send = context.sender(row.base)
+
+    def out(value: Range) -> bytes:
+        if value.empty:
+            return bytes((_EMPTY,))
+        flags = (_LOWER_IN if value.lower_in else 0) | (_UPPER_IN if value.upper_in else 0)
+        flags |= (_NO_LOWER if value.lower is None else 0) | (_NO_UPPER if value.upper is None else 0)
+        bounds = [_counted(send(bound)) for bound in (value.lower, value.upper) if bound is not None]
+        return bytes((flags,)) + b"".join(bounds)
+
+    return out
+
+
+def multirange_out(context: OutputContext, row: Type) -> Writer:
+    write = context.writer(row.base)
+    return lambda ranges: f"{{{','.join(map(write, ranges))}}}"
+
+
+def multirange_send(context: OutputContext, row: Type) -> Sender:
+    send = context.sender(row.base)
+    return lambda ranges: struct.pack(">i", len(ranges)) + b"".join(_counted(send(value)) for value in ranges)

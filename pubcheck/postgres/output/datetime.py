@@ -1,0 +1,168 @@
+"""Output of dates, times and timestamps in every DateStyle (utils/adt/date.c, timestamp.c, datetime.c: EncodeDateOnly,
+EncodeTimeOnly, EncodeDateTime).
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import NamedTuple
+
+from pubcheck.postgres.datum import DAY_LENGTH
+from pubcheck.postgres.input.julian import POSTGRES_EPOCH, calendar
+from pubcheck.postgres.output.dispatch import OutputContext, Sender, Writer
+
+_SECOND = 1_000_000
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+_STYLES = {"iso": "iso", "sql": "sql", "german": "german"}
+_ORDERS = {"ymd": "YMD", "dmy": "DMY", "mdy": "MDY", "us": "MDY"}
+
+
+class DateStyle(NamedTuple):
+    """``style``: iso, sql, german or postgres; ``day_first``: the order is DMY."""
+
+    style: str
+    day_first: bool
+
+
+def date_style(context: OutputContext) -> DateStyle:
+    """The DateStyle of the session (check_datestyle); ISO, MDY by default."""
+    style, order = "iso", ""
+    for word in str(context.setting("datestyle") or "").lower().replace(",", " ").split():
+        if word in _STYLES:
+            style = _STYLES[word]
+            if word == "german" and not order:
+                order = "DMY"
+        elif word.startswith("postgres"):
+            style = "postgres"
+        elif word in _ORDERS:
+            order = _ORDERS[word]
+        elif word.startswith(("euro", "noneuro")):
+            order = "DMY" if word.startswith("euro") else "MDY"
+    return DateStyle(style, order == "DMY")
+
+
+def _day(style: DateStyle, year: int, month: int, day: int) -> str:
+    """A date by itself, without the era."""
+    if style.style == "iso":
+        return f"{year:04}-{month:02}-{day:02}"
+    mark = {"sql": "/", "german": ".", "postgres": "-"}[style.style]
+    first, second = (day, month) if style.day_first or style.style == "german" else (month, day)
+    return f"{first:02}{mark}{second:02}{mark}{year:04}"
+
+
+def _era(year: int) -> tuple[int, str]:
+    """The year as it is shown; year 0 is 1 BC."""
+    return (year, "") if year > 0 else (1 - year, " BC")
+
+
+def infinity(value: float) -> str:
+    return "infinity" if value > 0 else "-infinity"
+
+
+def date_out(context: OutputContext, type_oid: int) -> Writer:
+    style = date_style(context)
+
+    def out(value: int | float) -> str:
+        if isinstance(value, float):
+            return infinity(value)
+        year, month, day = calendar(value + POSTGRES_EPOCH)
+        year, era = _era(year)
+        return _day(style, year, month, day) + era
+
+    return out
+
+
+def _clock(time: int) -> str:
+    """Hours, minutes and seconds with as many digits as they need."""
+    seconds, fraction = divmod(time, _SECOND)
+    text = f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+    return f"{text}.{fraction:06}".rstrip("0") if fraction else text
+
+
+def _offset(east: int) -> str:
+    """EncodeTimezone."""
+    minutes, seconds = divmod(abs(east), 60)
+    hours, minutes = divmod(minutes, 60)
+    text = f"{'-' if east < 0 else '+'}{hours:02}"
+    if seconds:
+        return f"{text}:{minutes:02}:{seconds:02}"
+    return f"{text}:{minutes:02}" if minutes else text
+
+
+def time_out(context: OutputContext, type_oid: int) -> Writer:
+    return _clock
+
+
+def timetz_out(context: OutputContext, type_oid: int) -> Writer:
+    return lambda value: _clock(value[0] - value[1] * _SECOND) + _offset(-value[1])
+
+
+_LONGEST_ZONE = 10
+"""MAXTZLEN."""
+
+
+def _moment(style: DateStyle, moment: int, zone: tuple[int, str] | None) -> str:
+    """EncodeDateTime of a local time, with its zone's offset and abbreviation."""
+    days, time = divmod(moment, DAY_LENGTH)
+    year, month, day = calendar(days + POSTGRES_EPOCH)
+    year, era = _era(year)
+    clock = _clock(time)
+    if style.style == "iso":
+        shown = f"{year:04}-{month:02}-{day:02} {clock}"
+        return shown + ("" if zone is None else _offset(zone[0])) + era
+    if style.style == "postgres":
+        date = f"{day:02} {_MONTHS[month - 1]}" if style.day_first else f"{_MONTHS[month - 1]} {day:02}"
+        weekday = _DAYS[(days + POSTGRES_EPOCH) % 7]
+        shown = f"{weekday} {date} {clock} {year:04}"
+    else:
+        shown = f"{_day(style, year, month, day)} {clock}"
+    if zone is not None:
+        offset, abbreviation = zone
+        shown += f" {abbreviation[:_LONGEST_ZONE]}" if abbreviation else _offset(offset)
+    return shown + era
+
+
+def timestamp_out(context: OutputContext, type_oid: int) -> Writer:
+    style = date_style(context)
+    return lambda value: infinity(value) if isinstance(value, float) else _moment(style, value, None)
+
+
+def timestamptz_out(context: OutputContext, type_oid: int) -> Writer:
+    from pubcheck.postgres.output.timezones import session_zone
+
+    style, zone = date_style(context), session_zone(context)
+
+    def out(value: int | float) -> str:
+        if isinstance(value, float):
+            return infinity(value)
+        local = zone(value // _SECOND)
+        return _moment(style, value + local[0] * _SECOND, local)
+
+    return out
+
+
+def _sender(layout: str, bits: int) -> Sender:
+    pack, last = struct.Struct(layout).pack, (1 << (bits - 1)) - 1
+
+    def send(value: int | float) -> bytes:
+        if isinstance(value, float):
+            return pack(last if value > 0 else -last - 1)
+        return pack(value)
+
+    return send
+
+
+def date_send(context: OutputContext, type_oid: int) -> Sender:
+    return _sender(">i", 32)
+
+
+def timestamp_send(context: OutputContext, type_oid: int) -> Sender:
+    return _sender(">q", 64)
+
+
+time_send = timestamptz_send = timestamp_send
+
+
+def timetz_send(context: OutputContext, type_oid: int) -> Sender:
+    return lambda value: struct.pack(">qi", value[0] - value[1] * _SECOND, value[1])

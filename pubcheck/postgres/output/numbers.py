@@ -1,0 +1,177 @@
+"""Output of numbers (utils/adt/int.c, int8.c, oid.c, xid.c, float.c, numeric.c, cash.c)."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+from pubcheck.postgres.datum import WIDE
+from pubcheck.postgres.errors import Unknowable
+from pubcheck.postgres.output.dispatch import OutputContext, Sender, Writer
+
+
+def _decimal(context: OutputContext, type_oid: int) -> Writer:
+    return str
+
+
+int2_out = int4_out = int8_out = oid_out = _decimal
+
+
+def _fixed(layout: str) -> Callable[[OutputContext, int], Sender]:
+    pack = struct.Struct(layout).pack
+    return lambda context, type_oid: pack
+
+
+int2_send, int4_send, oid_send = _fixed(">h"), _fixed(">i"), _fixed(">I")
+
+
+def int8_send(context: OutputContext, type_oid: int) -> Sender:
+    """int8send, and xid8send: the latter has no sign."""
+    return struct.Struct(">q" if type_oid == 20 else ">Q").pack
+
+
+# numeric.
+
+
+def numeric_text(value: Decimal) -> str:
+    """numeric_out."""
+    if not value.is_finite():
+        return "NaN" if value.is_nan() else "Infinity" if value > 0 else "-Infinity"
+    return f"{value if value else value.copy_abs():f}"
+
+
+def numeric_out(context: OutputContext, type_oid: int) -> Writer:
+    return numeric_text
+
+
+_POSITIVE, _NEGATIVE, _NAN, _INFINITY, _MINUS_INFINITY = 0x0000, 0x4000, 0xC000, 0xD000, 0xF000
+_SCALE_OF_INFINITY = 32
+"""A bit that makes an infinity of a NaN is read as a part of the scale."""
+
+
+def numeric_digits(value: Decimal) -> tuple[list[int], int]:
+    """The digits of a finite numeric to the base of 10,000 without zeros at the ends, and the weight of the first."""
+    if not value:
+        return [], 0
+    exponent = value.as_tuple().exponent
+    assert isinstance(exponent, int)
+    shift = -exponent + (exponent % 4)
+    number, digits = int(abs(WIDE.scaleb(value, shift))), list[int]()
+    text = str(Decimal(number)) if number < 10**4000 else f"{Decimal(number):f}"
+    text = text.zfill(-(-len(text) // 4) * 4)
+    digits = [int(text[at : at + 4]) for at in range(0, len(text), 4)]
+    weight = len(digits) - 1 - shift // 4
+    while digits and digits[-1] == 0:
+        digits.pop()
+    return digits, weight
+
+
+def _numeric_send(value: Decimal) -> bytes:
+    if not value.is_finite():
+        sign = _NAN if value.is_nan() else _INFINITY if value > 0 else _MINUS_INFINITY
+        return struct.pack(">hhHh", 0, 0, sign, _SCALE_OF_INFINITY if value.is_infinite() else 0)
+    digits, weight = numeric_digits(value)
+    exponent = value.as_tuple().exponent
+    assert isinstance(exponent, int)
+    sign = _NEGATIVE if value < 0 else _POSITIVE
+    return struct.pack(f">hhHh{len(digits)}h", len(digits), weight, sign, -exponent, *digits)
+
+
+def numeric_send(context: OutputContext, type_oid: int) -> Sender:
+    return _numeric_send
+
+
+# Floating point.
+
+
+def float_writer(context: OutputContext, single: bool) -> Writer:
+    """float4out, float8out: the shortest digits that give the number back, or ``extra_float_digits`` more or less
+    than the type surely has.
+    """
+    setting: Any = context.setting("extra_float_digits")
+    extra = 1 if setting is None else int(setting)
+    if extra > 0:
+        return shortest_single if single else shortest_double
+    precision = max((6 if single else 15) + extra, 1)
+
+    def write(value: float) -> str:
+        if value != value or value in (_INF, -_INF):
+            return _special(value)
+        return f"{value:.{precision}g}"
+
+    return write
+
+
+_INF = float("inf")
+
+
+def _special(value: float) -> str:
+    return "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"
+
+
+def shortest_double(value: float) -> str:
+    """double_to_shortest_decimal_buf (common/d2s.c)."""
+    if value != value or value in (_INF, -_INF):
+        return _special(value)
+    return _laid_out(repr(value), 15)
+
+
+def shortest_single(value: float) -> str:
+    """float_to_shortest_decimal_buf (common/f2s.c)."""
+    if value != value or value in (_INF, -_INF):
+        return _special(value)
+    for precision in range(1, 10):
+        text = f"{value:.{precision - 1}e}"
+        if struct.unpack("<f", struct.pack("<f", float(text)))[0] == value:
+            break
+    return _laid_out(text, 6)
+
+
+def _laid_out(text: str, limit: int) -> str:
+    """Digits without an exponent where it is from -4 up to a limit."""
+    number = Decimal(text)
+    sign, digits, exponent = number.as_tuple()
+    assert isinstance(exponent, int)
+    if not number:
+        return "-0" if sign else "0"
+    written = "".join(map(str, digits)).rstrip("0")
+    exponent += len(digits) - len(written)
+    scientific = len(written) - 1 + exponent
+    minus = "-" if sign else ""
+    if -4 <= scientific < limit:
+        return minus + f"{Decimal((0, tuple(map(int, written)), exponent)):f}"
+    mantissa = written[0] + ("." + written[1:] if len(written) > 1 else "")
+    return f"{minus}{mantissa}e{'-' if scientific < 0 else '+'}{abs(scientific):02}"
+
+
+def float4_out(context: OutputContext, type_oid: int) -> Writer:
+    return float_writer(context, True)
+
+
+def float8_out(context: OutputContext, type_oid: int) -> Writer:
+    return float_writer(context, False)
+
+
+float4_send, float8_send = _fixed(">f"), _fixed(">d")
+
+
+# money.
+
+_DOLLARS = ("c", "posix", "c.utf-8", "c.utf8", "en_us", "en_us.utf-8", "en_us.utf8")
+
+
+def money_out(context: OutputContext, type_oid: int) -> Writer:
+    """cash_out; ``lc_monetary`` says how."""
+    locale = context.setting("lc_monetary")
+    if locale is not None and str(locale).lower() not in _DOLLARS:
+        raise Unknowable(f"the currency format of lc_monetary {locale}")
+
+    def write(value: int) -> str:
+        return f"{'-' if value < 0 else ''}${abs(value) // 100:,}.{abs(value) % 100:02}"
+
+    return write
+
+
+money_send = _fixed(">q")

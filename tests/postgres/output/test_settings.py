@@ -1,0 +1,51 @@
+"""Values under the settings of the session that reads: the texts are those of recorded streams (type/setting_*)."""
+
+from __future__ import annotations
+
+import pytest
+
+from pubcheck.postgres.input import InputContext, read
+from pubcheck.postgres.output import OutputContext, binary_send, text_output, to_client
+from tests.postgres.input.fakes import Cache
+
+TIMESTAMPTZ, INTERVAL, FLOAT8, BYTEA = 1184, 1186, 701, 17
+
+
+def written(oid: int, text: str, **settings: str) -> str:
+    cache = Cache(18)
+    return text_output(OutputContext(18, cache, settings.get), oid, read(InputContext(18, cache), oid, text))
+
+
+@pytest.mark.parametrize(
+    ("zone", "text"),
+    [("America/New_York", "2024-07-01 08:00:00-04"), ("Asia/Kolkata", "2024-07-01 17:30:00+05:30")],
+)
+def test_moments_are_written_in_the_time_zone(zone: str, text: str) -> None:
+    assert written(TIMESTAMPTZ, "2024-07-01 12:00+00") == "2024-07-01 12:00:00+00"
+    assert written(TIMESTAMPTZ, "2024-07-01 12:00+00", timezone=zone) == text
+
+
+@pytest.mark.parametrize(
+    ("style", "text"),
+    [
+        ("postgres", "1 year -2 days +03:04:05.6"),
+        ("iso_8601", "P1Y-2DT3H4M5.6S"),
+        ("sql_standard", "+1-0 -2 +3:04:05.6"),
+        ("postgres_verbose", "@ 1 year -2 days 3 hours 4 mins 5.6 secs"),
+    ],
+)
+def test_intervals_are_written_in_the_interval_style(style: str, text: str) -> None:
+    assert written(INTERVAL, "1 year -2 days 03:04:05.6", intervalstyle=style) == text
+
+
+@pytest.mark.parametrize(
+    ("digits", "text"),
+    [("-5", "0.3"), ("0", "0.3"), ("1", "0.30000000000000004"), ("3", "0.30000000000000004")],
+)
+def test_floats_have_the_digits_that_were_asked_for(digits: str, text: str) -> None:
+    assert written(FLOAT8, "0.30000000000000004", extra_float_digits=digits) == text
+
+
+def test_texts_are_in_the_clients_encoding() -> None:
+    context = OutputContext(18, Cache(18), {"client_encoding": "LATIN1"}.get)
+    assert to_client(context, "grüße") == binary_send(context, 25, "grüße") == b"gr\xfc\xdfe"
