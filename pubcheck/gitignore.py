@@ -95,7 +95,7 @@ class Ignoring(Struct, frozen=True):
         patterns = _read(folder, GITIGNORE)
         return Ignoring((*self.patterns, patterns), self.excluded) if patterns else self
 
-    def kept(self, folder: str, names: Sequence[str], *, folders: bool) -> list[str]:
+    def without_ignored(self, folder: str, names: Sequence[str], *, folders: bool) -> list[str]:
         """Return the names in a folder that are not skipped."""
         every = (*self.patterns, self.excluded) if self.excluded is not None else self.patterns
         if every and names:

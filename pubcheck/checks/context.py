@@ -105,7 +105,7 @@ class RuleContext:
         self.left_out: set[int] = set()
         """What a rule failed at and is not to look at again, by identity."""
 
-    def each(self, rows: Iterable[_Row]) -> Iterator[_Row]:
+    def visit(self, rows: Iterable[_Row]) -> Iterator[_Row]:
         """Rows that a rule looks at one by one, so that it is known at which one it fails."""
         before = self.at
         for row in rows:
@@ -114,7 +114,7 @@ class RuleContext:
                 yield row
         self.at = before
 
-    def looking_at(self) -> Placed | None:
+    def visited(self) -> Placed | None:
         """What a rule is looking at, or failed at."""
         return self.at
 
@@ -167,7 +167,7 @@ class RuleContext:
         return filtered_members
 
     @cached_property
-    def together(self) -> list[tuple[Subscription, frozenset[int]]]:
+    def subscription_publications(self) -> list[tuple[Subscription, frozenset[int]]]:
         """The unit's subscriptions with those of their publications that the unit has."""
         names = self.catalog.publication_names
         return [
@@ -175,7 +175,7 @@ class RuleContext:
             for row in self.catalog.subscriptions.values()
         ]
 
-    def asked(self, subscription: Subscription) -> list[int]:
+    def publications_of_subscription(self, subscription: Subscription) -> list[int]:
         """The unit's publications that a subscription names, in its order."""
         names = self.catalog.publication_names
         return [names[name] for name, _ in subscription.publications if name in names]
@@ -188,7 +188,7 @@ class RuleContext:
     @cached_property
     def _subscriptions_of(self) -> dict[int, list[tuple[Subscription, frozenset[int]]]]:
         subscriptions: dict[int, list[tuple[Subscription, frozenset[int]]]] = {}
-        for row, named in self.together:
+        for row, named in self.subscription_publications:
             for oid in named:
                 subscriptions.setdefault(oid, []).append((row, named))
         return subscriptions
@@ -265,6 +265,6 @@ def quoted(names: Iterable[str]) -> list[str]:
     return [f'"{name}"' for name in names]
 
 
-def others(places: Sequence[tuple[Place, str]]) -> tuple[tuple[Place, str], ...]:
+def first_places(places: Sequence[tuple[Place, str]]) -> tuple[tuple[Place, str], ...]:
     """The first few of further places."""
     return tuple(places[:RELATED])

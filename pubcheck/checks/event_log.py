@@ -38,8 +38,8 @@ class FormerPublication(Struct, gc=False):
     entries: Sequence[PublicationRel]
     schemas: Sequence[PublicationNamespace]
     place: Place
-    what: Literal["dropped", "renamed"] = "dropped"
-    anew: Publication | None = None
+    fate: Literal["dropped", "renamed"] = "dropped"
+    successor: Publication | None = None
     since: Place | None = None
     options: frozenset[str] = frozenset()
     """The options that the new one's CREATE sets in so many words."""
@@ -51,7 +51,7 @@ class FormerSchema(Struct, frozen=True, gc=False):
     row: Namespace
     publications: tuple[int, ...]
     place: Place
-    what: Literal["dropped", "renamed"] = "dropped"
+    fate: Literal["dropped", "renamed"] = "dropped"
 
 
 class Events:
@@ -75,7 +75,7 @@ class Events:
         self._indexes: list[Index] = []
         self._entries: dict[int, list[PublicationRel]] = {}
         self._schemas: dict[int, list[PublicationNamespace]] = {}
-        self._anew: dict[str, FormerPublication] = {}
+        self._awaiting_successor: dict[str, FormerPublication] = {}
         self._successors: set[int] = set()
         self._options: dict[int, frozenset[str]] = {}
         """The options that the CREATE of each publication sets."""
@@ -89,7 +89,7 @@ class Events:
             elif row.name != former.name:
                 self._renamed.append((former, row))
         elif isinstance(row, Publication):
-            self._made(row)
+            self._created(row)
         elif isinstance(row, PublicationRel):
             if row.publication in self._successors and not isinstance(former, PublicationRel):
                 begins = Narrowed(row.filter is not None, row.columns is not None)
@@ -154,31 +154,31 @@ class Events:
         entries, schemas = self._entries.pop(row.oid, ()), self._schemas.pop(row.oid, ())
         former = FormerPublication(row, entries, schemas, self._named(row.name))
         self.former.append(former)
-        self._anew[row.name] = former
+        self._awaiting_successor[row.name] = former
 
     def _called_otherwise(self, former: Publication, row: Publication) -> None:
         """A publication that gives up a name, and perhaps takes that of another one."""
         catalog = self.session.catalog
         entries = [catalog.publication_rels[oid] for oid in catalog.members_of.get(row.oid)]
         schemas = [catalog.publication_namespaces[oid] for oid in catalog.schemas_of.get(row.oid)]
-        predecessor = self._anew.get(row.name)
+        predecessor = self._awaiting_successor.get(row.name)
         if predecessor is not None and predecessor.row.oid == row.oid:
             return  # it is called again as it was
         left = FormerPublication(former, entries, schemas, self._named(former.name), "renamed")
         self.former.append(left)
-        self._anew[former.name] = left
+        self._awaiting_successor[former.name] = left
         if predecessor is not None:
-            predecessor.anew, predecessor.since = row, self._named(row.name)
+            predecessor.successor, predecessor.since = row, self._named(row.name)
             predecessor.options = self._options.get(row.oid, frozenset())
             self._successors.add(row.oid)
             for entry in entries:
                 begins = Narrowed(entry.filter is not None, entry.columns is not None)
                 self.began.setdefault((row.oid, entry.relation), begins)
 
-    def _made(self, row: Publication) -> None:
-        former = self._anew.get(row.name)
+    def _created(self, row: Publication) -> None:
+        former = self._awaiting_successor.get(row.name)
         if former is not None:
-            former.anew, former.since = row, row.place
+            former.successor, former.since = row, row.place
             self._successors.add(row.oid)
 
     def _keep_options(self, node: Node) -> None:
@@ -186,5 +186,5 @@ class Events:
         if oid is not None:
             options = frozenset(item["DefElem"]["defname"].lower() for item in node["options"])
             self._options[oid] = options
-            if node["pubname"] in self._anew:
-                self._anew[node["pubname"]].options = options
+            if node["pubname"] in self._awaiting_successor:
+                self._awaiting_successor[node["pubname"]].options = options

@@ -117,11 +117,11 @@ class Grounds:
 
     def _shown(self, reasons: Iterable[Reason]) -> tuple[Assumption, ...]:
         # Of one statement the first thing is enough.
-        first = list({reason.at or reason.text: reason for reason in reversed([*reasons])}.values())[::-1][:MOST]
+        first = list({reason.place or reason.text: reason for reason in reversed([*reasons])}.values())[::-1][:MOST]
         return tuple(map(self._placed, first))
 
     def _placed(self, reason: Reason) -> Assumption:
-        place = reason.at
+        place = reason.place
         if isinstance(place, Span):
             return replace(place, message=reason.text)
         return reason.text if place is None else self._statements[place].span(0, message=reason.text)

@@ -20,10 +20,10 @@ from pubcheck.postgres.session.platform import Platform
 
 Missing = tuple[str, int, str]
 """What is missing: its kind, the OID of its schema (0 without one) and its name."""
-Meant = tuple[str, Place | None]
+Suggestion = tuple[str, Place | None]
 """A name that may be meant, as a person writes it, and where it is created."""
 _Words = tuple[str, ...]
-_Known = TypeVar("_Known")
+_Candidate = TypeVar("_Candidate")
 
 MOST = 3
 """How many names a finding offers. Where more are as near, the name is rather one of a series."""
@@ -31,12 +31,14 @@ MOST = 3
 _BETWEEN_WORDS = re.compile(r"[_\W]+|(?<=[a-z0-9])(?=[A-Z])")
 
 
-def meant(catalog: Catalog, missing: Iterable[Missing], platform: Platform | None) -> dict[Missing, list[Meant]]:
+def suggestions(
+    catalog: Catalog, missing: Iterable[Missing], platform: Platform | None
+) -> dict[Missing, list[Suggestion]]:
     """The names that are near to those that are missing, nearest first. Takes time in proportion to both numbers."""
     by_kind: dict[str, set[Missing]] = {}
     for missing_name in missing:
         by_kind.setdefault(missing_name[0], set()).add(missing_name)
-    suggestions: dict[Missing, list[Meant]] = {}
+    suggestions: dict[Missing, list[Suggestion]] = {}
     if PUBLICATION in by_kind:
         known: dict[str, Place | None] = dict.fromkeys(platform.publication_names if platform is not None else ())
         known.update((row.name, row.place) for row in catalog.publications.values() if row.seen)
@@ -64,7 +66,7 @@ def _schemas(catalog: Catalog) -> Iterator[tuple[str, str]]:
             yield row.name, row.name
 
 
-def _relations(catalog: Catalog, missing: set[Missing]) -> dict[Missing, list[Meant]]:
+def _relations(catalog: Catalog, missing: set[Missing]) -> dict[Missing, list[Suggestion]]:
     """Tables of the same schema with a near name, or of another one with the same name."""
     tables = [
         row
@@ -72,7 +74,7 @@ def _relations(catalog: Catalog, missing: set[Missing]) -> dict[Missing, list[Me
         if row.seen and row.place is not None and row.kind in "rp" and row.namespace != TEMPORARY
     ]
     namespaces = catalog.namespaces
-    suggestions: dict[Missing, list[Meant]] = {}
+    suggestions: dict[Missing, list[Suggestion]] = {}
     for namespace in {name[1] for name in missing}:
         tables_of_schema = {name: name[2] for name in missing if name[1] == namespace}
         near = _near(tables_of_schema, ((row.name, row) for row in tables if row.namespace == namespace))
@@ -101,7 +103,7 @@ def _words(name: str) -> _Words:
     return tuple(word.lower() for word in _BETWEEN_WORDS.split(name) if word)
 
 
-def _near(missing: Mapping[Missing, str], known: Iterable[tuple[str, _Known]]) -> dict[Missing, list[_Known]]:
+def _near(missing: Mapping[Missing, str], known: Iterable[tuple[str, _Candidate]]) -> dict[Missing, list[_Candidate]]:
     """For names that are missing, what is known under near names: those that read the same, then those with a slip.
 
     Two words that are one slip apart have a spelling in common when each may leave out a letter. By these the names
@@ -117,8 +119,8 @@ def _near(missing: Mapping[Missing, str], known: Iterable[tuple[str, _Known]]) -
         for place, rest, word in _parts(words):
             for spelling in _spellings(word):
                 index.setdefault((rest, place, spelling), []).append((key, word))
-    alike: dict[Missing, list[_Known]] = {}
-    slipped: dict[Missing, list[_Known]] = {}
+    alike: dict[Missing, list[_Candidate]] = {}
+    slipped: dict[Missing, list[_Candidate]] = {}
     for name, value in known:
         words = _words(name)
         for key in same_words.get("".join(words), ()):

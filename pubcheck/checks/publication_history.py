@@ -34,11 +34,11 @@ class PublicationEvent(Struct, frozen=True):
 
     name: str
     oid: int
-    what: Literal["dropped", "renamed", "made"]
+    kind: Literal["dropped", "renamed", "made"]
     place: Place
 
 
-class Taken(Struct, frozen=True):
+class EndedMembership(Struct, frozen=True):
     """A membership that a statement ended, by SET or by the CASCADE of something else."""
 
     entry: PublicationRel
@@ -52,7 +52,7 @@ class FormerName(Struct, frozen=True):
     oid: int
     publications: tuple[int, ...]
     place: Place
-    what: Literal["dropped", "renamed"]
+    fate: Literal["dropped", "renamed"]
 
 
 class Added(Struct, frozen=True):
@@ -93,7 +93,7 @@ class History:
         """The parent of which a member that was a partition was detached last."""
         self.inherited: dict[int, Place] = {}
         """Where a table became a child, for those that an ALTER made one."""
-        self.taken: list[Taken] = []
+        self.ended_memberships: list[EndedMembership] = []
         self.blind_sets: dict[int, Place] = {}
         """The last SET of each publication that the unit does not make."""
         self.bared: list[tuple[PublicationRel, Place, Literal["set", "added"]]] = []
@@ -114,7 +114,7 @@ class History:
         """The transaction in which a publication lost its name: nobody else ever misses what it makes again."""
 
     @property
-    def wanted(self) -> bool:
+    def is_relevant(self) -> bool:
         """Whether statements may matter."""
         return bool(self.session.catalog.publications or self.session.catalog.subscriptions)
 
@@ -224,7 +224,7 @@ class History:
                 place = self._publication_place(entry.publication)
                 member = catalog.members.get((entry.publication, entry.relation))
                 if member is None:
-                    self.taken.append(Taken(entry, place, "set"))
+                    self.ended_memberships.append(EndedMembership(entry, place, "set"))
                     continue
                 row = catalog.publication_rels[member]
                 if _bares(entry, row):
@@ -236,7 +236,7 @@ class History:
         for entry in ended:
             # Of dropped tables and dropped publications there is nothing left to publish.
             if entry.relation in catalog.relations and entry.publication in catalog.publications:
-                self.taken.append(Taken(entry, self._place(entry.relation), "cascade"))
+                self.ended_memberships.append(EndedMembership(entry, self._place(entry.relation), "cascade"))
 
     # Tables.
 
@@ -258,23 +258,23 @@ class History:
                 if members:
                     self._called_otherwise(former)
             if row.namespace != former.namespace:
-                self._left(former, row, "schema")
+                self._note_unpublished(former, row, "schema")
             if name == "RenameStmt" and row.columns != former.columns and catalog.memberships.has(oid):
                 self._columns_renamed(former, row)
             if former.persistence == "p" and row.persistence == "u":
-                self._left(former, row, "unlogged")
+                self._note_unpublished(former, row, "unlogged")
             if columns and catalog.memberships.has(oid):
                 self._columns_added(former, row, columns)
             if former.parents != row.parents:
                 self._parents(former, row)
 
-    def _no_longer_called(self, former: Relation, publications: tuple[int, ...], what: Any) -> None:
+    def _no_longer_called(self, former: Relation, publications: tuple[int, ...], fate: Any) -> None:
         catalog = self.session.catalog
         publications = tuple(oid for oid in publications if oid in catalog.publications)
         namespace = catalog.namespaces.get(former.namespace) or self.events.namespaces.get(former.namespace)
         if publications and former.seen and namespace is not None:
             place = self._place(former.oid)
-            self.former_names[namespace.name, former.name] = FormerName(former.oid, publications, place, what)
+            self.former_names[namespace.name, former.name] = FormerName(former.oid, publications, place, fate)
 
     def _called_otherwise(self, former: Relation) -> None:
         namespace = self.session.catalog.namespaces.get(former.namespace)
@@ -305,7 +305,7 @@ class History:
                 self.former_names[former.name, table.name] = FormerName(oid, members, place, "renamed")
                 self.renamed.setdefault((oid, 0), Renamed(oid, f"{former.name}.{table.name}", place))
 
-    def _left(self, former: Relation, row: Relation, by: Any) -> None:
+    def _note_unpublished(self, former: Relation, row: Relation, by: Any) -> None:
         """A table that publications by schema, or FOR ALL TABLES, no longer have."""
         catalog = self.session.catalog
         before = sorted(self._before(former))

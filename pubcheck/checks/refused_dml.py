@@ -91,7 +91,7 @@ class RefusedDmlCollector:
         self._session.begin_statement(number, statement.index, statement.text)
         stop = self.stop(name, node)
         if stop is not None:
-            self.record(self.met(statement, stop))
+            self.record(self.describe(statement, stop))
 
     def stop(self, name: str, node: Node, enclosing_block: str = "") -> DmlRefusal | None:
         """Why the current statement is refused (``literal.stopped``); the catalog stays as it is."""
@@ -121,10 +121,10 @@ class RefusedDmlCollector:
             hint=answer.hint,
             culprit=stop.start,
         )
-        error.evidence = self.met(statement, stop)
+        error.evidence = self.describe(statement, stop)
         return error
 
-    def met(self, statement: StatementText, stop: DmlRefusal) -> RefusedDml:
+    def describe(self, statement: StatementText, stop: DmlRefusal) -> RefusedDml:
         """What is to be said of a refused statement, as things stand."""
         catalog, refusal = self._session.catalog, stop.refusal
         relation = catalog.relations[refusal.relation]

@@ -38,14 +38,14 @@ def run_final_state_rules(context: RuleContext, codes: frozenset[str], faults: F
     """What the rules of these codes find, rule by rule."""
     for code, check in sorted(CHECKS.items()):
         if code in codes:
-            yield from _found(check, context, faults)
+            yield from _run(check, context, faults)
 
 
 _ATTEMPTS = 20
 """Publications and members at which a rule may fail before it is given up for the unit."""
 
 
-def _found(check: Check, context: RuleContext, faults: Faults) -> list[RuleFinding]:
+def _run(check: Check, context: RuleContext, faults: Faults) -> list[RuleFinding]:
     """What a rule finds. Where it fails at a publication or a member of one, it runs again without that."""
     findings: list[RuleFinding] = []
     context.left_out.clear()
@@ -55,7 +55,7 @@ def _found(check: Check, context: RuleContext, faults: Faults) -> list[RuleFindi
         try:
             findings.extend(check(context))
         except Exception as error:
-            subject = context.looking_at()
+            subject = context.visited()
             faults.report(error, subject.place if subject is not None else None)
             if subject is not None:
                 context.left_out.add(id(subject))

@@ -16,10 +16,10 @@ from pubcheck.lazy_regex import lazy_compile
 
 _BREAK = r"\s*(?:--|/\*|\\)"
 WORD = r"(?i)publication"
-_WHAT = r"\s+(?:publication|subscription)"
+_OBJECTS = r"\s+(?:publication|subscription)"
 STATEMENT = (
-    rf"(?i)(?:alter|drop)(?:{_BREAK}|{_WHAT})"
-    rf"|create(?:{_BREAK}|{_WHAT}|\s+or(?:{_BREAK}|\s+replace(?:{_BREAK}|\s+publication)))"
+    rf"(?i)(?:alter|drop)(?:{_BREAK}|{_OBJECTS})"
+    rf"|create(?:{_BREAK}|{_OBJECTS}|\s+or(?:{_BREAK}|\s+replace(?:{_BREAK}|\s+publication)))"
 )
 IDENTITY = r"(?i)replica[^A-Za-z0-9_;]*(?:--|/\*|\\|identity)"
 NAMED = r"(?i)publication|subscription"

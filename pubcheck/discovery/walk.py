@@ -72,7 +72,7 @@ def walk(
         listed(number)
         if config.respect_gitignore:
             ignoring = ignoring.below(absolute, files)
-        files = ignoring.kept(absolute, files, folders=False)
+        files = ignoring.without_ignored(absolute, files, folders=False)
         for name in files:
             if name == ".gitignore":
                 continue
@@ -84,7 +84,7 @@ def walk(
             result.files.append(path)
         waiting += [
             (join(folder, name), join(absolute, name), ignoring)
-            for name in ignoring.kept(absolute, folders, folders=True)
+            for name in ignoring.without_ignored(absolute, folders, folders=True)
         ]
     return result
 
@@ -103,7 +103,7 @@ def folders_of(folder: str, config: Config) -> list[str]:
             )
     except OSError:
         return []
-    return ignoring.kept(os.path.abspath(folder), names, folders=True)
+    return ignoring.without_ignored(os.path.abspath(folder), names, folders=True)
 
 
 def readable(paths: Iterable[str]) -> list[str]:

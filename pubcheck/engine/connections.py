@@ -25,7 +25,7 @@ class Databases:
         """The server ("" for the first one) and the name of the database."""
         self._left: dict[tuple[str, str], list[Replay]] = {}
 
-    def all(self) -> Iterator[Replay]:
+    def all_replays(self) -> Iterator[Replay]:
         """Return the replays of every database."""
         self._left[self.current] = self.replays
         return itertools.chain.from_iterable(self._left.values())

@@ -35,7 +35,7 @@ from pubcheck.statement_index import Statements, StatementText
 
 if TYPE_CHECKING:
     from pubcheck.checks.messages.row_filters import FilterExplanation
-    from pubcheck.checks.misspelt_names import Meant, Missing
+    from pubcheck.checks.misspelt_names import Missing, Suggestion
 
 _DUPLICATE = "42710"
 _SETTINGS = {"zone": "timezone", "datestyle": "datestyle"}
@@ -316,10 +316,10 @@ class StatementReporter:
         if not missing_names:
             return
         # Loaded only where something is missing.
-        from pubcheck.checks.misspelt_names import meant
+        from pubcheck.checks.misspelt_names import suggestions
 
         catalog = self.session.catalog
-        near = meant(catalog, missing_names, self.session.platform)
+        near = suggestions(catalog, missing_names, self.session.platform)
         for note in notes:
             missing = note.names
             created = [
@@ -330,7 +330,7 @@ class StatementReporter:
             refused = self.diagnostics[note.number].severity == "error"
             if len(missing) == 1 and created and created[0] is not None and not refused:
                 self._created_later(statements, note, created[0])
-            elif suggestions := [key for missing_key in missing for key in near.get(missing_key, ())]:
+            elif similar := [key for missing_key in missing for key in near.get(missing_key, ())]:
                 misspelt = [name for missing_key, name in missing.items() if missing_key in near]
                 self._misspelt_tables.update(
                     f"{catalog.namespaces[namespace].name}.{name}"
@@ -340,9 +340,9 @@ class StatementReporter:
                 # The message begins with the first name that is missing.
                 plain = misspelt == list(missing.values())[:1]
                 instead = "" if plain else f" instead of {' and '.join(misspelt)}"
-                self._misspelt(statements, note, suggestions, instead)
+                self._misspelt(statements, note, similar, instead)
 
-    def _misspelt(self, statements: Statements, missing: _NotCreated, near: Sequence[Meant], instead: str) -> None:
+    def _misspelt(self, statements: Statements, missing: _NotCreated, near: Sequence[Suggestion], instead: str) -> None:
         """Suggest similar names for a name that is not created. If everything is followed, it is hardly created
         elsewhere."""
         note = self.diagnostics[missing.number]

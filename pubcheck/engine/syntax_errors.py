@@ -62,7 +62,7 @@ class SyntaxErrorReporter:
         if not inside and not _about_publications(statement.text):
             return self._skip(source, statement, item, rest, refusal, quoted=quoted)
         # A string may be only the beginning of a statement, text for people, or a regular expression.
-        unsent = quoted and not _sent(statement)
+        unsent = quoted and not _sent_text(statement)
         if unsent and not item.placeholders and refusal.location is not None:
             self.databases.unfollowed(statement.text)
         elif item.placeholders or unsent:
@@ -201,7 +201,7 @@ class SyntaxErrorReporter:
         )
 
 
-def _sent(statement: StatementText) -> bool:
+def _sent_text(statement: StatementText) -> bool:
     """Whether a program sends the string with this statement as it is, with nothing added at run time."""
     view = statement.source.view
     return view is not None and any(start <= statement.start < end for start, end in view.sent)

@@ -99,7 +99,7 @@ class Run:
                 self.databases.unfollowed(None)
         reported = selected(self.config.select, self.config.ignore, self.config.extend_select)
         diagnostics = self.notes.diagnostics
-        for replay in self.databases.all():
+        for replay in self.databases.all_replays():
             with self._faults.guard(None):
                 top_level.end(replay, reported)
             diagnostics.extend(replay.diagnostics)
@@ -127,7 +127,7 @@ class Run:
         if (
             diagnostic.rule in MISSING
             and diagnostic.severity == "note"
-            and not any(diagnostic.span in replay.reporter.offered for replay in self.databases.all())
+            and not any(diagnostic.span in replay.reporter.offered for replay in self.databases.all_replays())
             # A loose script that creates no table runs where the tables are.
             and (has_unknown_order(diagnostic.span.source) or (self.unit.loose and not self._creates_tables()))
         ):
@@ -144,7 +144,7 @@ class Run:
 
     def _all_faults(self) -> Iterator[Faults]:
         yield self._faults
-        for replay in self.databases.all():
+        for replay in self.databases.all_replays():
             yield replay.faults
 
     def reported(self, findings: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:

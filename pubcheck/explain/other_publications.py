@@ -30,7 +30,7 @@ class Neighbours:
             self._same_name[key] = sorted(neighbours, key=lambda neighbour: neighbour.filter is not None)
         return self._same_name[key]
 
-    def _others(self, sent: Sent) -> list[Sent]:
+    def _neighbours(self, sent: Sent) -> list[Sent]:
         """Return the other publications, as many as are compared."""
         neighbours = (neighbour for neighbour in self._alongside(sent) if neighbour.publication != sent.publication)
         return list(islice(neighbours, _COMPARED))
@@ -42,7 +42,7 @@ class Neighbours:
     def widening(self, sent: Sent) -> list[Widening]:
         """Return the publications that send more of the table in one subscription with this one."""
         widenings = []
-        for neighbour in self._others(sent):
+        for neighbour in self._neighbours(sent):
             operations = tuple(
                 operation
                 for operation in neighbour.operations
@@ -65,7 +65,7 @@ class Neighbours:
                 self.facts.catalog.publications[neighbour.publication].name,
                 self.facts.condition(neighbour).sql == self.facts.condition(sent).sql,
             )
-            for neighbour in self._others(sent)
+            for neighbour in self._neighbours(sent)
             if neighbour.filter is not None and self._alike(sent, neighbour)
         ]
 

@@ -49,7 +49,7 @@ _DOUBLED_SINGLE = re.compile(r"''")
 _XML_ESCAPE = re.compile(r"&(?:#x(?P<hex>[0-9A-Fa-f]{1,6})|#(?P<number>[0-9]{1,7})|(?P<name>lt|gt|amp|quot|apos));")
 _NEVER = re.compile(r"(?!)")
 
-_Said = Callable[[re.Match[str]], str]
+_Decode = Callable[[re.Match[str]], str]
 
 
 def _c(match: re.Match[str]) -> str:
@@ -80,7 +80,7 @@ def _xml(match: re.Match[str]) -> str:
     return chr(number) if 0 < number < 0x110000 and not 0xD800 <= number < 0xE000 else "?"
 
 
-ESCAPES: Mapping[str, tuple[re.Pattern[str], _Said]] = {
+ESCAPES: Mapping[str, tuple[re.Pattern[str], _Decode]] = {
     "none": (_NEVER, _plain),
     "c": (_C_ESCAPE, _c),
     "python": (_C_ESCAPE, _c),

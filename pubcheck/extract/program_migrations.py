@@ -183,7 +183,7 @@ _FUNCTION_NAME = re.compile(
     r"|\b(?:const|let|var)\s+(?P<three>\w+)\b[^=\n]*=\s*(?:async\s*)?(?:\(|function\b|\w+\s*=>)",
     re.MULTILINE,
 )
-_WAYS = re.compile(
+_MIGRATION_METHODS = re.compile(
     r"(?i:up|down)\w*|upgrade|downgrade|change|safe(?:Up|Down)|migrate|init|execute|(?:get|is)[A-Z_]\w*|name"
 )
 
@@ -208,7 +208,7 @@ def doubtful(text: str, language: str, code: str, statements: Sequence[Literal])
             return None
     if language in _NO_CONDITION:
         code = re.sub(_NO_CONDITION[language], lambda match: blank(match[0]), code)
-    if not all(_WAYS.fullmatch(match[match.lastgroup or 0]) for match in _FUNCTION_NAME.finditer(code)):
+    if not all(_MIGRATION_METHODS.fullmatch(match[match.lastgroup or 0]) for match in _FUNCTION_NAME.finditer(code)):
         return None
     spans: list[tuple[int, int]] = []
     for condition in _CONDITION.finditer(code):

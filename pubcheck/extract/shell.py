@@ -54,7 +54,7 @@ _STARTS = re.compile(
     r"(?:\s|--[^\n]*+\n|/\*[^*]*+(?:\*(?!/)[^*]*+)*+\*/|\\[a-z][^\n]*+\n)*+(?ai:create|alter|drop|do|begin|start|set|"
     r"select|insert|update|delete|grant|revoke|comment|truncate|copy|with|call|reset|reindex|vacuum|analyze)\b"
 )
-_WHERE = re.compile(
+_SURROUNDINGS = re.compile(
     r"(?:(?<=\s)-[dhp][ \t]*|--(?:dbname|host|port)[= \t]|\b(?:exec|run|ssh)[ \t]+(?:-{1,2}\w+[ \t]+)*)"
     r"([\w\"'${}:?/.@=-]+)"
 )
@@ -154,7 +154,7 @@ def sql_arguments(text: str, start: int, end: int, *, within: str = "", quoted: 
         if shell_text.is_heredoc:
             if of_psql or _STARTS.match(text, shell_text.body, shell_text.close):
                 arguments.append(
-                    SqlArgument(_here(text, shell_text), before, shell_text.body, is_heredoc=True, within=within)
+                    SqlArgument(_heredoc_sql(text, shell_text), before, shell_text.body, is_heredoc=True, within=within)
                 )
                 continue
         elif begins_statement(text, shell_text.body, shell_text.close) or (of_psql and _ARGUMENT.search(command)):
@@ -182,7 +182,7 @@ def _command_before(text: str, offset: int, start: int) -> int:
     return max(line, start)
 
 
-def _here(text: str, heredoc: _Text) -> Written:
+def _heredoc_sql(text: str, heredoc: _Text) -> Written:
     """Return a here-document unchanged: it is a psql script and may hold psql commands and COPY data."""
     group = list(pieces(text, heredoc.body, heredoc.close, heredoc.escapes, heredoc.holes))
     if all(piece.exact for piece in group):
@@ -251,7 +251,7 @@ class _Surroundings:
             if name in _LIBPQ and not rest:
                 self._libpq[name] = value
             self._next = next(self._coming, None)
-        settings = _WHERE.findall(command)
+        settings = _SURROUNDINGS.findall(command)
         argument = _DATABASE.search(command)
         if argument is not None:
             settings.append(argument[1])
@@ -306,7 +306,7 @@ class _Scanner:
             if match["here"] is not None:
                 eol = text.find("\n", pos, limit) if line_end < 0 else line_end
                 if eol >= 0 and not _arithmetic(text, match.start()):
-                    heredoc = self._here(match, resume if line_end >= 0 else eol + 1)
+                    heredoc = self._heredoc(match, resume if line_end >= 0 else eol + 1)
                     if heredoc is not None:
                         line_end, resume = eol, heredoc.end
                         yield heredoc
@@ -341,7 +341,7 @@ class _Scanner:
         escapes = {"double": "shell", "inner": "inner shell", "ansi": "c", "single": "none"}[kind]
         return _Text(start, body, offset, offset + (2 if kind == "inner" else 1), escapes, tuple(holes))
 
-    def _here(self, match: re.Match[str], begin: int) -> _Text | None:
+    def _heredoc(self, match: re.Match[str], begin: int) -> _Text | None:
         text = self.text
         if self.failures >= _MOST_FAILURES:
             return None

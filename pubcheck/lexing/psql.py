@@ -39,7 +39,7 @@ class _Branch(Struct):
     """Where in an \\if we are: whether this part runs, and whether one before it did; None where nobody can tell."""
 
     runs: bool | None
-    taken: bool | None
+    is_taken: bool | None
 
 
 class Connection(Struct, frozen=True):
@@ -86,14 +86,14 @@ class Branches:
         else:
             branch = self._open[-1]
             holds = True if name == "else" else _truth(rest, variables)
-            if branch.taken or holds is False:
+            if branch.is_taken or holds is False:
                 branch.runs = False
-            elif branch.taken is None:
+            elif branch.is_taken is None:
                 branch.runs = None
             else:
                 branch.runs = holds
-            if not branch.taken and holds is not False:
-                branch.taken = holds
+            if not branch.is_taken and holds is not False:
+                branch.is_taken = holds
         return True
 
 

@@ -150,7 +150,7 @@ class Splitter(StatementLexer):
         self._index = statement.index
         self._pos = lexed.resume
         self._data = -1
-        return self._made(statement.start, lexed)
+        return self._statement(statement.start, lexed)
 
     def _called(self, call: Call) -> Statement:
         """Return the statement that a framework sends for a call."""
@@ -203,14 +203,14 @@ class Splitter(StatementLexer):
         """Return the statement that ``_lex`` read, and what follows from it for the text after it."""
         self._last_hole = self._hole
         self._pos = lexed.resume
-        statement = self._made(start, lexed)
+        statement = self._statement(start, lexed)
         if statement.keyword in SETTERS:
             self._follow(statement)
         elif statement.keyword == "copy" and not lexed.cut and is_copy_stdin(statement.sql):
             self._data = lexed.resume
         return statement
 
-    def _made(self, start: int, lexed: Lexed) -> Statement:
+    def _statement(self, start: int, lexed: Lexed) -> Statement:
         body = self._text[start : lexed.end]
         sql = body
         if lexed.edits:

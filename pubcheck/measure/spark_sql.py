@@ -84,7 +84,7 @@ _WIDENINGS: Mapping[tuple[str, int], frozenset[int]] = {
 }
 """Casts that never fail: name and type of the function, and the types that it takes."""
 
-_WHY: Sequence[tuple[str, str]] = (
+_REASONS: Sequence[tuple[str, str]] = (
     (r"(text|name|bpchar)(ic)?regex(eq|ne)|regexp_.*", "Spark has a different regular expression syntax"),
     (r"(text|name|bpchar)ic(like|nlike)|lower|upper|initcap", "upper and lower case depend on the locale"),
     (r"int\d+(pl|mi|mul|um|abs)|abs", "arithmetic of integers fails with an error when it overflows"),
@@ -208,7 +208,7 @@ class _Builder:
             result = translate(self, expr)
             if result is not None:
                 return result
-        raise NotExact(_why(name))
+        raise NotExact(_reason(name))
 
     def _text_order(self, expr: Expr, name: str) -> type[exp.Binary]:
         collation = self._collation(expr.input_collation)
@@ -274,7 +274,7 @@ class _Builder:
             return self.of(expr.args[0])
         raise NotExact(f"it takes {self._type(expr.args[0].type)} for {self._type(expr.type)}")
 
-    def same(self, expr: Expr) -> _Value:
+    def not_distinct(self, expr: Expr) -> _Value:
         return self.of(expr.args[0])
 
     def distinct(self, expr: Expr) -> _Value:
@@ -292,14 +292,14 @@ class _Builder:
     def _equality(self, expr: Expr) -> None:
         name = self.cache.proc(expr.functions[0]).name
         if _COMPARISONS.get(name) is not exp.EQ:
-            raise NotExact(_why(name))
+            raise NotExact(_reason(name))
 
     def any_or_all(self, expr: Expr) -> _Value:
         """`= ANY` is IN and `<> ALL` its opposite; others are a comparison with each."""
         name = self.cache.proc(expr.functions[0]).name
         comparison = _COMPARISONS.get(name) or (self._text_order(expr, name) if name in _TEXT_ORDER else None)
         if comparison is None:
-            raise NotExact(_why(name))
+            raise NotExact(_reason(name))
         left = self.of(expr.args[0])
         elements = self._elements(expr.args[1])
         use_or = bool(expr.value)
@@ -345,7 +345,7 @@ class _Builder:
             name = self.cache.proc(expr.functions[number]).name
             kind = _COMPARISONS.get(name)
             if kind not in _STRICTLY:
-                raise NotExact(_why(name) if kind is None else "rows are compared for more than their order")
+                raise NotExact(_reason(name) if kind is None else "rows are compared for more than their order")
             left, right = self.of(lefts[number]), self.of(rights[number])
             if tree is None:
                 tree = self._compare(kind, left, right)
@@ -443,8 +443,8 @@ def _inner(tree: Tree) -> Tree:
     return tree if isinstance(tree, _ATOMS) and not isinstance(tree, exp.Connector) else exp.Paren(this=tree)
 
 
-def _why(name: str) -> str:
-    for pattern, reason in _WHY:
+def _reason(name: str) -> str:
+    for pattern, reason in _REASONS:
         if re.fullmatch(pattern, name):
             return f"{reason} ({name})"
     return f"{name}() is not known to mean the same in Spark"
@@ -456,7 +456,7 @@ _BUILDERS: Mapping[str, Callable[[_Builder, Expr], _Value]] = {
     "CaseExpr": _Builder.case,
     "CaseTestExpr": _Builder.case_test,
     "CoalesceExpr": _Builder.coalesce,
-    "CollateExpr": _Builder.same,
+    "CollateExpr": _Builder.not_distinct,
     "DistinctExpr": _Builder.distinct,
     "FuncExpr": _Builder.call,
     "MinMaxExpr": _Builder.greatest,

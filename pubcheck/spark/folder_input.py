@@ -19,7 +19,7 @@ from pubcheck.spark import worker
 from pubcheck.spark.costs import cost, part
 from pubcheck.spark.incremental import RepositoryDiff
 from pubcheck.spark.inputs import EmptyInput, without_trailing_separators
-from pubcheck.spark.schema import EXAMINED, FOUND, LISTING, arrow, ddl
+from pubcheck.spark.schema import DISCOVERED, EXAMINED, LISTING, arrow, ddl
 from pubcheck.spark.store import Store
 
 _CHUNK = 40_000
@@ -91,7 +91,7 @@ class FolderInput:
         return listing.repartition(parts).mapInArrow(examine, ddl(EXAMINED))
 
     def linted(self, units: DataFrame, parts: int, job: worker.Job) -> DataFrame:
-        placed = units.repartition(parts, "salt").select(*(column.name for column in FOUND))
+        placed = units.repartition(parts, "salt").select(*(column.name for column in DISCOVERED))
         return placed.mapInArrow(partial(worker.lint_units, job=job), ddl(EXAMINED))
 
     def count(self) -> int:

@@ -67,7 +67,7 @@ class RepositoryDiff(Struct, frozen=True):
         assert self.known is not None
         return self.known.where(F.col("standing").isin(*standings)).select("repository")
 
-    def kept(self, rows: DataFrame) -> DataFrame:
+    def rows_of_unchanged(self, rows: DataFrame) -> DataFrame:
         """Return the rows of a table of the run before that are those of unchanged repositories."""
         if self.all_unchanged:
             return rows

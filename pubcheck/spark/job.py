@@ -257,15 +257,15 @@ class _RunTables:
         }
 
     def findings(self) -> DataFrame:
-        return self._all(self._exploded("findings"), "findings")
+        return self._all_rows(self._exploded("findings"), "findings")
 
     def publications(self) -> DataFrame:
-        return self._all(self._exploded("published"), "publications")
+        return self._all_rows(self._exploded("published"), "publications")
 
     def units(self) -> DataFrame:
         fresh = [] if self._examined is None else [_unit_rows(self._examined)]
         # The rows of what was not linted then either are only what they would be again.
-        return self._all(fresh, "units", carried=incremental.ended())
+        return self._all_rows(fresh, "units", carried=incremental.ended())
 
     def quarantine(self) -> DataFrame:
         fresh = [*self._exploded("quarantine")]
@@ -303,7 +303,7 @@ class _RunTables:
                     F.when(own, F.col("trace")).alias("trace"),
                 )
             )
-        return self._all(fresh, "quarantine")
+        return self._all_rows(fresh, "quarantine")
 
     def repositories(self) -> DataFrame:
         fresh = []
@@ -329,7 +329,7 @@ class _RunTables:
                     ),
                 )
             )
-        return self._all(fresh, "repositories", by_unit=False)
+        return self._all_rows(fresh, "repositories", by_unit=False)
 
     def _exploded(self, name: str) -> list[DataFrame]:
         """Return the rows of a table that the results of units hold in the column of that name."""
@@ -338,7 +338,7 @@ class _RunTables:
         linted = self._examined.where("step = 'linted'")
         return [linted.select(*KEY, F.explode(name).alias("row")).select(*KEY, "row.*")]
 
-    def _all(
+    def _all_rows(
         self, fresh: list[DataFrame], name: str, *, by_unit: bool = True, carried: Column | None = None
     ) -> DataFrame:
         """Rows of this run, and those of a table that are carried over: with their repository, or ``by_unit``. Of the
@@ -349,7 +349,7 @@ class _RunTables:
             if carried is not None:
                 before = before.withColumn("carried", carried)
             if self._standing is not None and self._standing.unchanged:
-                rows.append(self._standing.kept(before))
+                rows.append(self._standing.rows_of_unchanged(before))
             if by_unit and self._examined is not None and self._counts.get("carried"):
                 rows.append(before.join(self._examined.where("step = 'carried'").select(*KEY), KEY, "left_semi"))
         if not rows:

@@ -42,7 +42,7 @@ class Data(Struct, frozen=True):
     """Where the rows of a table are: a path, or `table:` and the name of a catalog table."""
 
     table: str
-    where: str
+    condition: str
 
 
 def measure(spark: SparkSession, data: Data, table: Measurable) -> TableRows:
@@ -53,7 +53,7 @@ def measure(spark: SparkSession, data: Data, table: Measurable) -> TableRows:
         for name, kind in sending.spark.columns.items() if sending.spark is not None else ():
             if needed.get(name, kind).name in ("ANY", kind.name):
                 needed[name] = kind
-    frame, doubtful = typed(read(spark, data), needed, f"{table.name} in {data.where}")
+    frame, doubtful = typed(read(spark, data), needed, f"{table.name} in {data.condition}")
     sends = [
         F.expr(counted_sending.spark.sql) if counted_sending.spark is not None else F.lit(True)
         for counted_sending in counted
@@ -77,7 +77,7 @@ def measure(spark: SparkSession, data: Data, table: Measurable) -> TableRows:
         if bad:
             column = name.removeprefix(_BAD)
             raise BadData(
-                f"column {column} of {data.where}: {bad:,} values are not valid for its type in {table.name},"
+                f"column {column} of {data.condition}: {bad:,} values are not valid for its type in {table.name},"
                 f" such as {example[:60]!r} (in Spark {needed[column].sql})"
             )
     every = len(counted) == len(table.sendings) > 0
@@ -101,7 +101,7 @@ def measure(spark: SparkSession, data: Data, table: Measurable) -> TableRows:
         )
     return TableRows(
         table.name,
-        data.where,
+        data.condition,
         row[0],
         tuple(Nulls(name, count) for name, count in zip(needed, row[6], strict=True)),
         tuple(publications),
@@ -120,11 +120,11 @@ def read(spark: SparkSession, data: Data) -> DataFrame:
     spark.conf.set("spark.sql.caseSensitive", "true")
     spark.conf.set("spark.sql.ansi.enabled", "true")
     try:
-        if data.where.startswith(CATALOG):
-            return spark.read.table(data.where.removeprefix(CATALOG))
-        return _read(spark, data.where)
+        if data.condition.startswith(CATALOG):
+            return spark.read.table(data.condition.removeprefix(CATALOG))
+        return _read(spark, data.condition)
     except AnalysisException as error:
-        raise BadData(f"{data.where} cannot be read: {str(error).splitlines()[0]}") from None
+        raise BadData(f"{data.condition} cannot be read: {str(error).splitlines()[0]}") from None
 
 
 def _read(spark: SparkSession, where: str) -> DataFrame:

@@ -43,10 +43,10 @@ class ChildProcess:
         """Return the answer to a request, with the fields of each row in order. If the process dies of the request, or
         takes too long, the answer is a failure."""
         message = _encode(request)
-        if self._process is None or self._process.poll() is not None or not self._sent(message):
+        if self._process is None or self._process.poll() is not None or not self._send(message):
             # None yet, or one that died at rest, which no unit is to blame for.
             self._start()
-            if not self._sent(message):
+            if not self._send(message):
                 return self._died()
         patience = self.limits.patience(request)
         if not self._answered.poll(patience * 1000):
@@ -60,7 +60,7 @@ class ChildProcess:
             self.close()  # what is left of its memory may be in pieces
         return answer
 
-    def _sent(self, message: bytes) -> bool:
+    def _send(self, message: bytes) -> bool:
         try:
             self._requests.send_bytes(message)
         except OSError:

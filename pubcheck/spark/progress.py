@@ -40,7 +40,7 @@ class SparkProgress:
 
     def __enter__(self) -> SparkProgress:
         self._bar.start()
-        self._stop = self._watch(self._done)
+        self._stop = self._watch(self._update)
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -59,13 +59,13 @@ class SparkProgress:
             text = f"pubcheck: {self._step} ({monotonic() - self._begun:.1f} s)"
             self._console.print(text, markup=False, highlight=False, style="dim")
 
-    def _done(self, completed: int, total: int) -> None:
+    def _update(self, completed: int, total: int) -> None:
         """What Spark says: so many of so many tasks of the stages that run are done."""
         self._bar.update(self._task, total=total or None, completed=completed, tasks=f"{completed:,}/{total:,} tasks")
 
 
-Tell = Callable[[int, int], None]
-Watch = Callable[[Tell], Callable[[], None]]
+Report = Callable[[int, int], None]
+Watch = Callable[[Report], Callable[[], None]]
 """Begins to tell how many tasks are done of how many; what it gives ends that."""
 
 
@@ -78,7 +78,7 @@ def _watch(spark: SparkSession) -> Watch:
 def _of_server(spark: SparkSession) -> Watch:
     """Spark Connect tells by itself."""
 
-    def watch(tell: Tell) -> Callable[[], None]:
+    def watch(tell: Report) -> Callable[[], None]:
         def handle(
             stages: Iterable[Any] | None, inflight_tasks: int, operation_id: str | None, completed: bool
         ) -> None:
@@ -99,7 +99,7 @@ def _of_server(spark: SparkSession) -> Watch:
 def _of_driver(spark: SparkSession) -> Watch:
     """Watch a session of this machine: its driver is polled."""
 
-    def watch(tell: Tell) -> Callable[[], None]:
+    def watch(tell: Report) -> Callable[[], None]:
         tracker, ended = spark.sparkContext.statusTracker(), Event()
 
         def ask() -> None:

@@ -15,7 +15,7 @@ from pubcheck.diagnostics import SEVERITIES
 class Column(Struct, frozen=True):
     name: str
     type: pa.DataType
-    says: str
+    description: str
 
 
 _TEXT, _INT, _LONG, _FLAG, _REAL = pa.string(), pa.int32(), pa.int64(), pa.bool_(), pa.float64()
@@ -278,7 +278,7 @@ MEMBER = (
 )
 GIVEN = MEMBER[:7]
 """What the linter gets of a file, besides its content."""
-FOUND = (
+DISCOVERED = (
     *_UNIT_KEY,
     Column("convention", _TEXT, "by which the unit was found"),
     Column("majors", pa.list_(_INT), "that its files name, as Supabase's configuration does; else empty"),
@@ -311,7 +311,7 @@ OUTCOMES = (
     Column("failed", _TEXT, "why the unit is quarantined, null when it was linted"),
 )
 """Columns with the result of linting a unit; empty, zero or null if it was not linted."""
-EXAMINED = (*FOUND, *OUTCOMES)
+EXAMINED = (*DISCOVERED, *OUTCOMES)
 """Units, and for each repository that has files outside them a row without a unit."""
 CONTENTS = (
     *_UNIT_KEY,

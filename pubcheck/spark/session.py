@@ -23,9 +23,9 @@ def session(
 
     ``conf`` is what the user says, ``local`` what a local session has otherwise than the audit's.
     """
-    global _found
+    global _reused_session
     silence()
-    _found = SparkSession.getActiveSession()
+    _reused_session = SparkSession.getActiveSession()
     builder = SparkSession.builder
     for key, value in conf.items():
         builder = builder.config(key, value)
@@ -62,7 +62,7 @@ def session(
 
 def _started(builder: SparkSession.Builder, *, aside: bool) -> SparkSession:
     """Return the session of a builder. ``aside``: what a Java that is started for it writes is kept, and not shown."""
-    if not aside or _found is not None:
+    if not aside or _reused_session is not None:
         return builder.getOrCreate()
     with _kept_log():
         return builder.getOrCreate()
@@ -125,12 +125,12 @@ def silence() -> None:
         PySparkLogger.getLogger(logger).addFilter(lambda record: False)
 
 
-_found: SparkSession | None = None
+_reused_session: SparkSession | None = None
 """A session that was there before."""
 
 
 def release(spark: SparkSession) -> None:
     """Stop a session that ``session`` made. One that was there before goes on, and so does that of a job of
     Databricks, which fails when it is stopped."""
-    if _found is None and "DATABRICKS_RUNTIME_VERSION" not in os.environ:
+    if _reused_session is None and "DATABRICKS_RUNTIME_VERSION" not in os.environ:
         spark.stop()

@@ -16,7 +16,7 @@ from pubcheck.discovery.prefilter import DONE, IDENTITY, NAMED, STATEMENT, UTF16
 from pubcheck.spark import worker
 from pubcheck.spark.incremental import RepositoryDiff
 from pubcheck.spark.inputs import BadInput, EmptyInput, without_trailing_separators
-from pubcheck.spark.schema import CONTENTS, EXAMINED, FACTS, FOUND, LINTED, SCANNED, ddl, quoted
+from pubcheck.spark.schema import CONTENTS, DISCOVERED, EXAMINED, FACTS, LINTED, SCANNED, ddl, quoted
 from pubcheck.spark.store import Store, as_meant
 from pubcheck.spark.unit_discovery import BEGINNING
 from pubcheck.spark.unit_row import GIVEN_TO_THE_LINTER
@@ -186,7 +186,7 @@ class TableInput:
             .select(*(column.name for column in CONTENTS))
         )
         outcomes = ready.mapInArrow(partial(worker.lint_contents, job=job), ddl(LINTED))
-        known = units.select(*(column.name for column in FOUND)).withColumn("step", F.lit("linted"))
+        known = units.select(*(column.name for column in DISCOVERED)).withColumn("step", F.lit("linted"))
         return known.join(outcomes, ["repository", "unit"])
 
     def _counted(self) -> tuple[int, int]:

@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from pubcheck.spark.costs import SMALL
 from pubcheck.spark.lint_process import Answer, Examine, Limits, LintUnit
 from pubcheck.spark.process_client import ChildProcess
-from pubcheck.spark.schema import EXAMINED, FACTS, FOUND, GIVEN, LINTED, LISTING, MEMBER, arrow
+from pubcheck.spark.schema import DISCOVERED, EXAMINED, FACTS, GIVEN, LINTED, LISTING, MEMBER, arrow
 from pubcheck.spark.unit_discovery import (
     FileInspection,
     FileToInspect,
@@ -199,7 +199,7 @@ def _examined(rows: Sequence[Row]) -> pa.RecordBatch:
 def _linted(rows: Sequence[Row]) -> pa.RecordBatch:
     """Repositories and names of units, and the results."""
     columns = list(zip(*rows, strict=True))
-    return _record_batch([*columns[:2], *columns[len(FOUND) :]], _LINTED)
+    return _record_batch([*columns[:2], *columns[len(DISCOVERED) :]], _LINTED)
 
 
 def _record_batch(columns: Iterable[Sequence[Any]], schema: pa.Schema) -> pa.RecordBatch:
@@ -267,7 +267,7 @@ def lint_units(batches: Iterable[pa.RecordBatch], *, job: Job) -> Iterator[pa.Re
 
 
 def _units(batch: pa.RecordBatch) -> Iterator[UnitRow]:
-    columns = (batch.column(column.name).to_pylist() for column in FOUND[:-1])
+    columns = (batch.column(column.name).to_pylist() for column in DISCOVERED[:-1])
     for *fields, members in zip(*columns, _nested(batch.column("members"), _MEMBER), strict=True):
         yield replace(UnitRow(*fields), members=tuple(MemberRow(*member) for member in members))
 

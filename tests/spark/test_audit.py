@@ -412,7 +412,7 @@ def test_units_of_every_size_are_linted_once(audits: Audits, plant: Plant, monke
 def test_a_table_says_what_each_column_means(table: str) -> None:
     columns: tuple[Column, ...] = TABLES[table]
     assert len({column.name for column in columns}) == len(columns)
-    assert all(column.says or column.name in ("started", "finished") for column in columns)
+    assert all(column.description or column.name in ("started", "finished") for column in columns)
 
 
 def test_what_explain_says_comes_in_the_order_of_the_columns() -> None:

@@ -123,8 +123,8 @@ def test_the_same_rows_are_counted_in_every_format(spark: SparkSession, put: Put
     given = put("orders.jsonl", "\n".join(ROWS))
     expect(measure(spark, given, table("orders")))
     types = "id BIGINT, region STRING, total DECIMAL(10, 2), `Odd``name` BOOLEAN"
-    rows = spark.read.schema(types).json(given.where)
-    where = given.where.replace("jsonl", "parquet")
+    rows = spark.read.schema(types).json(given.condition)
+    where = given.condition.replace("jsonl", "parquet")
     rows.write.parquet(where)
     counted = measure(spark, Data("app.orders", where), table("orders"))
     assert counted.rows == 6

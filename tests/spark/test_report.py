@@ -123,7 +123,7 @@ def test_progress_tells_steps_and_tasks(spark: SparkSession) -> None:
     with SparkProgress(spark, console) as shown:
         shown("listing files")
         shown("linting")
-        shown._done(3, 12)
+        shown._update(3, 12)
         shown._bar.refresh()
     told = console.file.getvalue()  # type: ignore[attr-defined]
     assert "pubcheck: listing files (0.0 s)" in told

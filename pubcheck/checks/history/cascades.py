@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from pubcheck.checks.context import RuleContext, RuleFinding, finds, listed, order, others
+from pubcheck.checks.context import RuleContext, RuleFinding, finds, first_places, listed, order
 from pubcheck.checks.write.identity_causes import Write
 from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.catalog.rows import Constraint, Place, Relation
@@ -131,7 +131,7 @@ def _finding(context: RuleContext, relation: Relation, reaches: list[_Reach], fu
         place=place,
         certain=relation.seen and any(reach.certain for reach in reaches),
         assumptions=("rows of these tables refer to the deleted ones",) if all(row.seen for row in stops) else (),
-        related=others([item for item in related if order(item[0]) != order(place)]),
+        related=first_places([item for item in related if order(item[0]) != order(place)]),
         object=context.session.qualified(relation),
         publications=tuple(dict.fromkeys(catalog.publications[reach.publication].name for reach in reaches)),
     )

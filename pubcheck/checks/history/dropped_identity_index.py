@@ -11,11 +11,11 @@ from pubcheck.postgres.replication.publication_lookup import is_publishable, pub
 
 
 @finds("PUB711")
-def index_gone(context: RuleContext) -> Iterator[RuleFinding]:
+def dropped_identity_index(context: RuleContext) -> Iterator[RuleFinding]:
     """The index is dropped, relreplident stays 'i' and means NOTHING; the primary key does not take its place."""
     catalog = context.catalog
     dropped = context.history.events.unidentified
-    for relation in context.each(catalog.relations.values()):
+    for relation in context.visit(catalog.relations.values()):
         # Before there was a publication, nobody took note of where.
         place = dropped.get(relation.oid, relation.place)
         if relation.identity != "i" or place is None or relation.kind != "r" or _has_one(context, relation):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pubcheck.checks.context import RuleContext, RuleFinding, finds, listed, others, quoted
+from pubcheck.checks.context import RuleContext, RuleFinding, finds, first_places, listed, quoted
 from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.catalog.rows import PublicationRel, Relation
 from pubcheck.postgres.replication.publication_lookup import is_publishable, route
@@ -14,7 +14,7 @@ from pubcheck.postgres.replication.publication_lookup import is_publishable, rou
 def names_changed(context: RuleContext) -> Iterator[RuleFinding]:
     """Tables that publications name, and columns of theirs, that are called otherwise now: so are their changes."""
     catalog, platform = context.catalog, context.session.platform
-    for former in context.each(context.history.renamed.values()):
+    for former in context.visit(context.history.renamed.values()):
         relation = catalog.relations.get(former.relation)
         if relation is None or not is_publishable(relation):
             continue
@@ -47,7 +47,7 @@ def names_changed(context: RuleContext) -> Iterator[RuleFinding]:
             + ("" if column is not None else f"; or take it out of the publication, if {new_name} is only kept aside"),
             place=former.place,
             certain=relation.seen and any(row.seen for row in rows),
-            related=others([(entry.place, "is published here") for entry in entries]),
+            related=first_places([(entry.place, "is published here") for entry in entries]),
             object=context.session.qualified(relation),
             publications=tuple(row.name for row in rows),
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pubcheck.checks.context import MENTIONED, RuleContext, RuleFinding, finds, listed, order, others
+from pubcheck.checks.context import MENTIONED, RuleContext, RuleFinding, finds, first_places, listed, order
 from pubcheck.checks.event_log import FormerPublication
 from pubcheck.postgres.catalog import RELATION
 from pubcheck.postgres.catalog.rows import Place, Publication, PublicationRel, Relation
@@ -19,26 +19,26 @@ def recreated(context: RuleContext) -> Iterator[RuleFinding]:
     """What a publication had and the next one of its name has not: members, filters and lists, options."""
     catalog = context.catalog
     unsent: dict[int, list[Relation]] = {}
-    for former in context.each(context.history.events.former):
-        created, since = former.anew, former.since
+    for former in context.visit(context.history.events.former):
+        created, since = former.successor, former.since
         current = catalog.publication_names.get(former.row.name)
         if created is None or since is None or current is None or current == former.row.oid:
             continue
-        if former.what == "dropped" and former.row.oid in catalog.publications:
+        if former.fate == "dropped" and former.row.oid in catalog.publications:
             continue  # that was rolled back
         if not context.in_order(since):
             continue
         publication = catalog.publications[current]
         if (former.row.all_tables or former.schemas) and current not in unsent:
             unsent[current] = _unsent(context, publication)
-        lost, left = _lost(context, former, created, publication), _left_out(former, unsent.get(current, []))
+        lost, left = _lost_members(context, former, created, publication), _left_out(former, unsent.get(current, []))
         bared = _bared(context, former, created, publication)
         options = _options(former, created, publication)
         if lost or left or bared or options:
             yield _finding(context, former, publication, since, lost, left, bared, options)
 
 
-def _lost(
+def _lost_members(
     context: RuleContext, former: FormerPublication, created: Publication, final: Publication
 ) -> list[PublicationRel]:
     """The members of before that the new one never had, and that are not sent in the end."""
@@ -58,10 +58,10 @@ def _misspelt(context: RuleContext, relation: Relation) -> bool:
     if relation.seen or relation.place is not None:
         return False
     # Loaded only where a publication lost a table that is not in the files.
-    from pubcheck.checks.misspelt_names import meant
+    from pubcheck.checks.misspelt_names import suggestions
 
     missing = RELATION, relation.namespace, relation.name
-    return missing in meant(context.catalog, [missing], context.session.platform)
+    return missing in suggestions(context.catalog, [missing], context.session.platform)
 
 
 def _left_out(former: FormerPublication, unsent: list[Relation]) -> list[Relation]:
@@ -154,15 +154,16 @@ def _finding(
     rows = [*(catalog.relations[entry.relation] for entry in (*lost, *bared)), *left]
     return RuleFinding(
         rule="PUB710",
-        message=f'publication "{publication.name}" is {_ANEW[former.what]} {", and ".join(parts)} that it had before',
+        message=f'publication "{publication.name}" is {_RECREATED[former.fate]} {", and ".join(parts)} that it had '
+        "before",
         help="; ".join(remedies) + "; best leave the publication and ALTER it",
         place=place,
         certain=former.row.seen and publication.seen and all(row.seen for row in rows),
         assumptions=() if former.row.seen else ("the members that the publication had before",),
-        related=others(
+        related=first_places(
             [
                 *((changed_entry.place, "was like this here") for changed_entry in (*lost, *bared)),
-                (former.place, f"is {former.what}"),
+                (former.place, f"is {former.fate}"),
             ]
         ),
         object=context.session.qualified(rows[0]) if rows else None,
@@ -172,7 +173,7 @@ def _finding(
     )
 
 
-_ANEW = {"dropped": "recreated", "renamed": "replaced by a renamed one,"}
+_RECREATED = {"dropped": "recreated", "renamed": "replaced by a renamed one,"}
 
 
 def _statement(place: Place) -> tuple[int, int]:

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from pubcheck.checks.context import RuleContext, RuleFinding, finds, listed, order, others, quoted
-from pubcheck.checks.publication_history import Added, Taken, out, still_out
+from pubcheck.checks.context import RuleContext, RuleFinding, finds, first_places, listed, order, quoted
+from pubcheck.checks.publication_history import Added, EndedMembership, out, still_out
 from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.catalog.rows import Place, Publication, PublicationRel, Relation
 from pubcheck.postgres.identifiers import identifier, qualified
@@ -20,8 +20,8 @@ from pubcheck.postgres.replication.publication_lookup import is_publishable, rou
 def set_drops_members(context: RuleContext) -> Iterator[RuleFinding]:
     """ALTER PUBLICATION ... SET with less than there was: other members leave, filters and lists are taken off."""
     catalog, history = context.catalog, context.history
-    groups: dict[tuple[int, Place], list[Taken]] = {}
-    for removed in context.each(history.taken):
+    groups: dict[tuple[int, Place], list[EndedMembership]] = {}
+    for removed in context.visit(history.ended_memberships):
         if removed.by == "set" and still_out(catalog, removed.entry.publication, removed.entry.relation):
             groups.setdefault((removed.entry.publication, removed.place), []).append(removed)
     for (oid, place), removals in groups.items():
@@ -38,7 +38,7 @@ def set_drops_members(context: RuleContext) -> Iterator[RuleFinding]:
             help=advice,
             place=place,
             certain=publication.seen,
-            related=others([(removal.entry.place, "was made a member here") for removal in removals]),
+            related=first_places([(removal.entry.place, "was made a member here") for removal in removals]),
             object=context.session.qualified(catalog.relations[removals[0].entry.relation]),
             also=context.qualified(catalog.relations[removal.entry.relation] for removal in removals)[1:],
             publications=(publication.name,),
@@ -127,7 +127,7 @@ _BARES = {"set": "SET names it", "added": "it is dropped and added again"}
 def cascade_unpublishes(context: RuleContext) -> Iterator[RuleFinding]:
     """CASCADE takes a table out of a publication whose filter or list uses what is dropped."""
     catalog = context.catalog
-    for removed in context.each(context.history.taken):
+    for removed in context.visit(context.history.ended_memberships):
         entry = removed.entry
         if removed.by != "cascade" or not still_out(catalog, entry.publication, entry.relation):
             continue
@@ -163,7 +163,7 @@ def no_longer_published(context: RuleContext) -> Iterator[RuleFinding]:
         ]
         if not lost:
             continue
-        word = "dropped and recreated" if former.what == "dropped" else "another table now: the former one was renamed"
+        word = "dropped and recreated" if former.fate == "dropped" else "another table now: the former one was renamed"
         yield RuleFinding(
             rule="PUB705",
             message=f"{context.name(relation)} is {word}, and not in {listed(quoted(lost), 'publication')}: a "
@@ -172,12 +172,12 @@ def no_longer_published(context: RuleContext) -> Iterator[RuleFinding]:
             "subscribers then REFRESH PUBLICATION",
             place=relation.place or former.place,
             certain=relation.seen,
-            related=((former.place, f"the published table was {former.what} here"),),
+            related=((former.place, f"the published table was {former.fate} here"),),
             object=context.session.qualified(relation),
             publications=tuple(lost),
         )
     yield from _recreated_schemas(context)
-    for moved in context.each(context.history.moved):
+    for moved in context.visit(context.history.moved):
         if moved.by not in ("schema", "unlogged") or moved.relation not in catalog.relations:
             continue
         relation = catalog.relations[moved.relation]
@@ -225,8 +225,8 @@ def _recreated_schemas(context: RuleContext) -> Iterator[RuleFinding]:
         lost = [row.name for row in rows]
         yield RuleFinding(
             rule="PUB705",
-            message=f"schema {name} is {_ANEW[former.what]}, and not in {listed(quoted(lost), 'publication')}: its "
-            "tables are no longer sent",
+            message=f"schema {name} is {_RECREATED[former.fate]}, and not in {listed(quoted(lost), 'publication')}: "
+            "its tables are no longer sent",
             help=f"ALTER PUBLICATION {identifier(lost[0])} ADD TABLES IN SCHEMA {identifier(name)}; subscribers then "
             "REFRESH PUBLICATION",
             place=former.place,
@@ -235,7 +235,7 @@ def _recreated_schemas(context: RuleContext) -> Iterator[RuleFinding]:
         )
 
 
-_ANEW = {"dropped": "dropped and recreated", "renamed": "another one now: the former one was renamed"}
+_RECREATED = {"dropped": "dropped and recreated", "renamed": "another one now: the former one was renamed"}
 
 
 @finds("PUB707")
@@ -243,7 +243,7 @@ def columns_outside_lists(context: RuleContext) -> Iterator[RuleFinding]:
     """Columns added to a table that is published with a column list."""
     catalog = context.catalog
     groups: dict[int, list[tuple[PublicationRel, Added, str]]] = {}
-    for added in context.each(context.history.added):
+    for added in context.visit(context.history.added):
         relation = catalog.relations.get(added.relation)
         # It may be rolled back, or dropped again.
         if relation is None or len(relation.columns) < added.column or relation.columns[added.column - 1].dropped:
@@ -280,7 +280,7 @@ def columns_outside_lists(context: RuleContext) -> Iterator[RuleFinding]:
 def partitions_moved(context: RuleContext) -> Iterator[RuleFinding]:
     """ATTACH brings rows that were never sent, DETACH ends publication."""
     catalog = context.catalog
-    for moved in context.each(context.history.moved):
+    for moved in context.visit(context.history.moved):
         relation = catalog.relations.get(moved.relation)
         if relation is None or moved.by not in ("attached", "detached") or not is_publishable(relation):
             continue
@@ -321,7 +321,9 @@ def partitions_moved(context: RuleContext) -> Iterator[RuleFinding]:
             help=advice,
             place=moved.place,
             certain=relation.seen and any(row.seen for row in rows),
-            related=others([(place, f'publication "{row.name}"') for row in rows if (place := context.place_of(row))]),
+            related=first_places(
+                [(place, f'publication "{row.name}"') for row in rows if (place := context.place_of(row))]
+            ),
             object=context.session.qualified(relation),
             publications=tuple(names),
             severity=severity,

@@ -85,7 +85,7 @@ def help_text(session: Session, refusal: Refusal, remedies: Sequence[Remedy]) ->
 
 def _remaining(refusal: Refusal, remedy: Remedy) -> str:
     """What a way leaves: one for this cause ends no other."""
-    ended = {"table": refusal.total, "publication": refusal.own, "cause": 1}[remedy.ends]
+    ended = {"table": refusal.total, "publication": refusal.is_own, "cause": 1}[remedy.ends]
     remaining = refusal.total - ended
     if not remaining:
         return ""

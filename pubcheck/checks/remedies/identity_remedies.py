@@ -41,7 +41,7 @@ class IdentityRemedies:
         """A primary key or another unique index that does as it is, or once its columns are NOT NULL."""
         candidates: list[tuple[int, int, Remedy]] = []
         for index in self.indexes:
-            if not _plain(index) or not index.immediate or not self.fits(index.keys):
+            if not _is_plain(index) or not index.immediate or not self.fits(index.keys):
                 continue
             nullable = self.nullable(index.keys)
             columns = self.table.names(index.keys)
@@ -77,7 +77,9 @@ class IdentityRemedies:
         if not self.fits(numbers) or any(not self.indexable(number) for number in added):
             return
         nullable = self.nullable(numbers)
-        existing = [index.keys for index in self.indexes if _plain(index) and index.immediate and self.fits(index.keys)]
+        existing = [
+            index.keys for index in self.indexes if _is_plain(index) and index.immediate and self.fits(index.keys)
+        ]
         if any(not self.nullable(keys) or set(keys) == set(numbers) for keys in existing):
             return  # one such is there
         name = choose_relation_name(self.catalog, self.row.namespace, self.row.name, None, "identity", constraint=False)
@@ -97,7 +99,7 @@ class IdentityRemedies:
         keys = [
             (len(self.nullable(index.keys)), not index.primary, len(index.keys), index.keys)
             for index in self.indexes
-            if _plain(index) and all(map(self.may_be_sent, index.keys))
+            if _is_plain(index) and all(map(self.may_be_sent, index.keys))
         ]
         return min(keys)[3] if keys else None
 
@@ -113,7 +115,7 @@ class IdentityRemedies:
         """A column that numbers the rows, for a table without any key."""
         bare = not self.row.partition and not self.row.of_type and not self.catalog.children.has(self.row.oid)
         listed = any(membership.listed is not None for membership in self.memberships)
-        if self.needed or listed or not bare or any(_plain(index) or index.primary for index in self.indexes):
+        if self.needed or listed or not bare or any(_is_plain(index) or index.primary for index in self.indexes):
             return
         names = itertools.chain(("id", "row_id"), map("row_id{}".format, itertools.count(1)))
         name = next(name for name in names if self.row.column(name) is None)
@@ -129,7 +131,7 @@ class IdentityRemedies:
     def wider_primary_key(self) -> Iterator[Remedy]:
         """The filter's columns as part of the primary key, of a partition's root where it is the root's."""
         catalog = self.catalog
-        index = next((index for index in self.indexes if index.primary and _plain(index)), None)
+        index = next((index for index in self.indexes if index.primary and _is_plain(index)), None)
         if index is None or self.row.identity != "d" or not index.immediate or not self.needed:
             return
         added = [number for number in self.needed if number not in index.keys]
@@ -187,7 +189,7 @@ class IdentityRemedies:
         )
 
 
-def _plain(index: Index) -> bool:
+def _is_plain(index: Index) -> bool:
     """A unique index whose columns tell any two rows apart, as long as none is NULL."""
     return index.unique and index.valid and not index.partial and not index.expressions and not index.exclusion
 

@@ -29,11 +29,11 @@ class Remedies:
         self._table = table = PublishedTable(session, relation)
         identity = IdentityRemedies(table, keys)
         seen = table.row.seen
-        self._existing = _short(identity.existing_key()) if seen else []
-        self._new_index = _short(identity.new_index()) if seen else []
-        self._new_key = _short(identity.new_key()) if seen else []
-        self._full = _short(identity.full())
-        self._wider_key = _short(identity.wider_primary_key()) if seen else []
+        self._existing = _without_columns(identity.existing_key()) if seen else []
+        self._new_index = _without_columns(identity.new_index()) if seen else []
+        self._new_key = _without_columns(identity.new_key()) if seen else []
+        self._full = _without_columns(identity.full())
+        self._wider_key = _without_columns(identity.wider_primary_key()) if seen else []
         changes = self._existing or self._new_index or self._full
         self.lists_first = not changes or table.identity.columns.issuperset(identity.needed)
         """Whether a wider column list is better than another identity: filters ask for none, or there is none."""
@@ -45,22 +45,22 @@ class Remedies:
         """
         of_publication = PublicationRemedies(self._table, refusal, self._written)
         seen = self._table.row.seen
-        lists = _short(of_publication.wider_list()) if seen else []
+        lists = _without_columns(of_publication.wider_list()) if seen else []
         remedies = chain(
             self._existing,
             lists if self.lists_first else (),
             self._new_index,
-            _short(of_publication.generated_columns_sent()) if seen else (),
+            _without_columns(of_publication.generated_columns_sent()) if seen else (),
             self._new_key,
             self._full,
             () if self.lists_first else lists,
-            _short(of_publication.inserts_only()),
+            _without_columns(of_publication.inserts_only()),
             self._wider_key,
-            _short(of_publication.less_filter()),
-            _short(of_publication.no_list()),
+            _without_columns(of_publication.less_filter()),
+            _without_columns(of_publication.no_list()),
         )
-        return list(remedies) or _short(of_publication.unpublished())
+        return list(remedies) or _without_columns(of_publication.unpublished())
 
 
-def _short(remedies: Iterable[Remedy] | Iterator[Remedy]) -> list[Remedy]:
+def _without_columns(remedies: Iterable[Remedy] | Iterator[Remedy]) -> list[Remedy]:
     return [remedy for remedy in remedies if len(remedy.statements) <= _MOST]

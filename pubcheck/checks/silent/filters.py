@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from pubcheck.checks.context import Filtered, RuleContext, RuleFinding, finds, listed, others, quoted
+from pubcheck.checks.context import Filtered, RuleContext, RuleFinding, finds, first_places, listed, quoted
 from pubcheck.checks.silent.three_valued_logic import NULL, TRUE, possible
 from pubcheck.checks.silent.toast import can_be_toasted
 from pubcheck.checks.table_names import table_name
@@ -24,7 +24,7 @@ def analysed(filtered: Filtered) -> Expr | None:
 def once_a_place(context: RuleContext) -> Iterator[Filtered]:
     """The filters in use; of one that children of its table have as well, the first."""
     seen: set[tuple[int, Place]] = set()
-    for filtered in context.each(context.filtered):
+    for filtered in context.visit(context.filtered):
         key = (filtered.entry.publication, filtered.entry.place)
         if key not in seen:
             seen.add(key)
@@ -51,14 +51,14 @@ def null_never_matches(context: RuleContext) -> Iterator[RuleFinding]:
         if never:
             message = f"rows of {table} whose {_either(filtered, never)} is NULL are not sent: the row filter of "
             message += f'publication "{publication}" is then NULL, which counts as false'
-            yield _of_filter(context, filtered, message, _WAY, never)
+            yield _of_filter(context, filtered, message, _ADVICE, never)
         if perhaps:
             message = f"rows of {table} whose {_either(filtered, perhaps)} is NULL are not sent where no other part of "
             message += f'the row filter of publication "{publication}" is true: it is then NULL, which counts as false'
-            yield _of_filter(context, filtered, message, _WAY, perhaps)
+            yield _of_filter(context, filtered, message, _ADVICE, perhaps)
 
 
-_WAY = (
+_ADVICE = (
     "say what is to become of them: {0} IS NOT NULL AND ... leaves them out, ... OR {0} IS NULL sends them; or make "
     "the column NOT NULL"
 )
@@ -158,7 +158,7 @@ def toast_lost(context: RuleContext) -> Iterator[RuleFinding]:
         publication, relation = filtered.publication, filtered.relation
         if not publication.update or filtered.entry.filter is None or not filtered.entry.filter.columns:
             continue
-        losing = ((leaf, _lost(context, filtered, leaf)) for leaf in context.leaves(relation))
+        losing = ((leaf, _lost_rows(context, filtered, leaf)) for leaf in context.leaves(relation))
         lost_leaves = [(leaf, lost) for leaf, lost in losing if lost is not None]
         if lost_leaves:
             leaf, (names, identity) = lost_leaves[0]
@@ -188,7 +188,7 @@ def toast_lost(context: RuleContext) -> Iterator[RuleFinding]:
             )
 
 
-def _lost(context: RuleContext, filtered: Filtered, leaf: Relation) -> tuple[list[str], ReplicaIdentity] | None:
+def _lost_rows(context: RuleContext, filtered: Filtered, leaf: Relation) -> tuple[list[str], ReplicaIdentity] | None:
     """The columns whose values an INSERT made of an UPDATE can lack, and the identity that lacks them.
 
     None where there are none, where the UPDATE is refused anyway, or where what the filter reads is hardly ever
@@ -254,7 +254,7 @@ def truncate_ignores_filter(context: RuleContext) -> Iterator[RuleFinding]:
 def _leaf_truncates(context: RuleContext) -> Iterator[RuleFinding]:
     """Under the root, TRUNCATE of one partition is not sent at all."""
     catalog = context.catalog
-    for publication in context.each(catalog.publications.values()):
+    for publication in context.visit(catalog.publications.values()):
         place = context.place_of(publication)
         if not (publication.truncate and publication.via_root) or place is None:
             continue
@@ -288,10 +288,10 @@ def published_roots(context: RuleContext, publication: Publication) -> list[Rela
 def by_publication(context: RuleContext) -> Iterator[tuple[Publication, list[Filtered]]]:
     """The filters in use, together for each publication."""
     groups: dict[int, list[Filtered]] = {}
-    for filtered in context.each(context.filtered):
+    for filtered in context.visit(context.filtered):
         groups.setdefault(filtered.publication.oid, []).append(filtered)
     for filters in groups.values():
-        for publication in context.each((filters[0].publication,)):
+        for publication in context.visit((filters[0].publication,)):
             yield publication, filters
 
 
@@ -305,7 +305,7 @@ def _of_filters(
         help=advice,
         place=first.entry.place,
         certain=all(filtered.certain for filtered in filters),
-        related=others(
+        related=first_places(
             [(filtered.entry.place, "here too") for filtered in rest if filtered.entry.place != first.entry.place]
         ),
         object=context.session.qualified(first.relation),

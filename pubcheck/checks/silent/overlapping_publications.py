@@ -14,8 +14,8 @@ from pubcheck.checks.context import (
     RuleContext,
     RuleFinding,
     finds,
+    first_places,
     listed,
-    others,
     quoted,
 )
 from pubcheck.checks.silent.filters import by_publication
@@ -29,7 +29,7 @@ def schema_voids_filter(context: RuleContext) -> Iterator[RuleFinding]:
     """A filter on a table whose schema is in the same publication."""
     catalog = context.catalog
     groups: dict[int, list[PublicationRel]] = {}
-    for entry in context.each(context.entries):
+    for entry in context.visit(context.entries):
         if entry.filter is not None and _schema_entry(context, entry) is not None:
             groups.setdefault(entry.publication, []).append(entry)
     for oid, entries in groups.items():
@@ -45,7 +45,7 @@ def schema_voids_filter(context: RuleContext) -> Iterator[RuleFinding]:
             help="name the tables of the schema one by one, or drop the filter",
             place=first.place,
             certain=publication.seen,
-            related=others(
+            related=first_places(
                 [
                     *([(where, "publishes all rows")] if where is not None else []),
                     *((entry.place, "nor has this one") for entry in entries[1:]),
@@ -78,7 +78,7 @@ def add_columns_to_list(context: RuleContext) -> Iterator[RuleFinding]:
     if len(context.catalog.publications) < 2:
         return
     unfiltered: dict[int, dict[int, Publication]] = {}
-    for filtered in context.each(context.filtered):
+    for filtered in context.visit(context.filtered):
         if filtered.relation.oid not in unfiltered:
             unfiltered[filtered.relation.oid] = {
                 wider_one.oid: wider_one for wider_one in _unfiltered(context, filtered.relation)
@@ -115,7 +115,7 @@ def _unfiltered(context: RuleContext, relation: Relation) -> Iterator[Publicatio
             yield publication
 
 
-def _why(publication: Publication, wider: list[Publication]) -> str:
+def _reason(publication: Publication, wider: list[Publication]) -> str:
     """What comes to a subscriber unfiltered through other publications: first what this one publishes too."""
     groups: dict[tuple[bool, tuple[str, ...]], dict[str, None]] = {}
     for wider_publication in wider:
@@ -143,7 +143,7 @@ def _finding(context: RuleContext, publication: Publication, wider: list[_Wider]
         f'subscription "{subscription.name}" takes' if subscription is not None else "a subscription that takes"
     )
     effect = f'the row filter of "{publication.name}" on {tables} does not hold'
-    why = _why(publication, [pair.publication for pair in wider])
+    why = _reason(publication, [pair.publication for pair in wider])
     if together:
         message = f"{effect}: {subscriber} {beside} as well, and {why}"
     else:
@@ -163,7 +163,7 @@ def _finding(context: RuleContext, publication: Publication, wider: list[_Wider]
         place=first.filtered.entry.place,
         certain=together and all(pair.filtered.certain and pair.publication.seen for pair in wider),
         assumptions=() if together else (ONE_SUBSCRIPTION,),
-        related=others(related),
+        related=first_places(related),
         object=context.session.qualified(first.filtered.relation),
         publications=(publication.name, *names),
         severity="warning" if together else "note",

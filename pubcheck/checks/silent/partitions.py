@@ -11,9 +11,9 @@ from pubcheck.checks.context import (
     RuleContext,
     RuleFinding,
     finds,
+    first_places,
     listed,
     order,
-    others,
     quoted,
 )
 from pubcheck.checks.silent.filters import published_roots
@@ -37,7 +37,7 @@ def unused(context: RuleContext) -> Iterator[RuleFinding]:
     """Filters and column lists of partitions whose changes are sent as their root's."""
     catalog = context.catalog
     groups: dict[int, list[tuple[PublicationRel, Relation, PublicationRel | None]]] = {}
-    for entry in context.each(context.entries):
+    for entry in context.visit(context.entries):
         relation = catalog.relations[entry.relation]
         if not relation.partition or (entry.filter is None and entry.columns is None):
             continue
@@ -73,7 +73,7 @@ def unused(context: RuleContext) -> Iterator[RuleFinding]:
             "(publish_via_partition_root = false), and take the root's own filter and list off first",
             place=entry.place,
             certain=publication.seen and target.seen,
-            related=others(related),
+            related=first_places(related),
             object=context.session.qualified(catalog.relations[entry.relation]),
             publications=(publication.name,),
             also=context.qualified(catalog.relations[member.relation] for member, _, _ in members)[1:],
@@ -85,7 +85,7 @@ def overruled(context: RuleContext) -> Iterator[RuleFinding]:
     catalog = context.catalog
     groups: dict[tuple[int, str], list[tuple[PublicationRel, Relation, Publication]]] = {}
     arriving: dict[int, list[tuple[Publication, Arrival]]] = {}
-    for entry in context.each(context.entries):
+    for entry in context.visit(context.entries):
         relation = catalog.relations[entry.relation]
         if not relation.partition:
             continue
@@ -127,7 +127,7 @@ def overruled(context: RuleContext) -> Iterator[RuleFinding]:
             place=entry.place,
             certain=subscription is not None and publication.seen and overruling.seen and target.seen,
             assumptions=() if subscription is not None else (ONE_SUBSCRIPTION,),
-            related=others(
+            related=first_places(
                 [*related, *((member.place, "nor does this") for member, _, _ in members if member is not entry)]
             ),
             object=context.session.qualified(catalog.relations[entry.relation]),
@@ -147,10 +147,12 @@ def _arriving(context: RuleContext, relation: Relation) -> list[tuple[Publicatio
 def copied_twice(context: RuleContext) -> Iterator[RuleFinding]:
     """15 copies a partition twice where one publication has it and another its root."""
     catalog = context.catalog
-    for subscription, named in context.together:
+    for subscription, named in context.subscription_publications:
         if catalog.major.number > 15 or len(named) < 2:
             continue
-        copied_partitions = [row for row in tables_to_copy(catalog, context.asked(subscription)) if row.within]
+        copied_partitions = [
+            row for row in tables_to_copy(catalog, context.publications_of_subscription(subscription)) if row.within
+        ]
         if not copied_partitions:
             continue
         first = copied_partitions[0]
@@ -195,7 +197,7 @@ def _leaks(
 @finds("PUB505")
 def row_moves(context: RuleContext) -> Iterator[RuleFinding]:
     """An UPDATE that moves a row to another partition is a DELETE and an INSERT, which must both be published."""
-    for publication in context.each(context.catalog.publications.values()):
+    for publication in context.visit(context.catalog.publications.values()):
         place = context.place_of(publication)
         missing = [name for name in ("insert", "delete") if not getattr(publication, name)]
         if not publication.update or not missing or place is None:
@@ -217,7 +219,7 @@ def row_moves(context: RuleContext) -> Iterator[RuleFinding]:
             "SET (publish = 'insert, update, delete')",
             place=place,
             certain=publication.seen and all(root.seen for root in roots),
-            related=others([(root.place, "a partitioned table") for root in roots if root.place is not None]),
+            related=first_places([(root.place, "a partitioned table") for root in roots if root.place is not None]),
             object=context.session.qualified(roots[0]),
             publications=(publication.name,),
             operation="update",
@@ -230,7 +232,7 @@ def unpublishable(context: RuleContext) -> Iterator[RuleFinding]:
     """Unlogged and foreign partitions of published trees."""
     catalog = context.catalog
     groups: dict[int, list[tuple[Relation, list[Publication]]]] = {}
-    for relation in context.each(catalog.relations.values()):
+    for relation in context.visit(catalog.relations.values()):
         if not relation.partition or unpublishable_kind(relation) not in ("foreign", "unlogged"):
             continue
         publications = [row for row in publications_of(catalog, relation) if _through_tree(context, row, relation)]
@@ -258,7 +260,7 @@ def unpublishable(context: RuleContext) -> Iterator[RuleFinding]:
             else "publish the rows where they are stored, on the foreign server",
             place=place,
             certain=leaf.seen and catalog.relations[root].seen and any(row.seen for row in publications),
-            related=others(related),
+            related=first_places(related),
             object=context.session.qualified(leaf),
             publications=tuple(names),
             also=context.qualified(row for row, _ in leaves)[1:],
@@ -291,7 +293,7 @@ def _new_partitions(context: RuleContext) -> Iterator[RuleFinding]:
     """Partitions made where a publication names each one of those before by itself."""
     catalog = context.catalog
     siblings: dict[tuple[int, int], list[PublicationRel]] = {}
-    for entry in context.each(context.entries):
+    for entry in context.visit(context.entries):
         row = catalog.relations[entry.relation]
         parent = row.parents[0] if row.partition else context.history.detached.get(row.oid)
         if parent is not None and parent in catalog.relations:
@@ -312,7 +314,7 @@ def _new_partitions(context: RuleContext) -> Iterator[RuleFinding]:
             f"{context.name(above)}, with all partitions that it will have",
             place=places[0],
             certain=publication.seen and above.seen and all(row.seen for row in rest),
-            related=others([(entry.place, "is named by itself") for entry in entries]),
+            related=first_places([(entry.place, "is named by itself") for entry in entries]),
             object=context.session.qualified(rest[0]),
             publications=(publication.name,),
             also=context.qualified(rest)[1:],
@@ -338,7 +340,7 @@ def _new_children(context: RuleContext) -> Iterator[RuleFinding]:
     """Children made after their parent was named in a publication, which named all there were then."""
     catalog, history = context.catalog, context.history
     groups: dict[int, list[tuple[Relation, Place, PublicationRel]]] = {}
-    for entry in context.each(context.entries):
+    for entry in context.visit(context.entries):
         parent = catalog.relations[entry.relation]
         if parent.kind == "p" or not catalog.children.has(parent.oid) or entry.oid in history.only:
             continue
@@ -361,7 +363,7 @@ def _new_children(context: RuleContext) -> Iterator[RuleFinding]:
             help=f"ALTER PUBLICATION {identifier(row.name)} ADD TABLE {qualified(names[0])}",
             place=place,
             certain=row.seen and parent.seen,
-            related=others(
+            related=first_places(
                 [(entry.place, "names the parent"), *((where, "nor this one's") for _, where, _ in children[1:])]
             ),
             object=context.session.qualified(child),

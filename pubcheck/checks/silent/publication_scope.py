@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from pubcheck.checks.context import RuleContext, RuleFinding, finds, listed, others
+from pubcheck.checks.context import RuleContext, RuleFinding, finds, first_places, listed
 from pubcheck.checks.silent.filters import by_publication
 from pubcheck.diagnostics import Severity
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID, INFORMATION_SCHEMA
@@ -59,7 +59,7 @@ def _publishes(publication: Publication) -> list[str]:
 def information_schema(context: RuleContext) -> Iterator[RuleFinding]:
     """Tables of information_schema, and the schema itself: accepted, and nothing of them is ever sent."""
     catalog = context.catalog
-    for entry in context.each(context.entries):
+    for entry in context.visit(context.entries):
         relation = catalog.relations[entry.relation]
         if relation.oid < FIRST_NORMAL_OID:
             yield from _about(
@@ -86,7 +86,7 @@ def information_schema(context: RuleContext) -> Iterator[RuleFinding]:
 @finds("PUB806")
 def left_out(context: RuleContext) -> Iterator[RuleFinding]:
     """Yield tables that FOR ALL TABLES and TABLES IN SCHEMA skip."""
-    for publication in context.each(context.catalog.publications.values()):
+    for publication in context.visit(context.catalog.publications.values()):
         if not publication.all_tables and not context.catalog.schemas_of.has(publication.oid):
             continue
         missing = [
@@ -103,7 +103,7 @@ def left_out(context: RuleContext) -> Iterator[RuleFinding]:
                 f'publication "{publication.name}" does not send {listed(names)}: only permanent tables are published',
                 "make them permanent (ALTER TABLE ... SET LOGGED) if the subscriber needs them",
                 relations=[row for row, _ in missing],
-                related=others([(row.place, reason) for row, reason in missing if row.place is not None]),
+                related=first_places([(row.place, reason) for row, reason in missing if row.place is not None]),
             )
 
 
@@ -115,7 +115,7 @@ def not_replicated(context: RuleContext) -> Iterator[RuleFinding]:
     for number, row in enumerate(catalog.constraints.values()):
         if row.kind == "f" and row.references in catalog.relations and row.relation in catalog.relations:
             keys.setdefault(row.relation, []).append((number, row))
-    for publication in context.each(catalog.publications.values()):
+    for publication in context.visit(catalog.publications.values()):
         if not _has_members(context, publication):
             continue
         if publication.all_tables or catalog.schemas_of.has(publication.oid):
@@ -172,7 +172,7 @@ def _foreign_keys(
 @finds("PUB802")
 def publishes_nothing(context: RuleContext) -> Iterator[RuleFinding]:
     """publish = '': accepted, no change is sent, the initial copy runs."""
-    for publication in context.each(context.catalog.publications.values()):
+    for publication in context.visit(context.catalog.publications.values()):
         if publication.seen and not _publishes(publication):
             yield from _about(
                 context,
@@ -188,7 +188,7 @@ def publishes_nothing(context: RuleContext) -> Iterator[RuleFinding]:
 def updates_without_inserts(context: RuleContext) -> Iterator[RuleFinding]:
     """publish with update and without insert: updates of rows that the subscriber never got."""
     firsts = {publication.oid: filters[0] for publication, filters in by_publication(context)}
-    for publication in context.each(context.catalog.publications.values()):
+    for publication in context.visit(context.catalog.publications.values()):
         if not publication.update or publication.insert or not _has_members(context, publication):
             continue
         filtered = firsts.get(publication.oid)
@@ -226,7 +226,7 @@ def upper_case_names(context: RuleContext) -> Iterator[RuleFinding]:
     The option publication_names is read like a list of identifiers (SplitIdentifierString). Subscriptions of PostgreSQL
     write the quotes.
     """
-    for publication in context.each(context.catalog.publications.values()):
+    for publication in context.visit(context.catalog.publications.values()):
         name = publication.name
         folded = ascii_lower(name)
         if not publication.seen or name == folded or context.is_subscribed(publication.oid):
@@ -248,7 +248,7 @@ def upper_case_names(context: RuleContext) -> Iterator[RuleFinding]:
 def empty(context: RuleContext) -> Iterator[RuleFinding]:
     """No table at all: no FOR clause, schemas without tables, or all members gone."""
     catalog = context.catalog
-    for publication in context.each(catalog.publications.values()):
+    for publication in context.visit(catalog.publications.values()):
         if not publication.seen or publication.all_tables or catalog.members_of.has(publication.oid):
             continue
         schemas = [catalog.publication_namespaces[oid].namespace for oid in catalog.schemas_of.get(publication.oid)]
@@ -270,7 +270,7 @@ def empty(context: RuleContext) -> Iterator[RuleFinding]:
 def initial_copy(context: RuleContext) -> Iterator[RuleFinding]:
     """The initial copy knows no publish option; subscribers before 15 know neither filters nor column lists."""
     catalog = context.catalog
-    for publication in context.each(catalog.publications.values()):
+    for publication in context.visit(catalog.publications.values()):
         if not _has_members(context, publication):
             continue
         name = publication.name
@@ -329,7 +329,7 @@ def generated_columns(context: RuleContext) -> Iterator[RuleFinding]:
             f'publication "{publication.name}" does not send the generated columns {names}',
             advice,
             relations=[row for row, _ in columns],
-            related=others([(row.place, f'"{name}"') for row, name in columns if row.place is not None]),
+            related=first_places([(row.place, f'"{name}"') for row, name in columns if row.place is not None]),
         )
 
 
@@ -337,7 +337,7 @@ def generated_columns(context: RuleContext) -> Iterator[RuleFinding]:
 def identity_full(context: RuleContext) -> Iterator[RuleFinding]:
     """Tables with REPLICA IDENTITY FULL whose updates or deletes are published."""
     catalog = context.catalog
-    for relation in context.each(catalog.relations.values()):
+    for relation in context.visit(catalog.relations.values()):
         if relation.identity != "f" or relation.kind != "r" or not is_publishable(relation):
             continue
         publications = [row for row in publications_of(catalog, relation) if row.update or row.delete]

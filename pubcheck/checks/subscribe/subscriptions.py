@@ -13,9 +13,9 @@ from pubcheck.checks.context import (
     RuleContext,
     RuleFinding,
     finds,
+    first_places,
     listed,
     order,
-    others,
     quoted,
 )
 from pubcheck.checks.publication_history import PublicationEvent
@@ -59,15 +59,16 @@ def filter_can_fail(context: RuleContext) -> Iterator[RuleFinding]:
             else entry_place
         )
         message = (
-            f"the row filter on {context.name(relation)} fails {danger.when} ({danger.answer.message}): the initial "
-            f'copy and decoding stop there, and changing publication "{publication.name}" afterwards does not help'
+            f"the row filter on {context.name(relation)} fails {danger.description} ({danger.answer.message}): the "
+            "initial copy and decoding stop there, and changing "
+            f'publication "{publication.name}" afterwards does not help'
         )
-        advice = danger.way_out
+        advice = danger.remedy
         if danger.guarded:
             advice += "; the other conditions exclude such rows only as long as they are evaluated first, which "
             advice += "PostgreSQL promises of CASE alone"
         more = [
-            (Place(entry_place.source, entry_place.statement, error.location, 0), f"fails {error.when}")
+            (Place(entry_place.source, entry_place.statement, error.location, 0), f"fails {error.description}")
             for error in possible_errors[1:]
         ]
         yield RuleFinding(
@@ -76,7 +77,7 @@ def filter_can_fail(context: RuleContext) -> Iterator[RuleFinding]:
             help=advice,
             place=place,
             certain=filtered.certain,
-            related=others([error for error in more if error[0].start >= 0 and error[0] != place]),
+            related=first_places([error for error in more if error[0].start >= 0 and error[0] != place]),
             object=context.session.qualified(relation),
             publications=(publication.name,),
             severity="note" if danger.guarded else danger.severity,
@@ -95,7 +96,7 @@ def column_lists_conflict(context: RuleContext) -> Iterator[RuleFinding]:
     seen: set[tuple[int, int, int]] = set()
     by_columns: dict[int, dict[tuple[int, ...], list[int]]] = {}
     groups: dict[int, tuple[dict[int, PublicationRel], dict[int, None]]] = {}
-    for entry in context.each(reversed(context.entries)):
+    for entry in context.visit(reversed(context.entries)):
         if entry.columns is None or context.is_subscribed(entry.publication):
             continue
         publication, relation = entry.publication, catalog.relations[entry.relation]
@@ -157,7 +158,7 @@ def generated_columns_conflict(context: RuleContext) -> Iterator[RuleFinding]:
         return
     yield from _of_subscriptions(context, "PUB510")
     groups: dict[tuple[int, ...], list[Relation]] = {}
-    for relation in context.each(catalog.relations.values()):
+    for relation in context.visit(catalog.relations.values()):
         if not is_publishable(relation) or not any(column.generated for column in relation.live()):
             continue
         bare: list[Publication] = []
@@ -193,10 +194,10 @@ _RULE_OF = {
 def _of_subscriptions(context: RuleContext, rule: str) -> Iterator[RuleFinding]:
     """The conflicts of the unit's own subscriptions: what CREATE SUBSCRIPTION refuses, then what decoding refuses."""
     catalog = context.catalog
-    for subscription, named in context.together:
+    for subscription, named in context.subscription_publications:
         if len(named) < 2:
             continue
-        requested = context.asked(subscription)
+        requested = context.publications_of_subscription(subscription)
         conflicts: dict[int, Conflict] = {}
         for conflict in (*subscribe_conflicts(catalog, requested), *_when_decoding(context, requested)):
             if _kind(context, conflict) == rule:
@@ -288,7 +289,7 @@ def _conflict(
         place=place,
         certain=subscription is not None and seen,
         assumptions=() if subscription is not None else (ONE_SUBSCRIPTION,),
-        related=others(related),
+        related=first_places(related),
         object=context.session.qualified(relations[0]),
         also=context.qualified(relations)[1:],
         publications=tuple(names),
@@ -313,7 +314,7 @@ def publication_missing(context: RuleContext) -> Iterator[RuleFinding]:
     catalog, session = context.catalog, context.session
     closed = session.complete and not session.blind
     stops = catalog.major.number < _SKIPS_MISSING
-    for subscription in context.each(catalog.subscriptions.values()):
+    for subscription in context.visit(catalog.subscriptions.values()):
         former_names = {event.name for event in context.history.publication_events if _after(event, subscription)}
         missing = [
             (name, place)
@@ -344,7 +345,7 @@ def publication_missing(context: RuleContext) -> Iterator[RuleFinding]:
             place=missing[0][1],
             certain=certain,
             assumptions=(NOT_ELSEWHERE,),
-            related=others([*gone, *((place, "nor is this one") for _, place in missing[1:])]),
+            related=first_places([*gone, *((place, "nor is this one") for _, place in missing[1:])]),
             publications=tuple(names),
             severity="warning" if certain else "note",
             notices=(notice,) if certain else (),
@@ -369,16 +370,16 @@ def publication_missing_for_changes(context: RuleContext) -> Iterator[RuleFindin
         if since is not None and order(event.place) < order(since):
             continue
         current = context.catalog.publication_names.get(event.name)
-        if event.what != "made" and current == event.oid:
+        if event.kind != "made" and current == event.oid:
             continue  # rolled back
         cause = {
             "renamed": f'publication "{event.name}" is renamed: ',
             "dropped": f'publication "{event.name}" is dropped: ',
             "made": f'publication "{event.name}" is made after the subscription to it: ',
-        }[event.what]
-        if event.what == "made" and subscription is None:
+        }[event.kind]
+        if event.kind == "made" and subscription is None:
             continue
-        if event.what == "dropped" and current is not None:
+        if event.kind == "dropped" and current is not None:
             cause = f'publication "{event.name}" is dropped and recreated: '
         subscriber = f'subscription "{subscription.name}"' if subscription is not None else "a subscription to it"
         effect = (

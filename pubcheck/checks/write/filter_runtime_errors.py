@@ -40,19 +40,19 @@ class Danger(Struct, frozen=True):
     """
 
     location: int
-    what: str
-    way_out: str
+    occasion: str
+    remedy: str
     answer: ServerAnswer
     severity: Severity = "warning"
     always: bool = False
     guarded: bool = False
 
     @property
-    def when(self) -> str:
-        return self.what if self.always else f"when {self.what}"
+    def description(self) -> str:
+        return self.occasion if self.always else f"when {self.occasion}"
 
 
-_WAY = "let a CASE keep such rows away from it"
+_ADVICE = "let a CASE keep such rows away from it"
 _BOUNDS = "range lower bound must be less than or equal to range upper bound"
 _ANY_VALUE = "for every value that is not NULL"
 _REACHED = "the conditions before this part do not decide about a row"
@@ -93,7 +93,7 @@ _PATTERNS = lazy_compile(r"(text|name|bpchar)(ic)?regex(eq|ne)|regexp_.*")
 _LIKES = lazy_compile(r"(text|name|bpchar|bytea)(ic)?n?like|like|notlike")
 
 
-class _Look:
+class _FilterReader:
     """A filter that is looked at: the columns that each part of it reads are found once, from below."""
 
     def __init__(self, cache: SysCache, expr: Expr) -> None:
@@ -115,7 +115,7 @@ class _Look:
 
 def dangers(cache: SysCache, expr: Expr) -> Iterator[Danger]:
     """The calls of a filter that can fail, in the order of the text; what CASE guards only where no row can pass."""
-    look = _Look(cache, expr)
+    look = _FilterReader(cache, expr)
     todo: list[tuple[Expr, frozenset[int], frozenset[int], bool]] = [(expr, frozenset(), frozenset(), False)]
     while todo:
         # `kept`: the columns that the conditions of the CASEs around it read; `checked`: those of the AND or OR arms
@@ -155,12 +155,12 @@ def dangers(cache: SysCache, expr: Expr) -> Iterator[Danger]:
         todo.extend(reversed(below))
 
 
-def _is_guarded(look: _Look, expr: Expr, conditions: frozenset[int]) -> bool:
+def _is_guarded(look: _FilterReader, expr: Expr, conditions: frozenset[int]) -> bool:
     danger = _of_call(look, expr, conditions) if conditions else None
     return danger is not None and danger.guarded
 
 
-def _of_call(look: _Look, expr: Expr, checked: frozenset[int]) -> Danger | None:
+def _of_call(look: _FilterReader, expr: Expr, checked: frozenset[int]) -> Danger | None:
     if not expr.functions:
         return None
     cache = look.cache
@@ -196,7 +196,7 @@ def _of_call(look: _Look, expr: Expr, checked: frozenset[int]) -> Danger | None:
         return Danger(location, f"{word} arithmetic overflows", advice, answer, "note", guarded=guarded)
     if _RANGES.fullmatch(name) and len(expr.args) > 1:
         occasion = f"{name}() is given a lower bound above the upper one"
-        return Danger(location, occasion, _WAY, ServerAnswer("22000", _BOUNDS), "note", guarded=guarded)
+        return Danger(location, occasion, _ADVICE, ServerAnswer("22000", _BOUNDS), "note", guarded=guarded)
     if name in _POWERS:
         return _power(cache, expr, location, guarded=guarded)
     always = _of_constant_pattern(name, expr, location) or _of_constant_unit(name, expr, location)
@@ -232,7 +232,7 @@ def _power(cache: SysCache, expr: Expr, location: int, *, guarded: bool) -> Dang
         values, answer = "a large number", ("22003", "value out of range: overflow")
     name = cache.proc(expr.functions[0]).name
     severity: Severity = "note" if values == "a large number" else "warning"
-    return Danger(location, f"{name}() is given {values}", _WAY, ServerAnswer(*answer), severity, guarded=guarded)
+    return Danger(location, f"{name}() is given {values}", _ADVICE, ServerAnswer(*answer), severity, guarded=guarded)
 
 
 def _number(expr: Expr) -> float | None:
@@ -297,7 +297,7 @@ def _of_constant_pattern(name: str, expr: Expr, location: int) -> Danger | None:
     return None
 
 
-def _by_name(look: _Look, name: str, expr: Expr, location: int, *, guarded: bool) -> Danger | None:
+def _by_name(look: _FilterReader, name: str, expr: Expr, location: int, *, guarded: bool) -> Danger | None:
     known = _BY_NAME.get(name)
     if known is None and len(expr.args) > 1 and not look.is_constant(expr.args[1]):
         if _PATTERNS.fullmatch(name):
@@ -309,10 +309,10 @@ def _by_name(look: _Look, name: str, expr: Expr, location: int, *, guarded: bool
     if known is None:
         return None
     sqlstate, message, values = known
-    return Danger(location, f"{name}() is given {values}", _WAY, ServerAnswer(sqlstate, message), guarded=guarded)
+    return Danger(location, f"{name}() is given {values}", _ADVICE, ServerAnswer(sqlstate, message), guarded=guarded)
 
 
-def _division(look: _Look, expr: Expr, location: int, checked: frozenset[int]) -> Danger | None:
+def _division(look: _FilterReader, expr: Expr, location: int, checked: frozenset[int]) -> Danger | None:
     divisor = expr.args[1]
     zero = _zero(look, divisor)
     if zero is False:
@@ -326,7 +326,7 @@ def _division(look: _Look, expr: Expr, location: int, checked: frozenset[int]) -
     return Danger(location, "the divisor is zero", advice, answer, guarded=bool(columns) and columns <= checked)
 
 
-def _zero(look: _Look, expr: Expr) -> bool | None:
+def _zero(look: _FilterReader, expr: Expr) -> bool | None:
     """Whether a divisor is zero: True, False (never, or NULL), or None: on some rows."""
     if expr.node == "Const":
         if expr.null:

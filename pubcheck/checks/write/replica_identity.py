@@ -45,7 +45,7 @@ class Refusal(Struct, frozen=True):
     number: int = 0
     after: tuple[tuple[int, str], ...] = ()
     total: int = 1
-    own: int = 1
+    is_own: int = 1
 
     @property
     def column(self) -> str:

@@ -69,7 +69,7 @@ class _Answer(Struct, frozen=True):
     may report one."""
 
     refusal: Refusal | None = None
-    sure: bool = False
+    certain: bool = False
 
 
 _VERBS = {
@@ -107,7 +107,7 @@ def stopped(
     catalog = session.catalog
     if session.setting(READ_ONLY):
         return None  # refused for that
-    writes = list(_aims(name, node, catalog.major.number))
+    writes = list(_write_targets(name, node, catalog.major.number))
     answers = [_first(session, refused, refusing_write) for refusing_write in writes]
     first = next((number for number, answer in enumerate(answers) if answer is not None and answer.refusal), None)
     if first is None:
@@ -122,7 +122,7 @@ def stopped(
         return None  # refused for that, or never run
     if any(_ill_typed(session, write, enclosing_block) for write in writes):
         return None
-    sure = all(answer is None for answer in answers[:first]) and refusing_answer.sure
+    sure = all(answer is None for answer in answers[:first]) and refusing_answer.certain
     certain = sure and seen and refusing_answer.refusal.certain and not session.healed
     return DmlRefusal(
         refusing_answer.refusal, _VERBS[refusing_write.kind], refusing_write.target.get("location", 0), certain
@@ -132,7 +132,7 @@ def stopped(
 # What a statement writes.
 
 
-def _aims(name: str, node: Node, major: int) -> Iterator[_WriteTarget]:
+def _write_targets(name: str, node: Node, major: int) -> Iterator[_WriteTarget]:
     """The tables that a statement writes, in the order in which the executor starts on them (InitPlan): those of WITH
     first."""
     name, node = _query(name, node, major)
@@ -141,8 +141,8 @@ def _aims(name: str, node: Node, major: int) -> Iterator[_WriteTarget]:
         ((kind, body),) = item["CommonTableExpr"]["ctequery"].items()
         if kind == "MergeStmt" and major < _MERGE_AS_QUERY:
             return
-        yield from _aim(kind, body, around, major)
-    yield from _aim(name, node, around, major)
+        yield from _write_target(kind, body, around, major)
+    yield from _write_target(name, node, around, major)
 
 
 def _query(name: str, node: Node, major: int) -> tuple[str, Node]:
@@ -158,8 +158,8 @@ def _query(name: str, node: Node, major: int) -> tuple[str, Node]:
 _GENERIC_PLAN, _MERGE_AS_QUERY, _MERGE_INTO_VIEWS, _OLD_AND_NEW = 16, 17, 17, 18
 
 
-def _aim(kind: str, body: Node, enclosing_block: Node | None, major: int) -> Iterator[_WriteTarget]:
-    if kind in WRITING and _known(kind, body, major):
+def _write_target(kind: str, body: Node, enclosing_block: Node | None, major: int) -> Iterator[_WriteTarget]:
+    if kind in WRITING and _is_understood(kind, body, major):
         yield _WriteTarget(kind, body, _operations(kind, body), enclosing_block)
 
 
@@ -185,7 +185,7 @@ def _settled(clauses: list[Node]) -> set[str]:
 _BY_SOURCE = "MERGE_WHEN_NOT_MATCHED_BY_SOURCE"
 
 
-def _known(kind: str, body: Node, major: int) -> bool:
+def _is_understood(kind: str, body: Node, major: int) -> bool:
     """Whether the major has the syntax; the grammar that reads the files is 18's."""
     returning = body.get("returningClause")
     if kind == "MergeStmt":
@@ -263,7 +263,7 @@ def _through_view(session: Session, refused: RefusedWrites, view: Relation, targ
         schema = catalog.namespaces[row.namespace].name
         body = {**target.body, "relation": {"relname": row.name, "schemaname": schema, "inh": True}}
         answer = _first(session, refused, _WriteTarget(target.kind, body, target.operations, target.around))
-        return answer and _Answer(answer.refusal, answer.sure and view_write.allowed)
+        return answer and _Answer(answer.refusal, answer.certain and view_write.allowed)
     refusal = _refusal(catalog, refused, row, target)
     return _Answer(refusal, view_write.allowed and row.seen) if refusal is not None else None
 

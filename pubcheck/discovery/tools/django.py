@@ -8,7 +8,7 @@ from pubcheck.discovery.migration_lists import APPS
 from pubcheck.discovery.tools.file_tree import FileInspector, Tree, UnitCandidate, last, natural, parent, shown
 
 KIND = "django"
-_WHY = "Django runs the migration that replaces it"
+_REASON = "Django runs the migration that replaces it"
 
 
 def plans(tree: Tree) -> Iterator[UnitCandidate]:
@@ -22,7 +22,7 @@ def plans(tree: Tree) -> Iterator[UnitCandidate]:
             continue
         replaced = {revision for file in migrations for revision in tree.look.traits(tree.path(*file)).order}
         for folder, name in [file for file in migrations if _own_name(tree, file) in replaced]:
-            tree.drop(folder, [name], _WHY)
+            tree.drop(folder, [name], _REASON)
             migrations.remove((folder, name))
         folders = {folder for folder, _ in migrations}
         name = shown(folders.pop() if len(folders) == 1 else project)

@@ -10,13 +10,13 @@ from pubcheck.discovery.tools.file_tree import Tree, UnitCandidate, last, natura
 
 UP = frozenset(["up", "do", "apply", "forward", "forwards", "upgrade", "deploy"])
 DOWN = frozenset(["down", "undo", "rollback", "revert", "reverse", "backward", "backwards", "downgrade", "unapply"])
-_WAY = re.compile(r"(?:^|[._-])(%s)(?=\.[^.]+$|\.[^.]+\.[^.]+$)" % "|".join(UP | DOWN), re.I)  # noqa: UP031
-_WHY = "it is a rollback file"
+_DIRECTION = re.compile(r"(?:^|[._-])(%s)(?=\.[^.]+$|\.[^.]+\.[^.]+$)" % "|".join(UP | DOWN), re.I)  # noqa: UP031
+_REASON = "it is a rollback file"
 
 
-def way(name: str) -> tuple[str, str] | None:
+def direction(name: str) -> tuple[str, str] | None:
     """ "up" or "down" of a name that says it, and the name without that word."""
-    match = _WAY.search(name)
+    match = _DIRECTION.search(name)
     if match is None:
         return None
     return "down" if match[1].lower() in DOWN else "up", name[: match.start()] + name[match.end() :]
@@ -26,7 +26,7 @@ def plans(tree: Tree) -> Iterator[UnitCandidate]:
     yield from _folders(tree)
     for folder in tree.folders():
         names = tree.sql[folder]
-        directions = {name: direction for name in names if (direction := way(name))}
+        directions = {name: direction for name in names if (direction := direction(name))}
         downs = {name: rest for name, (which, rest) in directions.items() if which == "down"}
         ups = {name: rest for name, (which, rest) in directions.items() if which == "up"}
         existing = {*ups.values(), *names}
@@ -36,7 +36,7 @@ def plans(tree: Tree) -> Iterator[UnitCandidate]:
         plain = [name for name in names if name in paired]
         if not undone and not certain:
             continue
-        tree.drop(folder, undone, _WHY)
+        tree.drop(folder, undone, _REASON)
         # Files with the same numbering are run with them: a migration without a rollback has no pair.
         files = [
             name
@@ -55,7 +55,7 @@ def _folders(tree: Tree) -> Iterator[UnitCandidate]:
         beside = parent(folder)
         ups = [up_folder for up_folder in (tree.path(beside, name) for name in sorted(UP)) if up_folder in known]
         if ups or any(name[:1].isdigit() for name in tree.sql.get(beside, ())):
-            tree.drop(folder, list(tree.sql[folder]), _WHY)
+            tree.drop(folder, list(tree.sql[folder]), _REASON)
         for up in ups:
             if up in tree.sql:
                 files = [(up, name) for name in sorted(tree.sql[up], key=natural)]

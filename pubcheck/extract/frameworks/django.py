@@ -55,7 +55,7 @@ def django(text: str, project: Project) -> Operations | None:
     listed = _operations(tree)
     try:
         if len(listed) == 1:
-            reader.all(listed[0])
+            reader.read_operations(listed[0])
         elif listed:
             reader.doubt("")
     except RecursionError:
@@ -86,7 +86,7 @@ class Reader(StatementWriter):
         super().__init__(tree, state, app, app_known=app_known)
         self._text = text
 
-    def all(self, listed: ast.expr) -> None:
+    def read_operations(self, listed: ast.expr) -> None:
         try:
             items = self.module.items(listed)
         except Unreadable:
@@ -122,10 +122,10 @@ class Reader(StatementWriter):
         state, sends = self.state, self.sends
         if database is not None:
             self.state = copy.deepcopy(state)
-            self.all(database)
+            self.read_operations(database)
         if models is not None:
             self.state, self.sends = state, False
-            self.all(models)
+            self.read_operations(models)
         self.state, self.sends = state, sends
 
     def _python(self, call: ast.Call) -> None:

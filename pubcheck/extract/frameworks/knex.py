@@ -40,7 +40,7 @@ def knex(text: str, project: Project) -> Operations | None:
     spans = doubtful(text, "javascript", code, ())
     reader = _Reader(project, spans)
     try:
-        reader.all(tokens(text, code, up_strings))
+        reader.read_calls(tokens(text, code, up_strings))
     except RecursionError:
         return None
     return reader.operations
@@ -56,7 +56,7 @@ class _Reader:
         self._schema = ""
         self._pending: list[Sql] = []
 
-    def all(self, listed: list[Token]) -> None:
+    def read_calls(self, listed: list[Token]) -> None:
         index = 0
         while index < len(listed):
             token = listed[index]

@@ -15,7 +15,7 @@ _WITH_AGGREGATES = frozenset(("SELECT", "HAVING", "ORDER BY", "DISTINCT ON", "wi
 _WITH_WINDOWS = frozenset(("SELECT", "ORDER BY", "DISTINCT ON"))
 
 
-def same(left: Expr, right: Expr) -> bool:
+def equal_trees(left: Expr, right: Expr) -> bool:
     """equal() of two analysed expressions: places do not count."""
     if (
         left.node != right.node
@@ -29,7 +29,7 @@ def same(left: Expr, right: Expr) -> bool:
         return False
     if left.node == "SubLink":
         return left is right
-    return bool(left.value == right.value) and all(map(same, left.args, right.args))
+    return bool(left.value == right.value) and all(map(equal_trees, left.args, right.args))
 
 
 def _with_references(expr: Expr) -> Iterator[Expr]:
@@ -120,7 +120,7 @@ def _check_ungrouped(p: Nested, clause: Expr, groups: list[Expr]) -> None:
             if level_of(node, p) is p and not _grouped(p, node, groups):
                 raise _ungrouped(p, node, inside)
             continue
-        if not inside and any(same(node, group) for group in groups):
+        if not inside and any(equal_trees(node, group) for group in groups):
             continue
         if node.node == "SubLink":
             stack += [(child, True) for child in reversed(node.value[2])]

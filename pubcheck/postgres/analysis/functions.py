@@ -338,7 +338,7 @@ def _check_aggregation(
 
 def _sort(p: ParseState, args: list[Expr], call: Node) -> list[Expr]:
     """Check that the sort and DISTINCT keys of an aggregate have an order (transformAggregateCall)."""
-    from pubcheck.postgres.analysis.aggregates import same
+    from pubcheck.postgres.analysis.aggregates import equal_trees
     from pubcheck.postgres.analysis.sort_group import order
 
     keys: list[Expr] = []
@@ -352,7 +352,7 @@ def _sort(p: ParseState, args: list[Expr], call: Node) -> list[Expr]:
     if not call.get("agg_distinct"):
         return keys
     for key in keys:
-        if not any(same(key, arg) for arg in args):
+        if not any(equal_trees(key, arg) for arg in args):
             message = "in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list"
             raise p.error("42P10", message, location_of(key))
     for arg in args:

@@ -104,7 +104,7 @@ class _Binding:
     def _versus(self, first: int, second: int) -> str:
         return "" if self.lenient else f"{self.cache.format_type(first)} versus {self.cache.format_type(second)}"
 
-    def _same(self, expected: int, oid: int, name: str) -> int:
+    def _require_same(self, expected: int, oid: int, name: str) -> int:
         if expected and oid != expected:
             raise self._error(f'arguments declared "{name}" are not all alike', self._versus(expected, oid))
         return oid
@@ -116,13 +116,13 @@ class _Binding:
                 if oid == UNKNOWN:
                     self.unknowns = True
                 elif declared in _ELEMENTS:
-                    self.element = self._same(self.element, oid, "anyelement")
+                    self.element = self._require_same(self.element, oid, "anyelement")
                 elif declared == ANYARRAY:
-                    self.array = self._same(self.array, cache.base_type(oid)[0], "anyarray")
+                    self.array = self._require_same(self.array, cache.base_type(oid)[0], "anyarray")
                 elif declared == ANYRANGE:
-                    self.range = self._same(self.range, cache.base_type(oid)[0], "anyrange")
+                    self.range = self._require_same(self.range, cache.base_type(oid)[0], "anyrange")
                 else:
-                    self.multirange = self._same(self.multirange, cache.base_type(oid)[0], "anymultirange")
+                    self.multirange = self._require_same(self.multirange, cache.base_type(oid)[0], "anymultirange")
             elif declared in COMPATIBLE_FAMILY and oid != UNKNOWN:
                 self._collect_compatible(oid, declared)
 
@@ -143,11 +143,11 @@ class _Binding:
                 if not subtype:
                     raise self._not("anycompatiblerange", "a range type", base)
                 self.common.append(subtype)
-            self.common_range = self._same(self.common_range, base, "anycompatiblerange")
+            self.common_range = self._require_same(self.common_range, base, "anycompatiblerange")
         else:
             if not self.common_multirange and not multirange_range(cache, base):
                 raise self._not("anycompatiblemultirange", "a multirange type", base)
-            self.common_multirange = self._same(self.common_multirange, base, "anycompatiblemultirange")
+            self.common_multirange = self._require_same(self.common_multirange, base, "anycompatiblemultirange")
 
     def _not(self, declared: str, kind: str, oid: int) -> ServerError:
         name = "" if self.lenient else self.cache.format_type(oid)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pubcheck.postgres.analysis.aggregates import same
+from pubcheck.postgres.analysis.aggregates import equal_trees
 from pubcheck.postgres.analysis.coerce import coerce_to_specific_type, coerce_type
 from pubcheck.postgres.analysis.locations import expr_location, node_location
 from pubcheck.postgres.analysis.namespace_items import Nested, column_named, level_of
@@ -67,7 +67,7 @@ def _target(p: Nested, node: Node, targets: list[Target], clause: str) -> Target
         name, location = reference["fields"][0]["String"]["sval"], reference.get("location", -1)
         if clause != "GROUP BY" or column_named(p, name, location, local=True) is None:
             fitting = [target for target in targets if not target.junk and target.name == name]
-            if any(not same(fitting[0].expr, fitting_target.expr) for fitting_target in fitting[1:]):
+            if any(not equal_trees(fitting[0].expr, fitting_target.expr) for fitting_target in fitting[1:]):
                 raise p.error("42702", f'{clause} "{name}" is ambiguous', location)
             if fitting:
                 return fitting[0]
@@ -88,7 +88,7 @@ def _expression(p: Nested, node: Node, targets: list[Target], clause: str) -> Ta
     p.clause = clause
     expr = p.transform(node)
     for target in targets:
-        if same(target.expr, expr):
+        if equal_trees(target.expr, expr):
             return target
     targets.append(Target("", expr, junk=True))
     return targets[-1]

@@ -17,7 +17,7 @@ class Reason(Struct, frozen=True, gc=False):
     """An unknown that a finding depends on. ``at`` is the place of its origin, if there is a single one."""
 
     text: str
-    at: At | None = None
+    place: At | None = None
 
 
 class Reasons:

@@ -50,7 +50,7 @@ def create_event_trigger(session: Session, node: Node) -> None:
     catalog.add_other(row)
     for oid in functions[:1]:
         catalog.depend((OTHER, row.oid, 0), (PROC, oid, 0), NORMAL)
-        _put(session, (*event_triggers(session), EventTrigger(row.oid, node["eventname"], tuple(tags), oid)))
+        _store(session, (*event_triggers(session), EventTrigger(row.oid, node["eventname"], tuple(tags), oid)))
 
 
 def alter_event_trigger(session: Session, node: Node) -> None:
@@ -58,7 +58,7 @@ def alter_event_trigger(session: Session, node: Node) -> None:
     changed, enabled = trigger_named(session, node["trigname"]), node["tgenabled"] not in ("D", "R")
     if changed is not None:
         triggers = event_triggers(session)
-        _put(
+        _store(
             session, tuple(replace(trigger, enabled=enabled) if trigger is changed else trigger for trigger in triggers)
         )
 
@@ -81,5 +81,5 @@ def trigger_named(session: Session, name: str) -> EventTrigger | None:
     return next((trigger for trigger in event_triggers(session) if trigger.oid == oid), None)
 
 
-def _put(session: Session, triggers: tuple[EventTrigger, ...]) -> None:
+def _store(session: Session, triggers: tuple[EventTrigger, ...]) -> None:
     session.catalog.settings.put(EVENT_TRIGGERS, triggers)

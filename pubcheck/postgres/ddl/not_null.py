@@ -143,13 +143,13 @@ def _set(session: Session, relation: int, name: str, constraint: str, recurse: b
         local=not recursing,
         no_inherit=no_inherit,
     )
-    _put(session, row, column, new)
+    _store(session, row, column, new)
     if recurse:
         for child in sorted(catalog.children.get(relation)):
             _set(session, child, name, new.name, recurse, recursing=True)
 
 
-def _put(session: Session, row: Relation, column: Column, held: NotNull) -> None:
+def _store(session: Session, row: Relation, column: Column, held: NotNull) -> None:
     session.catalog.constraint_names.add((row.namespace, held.name), row.oid)
     change_columns(session, row.oid, [column.number], not_null=True, constraint=held)
 
@@ -184,7 +184,7 @@ def add_not_null(session: Session, relation: int, name: str, constraint: NotNull
     if not constraint.name:
         chosen = choose_constraint_name(catalog, row.namespace, row.name, name, "not_null")
         constraint = replace(constraint, name=chosen)
-    _put(session, row, column, constraint)
+    _store(session, row, column, constraint)
     children = sorted(catalog.children.get(relation))
     if constraint.no_inherit or not children:
         return

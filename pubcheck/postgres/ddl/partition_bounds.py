@@ -114,7 +114,7 @@ def _comparable(session: Session, parent: Relation, bound: Bound) -> bool:
     if all(parent.columns[key - 1].type != TIMESTAMPTZ for key in parent.partition_key if key):
         return True
     zoned = _zoned(bound)
-    return not zoned or zoned | _taken(session, parent).zoned == zoned != {True, False}
+    return not zoned or zoned | _taken_bounds(session, parent).zoned == zoned != {True, False}
 
 
 def _zoned(bound: Bound) -> set[bool]:
@@ -129,7 +129,7 @@ def refuse_overlap(session: Session, parent: Relation, name: str, bound: Bound |
     catalog, kind = session.catalog, bound[0]
     if kind == "r" and bound[1] >= bound[2]:
         raise ServerError("42P17", f'empty range bound specified for partition "{name}"')
-    if _taken(session, parent).certainly_free(bound):
+    if _taken_bounds(session, parent).certainly_free(bound):
         return
     if kind == "h":
         bounds = (catalog.relations[oid].bound for oid in catalog.children.get(parent.oid))
@@ -225,7 +225,7 @@ class TakenBounds(Struct):
         return True
 
 
-def _taken(session: Session, parent: Relation) -> TakenBounds:
+def _taken_bounds(session: Session, parent: Relation) -> TakenBounds:
     catalog = session.catalog
     children = catalog.children.groups.get(parent.oid, ())
     state = (catalog.journal.undos, len(children))

@@ -177,7 +177,7 @@ def _leave(session: Session, parent_oid: int, child_oid: int) -> None:
                 column,
                 inherited=max(0, column.inherited - 1),
                 local=column.local or column.inherited <= 1,
-                constraint=_left(parent, column),
+                constraint=_detached_not_null(parent, column),
             )
             if column.name in above
             else column
@@ -199,7 +199,7 @@ def _leave(session: Session, parent_oid: int, child_oid: int) -> None:
     catalog.forget_dependencies((RELATION, child_oid), 0, on=(RELATION, parent_oid))
 
 
-def _left(parent: Relation, column: Column) -> NotNull | None:
+def _detached_not_null(parent: Relation, column: Column) -> NotNull | None:
     above, held = parent.column(column.name), column.constraint
     if held is None or not held.inherited or above is None or not above.not_null:
         return held

@@ -94,7 +94,7 @@ def refuse_parameters(session: Session, nodes: Iterable[Node], kind: str, *, new
     parameters_of_kind = _PARAMETERS.get(kind)
     if parameters_of_kind is None:
         return
-    parameters = list(_given(session, nodes, kind, new))
+    parameters = list(_parameters(session, nodes, kind, new))
     if len(parameters) > len({name for name, _ in parameters}):
         raise ServerError("22023", "parameter specified more than once")
     if parameters and kind == "partitioned" and session.catalog.major.number >= _OWN_WORDS:
@@ -111,7 +111,7 @@ def refuse_parameters(session: Session, nodes: Iterable[Node], kind: str, *, new
 _OWN_WORDS = 16
 
 
-def _given(session: Session, nodes: Iterable[Node], kind: str, new: bool) -> Iterator[tuple[tuple[str, str], str]]:
+def _parameters(session: Session, nodes: Iterable[Node], kind: str, new: bool) -> Iterator[tuple[tuple[str, str], str]]:
     """((namespace, name), value) of the parameters to look at (transformRelOptions)."""
     for item in nodes:
         element = item["DefElem"]

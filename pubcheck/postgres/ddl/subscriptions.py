@@ -49,7 +49,7 @@ def create_subscription(session: Session, node: Node) -> None:
     start = session.find_name(name) or 0
     place = session.place(start, len(name.encode()))
     if held is not None:
-        _taken(session, held)
+        _assume_same_subscriber(session, held)
         raise _refused("42710", EXISTS, place, "subscription-exists", subscription=name)
     _check_connection(session, node)
     require_password(session, node.get("conninfo", ""), session.role, password_required)
@@ -122,7 +122,7 @@ def rename_subscription(session: Session, node: Node) -> None:
     held = catalog.subscriptions.get(new)
     if held is not None:
         _rests_on(session, row)
-        _taken(session, held)
+        _assume_same_subscriber(session, held)
         place = session.place(session.find_name(new) or 0)
         raise _refused("42710", EXISTS, place, "subscription-exists", subscription=new)
     catalog.remove_subscription(name)
@@ -137,7 +137,7 @@ def _rests_on(session: Session, row: Subscription) -> None:
         session.assume(f'the state of subscription "{row.name}", which the publisher decides as well')
 
 
-def _taken(session: Session, row: Subscription) -> None:
+def _assume_same_subscriber(session: Session, row: Subscription) -> None:
     """A name that a subscription has; but files of one folder may be of several subscribers."""
     _rests_on(session, row)
     if row.place.source != session.source:

@@ -398,7 +398,7 @@ class Builder:
         steps = [self.build(arg) for arg in expr.args]
         return self.folded(lambda row: tuple(step(row) for step in steps), steps)
 
-    def same(self, expr: Expr) -> Step:
+    def not_distinct(self, expr: Expr) -> Step:
         return self.build(expr.args[0])
 
     def xml(self, expr: Expr) -> Step:
@@ -421,12 +421,12 @@ _BUILDERS: dict[str, Callable[[Builder, Expr], Step]] = {
     "CaseExpr": Builder.case,
     "CaseTestExpr": Builder.case_test,
     "CoalesceExpr": Builder.coalesce,
-    "CollateExpr": Builder.same,
+    "CollateExpr": Builder.not_distinct,
     "Const": Builder.constant,
     "DistinctExpr": Builder.distinct,
     "FuncExpr": Builder.call,
     "MinMaxExpr": Builder.greatest,
-    "NamedArgExpr": Builder.same,
+    "NamedArgExpr": Builder.not_distinct,
     "NullIfExpr": Builder.null_if,
     "NullTest": Builder.null_test,
     "OpExpr": Builder.call,

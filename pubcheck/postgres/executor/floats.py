@@ -68,7 +68,7 @@ def _arithmetic(rounded: Callable[[float], float]) -> dict[str, Function]:
     return {"pl": add, "mi": subtract, "mul": multiply, "div": divide}
 
 
-def _same(value: float) -> float:
+def _is_equal(value: float) -> float:
     return value
 
 
@@ -173,7 +173,7 @@ def _sign(value: float) -> float:
     return 1.0 if value > 0 else -1.0 if value < 0 else 0.0
 
 
-for _prefix, _rounded in (("float4", single), ("float8", _same), ("float48", _same), ("float84", _same)):
+for _prefix, _rounded in (("float4", single), ("float8", _is_equal), ("float48", _is_equal), ("float84", _is_equal)):
     for _name, _function in _arithmetic(_rounded).items():
         FUNCTIONS[_prefix + _name] = _function
     for _name, _test in NAN_COMPARISONS.items():
@@ -182,7 +182,7 @@ for _prefix, _rounded in (("float4", single), ("float8", _same), ("float48", _sa
     FUNCTIONS[_prefix + "larger"] = nan_larger
     FUNCTIONS[_prefix + "smaller"] = nan_smaller
     FUNCTIONS[_prefix + "um"] = lambda value: -value
-    FUNCTIONS[_prefix + "up"] = _same
+    FUNCTIONS[_prefix + "up"] = _is_equal
     FUNCTIONS[_prefix + "abs"] = abs
 for _type in ("float4", "float8"):
     FUNCTIONS |= {
@@ -190,7 +190,7 @@ for _type in ("float4", "float8"):
         f"int4({_type})": _to_integer("integer", 32),
         f"int8({_type})": _to_integer("bigint", 64),
         f"abs({_type})": abs,
-        f"float8({_type})": _same,
+        f"float8({_type})": _is_equal,
     }
 for _type in ("int2", "int4", "int8"):
     FUNCTIONS |= {f"float8({_type})": float, f"float4({_type})": _integer_to_single}

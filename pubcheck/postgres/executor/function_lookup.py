@@ -85,7 +85,7 @@ def implementation(context: Context, call: Call) -> Implementation:
         for name in (signature, proc.name):
             function = module.FUNCTIONS.get(name)
             if function is None and name in module.MAKERS:
-                function = _made(module.MAKERS[name], call)
+                function = _implementation(module.MAKERS[name], call)
             if function is not None:
                 paid = context.budget.bounded(function)
                 return Implementation(function, paid, proc.strict, proc.strict and signature not in _INLINED)
@@ -93,7 +93,7 @@ def implementation(context: Context, call: Call) -> Implementation:
     return Implementation(unknown, unknown, proc.strict, proc.strict and signature not in _INLINED)
 
 
-def _made(maker: Maker, call: Call) -> Function:
+def _implementation(maker: Maker, call: Call) -> Function:
     try:
         return maker(call)
     except Unknowable as unknown:

@@ -77,12 +77,12 @@ class _Planner(Builder):
         elif not expr.args or expr.node in _KEPT:
             folded = expr
         else:
-            folded = self._other(expr)
+            folded = self._fold_other(expr)
         if folded.node == "Const":
             self._values[id(expr)] = Constant(folded.value)
         return folded
 
-    def _other(self, expr: Expr) -> Expr:
+    def _fold_other(self, expr: Expr) -> Expr:
         args = [self.fold(arg) for arg in expr.args]
         strict = expr.node in _STRICT and self.cache.proc(expr.functions[0]).strict
         if strict and any(arg.node == "Const" and arg.null for arg in args):

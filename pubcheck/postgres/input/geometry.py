@@ -145,7 +145,7 @@ def read_path(context: InputContext, text: str, typmod: int = -1) -> tuple[bool,
 _EPSILON = 1.0e-6
 
 
-def _same(left: Point, right: Point) -> bool:
+def _is_equal(left: Point, right: Point) -> bool:
     """point_eq_point: exact where a NaN is, else within EPSILON."""
     if any(map(math.isnan, (*left, *right))):
         return all(a == b or (a != a and b != b) for a, b in zip(left, right, strict=True))
@@ -169,7 +169,7 @@ def read_line(context: InputContext, text: str, typmod: int = -1) -> tuple[objec
         return a, b, c
     _, points = scan.path(True, 2)
     scan.end()
-    if _same(*points):
+    if _is_equal(*points):
         raise input_error("22P02", "invalid line specification: must be two distinct points")
     if any(not abs(number) < 1e100 for point in points for number in point):
         raise Unknowable("whether the slope of a line can be computed")

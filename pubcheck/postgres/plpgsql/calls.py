@@ -128,7 +128,7 @@ def _call(machine: Machine, inner: Inner, call: Node) -> bool:
         machine.refuse(_wrong_kind(machine, row, call, "is not a procedure", "a function, use SELECT"), inner)
         return True
     places = _places(row)
-    passed_arguments = list(_given(row, call))
+    passed_arguments = list(_given_arguments(row, call))
     written = (
         [(item, position) for item, position in passed_arguments if places[position][1] in "ob"]
         if machine.frames
@@ -285,7 +285,7 @@ def _arguments(machine: Machine, candidate: tuple[Proc, Routine], call: Node, sc
     arguments: list[Value] = [UNKNOWN] * len(row.arguments)
     variadic: list[Value] = []
     positions: set[int] = set()
-    for item, place in _given(row, call):
+    for item, place in _given_arguments(row, call):
         if modes[place] == "o":
             continue
         position = place - modes[:place].count("o")
@@ -301,7 +301,7 @@ def _arguments(machine: Machine, candidate: tuple[Proc, Routine], call: Node, sc
     return arguments
 
 
-def _given(row: Proc, call: Node) -> Iterator[tuple[Node, int]]:
+def _given_arguments(row: Proc, call: Node) -> Iterator[tuple[Node, int]]:
     """What a call gives, and for which of the ``_places``."""
     places = _places(row)
     named_ = [argument_name for argument_name, _ in places]

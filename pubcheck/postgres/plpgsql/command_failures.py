@@ -62,7 +62,7 @@ def may_fail(session: Session, name: str, node: Node) -> bool:
     if name in _FOLLOWED:
         return False
     if name in ("TruncateStmt", "LockStmt"):
-        return not _there(session, [item["RangeVar"] for item in node.get("relations", ())])
+        return not _all_known(session, [item["RangeVar"] for item in node.get("relations", ())])
     if name == "CommentStmt":
         return not _commented(session, node)
     if name == "GrantStmt":
@@ -111,7 +111,7 @@ _UNFOLLOWED = frozenset(
 """Parts of ALTER TABLE that change nothing that the catalog keeps, and name something or take a value."""
 
 
-def _there(session: Session, tables: Iterable[Node]) -> bool:
+def _all_known(session: Session, tables: Iterable[Node]) -> bool:
     rows = [session.find_relation(table) for table in tables]
     return all(row is not None and row.seen for row in rows)
 
@@ -139,7 +139,7 @@ def _range(path: list[str]) -> Node:
 def _granted(session: Session, node: Node) -> bool:
     if node.get("targtype") not in (None, "ACL_TARGET_OBJECT") or node.get("objtype") != "OBJECT_TABLE":
         return False
-    if not _there(session, [item["RangeVar"] for item in node.get("objects", ()) if "RangeVar" in item]):
+    if not _all_known(session, [item["RangeVar"] for item in node.get("objects", ()) if "RangeVar" in item]):
         return False
     roles = [item["RoleSpec"] for item in node.get("grantees", ())]
     catalog = session.catalog
@@ -171,10 +171,10 @@ def _settable(node: Node) -> bool:
         return False
     if "." in name or name == "search_path":
         return True
-    return name in _SETTABLE and all(map(_taken, node.get("args", ())))
+    return name in _SETTABLE and all(map(_is_amount, node.get("args", ())))
 
 
-def _taken(node: Node) -> bool:
+def _is_amount(node: Node) -> bool:
     constant = node.get("A_Const", {})
     string = constant.get("sval", {}).get("sval", "")
     return "ival" in constant or _AMOUNT.fullmatch(string) is not None

@@ -182,7 +182,7 @@ def not_parsed(body: str, message: str, refusal_of: Callable[[str], str | None])
     for pattern, sqlstate, place in _ERRORS:
         match = re.fullmatch(pattern, message, re.DOTALL)
         if match is not None:
-            return _known(body, message, sqlstate, place, match[match.lastindex or 0], refusal_of)
+            return _not_parsed(body, message, sqlstate, place, match[match.lastindex or 0], refusal_of)
     return _of_statement(body, message, refusal_of)
 
 
@@ -204,7 +204,7 @@ def _of_statement(body: str, message: str, said_of: Callable[[str], str | None])
     return NotParsed(message)
 
 
-def _known(
+def _not_parsed(
     body: str, message: str, sqlstate: str, place: str, named: str, said_of: Callable[[str], str | None]
 ) -> NotParsed:
     data = body.encode(errors="surrogatepass")

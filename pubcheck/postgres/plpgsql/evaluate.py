@@ -251,7 +251,7 @@ class Evaluator:
         right_node = node.get("rexpr", {})
         if kind == "AEXPR_IN":
             left = self.value(node["lexpr"], scope)
-            result = self._any(left, [self.value(item, scope) for item in right_node["List"]["items"]])
+            result = self._equals_any(left, [self.value(item, scope) for item in right_node["List"]["items"]])
             return result if name == "=" else sql_not(result)
         if kind in ("AEXPR_BETWEEN", "AEXPR_NOT_BETWEEN"):
             low, high = (self.value(item, scope) for item in right_node["List"]["items"])
@@ -265,8 +265,8 @@ class Evaluator:
             if not isinstance(items, list):
                 return items if items is None else UNKNOWN
             if kind == "AEXPR_OP_ANY" and name == "=":
-                return self._any(left, items)
-            return sql_not(self._any(left, items)) if kind == "AEXPR_OP_ALL" and name == "<>" else UNKNOWN
+                return self._equals_any(left, items)
+            return sql_not(self._equals_any(left, items)) if kind == "AEXPR_OP_ALL" and name == "<>" else UNKNOWN
         if kind in ("AEXPR_DISTINCT", "AEXPR_NOT_DISTINCT"):
             if has_unknown(left, right):
                 return UNKNOWN
@@ -285,7 +285,7 @@ class Evaluator:
         return _OPERATORS[name](left, right) if name in _OPERATORS else UNKNOWN
 
     @staticmethod
-    def _any(left: Value, items: list[Value]) -> Value:
+    def _equals_any(left: Value, items: list[Value]) -> Value:
         result: Value = False
         for item in items:
             result = sql_or(result, sql_equal(left, item))

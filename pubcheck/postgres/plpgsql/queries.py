@@ -292,7 +292,7 @@ class _Query:
 
     def _read(self, item: _FromItem, scope: Scope, conditions: list[_Condition]) -> tuple[list[tuple[Row, bool]], bool]:
         if item.catalog:
-            wanted_values = self._wanted(item, scope, conditions)
+            wanted_values = self._values_by_column(item, scope, conditions)
             scan = catalogs.scan(self.evaluator.session, item.catalog, wanted_values)
             return list(catalogs.matching(scan.rows, wanted_values)), scan.closed
         body = item.node
@@ -311,7 +311,9 @@ class _Query:
             return [(dict(zip(columns, values, strict=False)), sure) for values, sure in rows.rows], not rows.open
         return [], False
 
-    def _wanted(self, item: _FromItem, scope: Scope, conditions: list[_Condition]) -> dict[str, tuple[Value, ...]]:
+    def _values_by_column(
+        self, item: _FromItem, scope: Scope, conditions: list[_Condition]
+    ) -> dict[str, tuple[Value, ...]]:
         """What equalities ask of an item's columns, as far as the other sides are known by now."""
         values_by_column: dict[str, tuple[Value, ...]] = {}
         for node in (*(condition.node for condition in conditions), *conjuncts(item.on)):

@@ -119,10 +119,16 @@ def _proposals(judged: _Judged) -> Iterator[tuple[Site, Proposal]]:
     from pubcheck.checks.remedies.filter_rewrites.context import RewriteContext
 
     workshops = [RewriteContext(judged.state, judged.text, refusal) for refusal in judged.refusals]
-    for rewriters in (time_zone.RANGES, casts.WAYS, time_zone.WAYS, builtin_names.WAYS, generated_column.WAYS):
+    for rewriters in (
+        time_zone.RANGES,
+        casts.REWRITERS,
+        time_zone.REWRITERS,
+        builtin_names.REWRITERS,
+        generated_column.REWRITERS,
+    ):
         # A column that cannot be read is the least that another column must hold, then the innermost node; elsewhere
         # the outermost comes first, as in the walk.
-        if rewriters is generated_column.WAYS:
+        if rewriters is generated_column.REWRITERS:
             workshops.reverse()
             workshops.sort(key=_is_no_column)
         for workshop in workshops:

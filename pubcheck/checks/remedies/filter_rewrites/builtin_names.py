@@ -108,7 +108,7 @@ def _column_name_in_quotes(w: RewriteContext, site: Site) -> Iterator[Proposal]:
         yield Proposal(f'"{name}"', f"without quotes, {identifier(name).strip(chr(34)).upper()} asks for the session")
 
 
-WAYS: Rewriters = {
+REWRITERS: Rewriters = {
     "A_Expr": (_built_in_operator, _literal_as_text, _searched),
     "CollateClause": (_built_in_collation,),
     "FuncCall": (_built_in_function, _concatenated, _configured),

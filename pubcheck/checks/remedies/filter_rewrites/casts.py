@@ -208,7 +208,7 @@ def _expression(w: RewriteContext, site: Site) -> Iterator[Proposal]:
         yield from _text_compared_as_other(w, site)
 
 
-WAYS: Rewriters = {
+REWRITERS: Rewriters = {
     "A_Expr": (_expression,),
     "A_Indirection": (_subscripts_of_jsonb,),
     "FuncCall": (_named_arguments,),

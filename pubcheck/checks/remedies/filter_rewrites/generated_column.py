@@ -163,4 +163,4 @@ def _new_name(w: RewriteContext, preferred: str) -> str:
     return next(name for name in (preferred, *(f"{preferred}{n}" for n in range(2, 100))) if name not in names)
 
 
-WAYS: Rewriters = {"A_Expr": (_stored_concatenation,), "*": (_stored,)}
+REWRITERS: Rewriters = {"A_Expr": (_stored_concatenation,), "*": (_stored,)}

@@ -237,7 +237,7 @@ def _widened(w: RewriteContext, site: Site) -> Iterator[Proposal]:
 
 
 RANGES: Rewriters = {"A_Expr": (_range,), "FuncCall": (_overlaps,)}
-WAYS: Rewriters = {
+REWRITERS: Rewriters = {
     "A_Expr": (_year_as_text, _operands),
     "FuncCall": (_call, _in_zone, _widened),
     "TypeCast": (_cast, _widened),

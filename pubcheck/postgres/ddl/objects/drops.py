@@ -61,7 +61,7 @@ def _relation_to_drop(session: Session, kind: str, item: Node, missing_ok: bool)
         raise ServerError("42704" if word == "index" else "42P01", f'{word} "{parts[-1]}" does not exist') from None
     if row is None:
         session.notices.append(f'{word} "{parts[-1]}" does not exist, skipping')
-        _note_gone(session, RELATION, parts)
+        _note_dropped(session, RELATION, parts)
         return None
     if row.seen and row.kind not in RELATION_KINDS[kind]:
         raise ServerError("42809", f'"{row.name}" is not {RELATION_WORDS[kind]}')
@@ -85,7 +85,7 @@ def _object_to_drop(session: Session, kind: str, item: Node, missing_ok: bool) -
                 catalog.gone.put((NAMESPACE, 0, name), True)
         elif kind in ("OBJECT_TYPE", "OBJECT_DOMAIN"):
             type_name = item.get("TypeName", {})
-            _note_gone(session, TYPE, strings(type_name.get("names", list_items(item))))
+            _note_dropped(session, TYPE, strings(type_name.get("names", list_items(item))))
         return None
     if address[0] == PUBLICATION:
         publication = catalog.publications[address[1]]
@@ -104,7 +104,7 @@ def _object_to_drop(session: Session, kind: str, item: Node, missing_ok: bool) -
     return address
 
 
-def _note_gone(session: Session, kind: str, parts: list[str]) -> None:
+def _note_dropped(session: Session, kind: str, parts: list[str]) -> None:
     """After DROP ... IF EXISTS a name that was not visible is certainly free."""
     if len(parts) > 1:
         namespace = session.catalog.namespace_names.get(parts[-2], 0)
