@@ -212,7 +212,7 @@ class Editing:
             return None
 
     def takes(self, edit: Edit) -> bool:
-        """Whether an edit can be made: it meets no other, and in a program it stays within its string."""
+        """Return whether an edit can be made: it meets no other, and in a program it stays within its string."""
         start, end = edit.span.start, edit.span.end
         if self._meets_another(start, end) or self._encoded(edit.text) is None:
             return False
@@ -226,7 +226,8 @@ class Editing:
         return (view is not None and not view.quoted) or _PLAIN.fullmatch(edit.text) is not None
 
     def _meets_another(self, start: int, end: int) -> bool:
-        """Whether a span overlaps one that is replaced; insertions may stand side by side and at the edge of a span."""
+        """Return whether a span overlaps one that is replaced; insertions may stand side by side and at the edge of
+        a span."""
         index = bisect_left(self._replaced, (start,))
         if index and self._replaced[index - 1][1] > start:
             return True

@@ -63,8 +63,8 @@ class Config(Struct, frozen=True, kw_only=True):
     root: str = ""
 
     def fails_run(self, severity: str, certainty: str) -> bool:
-        """Whether a finding makes the exit status 1: it is at least ``fail_on``, and certain unless assumed findings
-        count too."""
+        """Return whether a finding makes the exit status 1: it is at least ``fail_on``, and certain unless assumed
+        findings count too."""
         severe = severity in SEVERITIES[SEVERITIES.index(self.fail_on) :]
         return severe and (certainty == "certain" or self.fail_on_assumed)
 

@@ -32,12 +32,13 @@ class Patterns:
         return bool(self._lines)
 
     def occurs(self, text: str) -> bool:
-        """Whether one of the patterns may match a path whose parts all are in the text; of those with `!` only what
-        another one matches is taken out."""
+        """Return whether one of the patterns may match a path whose parts all are in the text; of those with `!`
+        only what another one matches is taken out."""
         return any(all(piece in text for piece in pieces) for pieces in self._letters)
 
     def decide(self, path: str, *, folder: bool) -> bool | None:
-        """Whether a path is matched; None where these patterns say nothing of it. False: one with `!` is the last."""
+        """Return whether a path is matched; None where these patterns say nothing of it. False: one with `!` is the
+        last."""
         if not path.startswith(self._beginning):
             return None
         if not any(all(piece in path for piece in pieces) for pieces in (*self._letters, *self._exceptions)):

@@ -104,8 +104,8 @@ def _in_supabase_project(folder: str) -> bool:
 
 
 def _concerns(diagnostic: Diagnostic, context: frozenset[str]) -> bool:
-    """Whether a diagnostic, or one of its related places, is in a file whose label is not one of the context, or says
-    that a file was not linted."""
+    """Return whether a diagnostic, or one of its related places, is in a file whose label is not one of the context,
+    or says that a file was not linted."""
     return (
         diagnostic.rule in rulebook.ALWAYS
         or diagnostic.span.source.label not in context

@@ -238,7 +238,7 @@ class LineIndex:
 
 
 def has_unknown_order(source: Source) -> bool:
-    """Whether the statements of a source are those of a program, as a whole."""
+    """Return whether the statements of a source are those of a program, as a whole."""
     view = source.view
     return view is not None and view.quoted and view.perhaps == ((0, len(source.text)),)
 

@@ -133,7 +133,7 @@ class RuleContext:
         return [source.shown for source in self._sources]
 
     def in_order(self, place: Place) -> bool:
-        """Whether the statements run in the order in which they are written. This is unknown for programs."""
+        """Return whether the statements run in the order in which they are written. This is unknown for programs."""
         return not has_unknown_order(self._sources[place.source])
 
     def name(self, relation: Relation) -> str:
@@ -201,7 +201,7 @@ class RuleContext:
         return widest if all(map(widest.issuperset, publication_sets)) else widest.union(*publication_sets)
 
     def is_subscribed(self, *publications: int) -> bool:
-        """Whether the unit says who subscribes to one of them, so that nothing need be assumed."""
+        """Return whether the unit says who subscribes to one of them, so that nothing need be assumed."""
         return any(publication in self._subscriptions_of for publication in publications)
 
     def place_of(self, publication: Publication) -> Place | None:

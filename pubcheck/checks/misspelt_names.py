@@ -153,7 +153,7 @@ def _spellings(word: str) -> set[str]:
 
 
 def _is_slip(first: str, second: str) -> bool:
-    """Whether two different words are one slip apart, or one is the plural of the other."""
+    """Return whether two different words are one slip apart, or one is the plural of the other."""
     shorter, longer = sorted((first, second), key=len)
     if longer in (f"{shorter}s", f"{shorter}es"):
         return True

@@ -180,7 +180,7 @@ class History:
             self.publication_events.append(PublicationEvent(row.name, row.oid, "made", row.place))
 
     def _is_recreated(self, row: Publication) -> bool:
-        """Whether the transaction that dropped a publication makes it again; then nothing has happened."""
+        """Return whether the transaction that dropped a publication makes it again; then nothing has happened."""
         transaction = self._dropped_in.pop(row.name, None)
         if transaction is None or transaction is not self.session.transaction:
             return False
@@ -360,7 +360,7 @@ class History:
 
 
 def _bares(entry: PublicationRel, row: PublicationRel) -> bool:
-    """Whether a membership lacks the filter or the list of the one before it."""
+    """Return whether a membership lacks the filter or the list of the one before it."""
     return (entry.filter is not None and row.filter is None) or (entry.columns is not None and row.columns is None)
 
 
@@ -381,7 +381,7 @@ def _added_columns(node: Node) -> dict[str, int]:
 
 
 def still_out(catalog: Catalog, publication: int, relation: int) -> bool:
-    """Whether a publication and a table are both there, and the one does not send the other."""
+    """Return whether a publication and a table are both there, and the one does not send the other."""
     if publication not in catalog.publications or relation not in catalog.relations:
         return False
     row = catalog.relations[relation]

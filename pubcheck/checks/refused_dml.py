@@ -211,7 +211,7 @@ class RefusedDmlCollector:
 
 
 def _within(diagnostic: Diagnostic, statement: StatementText) -> bool:
-    """Whether a finding is of a statement or inside it: a block that is refused undoes what it did."""
+    """Return whether a finding is of a statement or inside it: a block that is refused undoes what it did."""
     ref = diagnostic.statement
     return ref is not None and (ref.source, ref.index) == (statement.source, statement.index)
 

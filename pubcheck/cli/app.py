@@ -95,7 +95,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 
 def _in_folder() -> bool:
-    """Whether the current folder still exists."""
+    """Return whether the current folder still exists."""
     try:
         os.getcwd()
     except OSError:
@@ -117,7 +117,8 @@ def forget_stdout() -> None:
 
 
 def use_color(choice: str) -> bool:
-    """Whether to colour standard output: ``always``, ``never``, or for ``auto`` on a terminal, https://no-color.org."""
+    """Return whether to colour standard output: ``always``, ``never``, or for ``auto`` on a terminal, https://no-
+    color.org."""
     if choice != "auto":
         return choice == "always"
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"

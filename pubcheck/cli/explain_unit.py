@@ -67,8 +67,8 @@ def died(task: Task) -> Explained:
 
 
 def _fails(unit: UnitExplained, entries: Iterable[Entry], config: Config) -> bool:
-    """Whether a finding fails the run that `lint` would report and that the explanation shows. ``entries`` are the
-    unit's findings after ignore comments and settings."""
+    """Return whether a finding fails the run that `lint` would report and that the explanation shows. ``entries``
+    are the unit's findings after ignore comments and settings."""
     reported = rulebook.selected(config.select, config.ignore, config.extend_select)
     answers = [answer for publication in unit.publications for answer in publication.answers]
     shown = {(finding.rule, finding.path, finding.line) for finding in unit.findings}

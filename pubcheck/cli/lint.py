@@ -339,7 +339,7 @@ def _watched(outcomes: Iterator[Outcome], length: int, quiet: bool) -> Iterator[
 
 
 def _unreadable(report: Report) -> bool:
-    """Whether a file could not be linted."""
+    """Return whether a file could not be linted."""
     return any(finding.entry.rule in ALWAYS for finding in report.findings)
 
 

@@ -77,7 +77,7 @@ def is_changelog(path: str) -> bool:
 
 
 def is_list(name: str) -> bool:
-    """Whether a file is a tool's list of migrations, by its name."""
+    """Return whether a file is a tool's list of migrations, by its name."""
     return name in LISTS or is_changelog(name)
 
 

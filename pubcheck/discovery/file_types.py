@@ -160,7 +160,7 @@ def language_of(name: str) -> str | None:
 
 
 def may_be_script(name: str) -> bool:
-    """Whether only the first line of a file tells if it is read where it holds a publication: a name without a
+    """Return whether only the first line of a file tells if it is read where it holds a publication: a name without a
     suffix."""
     return "." not in name and name.lower() not in NAMES
 

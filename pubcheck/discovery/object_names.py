@@ -126,7 +126,8 @@ _MAPPED = re.compile(rb"@@map\(\s*(?:name\s*:\s*)?\"([^\"]*)\"")
 
 
 def mentions(content: bytes, needed: frozenset[str]) -> bool:
-    """Whether DDL in a file may name one of these relations: looked for in a fraction of the time of ``names``."""
+    """Return whether DDL in a file may name one of these relations: looked for in a fraction of the time of
+    ``names``."""
     lower = in_utf8(content).lower()
     return any(name in lower for name in _lower(needed)) and _after_words(needed).search(lower) is not None
 

@@ -34,14 +34,15 @@ _STATEMENT, _IDENTITY, _DONE = (
 
 
 def may_publish(content: bytes, lower: bytes | None = None) -> bool:
-    """Whether a file may hold a statement about a publication or a subscription as it is written; ``lower`` is its
-    content in lower case. Of UTF-16 with a mark that is not known."""
+    """Return whether a file may hold a statement about a publication or a subscription as it is written; ``lower``
+    is its content in lower case. Of UTF-16 with a mark that is not known."""
     lower = content.lower() if lower is None else lower
     return content.startswith(UTF16_MARKS) or (b"publication" in lower and _STATEMENT.search(lower) is not None)
 
 
 def may_matter(path: str, content: bytes, lower: bytes | None = None, *, publishes: bool | None = None) -> bool:
-    """Whether a file may have a finding; of ``path`` only the end counts. ``publishes`` is from ``may_publish``."""
+    """Return whether a file may have a finding; of ``path`` only the end counts. ``publishes`` is from
+    ``may_publish``."""
     lower = content.lower() if lower is None else lower
     if _in_utf16(content) or (b"replica" in lower and _IDENTITY.search(lower) is not None):
         return True
@@ -51,5 +52,5 @@ def may_matter(path: str, content: bytes, lower: bytes | None = None, *, publish
 
 
 def _in_utf16(content: bytes) -> bool:
-    """Whether the beginning is a byte order mark, or one of the first two bytes alone is a NUL."""
+    """Return whether the beginning is a byte order mark, or one of the first two bytes alone is a NUL."""
     return content.startswith(UTF16_MARKS) or (len(content) > 1 and (content[0] == 0) != (content[1] == 0))

@@ -124,7 +124,8 @@ def _by_name(name: str) -> bool:
 
 
 def _may_be_read(entry: os.DirEntry[str]) -> bool:
-    """Whether a found name is a file, or a link to nothing, which is worth saying; a pipe or a device would block."""
+    """Return whether a found name is a file, or a link to nothing, which is worth saying; a pipe or a device would
+    block."""
     try:
         return entry.is_file() or (entry.is_symlink() and not entry.is_dir() and not os.path.exists(entry.path))
     except OSError:  # a loop of links

@@ -30,7 +30,7 @@ from pubcheck.postgres.session import Session
 
 
 def _only_gained_columns(former: Relation, row: Relation) -> bool:
-    """Whether a relation only gained columns. Everything that it had before is certain."""
+    """Return whether a relation only gained columns. Everything that it had before is certain."""
     count = len(former.columns)
     return row.columns[:count] == former.columns and replace(row, columns=former.columns) == former
 
@@ -116,7 +116,7 @@ def identity_changes(relations: Mapping[int, Relation], changes: Iterable[Change
 
 
 def sets_identities_only(relations: Mapping[int, Relation], changes: Sequence[Change]) -> bool:
-    """Whether a statement changed only replica identities."""
+    """Return whether a statement changed only replica identities."""
     return not changes or len(net_changes(changes)) == len(identity_changes(relations, changes))
 
 
@@ -248,7 +248,7 @@ _CREATING = ("CreateStmt", "CreateTableAsStmt", "CreatePublicationStmt")
 
 
 def _is_plain(catalog: Catalog, name: str, node: Node) -> bool:
-    """Whether a statement changes only unknown objects.
+    """Return whether a statement changes only unknown objects.
 
     Roles belong to the cluster and are assumed to exist.
     """
@@ -273,7 +273,7 @@ _DOUBTED = frozenset(
 
 
 def rests_on_unseen(changes: Iterable[Change]) -> bool:
-    """Whether a changed object is assumed, replaces an assumed one, or gained columns of unknown types."""
+    """Return whether a changed object is assumed, replaces an assumed one, or gained columns of unknown types."""
     compared: set[int] = set()
     for heap, key, former in changes:
         row = heap.get(key)

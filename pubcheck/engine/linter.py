@@ -71,6 +71,6 @@ index on one is refused."""
 
 
 def _about_replication(source: Source) -> bool:
-    """Whether a source may have anything to check."""
+    """Return whether a source may have anything to check."""
     text = source.text.lower()
     return any(word in text for word in _CHECKED_WORDS)

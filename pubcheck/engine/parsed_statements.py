@@ -63,7 +63,7 @@ _OF_CATALOG = lazy_compile(
 
 
 def checked_in_any_case(item: Statement) -> bool:
-    """Whether a statement with such a first word is parsed nevertheless.
+    """Return whether a statement with such a first word is parsed nevertheless.
 
     That is DML on a pg_ table, EXPLAIN of a statement that creates something, and COMMENT ON PUBLICATION.
     """
@@ -75,7 +75,8 @@ def checked_in_any_case(item: Statement) -> bool:
 
 
 def is_parsed(item: Statement) -> bool:
-    """Whether a statement is parsed. An unclosed quote may have swallowed several statements; parsing finds them."""
+    """Return whether a statement is parsed. An unclosed quote may have swallowed several statements; parsing finds
+    them."""
     return item.keyword not in UNPARSED or checked_in_any_case(item) or item.restartable()
 
 

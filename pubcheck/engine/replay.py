@@ -94,7 +94,7 @@ class Execution:
         assume_unknown(session, name, node, catalog.journal.entries[mark:])
 
     def excuses(self, error: ServerError) -> bool:
-        """Whether an unknown name is not reported."""
+        """Return whether an unknown name is not reported."""
         return False
 
 
@@ -253,7 +253,8 @@ class Replay:
         self.session.defaults = neighbour.session.defaults
 
     def _identity_unknown(self, refusal: Refusal) -> bool:
-        """Whether a replica identity that the files set for tables of unknown names may allow a refused write."""
+        """Return whether a replica identity that the files set for tables of unknown names may allow a refused
+        write."""
         return self.session.identified and refusal.rule in _MISSING_IDENTITY
 
     def end(self, codes: frozenset[str]) -> None:

@@ -297,7 +297,7 @@ class StatementReporter:
             ]
 
     def _rests_on_misspelling(self, diagnostic: Diagnostic) -> bool:
-        """Whether a table is "already a member" only because of a name that is probably misspelt."""
+        """Return whether a table is "already a member" only because of a name that is probably misspelt."""
         return (
             diagnostic.rule == "PUB130"
             and diagnostic.certainty == "assumed"

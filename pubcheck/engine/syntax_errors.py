@@ -135,7 +135,7 @@ class SyntaxErrorReporter:
         )
 
     def _of_another_database(self, number: int, source: Source) -> bool:
-        """Whether a source with a refused statement is written for another database. If so, this is reported."""
+        """Return whether a source with a refused statement is written for another database. If so, this is reported."""
         # Loaded only where a statement is refused.
         from pubcheck.checks.ddl.other_dialects import foreign
 
@@ -202,7 +202,7 @@ class SyntaxErrorReporter:
 
 
 def _sent_text(statement: StatementText) -> bool:
-    """Whether a program sends the string with this statement as it is, with nothing added at run time."""
+    """Return whether a program sends the string with this statement as it is, with nothing added at run time."""
     view = statement.source.view
     return view is not None and any(start <= statement.start < end for start, end in view.sent)
 
@@ -236,7 +236,7 @@ def _in_body(text: str, refusal: SyntaxRefused) -> str:
 
 
 def _about_publications(text: str) -> bool:
-    """Whether a statement that does not parse is about publications.
+    """Return whether a statement that does not parse is about publications.
 
     That is CREATE, ALTER, DROP or COMMENT ON PUBLICATION, a statement about a subscription, ALTER TABLE ... REPLICA
     IDENTITY, or another statement with such a one in a wrong place.

@@ -111,7 +111,7 @@ class Run:
         return tuple(sorted(without_repeated_notes(useful), key=Diagnostic.sort_key))
 
     def _is_irrelevant(self, diagnostic: Diagnostic) -> bool:
-        """Whether a finding is not useful.
+        """Return whether a finding is not useful.
 
         Such a finding is about an unknown name (for example one that a program does not create, because the program is
         not the whole database), or about how a unit was read that is not about replication.
@@ -414,5 +414,5 @@ _PUBLICATION_NODES = frozenset(("CreatePublicationStmt", "AlterPublicationStmt")
 
 
 def _same_file(path: str, label: str) -> bool:
-    """Whether an included file is probably the source of that label: their file names are equal."""
+    """Return whether an included file is probably the source of that label: their file names are equal."""
     return path.replace("\\", "/").rpartition("/")[2] == label.replace("\\", "/").rpartition("/")[2]

@@ -54,14 +54,14 @@ class UnknownNames:
         return bool(names or item.variables)
 
     def sets_identity(self, name: str, node: Node) -> bool:
-        """Whether a statement sets a replica identity on a table of unknown name."""
+        """Return whether a statement sets a replica identity on a table of unknown name."""
         if name != "AlterTableStmt" or node["relation"]["relname"].lower() not in self.names:
             return False
         kinds = (item["AlterTableCmd"].get("def", {}).get("ReplicaIdentityStmt", {}) for item in node.get("cmds", ()))
         return any(kind.get("identity_type") in ("f", "i") for kind in kinds)
 
     def concerns(self, diagnostic: Diagnostic) -> bool:
-        """Whether a diagnostic is about something unknown: a name, or the value of an option."""
+        """Return whether a diagnostic is about something unknown: a name, or the value of an option."""
         if diagnostic.certainty == "certain" or not (self.names or self.called or self.variables):
             return False
         unknown = diagnostic.statement in self.unknown or diagnostic.statement in self.variables

@@ -109,7 +109,7 @@ class DiagnosticNotes:
         return tuple(sorted(with_tables, key=lambda note: (order[note.severity], note.rule)))
 
     def is_selected(self, diagnostic: Diagnostic) -> bool:
-        """Whether a diagnostic that no answer shows is about a selected table, or about no table."""
+        """Return whether a diagnostic that no answer shows is about a selected table, or about no table."""
         selected = self._tables
         tables = () if diagnostic.object is None else (diagnostic.object, *diagnostic.also)
         return not selected or any(name in selected or name.partition(".")[2] in selected for name in tables)

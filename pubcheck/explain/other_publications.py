@@ -70,7 +70,7 @@ class Neighbours:
         ]
 
     def _alike(self, sent: Sent, neighbour: Sent) -> bool:
-        """Whether two filters of one table have the same canonical form.
+        """Return whether two filters of one table have the same canonical form.
 
         Filters with literals whose value was fixed when the filter was read never count as equal: the same text can
         mean two things.

@@ -61,7 +61,7 @@ class Subscriptions:
         return [columns[number - 1].name for number in row.columns]
 
     def _all_columns(self, row: Combined) -> bool:
-        """Whether no relevant publication has a column list."""
+        """Return whether no relevant publication has a column list."""
         for oid in row.publications:
             member = self.facts.catalog.members.get((oid, row.arrives_as))
             if member is not None and self.facts.catalog.publication_rels[member].columns is not None:

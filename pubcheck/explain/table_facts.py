@@ -49,7 +49,7 @@ class Facts:
         return (oid, *self.catalog.ancestors(oid)) if relation.partition else (oid,)
 
     def is_named(self, oid: int, names: Iterable[str]) -> bool:
-        """Whether one of these names, with or without a schema, is the name of a relation."""
+        """Return whether one of these names, with or without a schema, is the name of a relation."""
         relation = self.catalog.relations[oid]
         return any(name in (relation.name, self.name(oid)) for name in names)
 

@@ -95,14 +95,15 @@ def chain(
 
 
 def _adjacent(text: str, end: int, follower: Literal, language: Language) -> bool:
-    """Whether two constants make one, with or without an operator between them."""
+    """Return whether two constants make one, with or without an operator between them."""
     if follower.start - end > _LONGEST:
         return False
     return re.fullmatch(language.adjacent, _COMMENTS.sub("", text[end : follower.start])) is not None
 
 
 def _used_by(text: str, literal: Literal, language: Language) -> bool:
-    """Whether a string is the beginning of an expression that says something else, such as `", ".join(names)`."""
+    """Return whether a string is the beginning of an expression that says something else, such as `",
+    ".join(names)`."""
     offset = _KEPT.match(text, literal.end).end()  # type: ignore[union-attr]
     member = _member(language).match(text, offset)
     return text.startswith("[", offset) or (
@@ -165,7 +166,8 @@ def growing_names(code: str) -> frozenset[str]:
 
 
 def _grows(text: str, growing: frozenset[str], last: Literal, start: int) -> bool:
-    """Whether more is added to a text, at another place of the program; one that ends with a semicolon is whole."""
+    """Return whether more is added to a text, at another place of the program; one that ends with a semicolon is
+    whole."""
     if text[max(0, last.close - BEFORE) : last.close].rstrip().endswith(";"):
         return False
     before = text[max(0, start - BEFORE) : start].rstrip("\"'`")

@@ -200,7 +200,7 @@ def assembled(text: str, written: Iterable[Written], unseen: Sequence[int], *, i
 
 
 def begins_statement(text: str, start: int, end: int) -> bool:
-    """Whether the text begins as a DDL statement does, or holds a statement about a publication."""
+    """Return whether the text begins as a DDL statement does, or holds a statement about a publication."""
     return _HEAD.match(text, start, end) is not None or _WITHIN.search(text, start, end) is not None
 
 
@@ -248,7 +248,7 @@ def _is_shown(text: str, literal: Literal) -> bool:
 
 
 def _run(text: str, first: Literal, last: Literal, names: frozenset[str]) -> bool:
-    """Whether a call is given the text from one string to another one as it is, and runs it; calls run the
+    """Return whether a call is given the text from one string to another one as it is, and runs it; calls run the
     texts of ``names``."""
     before = text[max(0, first.start - BEFORE) : first.start]
     if first.heredoc:

@@ -110,12 +110,12 @@ _CONVENTIONS = {
 
 
 def migrates(text: str, language: str) -> bool:
-    """Whether a program is a migration."""
+    """Return whether a program is a migration."""
     return any(all(re.search(part, text, re.MULTILINE) for part in mark) for mark in _CONVENTIONS[language].marks)
 
 
 def undone(text: str, language: str, strings: Sequence[Literal]) -> tuple[bool, list[tuple[int, int]]]:
-    """Whether a program is a migration, and the ascending spans of what undoes it."""
+    """Return whether a program is a migration, and the ascending spans of what undoes it."""
     convention = _CONVENTIONS[language]
     if not migrates(text, language):
         return False, []
@@ -274,7 +274,7 @@ def names_in_calls(
 
 
 def within(offset: int, strings: Sequence[Literal], starts: Sequence[int]) -> bool:
-    """Whether an offset lies in a string; ``starts`` are where the strings begin."""
+    """Return whether an offset lies in a string; ``starts`` are where the strings begin."""
     number = bisect_right(starts, offset) - 1
     return number >= 0 and strings[number].start < offset + strings[number].heredoc and offset < strings[number].end
 

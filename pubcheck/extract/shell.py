@@ -403,6 +403,6 @@ _HERE_HOLE = re.compile(r"(?P<escape>\\[$`\\])|\$\{|\$\(|\$(?=[A-Za-z_@*#?0-9!-]
 
 
 def _arithmetic(text: str, offset: int) -> bool:
-    """Whether `<<` shifts, in `$((1<<X))`."""
+    """Return whether `<<` shifts, in `$((1<<X))`."""
     line = text[max(0, text.rfind("\n", 0, offset)) : offset]
     return line.count("((") > line.count("))")

@@ -32,22 +32,22 @@ time of searches for all pairs of letters."""
 
 
 def marked_rollback(text: str) -> bool:
-    """Whether there is anything to look at more closely."""
+    """Return whether there is anything to look at more closely."""
     return of_template(text) or announces_rollback(text) or of_liquibase(text) or text.startswith(LFS)
 
 
 def announces_rollback(text: str) -> bool:
-    """Whether a text may hold a migration's way back."""
+    """Return whether a text may hold a migration's way back."""
     if any(word in text for word in _WORDS) or ("own" in text and _LETTERS.search(text) is not None):
         return any(mark in text for mark in _WAYS_BACK)
     return "@" in text and "@UNDO" in text
 
 
 def of_liquibase(text: str) -> bool:
-    """Whether a text is Liquibase's formatted SQL."""
+    """Return whether a text is Liquibase's formatted SQL."""
     return text.find("liquibase formatted", 0, 4000) >= 0
 
 
 def of_template(text: str) -> bool:
-    """Whether a text may be a template."""
+    """Return whether a text may be a template."""
     return ("{" in text and _BRACE.search(text) is not None) or ("<" in text and "<%" in text)

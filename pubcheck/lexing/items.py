@@ -39,7 +39,7 @@ class Statement(Struct, frozen=True, gc=False):
         return edited(self.sql, self.edits) if self.edits else self.sql
 
     def restartable(self) -> bool:
-        """Whether a line of it begins as a statement does: a stray quote may then have made one of several."""
+        """Return whether a line of it begins as a statement does: a stray quote may then have made one of several."""
         return RESTART.search(self.text) is not None
 
 

@@ -68,7 +68,7 @@ def _name_around(sql: str, start: int, end: int) -> str:
 
 
 def _in_name(sql: str, start: int) -> bool:
-    """Whether a name goes on there."""
+    """Return whether a name goes on there."""
     return bool(start) and NAME_START.match(sql, start - 1) is not None
 
 

@@ -428,7 +428,7 @@ class _Builder:
 
 
 def _reads_something(expr: Expr) -> bool:
-    """Whether an expression reads a column, or the tested expression of an open CASE."""
+    """Return whether an expression reads a column, or the tested expression of an open CASE."""
     return any(node.node in ("Var", "CaseTestExpr") for node in nodes(expr))
 
 

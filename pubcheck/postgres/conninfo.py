@@ -62,7 +62,7 @@ _PASSWORD = re.compile(r"(?:^|[\s?&])password\s*=\s*(?!''|[\s&]|$)|^postgres(?:q
 
 
 def has_password(text: str) -> bool:
-    """Whether a connection string gives a password that is not empty."""
+    """Return whether a connection string gives a password that is not empty."""
     return _PASSWORD.search(text) is not None
 
 

@@ -51,5 +51,5 @@ def ascii_lower(text: str) -> str:
 
 
 def is_true(definitions: Mapping[str, Node], name: str) -> bool:
-    """Whether a definition is there and true (defGetBoolean); one without a value is."""
+    """Return whether a definition is there and true (defGetBoolean); one without a value is."""
     return name in definitions and truth(definitions[name]) is True

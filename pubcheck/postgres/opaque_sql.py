@@ -23,7 +23,7 @@ _TAKING = lazy_compile(
 
 
 def taking(text: str) -> bool:
-    """Whether SQL that is not followed may take a publication away, or members from one."""
+    """Return whether SQL that is not followed may take a publication away, or members from one."""
     return "publication" in text.lower() and _TAKING.search(text) is not None
 
 
@@ -47,7 +47,7 @@ def wording(text: str) -> str | None:
 
 
 def concerns_nothing_published(node: Node | None) -> bool:
-    """Whether an expression gives a command that begins with literal words of one of ``_ELSEWHERE``."""
+    """Return whether an expression gives a command that begins with literal words of one of ``_ELSEWHERE``."""
     while node is not None and "A_Expr" in node and names(node["A_Expr"]["name"]) == ["||"]:
         node = node["A_Expr"].get("lexpr")
     if node is not None and "FuncCall" in node and names(node["FuncCall"]["funcname"])[-1] in ("format", "concat"):

@@ -113,7 +113,7 @@ _TOKENS = lazy_compile(
 
 
 def is_too_large(sql: str, most: int) -> bool:
-    """Whether a statement takes too much memory to be read."""
+    """Return whether a statement takes too much memory to be read."""
     if len(sql) > most:
         return True
     parts = most // _PART

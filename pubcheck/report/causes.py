@@ -33,7 +33,7 @@ def causes(findings: Iterable[Finding]) -> list[list[Finding]]:
 
 
 def is_cause(entry: Entry) -> bool:
-    """Whether a finding is one cause for which a write is refused."""
+    """Return whether a finding is one cause for which a write is refused."""
     return entry.phase == "write" and entry.server is not None and entry.operation in ("update", "delete")
 
 

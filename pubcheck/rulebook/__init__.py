@@ -116,7 +116,7 @@ def summary(code: str) -> str:
 
 
 def is_selector(text: str) -> bool:
-    """Whether ``text`` is the code of a rule or the beginning of one (``PUB3``)."""
+    """Return whether ``text`` is the code of a rule or the beginning of one (``PUB3``)."""
     return text != "" and any(code.startswith(text) for code in RULES)
 
 

@@ -19,7 +19,7 @@ SETTLED = (*LASTING, "too-large", "duplicate")
 
 
 def ended() -> Column:
-    """Whether a unit's rows are what they would be again."""
+    """Return whether a unit's rows are what they would be again."""
     return F.coalesce((F.col("status") == "linted") | F.col("reason").isin(*LASTING), F.lit(False))
 
 

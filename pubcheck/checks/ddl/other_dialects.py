@@ -58,7 +58,7 @@ def foreign(source: Source) -> tuple[str, int] | None:
 
 
 def _may_be_filled(item: Statement) -> bool:
-    """Whether the grammar takes a statement with something in the place of its placeholders."""
+    """Return whether the grammar takes a statement with something in the place of its placeholders."""
     for text in filled(item):
         try:
             parse(text)

@@ -138,5 +138,5 @@ def tables_to_come(context: RuleContext) -> Iterator[RuleFinding]:
 
 
 def _takes(context: RuleContext, publication: Publication) -> bool:
-    """Whether a table that is made later in the schema public is published."""
+    """Return whether a table that is made later in the schema public is published."""
     return publication.all_tables or (publication.oid, PUBLIC) in context.catalog.schema_members

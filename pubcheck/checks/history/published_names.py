@@ -54,7 +54,7 @@ def names_changed(context: RuleContext) -> Iterator[RuleFinding]:
 
 
 def _arrives_as_itself(catalog: Catalog, entry: PublicationRel, row: Relation) -> bool:
-    """Whether changes are sent under the name of the table itself, neither its root's nor its leaves'."""
+    """Return whether changes are sent under the name of the table itself, neither its root's nor its leaves'."""
     publication = catalog.publications[entry.publication]
     arrives = route(catalog, publication, row)
     return arrives is not None and arrives.arrives_as == row.oid and (row.kind == "r" or publication.via_root)

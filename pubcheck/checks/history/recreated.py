@@ -54,7 +54,7 @@ def _lost_members(
 
 
 def _misspelt(context: RuleContext, relation: Relation) -> bool:
-    """Whether a table that is not in the files has nearly the name of one that is."""
+    """Return whether a table that is not in the files has nearly the name of one that is."""
     if relation.seen or relation.place is not None:
         return False
     # Loaded only where a publication lost a table that is not in the files.

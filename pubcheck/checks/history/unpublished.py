@@ -52,7 +52,7 @@ def set_drops_members(context: RuleContext) -> Iterator[RuleFinding]:
 
 
 def _sets_one(catalog: Catalog, publication: int, place: Place) -> bool:
-    """Whether what SET names is one table: perhaps it is an ADD that was meant to run twice."""
+    """Return whether what SET names is one table: perhaps it is an ADD that was meant to run twice."""
     members = [catalog.publication_rels[member].place for member in catalog.members_of.get(publication)]
     from_statement = [entry for entry in members if (entry.source, entry.statement) == (place.source, place.statement)]
     return len(from_statement) == 1
@@ -331,7 +331,7 @@ def partitions_moved(context: RuleContext) -> Iterator[RuleFinding]:
 
 
 def _older(context: RuleContext, relation: Relation, publication: Publication) -> bool:
-    """Whether a table was there before a publication."""
+    """Return whether a table was there before a publication."""
     created = context.place_of(publication)
     return relation.place is None or not relation.seen or created is None or order(relation.place) < order(created)
 

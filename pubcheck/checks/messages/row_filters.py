@@ -132,7 +132,7 @@ def signature(p: ParseState, oid: int) -> str:
 
 
 def _of_time_zone(p: ParseState, oid: int) -> bool:
-    """Whether a stable function is so because days and hours are those of a time zone."""
+    """Return whether a stable function is so because days and hours are those of a time zone."""
     proc = p.cache.proc(oid)
     return proc.volatility == "s" and TIMESTAMPTZ in (*proc.arguments, proc.returns) and bool(proc.arguments)
 

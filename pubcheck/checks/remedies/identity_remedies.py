@@ -26,7 +26,7 @@ class IdentityRemedies:
         self.indexes = [self.catalog.indexes[index] for index in self.catalog.indexes_of.get(self.row.oid)]
 
     def fits(self, numbers: Iterable[int]) -> bool:
-        """Whether these columns as an identity satisfy every publication."""
+        """Return whether these columns as an identity satisfy every publication."""
         numbers = frozenset(numbers)
         return bool(numbers) and numbers.issuperset(self.needed) and all(map(self.may_be_sent, numbers))
 
@@ -104,7 +104,7 @@ class IdentityRemedies:
         return min(keys)[3] if keys else None
 
     def indexable(self, number: int) -> bool:
-        """Whether a column can be in a btree index at all; not one of a type that is not visible."""
+        """Return whether a column can be in a btree index at all; not one of a type that is not visible."""
         column = self.row.columns[number - 1]
         try:
             return column.generated != "v" and self.session.syscache.default_class(column.type, "b") != (0, 0)
@@ -159,7 +159,7 @@ class IdentityRemedies:
         )
 
     def can_be_recreated(self, owner: Relation, index: Index, constraint: Constraint, names: Iterable[str]) -> bool:
-        """Whether nothing needs a primary key as it is and these columns can be one, in all partitions."""
+        """Return whether nothing needs a primary key as it is and these columns can be one, in all partitions."""
         catalog = self.catalog
         if self.depended_on(index.oid, constraint.oid):
             return False
@@ -168,7 +168,7 @@ class IdentityRemedies:
         return all(column is not None and _can_be_key(column) for column in columns)
 
     def depended_on(self, *oids: int) -> bool:
-        """Whether a foreign key, a view or the like needs the key."""
+        """Return whether a foreign key, a view or the like needs the key."""
         return any(
             kind not in ("i", "P")
             for which in (RELATION, CONSTRAINT)

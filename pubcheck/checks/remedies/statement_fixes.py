@@ -223,7 +223,7 @@ def _has_kind(item: _Item) -> bool:
 
 
 def _adds_nothing(refused: _Refused, item: _Item) -> bool:
-    """Whether a table that is added is a member in just the way that it would be made one."""
+    """Return whether a table that is added is a member in just the way that it would be made one."""
     catalog = refused.session.catalog
     named = [token for token in item.tokens if token.kind == "name" and token.word not in ("table", "only")]
     if any(token.word in ("(", "where", "*") for token in item.tokens) or not 1 <= len(named) <= 2:

@@ -47,7 +47,7 @@ def applied(proposal: StatementFix, sql: str) -> str:
 
 
 def _is_accepted(sql: str, proposal: StatementFix) -> bool:
-    """Whether the grammar takes the corrected statement; of a block, the statement in it; of two, the second."""
+    """Return whether the grammar takes the corrected statement; of a block, the statement in it; of two, the second."""
     new = proposal.changes[0][2]
     whole = _WITHIN.fullmatch(new)
     try:
@@ -183,7 +183,7 @@ _END = _Token("", 0, 0, "")
 
 
 def _is_group(words: Sequence[_Token]) -> bool:
-    """Whether one pair of parentheses encloses all of these tokens."""
+    """Return whether one pair of parentheses encloses all of these tokens."""
     depth = 0
     for index, token in enumerate(words):
         depth += (token.word == "(") - (token.word == ")")

@@ -112,7 +112,7 @@ def _of_filter(
 
 
 def _refused_anyway(context: RuleContext, filtered: Filtered, number: int) -> bool:
-    """Whether UPDATE or DELETE is refused because the filter reads the column: that is to be fixed first."""
+    """Return whether UPDATE or DELETE is refused because the filter reads the column: that is to be fixed first."""
     publication = filtered.publication
     if not (publication.update or publication.delete):
         return False
@@ -134,7 +134,8 @@ def _can_be_null(context: RuleContext, relation: Relation, number: int) -> bool:
 
 
 def _nullable(context: RuleContext, relation: Relation, number: int) -> bool:
-    """Whether a column can certainly be NULL, as far as the unit says: not by NOT NULL, its domain, or a CHECK."""
+    """Return whether a column can certainly be NULL, as far as the unit says: not by NOT NULL, its domain, or a
+    CHECK."""
     column = relation.columns[number - 1]
     if not relation.seen or not column.type or column.not_null or column.generated or column.identity:
         return False

@@ -184,7 +184,7 @@ def _leaks(
     winner: PublicationRel | None,
     target: Relation,
 ) -> bool:
-    """Whether what is sent is more than the partition's own filter or list allows."""
+    """Return whether what is sent is more than the partition's own filter or list allows."""
     if entry.filter is not None and not same_filter(entry.filter, winner.filter if winner is not None else None):
         return True
     if entry.columns is None:
@@ -268,7 +268,7 @@ def unpublishable(context: RuleContext) -> Iterator[RuleFinding]:
 
 
 def _through_tree(context: RuleContext, publication: Publication, leaf: Relation) -> bool:
-    """Whether the partition is published as part of its tree, not only by its own schema."""
+    """Return whether the partition is published as part of its tree, not only by its own schema."""
     arrives = route(context.catalog, publication, leaf)
     return arrives is not None and (
         arrives.how == "all tables" or arrives.through != leaf.oid or _ancestor_published(context, publication, leaf)

@@ -22,7 +22,8 @@ _EXTENSIONS = frozenset(("citext", "hstore", "ltree"))
 
 
 def can_be_toasted(cache: SysCache, column: Column) -> bool:
-    """Whether one value of the column alone can be long enough to be moved out of line; False for what is not known."""
+    """Return whether one value of the column alone can be long enough to be moved out of line; False for what is not
+    known."""
     if column.storage in ("plain", "main") or not column.type:
         return False
     oid, typmod = cache.base_type(column.type, column.typmod)

@@ -354,7 +354,7 @@ def publication_missing(context: RuleContext) -> Iterator[RuleFinding]:
 
 
 def _after(event: PublicationEvent, subscription: Subscription) -> bool:
-    """Whether something happened to a publication when the subscription was there: that is another rule's."""
+    """Return whether something happened to a publication when the subscription was there: that is another rule's."""
     return order(event.place) > order(subscription.place)
 
 

@@ -204,7 +204,7 @@ def _of_call(look: _FilterReader, expr: Expr, checked: frozenset[int]) -> Danger
 
 
 def _is_small_remainder(cache: SysCache, expr: Expr, width: int) -> bool:
-    """Whether it is what a division by a constant leaves over that fits into so many bytes."""
+    """Return whether it is what a division by a constant leaves over that fits into so many bytes."""
     if not expr.functions or cache.proc(expr.functions[0]).name not in ("int8mod", "mod"):
         return False
     divisor = _number(expr.args[-1])
@@ -327,7 +327,7 @@ def _division(look: _FilterReader, expr: Expr, location: int, checked: frozenset
 
 
 def _zero(look: _FilterReader, expr: Expr) -> bool | None:
-    """Whether a divisor is zero: True, False (never, or NULL), or None: on some rows."""
+    """Return whether a divisor is zero: True, False (never, or NULL), or None: on some rows."""
     if expr.node == "Const":
         if expr.null:
             return False

@@ -57,7 +57,7 @@ class PublishedTable:
         return Membership(publication, entry, reads, listed)
 
     def sends(self, membership: Membership, number: int) -> bool:
-        """Whether a publication allows a column in the identity: it is listed, or sent without a list."""
+        """Return whether a publication allows a column in the identity: it is listed, or sent without a list."""
         if membership.listed is not None:
             return number in membership.listed
         generated = self.row.columns[number - 1].generated

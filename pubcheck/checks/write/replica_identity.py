@@ -165,5 +165,6 @@ def others_on(catalog: Catalog, relation: Relation, kind: str) -> list[Other]:
 
 
 def _replaced(catalog: Catalog, relation: Relation, write: Write) -> bool:
-    """Whether a rule of the table always does something else instead, so that it is not written (rewriteHandler.c)."""
+    """Return whether a rule of the table always does something else instead, so that it is not written
+    (rewriteHandler.c)."""
     return any(rule.instead == write and rule.enabled for rule in others_on(catalog, relation, "rule"))

@@ -75,12 +75,12 @@ def _number(view: Relation, name: str, columns: tuple[int, ...]) -> int:
 
 
 def _has_own_rules(catalog: Catalog, view: Relation) -> bool:
-    """Whether rules or triggers of a view may do something else."""
+    """Return whether rules or triggers of a view may do something else."""
     return any(others_on(catalog, view, kind) for kind in ("rule", "trigger"))
 
 
 def _only_values(session: Session, calls: tuple[tuple[str, ...], ...]) -> bool:
-    """Whether functions certainly give one value a row: no aggregates, window functions or sets."""
+    """Return whether functions certainly give one value a row: no aggregates, window functions or sets."""
     try:
         procs = [session.syscache.procs(list(call)) for call in calls]
     except Unknowable:

@@ -47,7 +47,7 @@ class RefusedWrites:
         """How many statements were followed."""
 
     def __bool__(self) -> bool:
-        """Whether any write is refused as things stand."""
+        """Return whether any write is refused as things stand."""
         return bool(self._since)
 
     def follow(self, source: int, statement: int, changes: Iterable[Change]) -> None:
@@ -85,11 +85,11 @@ class RefusedWrites:
                         yield refusal, known.place
 
     def is_refused(self, oid: int, write: Write) -> bool:
-        """Whether a write of a table is refused as things stand."""
+        """Return whether a write of a table is refused as things stand."""
         return (oid, write) in self._since
 
     def reaches(self, oid: int) -> bool:
-        """Whether any write is refused of a table or of one that inherits from it."""
+        """Return whether any write is refused of a table or of one that inherits from it."""
         below = self._catalog.descendants(oid) if self._catalog.children.has(oid) else (oid,)
         return any((member, write) in self._since for member in below for write in WRITES)
 

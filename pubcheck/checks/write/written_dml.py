@@ -81,7 +81,7 @@ _VERBS = {
 
 
 def may_be_refused(session: Session, refused: RefusedWrites, text: str) -> bool:
-    """Whether a statement's text may be that of a write that is refused: what others cost is this."""
+    """Return whether a statement's text may be that of a write that is refused: what others cost is this."""
     head = _HEAD.match(text)
     if head is None:
         return _COPY_OF_TABLE.match(text) is None and _INSIDE.search(text) is not None
@@ -186,7 +186,7 @@ _BY_SOURCE = "MERGE_WHEN_NOT_MATCHED_BY_SOURCE"
 
 
 def _is_understood(kind: str, body: Node, major: int) -> bool:
-    """Whether the major has the syntax; the grammar that reads the files is 18's."""
+    """Return whether the major has the syntax; the grammar that reads the files is 18's."""
     returning = body.get("returningClause")
     if kind == "MergeStmt":
         clauses = [item["MergeWhenClause"] for item in body["mergeWhenClauses"]]
@@ -269,7 +269,7 @@ def _through_view(session: Session, refused: RefusedWrites, view: Relation, targ
 
 
 def _takes_views(target: _WriteTarget, major: int) -> bool:
-    """Whether a statement may write what a view shows."""
+    """Return whether a statement may write what a view shows."""
     return target.kind in ("UpdateStmt", "DeleteStmt") or (target.kind == "MergeStmt" and major >= _MERGE_INTO_VIEWS)
 
 
@@ -312,7 +312,7 @@ def _of_rules(session: Session, target: _WriteTarget) -> bool:
 
 
 def _reaches_all(catalog: Catalog, row: Relation, target: _WriteTarget) -> bool:
-    """Whether no table is left out: no condition, or one column that chooses none is compared with constants."""
+    """Return whether no table is left out: no condition, or one column that chooses none is compared with constants."""
     if any(clause in target.body for clause in _JOINED):
         return False
     where = target.body.get("whereClause")
@@ -336,7 +336,7 @@ def _reaches_all(catalog: Catalog, row: Relation, target: _WriteTarget) -> bool:
 
 
 def _does_nothing(catalog: Catalog, row: Relation, name: str, kind: str) -> bool:
-    """Whether nothing about a table is known of a column by which the table could be left out."""
+    """Return whether nothing about a table is known of a column by which the table could be left out."""
     column = row.column(name)
     if column is None or (kind == "NullTest" and column.not_null):
         return False
@@ -354,8 +354,8 @@ def _does_nothing(catalog: Catalog, row: Relation, name: str, kind: str) -> bool
 
 
 def _reads(session: Session, name: str, node: Node, targets: list[_WriteTarget], enclosing_block: str) -> bool | None:
-    """Whether all that a statement names is there and seen; None where the server refuses it for something else, or
-    may."""
+    """Return whether all that a statement names is there and seen; None where the server refuses it for something
+    else, or may."""
     name, node = _query(name, node, session.catalog.major.number)
     with session.apart() as basis:
         try:
@@ -380,7 +380,7 @@ def _reads(session: Session, name: str, node: Node, targets: list[_WriteTarget],
 
 
 def _ill_typed(session: Session, target: _WriteTarget, enclosing_block: str) -> bool:
-    """Whether the server certainly refuses a statement for its types or values."""
+    """Return whether the server certainly refuses a statement for its types or values."""
     # Loaded only where a write is refused.
     from pubcheck.postgres.executor.dml import analyze_write
 
@@ -402,7 +402,7 @@ _OF_NAMES = ("42703", "42P01")
 
 
 def _assignable(row: Relation, target: _WriteTarget) -> bool:
-    """Whether the columns that are set are there and may be set (transformUpdateTargetList)."""
+    """Return whether the columns that are set are there and may be set (transformUpdateTargetList)."""
     if not row.seen:
         return True
     for item in _targets(target):
@@ -424,7 +424,7 @@ def _targets(target: _WriteTarget) -> list[Node]:
 
 
 def _infers(catalog: Catalog, row: Relation, target: _WriteTarget) -> bool:
-    """Whether ON CONFLICT finds a unique index (infer_arbiter_indexes)."""
+    """Return whether ON CONFLICT finds a unique index (infer_arbiter_indexes)."""
     inference = target.body["onConflictClause"].get("infer")
     if inference is None:
         return True  # DO NOTHING

@@ -114,9 +114,9 @@ def _missing(group: UnitCandidate, look: FileInspector) -> frozenset[str]:
 
 
 def _near(group: UnitCandidate, candidate_group: UnitCandidate, *, together: bool = False) -> bool:
-    """Whether two units may well be of one database: in two folders that are not far from each other, and if one lies
-    aside, with tests or examples, the other lies there too. What belongs together within a folder is known before,
-    except what may be ``together`` in one."""
+    """Return whether two units may well be of one database: in two folders that are not far from each other, and if
+    one lies aside, with tests or examples, the other lies there too. What belongs together within a folder is known
+    before, except what may be ``together`` in one."""
     mine, theirs = (candidate.members[0].split("/")[:-1] for candidate in (group, candidate_group))
     common = next(
         (

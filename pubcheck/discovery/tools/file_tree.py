@@ -87,7 +87,7 @@ class Tree:
         )
 
     def concerned(self, files: Iterable[tuple[str, str]]) -> bool:
-        """Whether one of these (folder, name) may be about replication."""
+        """Return whether one of these (folder, name) may be about replication."""
         return any(self.look.traits(self.path(*file)).concerned for file in files)
 
     def take(self, folder: str, names: Iterable[str]) -> None:
@@ -138,8 +138,8 @@ _UPGRADE_FILE = re.compile(r"(?:.*[._ -])?upgrades?(?:[._ -].*)?\.\w+|.*\d--v?\d
 
 
 def is_upgrade(path: str) -> bool:
-    """Whether a script upgrades an older schema to the complete one next to it, by its name or that of a folder near
-    it. It does not run after that one."""
+    """Return whether a script upgrades an older schema to the complete one next to it, by its name or that of a
+    folder near it. It does not run after that one."""
     *folders, name = path.split("/")
     return _UPGRADE_FILE.fullmatch(name) is not None or any(map(_UPGRADE_FOLDER.fullmatch, folders[-3:]))
 

@@ -26,7 +26,7 @@ _GENERATED = lazy_compile(r"\.Designer\.cs$|ModelSnapshot\.cs$")
 
 
 def is_history(folder: str) -> bool:
-    """Whether migrations lie in a folder of that name, by custom."""
+    """Return whether migrations lie in a folder of that name, by custom."""
     return folder.lower() in _FOLDERS or folder.lower().endswith(_ENDS)
 
 
@@ -65,7 +65,7 @@ def _migrations(tree: Tree, folder: str, names: list[str], number: re.Pattern[st
 
 
 def _fixtures(tree: Tree, folder: str, names: list[str]) -> bool:
-    """Whether all files that create tables create the same one: then each is a database of its own."""
+    """Return whether all files that create tables create the same one: then each is a database of its own."""
     if len(names) < _FEWEST or not tree.concerned((folder, name) for name in names):
         return False
     common: frozenset[str] | None = None
@@ -81,7 +81,7 @@ def _fixtures(tree: Tree, folder: str, names: list[str]) -> bool:
 
 
 def _same_tables(tree: Tree, folder: str, names: list[str]) -> bool:
-    """Whether half of the files make a table that another one makes: then they are no history, but databases."""
+    """Return whether half of the files make a table that another one makes: then they are no history, but databases."""
     if not any(tree.look.traits(tree.path(folder, name)).concerned for name in names):
         return False
     created: set[str] = set()

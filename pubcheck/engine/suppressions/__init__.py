@@ -11,5 +11,5 @@ MARK = "pubcheck:"
 
 
 def may_hold_comments(text: str) -> bool:
-    """Whether a text may hold such comments."""
+    """Return whether a text may hold such comments."""
     return any(mark in text for mark in (MARK, "PUBCHECK:", "Pubcheck:", "PubCheck:"))

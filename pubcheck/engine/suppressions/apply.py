@@ -72,8 +72,8 @@ class _File:
             yield before + 1
 
     def _is_on_another_line(self, end: int, start: int) -> bool:
-        """Whether a comment is not on the line on which the statement before it ends. In a program the quotes and
-        parentheses around the statement may close on a later line."""
+        """Return whether a comment is not on the line on which the statement before it ends. In a program the quotes
+        and parentheses around the statement may close on a later line."""
         between = self.source.shown[end:start]
         if not _has_line_end(between):
             return False
@@ -81,7 +81,7 @@ class _File:
         return self.source.original is None or not last.strip() or _CLOSING.fullmatch(between) is None
 
     def suppresses(self, diagnostic: Diagnostic) -> bool:
-        """Whether a comment suppresses a diagnostic of this source. All comments that do are then used."""
+        """Return whether a comment suppresses a diagnostic of this source. All comments that do are then used."""
         suppressed = False
         for comment in self._about(diagnostic):
             if comment.codes is None:
@@ -95,7 +95,7 @@ class _File:
         return suppressed
 
     def names(self, code: str) -> bool:
-        """Whether a comment about the whole file names this exact code."""
+        """Return whether a comment about the whole file names this exact code."""
         return any(listed.text == code for comment in self._of_file for listed in comment.codes or ())
 
     def _about(self, diagnostic: Diagnostic) -> Iterator[Comment]:
@@ -109,7 +109,7 @@ class _File:
                 yield comment
 
     def _is_next_to(self, comment: Comment, start: int) -> bool:
-        """Whether a comment within a statement applies to the inner one that begins at ``start``."""
+        """Return whether a comment within a statement applies to the inner one that begins at ``start``."""
         text = self.source.shown
         if comment.start < start:
             return not _without_comments(text[comment.end : start]).strip()

@@ -68,7 +68,7 @@ _PLAIN = frozenset(("AEXPR_OP", "AEXPR_LIKE", "AEXPR_ILIKE", "AEXPR_SIMILAR"))
 
 
 def _of_row(body: Node) -> str:
-    """Whether an operator's left operand is a ROW, and its right one another ROW or a sub-select."""
+    """Return whether an operator's left operand is a ROW, and its right one another ROW or a sub-select."""
     if "RowExpr" not in body.get("lexpr", ()):
         return ""
     right = body["rexpr"]

@@ -103,7 +103,7 @@ def _match_names(proc: Proc, arity: int, argument_names: Sequence[str]) -> tuple
 
 
 def _prevails(new: Candidate, old: Candidate) -> bool:
-    """Whether a new candidate replaces an old one with the same types.
+    """Return whether a new candidate replaces an old one with the same types.
 
     The one that is earlier in the path wins, then the one that is not variadic. Where neither is better, the old one
     stays, and calls resolve to neither.

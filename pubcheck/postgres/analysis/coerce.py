@@ -33,7 +33,7 @@ from pubcheck.postgres.session.syscache import SysCache
 
 
 def can_coerce_type(p: ParseState, inputs: Sequence[int], targets: Sequence[int], context: str) -> bool:
-    """Whether all inputs can become the targets, polymorphic ones among them (can_coerce_type)."""
+    """Return whether all inputs can become the targets, polymorphic ones among them (can_coerce_type)."""
     cache, generic = p.cache, False
     for source, target in zip(inputs, targets, strict=True):
         if source == target:

@@ -65,7 +65,7 @@ def expr_location(expr: Expr) -> int:
 
 
 def _placeless(expr: Expr) -> bool:
-    """Whether an operand may be without a place, so that the next one counts."""
+    """Return whether an operand may be without a place, so that the next one counts."""
     return expr.location < 0 and expr.node != "Var"
 
 

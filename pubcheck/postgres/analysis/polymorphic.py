@@ -43,7 +43,7 @@ _NAMES = {
 
 
 def consistent(cache: SysCache, actual: Sequence[int], declared: Sequence[int]) -> bool:
-    """Whether the actual types may fit the polymorphic ones declared (check_generic_type_consistency)."""
+    """Return whether the actual types may fit the polymorphic ones declared (check_generic_type_consistency)."""
     try:
         return _Binding(cache, actual, declared, lenient=True).fits()
     except ServerError:
@@ -213,7 +213,7 @@ class _Binding:
             raise self._error(f"type matched to anyenum is not an enum type: {self._name(self.element)}")
 
     def element_needed(self) -> bool:
-        """Whether more than one argument or the result depends on the element type."""
+        """Return whether more than one argument or the result depends on the element type."""
         count = sum(oid in SIMPLE_FAMILY for oid in self.declared)
         return count > 1 or (self.result in SIMPLE_FAMILY and self.result != ANYARRAY)
 

@@ -127,7 +127,7 @@ class Catalog(CatalogTables):
         self.gone.put((NAMESPACE, 0, row.name), True)
 
     def holds_something(self) -> bool:
-        """Whether anything except roles was created."""
+        """Return whether anything except roles was created."""
         return bool(self.relation_names or self.publications or self.types or self.procs)
 
     def share_roles(self, neighbour: Catalog) -> None:

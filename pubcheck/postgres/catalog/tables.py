@@ -150,7 +150,7 @@ class CatalogTables:
     # Questions that many ask.
 
     def has_check(self, domain: int) -> bool:
-        """Whether a domain of the unit's has CHECK constraints of its own."""
+        """Return whether a domain of the unit's has CHECK constraints of its own."""
         constraints = (self.others.get(key[1]) for key, _, _ in self.dependents.get((TYPE, domain)) if key[0] == OTHER)
         return any(
             constraint is not None and constraint.kind == "constraint" and constraint.namespace == domain
@@ -184,7 +184,7 @@ class CatalogTables:
         return None
 
     def constraint_taken(self, namespace: int, name: str) -> bool:
-        """Whether a constraint of that name exists in a schema.
+        """Return whether a constraint of that name exists in a schema.
 
         The names of NOT NULL constraints are entered under their relation's oid and never taken out, so they are
         looked at again here.

@@ -54,7 +54,7 @@ def refuse_failing(session: Session, relation: Relation, tree: Node) -> None:
 
 
 def shows_boolean(relation: Relation, tree: Node) -> bool:
-    """Whether an expression is clearly a condition.
+    """Return whether an expression is clearly a condition.
 
     Most are, and a full analysis loads the whole expression analyser.
     """

@@ -63,7 +63,7 @@ def refuse_compression(session: Session, written: str, oid: int) -> None:
 
 
 def _is_plain(session: Session, oid: int) -> bool:
-    """Whether a type certainly has typstorage p(lain)."""
+    """Return whether a type certainly has typstorage p(lain)."""
     if oid in _PLAIN or not oid:
         return oid in _PLAIN
     base, enum = 0, False

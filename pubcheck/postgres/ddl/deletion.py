@@ -79,7 +79,7 @@ class _Known:
         self.entries[entry.target[:2]].remove(entry)
 
     def present(self, target: Object, flags: int) -> bool:
-        """Whether the object, or the whole that it is part of, is here; ``flags`` are added to the entries."""
+        """Return whether the object, or the whole that it is part of, is here; ``flags`` are added to the entries."""
         is_present = False
         for entry in self.entries.get(target[:2], ()):
             if entry.target[2] == target[2]:

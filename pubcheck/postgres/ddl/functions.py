@@ -233,7 +233,7 @@ def _effect(session: Session, options: dict[str, Any]) -> str:
 
 
 def _raises(options: dict[str, Any]) -> bool:
-    """Whether a function of that body may raise an error of its own."""
+    """Return whether a function of that body may raise an error of its own."""
     parts = options.get("as", {}).get("List", {}).get("items", ())
     return bool(parts) and _RAISES.search(parts[0]["String"].get("sval", "")) is not None
 
@@ -268,7 +268,7 @@ def unfollowed_call(session: Session, row: Proc) -> None:
 
 
 def _speaks_of_publications(session: Session, call: Node) -> bool:
-    """Whether the name of a function that is not seen, or an argument, names publications."""
+    """Return whether the name of a function that is not seen, or an argument, names publications."""
     mentioned = names(call["funcname"])
     mentioned += [body["sval"].get("sval", "") for _, body in find(call.get("args", []), "A_Const") if "sval" in body]
     publications = session.catalog.publication_names
@@ -288,7 +288,7 @@ def _doubt_named(session: Session, call: Node) -> None:
 
 
 def _known(session: Session, parts: list[str]) -> bool:
-    """Whether a function of that name is built in, or there certainly is none."""
+    """Return whether a function of that name is built in, or there certainly is none."""
     if parts[0] == "pg_catalog" and len(parts) == 2:
         return True
     cache = session.syscache

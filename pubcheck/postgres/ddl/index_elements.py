@@ -112,7 +112,7 @@ def _planned_parts(p: ParseState, expr: Expr, part: str) -> Expr:
 
 
 def _is_plain(relation: Relation, tree: Node) -> bool:
-    """Whether it shows at a glance that an expression suits: most are a column in lower or upper case."""
+    """Return whether it shows at a glance that an expression suits: most are a column in lower or upper case."""
     call = tree.get("FuncCall", {})
     fields = [item.get("ColumnRef", {}).get("fields", ()) for item in call.get("args", ())]
     if len(fields) != 1 or len(fields[0]) != 1 or names(call["funcname"])[-1] not in ("lower", "upper"):
@@ -146,7 +146,7 @@ def _refuse_class(session: Session, element: Node, oid: int) -> None:
 
 
 def _is_made(session: Session, name: str) -> bool:
-    """Whether the unit, or an extension that it makes, has an operator class of that name."""
+    """Return whether the unit, or an extension that it makes, has an operator class of that name."""
     kinds: Sequence[str] = ("extension", "operator class")
     objects = session.catalog.others.values()
     return any(row.kind in kinds and (row.kind == "extension" or row.name == name) for row in objects)

@@ -296,7 +296,7 @@ def adopt_index(
 
 
 def match(session: Session, parent: Relation, index: Index, child: Relation, candidate: Index) -> bool:
-    """Whether an index of a partition may be the part of a partitioned one (CompareIndexInfo)."""
+    """Return whether an index of a partition may be the part of a partitioned one (CompareIndexInfo)."""
     return (
         candidate.unique == index.unique
         and candidate.method == index.method
@@ -308,7 +308,7 @@ def match(session: Session, parent: Relation, index: Index, child: Relation, can
 
 
 def _same_expressions(session: Session, parent: Relation, index: Index, child: Relation, candidate: Index) -> bool:
-    """Whether the expressions and predicates of two indexes are equal once their constants are folded."""
+    """Return whether the expressions and predicates of two indexes are equal once their constants are folded."""
     if not (index.trees or candidate.trees):
         return True
     # Loaded only where there are any.

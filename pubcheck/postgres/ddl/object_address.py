@@ -163,7 +163,7 @@ def namespaces(session: Session, parts: list[str]) -> tuple[int, ...]:
 
 
 def all_objects_known(session: Session) -> bool:
-    """Whether an object that is not in the catalog certainly does not exist."""
+    """Return whether an object that is not in the catalog certainly does not exist."""
     return session.complete and not session.blind and not session.extensions
 
 
@@ -285,7 +285,7 @@ def functions_named(session: Session, parts: list[str]) -> list[int]:
 
 
 def accepts(row: Proc, count: int, *, several: bool) -> bool:
-    """Whether a function, or a procedure with its OUT arguments, accepts that many arguments.
+    """Return whether a function, or a procedure with its OUT arguments, accepts that many arguments.
 
     ``several``: a VARIADIC parameter takes the remaining arguments, at least one.
     """

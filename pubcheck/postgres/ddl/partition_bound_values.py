@@ -43,7 +43,7 @@ _BY_CODE = (950, 951, 962)
 
 
 def is_ordered(column: Column) -> bool:
-    """Whether the order of a column's values is known; texts have the order of their collation."""
+    """Return whether the order of a column's values is known; texts have the order of their collation."""
     return column.type in _ORDERED or (column.type in TEXTS and column.collation in _BY_CODE)
 
 

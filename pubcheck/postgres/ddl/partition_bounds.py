@@ -110,7 +110,7 @@ def _value(session: Session, item: Node, column: Column | None) -> tuple[Any] | 
 
 
 def _comparable(session: Session, parent: Relation, bound: Bound) -> bool:
-    """Whether all moments are written alike: those with a time zone cannot be compared with those without."""
+    """Return whether all moments are written alike: those with a time zone cannot be compared with those without."""
     if all(parent.columns[key - 1].type != TIMESTAMPTZ for key in parent.partition_key if key):
         return True
     zoned = _zoned(bound)
@@ -118,7 +118,7 @@ def _comparable(session: Session, parent: Relation, bound: Bound) -> bool:
 
 
 def _zoned(bound: Bound) -> set[bool]:
-    """Whether the moments in a range's bounds have time zones."""
+    """Return whether the moments in a range's bounds have time zones."""
     return {value.endswith("Z") for side in bound[1:] for _, value in side if isinstance(value, str)}
 
 
@@ -183,7 +183,7 @@ class TakenBounds(Struct):
     remainders: dict[int, set[int]]
 
     def certainly_free(self, bound: Bound) -> bool:
-        """Whether no partition overlaps a bound, which is then added."""
+        """Return whether no partition overlaps a bound, which is then added."""
         kind = bound[0]
         if kind == "r":
             position = bisect_right(self.lowers, bound[1])
@@ -208,7 +208,8 @@ class TakenBounds(Struct):
         return True
 
     def _is_free(self, modulus: int, remainder: int) -> bool:
-        """Whether the moduli are factors of each other and no row has both this remainder and that of a partition."""
+        """Return whether the moduli are factors of each other and no row has both this remainder and that of a
+        partition."""
         for taken_modulus, taken_remainders in self.remainders.items():
             smaller, larger = sorted((modulus, taken_modulus))
             if larger % smaller:

@@ -64,7 +64,7 @@ def with_types(session: Session, query: Node, columns: Outputs) -> Outputs:
 
 
 def _adds(column: OutputColumn, output: Analysed) -> bool:
-    """Whether analysis found more of a column than reading did: its type, or the collation of a string."""
+    """Return whether analysis found more of a column than reading did: its type, or the collation of a string."""
     if not column.type:
         return output.type not in (RECORD, RECORD_ARRAY)
     return column.type == output.type and column.collation == UNSEEN_COLLATION

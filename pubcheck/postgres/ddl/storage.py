@@ -131,7 +131,7 @@ _YES_OR_NO = re.compile(r"t(?:r(?:ue?)?)?|f(?:a(?:l(?:se?)?)?)?|y(?:es?)?|no?|on
 
 
 def _takes(parameter: _Parameter, value: str) -> bool:
-    """Whether a value is one of a parameter's (parse_one_reloption)."""
+    """Return whether a value is one of a parameter's (parse_one_reloption)."""
     if parameter.words:
         return ascii_lower(value) in parameter.words
     if parameter.low is None:

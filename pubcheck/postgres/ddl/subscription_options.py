@@ -40,7 +40,7 @@ Options = dict[str, Any]
 
 
 def is_abbreviation(text: str) -> bool:
-    """Whether a text in quotes looks like a placeholder that is filled in before it is run."""
+    """Return whether a text in quotes looks like a placeholder that is filled in before it is run."""
     return not _TEMPLATES.isdisjoint(text)
 
 

@@ -43,7 +43,7 @@ def change(session: Session, node: Node) -> None:
 
 
 def _marked(session: Session, node: Node) -> bool:
-    """Whether an index was said to be (in)valid, or nothing was."""
+    """Return whether an index was said to be (in)valid, or nothing was."""
     constants = [
         body["sval"]["sval"] for _, body in find(node.get("whereClause"), "A_Const") if body.get("sval", {}).get("sval")
     ]

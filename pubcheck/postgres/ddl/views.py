@@ -187,7 +187,7 @@ def create_table_as(session: Session, node: Node) -> None:
 
 
 def _may_fill(session: Session) -> bool:
-    """Whether a temporary materialized view can be filled as it is created."""
+    """Return whether a temporary materialized view can be filled as it is created."""
     return session.catalog.major.number >= _FILLED_SINCE
 
 

@@ -49,7 +49,7 @@ def _containing(call: Call) -> Callable[[Array, Array, bool], bool]:
     equal, budget = equality_of(call.context, _element_type(call)), call.context.budget
 
     def contain(left: Array, right: Array, every: bool) -> bool:
-        """Whether all (or any) elements of the left are among those of the right."""
+        """Return whether all (or any) elements of the left are among those of the right."""
         budget.spend(len(left.elements) * len(right.elements))
         right_elements = [right_element for right_element in right.elements if right_element is not None]
         for element in left.elements:

@@ -17,7 +17,7 @@ _UNICODE = frozenset((811, 6411, 963))
 
 
 def _ascii_only(context: Context, collation: int) -> bool | None:
-    """Whether only ASCII letters have case under a collation; None where that is not known."""
+    """Return whether only ASCII letters have case under a collation; None where that is not known."""
     if collation in _ASCII_ONLY:
         return True
     if collation in _UNICODE:

@@ -43,7 +43,7 @@ def nan_smaller(left: Any, right: Any) -> Any:
 
 
 def by_code_point(context: Context, collation: int) -> bool:
-    """Whether a collation is known to order by bytes."""
+    """Return whether a collation is known to order by bytes."""
     if collation in _BY_CODE_POINT:
         return True
     return collation in (0, DEFAULT) and context.locale is not None and context.locale.lower() in _C_LOCALES
@@ -126,7 +126,7 @@ def order_of(context: Context, type_oid: int, collation: int = 0) -> Order:
 
 
 def equality_of(context: Context, type_oid: int) -> Test:
-    """Whether two values of a type are equal; collations that a filter can use have no say in it."""
+    """Return whether two values of a type are equal; collations that a filter can use have no say in it."""
     if type_oid in (oids.XID, oids.CID):
         return lambda left, right: bool(left == right)
     order = order_of(context, type_oid, C)
@@ -176,7 +176,7 @@ def array_equal(equal: Test) -> Test:
 
 
 def json_equal(left: Any, right: Any) -> bool:
-    """Whether two documents are the same (compareJsonbContainers)."""
+    """Return whether two documents are the same (compareJsonbContainers)."""
     kind = type(left)
     if kind is not type(right):
         return False

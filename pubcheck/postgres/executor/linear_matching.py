@@ -64,7 +64,7 @@ def _pieces(pattern: str) -> tuple[_Piece, ...]:
 
 
 def like(text: str, pattern: str, budget: Budget) -> bool:
-    """Whether a text is LIKE a pattern, whose escape is the backslash. Raises Unknowable."""
+    """Return whether a text is LIKE a pattern, whose escape is the backslash. Raises Unknowable."""
     budget.spend(len(pattern))
     pieces = _pieces(pattern) if len(pattern) <= _LONG else _pieces.__wrapped__(pattern)
     first, last, pos, end = pieces[0], pieces[-1], pieces[0].length, len(text) - pieces[-1].length
@@ -125,7 +125,7 @@ class Search:
         self._known: dict[str, dict[str, bool]] = {}
 
     def __call__(self, text: str, budget: Budget) -> bool:
-        """Whether any part of the text matches. Raises Unknowable."""
+        """Return whether any part of the text matches. Raises Unknowable."""
         return bool(self._ends(self._part, set(range(len(text) + 1)), text, budget))
 
     def _ends(self, part: Part, starts: set[int], text: str, budget: Budget) -> set[int]:

@@ -21,7 +21,7 @@ def inet_value(family: int, prefix: int, address: bytes) -> Address:
 
 
 def _shares(left: Address, right: Address, bits: int) -> bool:
-    """Whether the first bits of two addresses are the same."""
+    """Return whether the first bits of two addresses are the same."""
     if left[0] != right[0]:
         return False
     shift = len(left[3]) * 8 - bits

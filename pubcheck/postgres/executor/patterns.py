@@ -283,7 +283,7 @@ def _compiled(pattern: str, folding: bool) -> tuple[Search, bool]:
 
 
 def search(pattern: str, folding: bool, text: str, budget: Budget) -> bool:
-    """Whether a regular expression matches anything in a text. Raises Unknowable."""
+    """Return whether a regular expression matches anything in a text. Raises Unknowable."""
     matcher, ascii_only = _compiled(pattern, folding)
     if ascii_only and not (text.isascii() and pattern.isascii()):
         raise Unknowable("the classes of characters under the database's collation")

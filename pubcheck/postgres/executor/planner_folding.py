@@ -180,5 +180,5 @@ def _constant(expr: Expr, value: object) -> Expr:
 
 
 def always_true(expr: Expr) -> bool:
-    """Whether a condition is the constant TRUE."""
+    """Return whether a condition is the constant TRUE."""
     return expr.node == "Const" and expr.type == BOOL and expr.value is True

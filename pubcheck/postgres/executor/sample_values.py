@@ -45,7 +45,7 @@ class Hints:
 
     @staticmethod
     def tests_a_case(expr: Expr) -> bool:
-        """Whether an expression is a part of a CASE that tests a value, which it cannot be evaluated without."""
+        """Return whether an expression is a part of a CASE that tests a value, which it cannot be evaluated without."""
         todo = [expr]
         while todo:
             node = todo.pop()

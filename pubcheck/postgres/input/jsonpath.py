@@ -295,7 +295,7 @@ class _Parser:
         return True
 
     def parse(self) -> bool:
-        """Whether there is a path at all."""
+        """Return whether there is a path at all."""
         self.advance()
         if self.kind == "#end":
             return False

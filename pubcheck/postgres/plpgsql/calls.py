@@ -84,7 +84,7 @@ _ALL: list[Node] = [{"ResTarget": {"val": {"ColumnRef": {"fields": [{"A_Star": {
 
 
 def _is_called_alone(node: Node) -> bool:
-    """Whether a query is one call in the select list, and no more."""
+    """Return whether a query is one call in the select list, and no more."""
     targets = node.get("targetList", ())
     call = targets[0]["ResTarget"].get("val", {}).get("FuncCall") if len(targets) == 1 else None
     return (
@@ -170,7 +170,7 @@ _PERHAPS_WRITABLE = ("ColumnRef", "ParamRef", "TypeCast", "CollateClause")
 
 
 def _is_constant(machine: Machine, name: str) -> bool:
-    """Whether all variables of that name are constants."""
+    """Return whether all variables of that name are constants."""
     constant_flags = [
         node.get("isconst", False) for _, node in machine.frame.program.variables if node.get("refname") == name
     ]
@@ -445,6 +445,6 @@ def _subqueries(node: Node) -> list[Node]:
 
 
 def _projects_all(node: Node) -> bool:
-    """Whether a query puts together all the rows that it has: LIMIT and OFFSET leave some out."""
+    """Return whether a query puts together all the rows that it has: LIMIT and OFFSET leave some out."""
     limit = node.get("limitCount", {}).get("A_Const", {}).get("ival", {}).get("ival", 0)
     return "limitOffset" not in node and ("limitCount" not in node or (limit > 0 and "fromClause" not in node))

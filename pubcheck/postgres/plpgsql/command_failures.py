@@ -55,7 +55,7 @@ def refused_in_function(name: str, node: Node, *, in_block: bool) -> ServerError
 
 
 def may_fail(session: Session, name: str, node: Node) -> bool:
-    """Whether a command that was followed, or skipped, may have failed on the server.
+    """Return whether a command that was followed, or skipped, may have failed on the server.
 
     Raises ServerError where a relation that it names certainly does not exist.
     """
@@ -162,8 +162,8 @@ _SETTABLE = frozenset(
 
 
 def _settable(node: Node) -> bool:
-    """Whether a setting that everybody may set gets a value that it surely accepts: a number, a word for a number,
-    or names."""
+    """Return whether a setting that everybody may set gets a value that it surely accepts: a number, a word for a
+    number, or names."""
     name = node.get("name", "").lower()
     if node["kind"] in ("VAR_SET_DEFAULT", "VAR_RESET"):
         return name in _SETTABLE or "." in name

@@ -253,7 +253,7 @@ def _words(data: bytes) -> list[_Word]:
 
 
 def _settles(data: bytes, message: str, said_of: Callable[[str], str | None]) -> Callable[[_Word], bool]:
-    """Whether a word settles the refusal: what stops every parser is put behind it, and changes nothing."""
+    """Return whether a word settles the refusal: what stops every parser is put behind it, and changes nothing."""
     stop = _STOPS["=>" in message]
     return lambda word: said_of((data[: word.end] + stop + data[word.end :]).decode(errors="surrogatepass")) == message
 
@@ -306,7 +306,7 @@ def _place(refused: _RefusedBody, place: str, named: bytes) -> int | None:
 
 
 def is_template(body: str) -> bool:
-    """Whether a body may hold placeholders, so that another text is run."""
+    """Return whether a body may hold placeholders, so that another text is run."""
     data = body.encode(errors="surrogatepass")
     blank = bytearray(data)
     for kind, token, start in tokens(data):

@@ -94,7 +94,8 @@ def sqlstate_of(condition: str) -> str | None:
 
 
 def catches(conditions: Iterable[str], sqlstate: str) -> bool:
-    """Whether a handler for these conditions (names or SQLSTATEs) catches an error (exception_matches_conditions).
+    """Return whether a handler for these conditions (names or SQLSTATEs) catches an error
+    (exception_matches_conditions).
 
     A SQLSTATE that ends in 000 represents its class. OTHERS catches everything except query_canceled and
     assert_failure.

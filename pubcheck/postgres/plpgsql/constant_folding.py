@@ -27,7 +27,7 @@ def _is_plain_series(call: Node) -> bool:
 
 
 def words_may_fail(node: Any) -> bool:
-    """Whether a query may fail, judging only by its text."""
+    """Return whether a query may fail, judging only by its text."""
     for kind, body in walk(node):
         if kind == "A_Expr" and names(body["name"])[-1] in ("/", "%"):
             return True
@@ -145,7 +145,7 @@ class Folder(Builder):
 
     @staticmethod
     def gives_value(step: Step, values: Row | None, *, certain: bool) -> bool:
-        """Whether a step returns a value for these variables. Raises ServerError if it certainly fails."""
+        """Return whether a step returns a value for these variables. Raises ServerError if it certainly fails."""
         if isinstance(step, Constant):
             return True
         if values is None:
@@ -168,7 +168,7 @@ _NO_PLAIN_PATTERN = re.compile(r"[^\w\s^$.*+?|()\[\]%:,;/@#-]|[*+?]{2}|\[[^\]]*\
 
 
 def _plain_pattern(pattern: str) -> bool:
-    """Whether a text is a regular expression for the server for certain."""
+    """Return whether a text is a regular expression for the server for certain."""
     try:
         re.compile(pattern)
     except re.error:

@@ -76,7 +76,8 @@ def _declarations(body: str) -> dict[tuple[str, int], int]:
 
 
 def all_types_exist(trial: QueryChecker, body: str, parsed: Program) -> bool:
-    """Whether the types of all variables of a body are known to exist. Raises NotParsed if one certainly does not."""
+    """Return whether the types of all variables of a body are known to exist. Raises NotParsed if one certainly does
+    not."""
     nodes = (node for kind, node in parsed.variables if kind in _WITH_TYPES and "lineno" in node)
     # All of them: a missing one may follow one that is unknown.
     return False not in {_is_declarable(trial, body, node) for node in nodes}
@@ -130,7 +131,7 @@ def _refers(trial: QueryChecker, body: str, declaration: Declaration) -> bool:
 
 
 def _is_label(session: Session, body: str, name: str) -> bool:
-    """Whether a name may be a block's or function's label that qualifies its variables."""
+    """Return whether a name may be a block's or function's label that qualifies its variables."""
     of_function = any(name == proc_name for _, proc_name in session.catalog.proc_names.groups)
     return of_function or re.search(rf"<<\s*\"?{re.escape(name)}\"?\s*>>", body, re.IGNORECASE) is not None
 
@@ -161,6 +162,6 @@ def _missing_type(trial: QueryChecker, body: str, failure: NotParsed) -> NotPars
 
 
 def _ends_by(body: str, node: Node, semicolon: int) -> bool:
-    """Whether a declaration names a type before the semicolon (-1 for none)."""
+    """Return whether a declaration names a type before the semicolon (-1 for none)."""
     declaration = declaration_of(body, node)
     return declaration is not None and declaration.text.lower() != "begin" and declaration.end <= semicolon

@@ -393,7 +393,7 @@ class Evaluator:
             return UNKNOWN
 
     def _is_hidden(self, name: str) -> bool:
-        """Whether another function of that name precedes the server's in the search path."""
+        """Return whether another function of that name precedes the server's in the search path."""
         catalog = self.session.catalog
         before = itertools.takewhile(lambda namespace: namespace != PG_CATALOG, self.session.path)
         return bool(catalog.procs) and any(catalog.proc_names.get((namespace, name)) for namespace in before)

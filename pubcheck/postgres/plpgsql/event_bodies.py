@@ -52,7 +52,7 @@ class _Run(Struct):
     tag: str
 
     def run(self, body: list[Node]) -> bool:
-        """Whether the statements reach a RETURN."""
+        """Return whether the statements reach a RETURN."""
         for item in body:
             ((kind, node),) = item.items()
             if kind == "PLpgSQL_stmt_return":

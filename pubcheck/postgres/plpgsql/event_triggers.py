@@ -67,7 +67,7 @@ def _fire_all(session: Session, name: str, node: Node, events: tuple[str, ...], 
 
 
 def _names_publication(node: Node) -> bool:
-    """Whether a statement about objects of several kinds is about a publication, or sets a replica identity."""
+    """Return whether a statement about objects of several kinds is about a publication, or sets a replica identity."""
     kinds = (node.get("removeType"), node.get("renameType"), node.get("objectType"))
     commands = (item.get("AlterTableCmd", {}).get("subtype") for item in node.get("cmds", ()))
     return "OBJECT_PUBLICATION" in kinds or "AT_ReplicaIdentity" in commands
@@ -84,7 +84,7 @@ def assume_effects(session: Session, name: str) -> None:
 
 
 def _only_asks(session: Session, trigger: EventTrigger) -> bool:
-    """Whether it is known what the function does, which then changes nothing."""
+    """Return whether it is known what the function does, which then changes nothing."""
     try:
         _fire(session, trigger, trigger.tags[0] if trigger.tags else "CREATE TABLE")
     except ServerError:

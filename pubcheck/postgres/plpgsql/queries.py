@@ -132,7 +132,7 @@ class _Query:
         return self.evaluator.value(node, scope)
 
     def _ordered(self, key: tuple[Value, ...]) -> bool:
-        """Whether the order of such keys is known: of names in catalogs, whose collation is C, it is."""
+        """Return whether the order of such keys is known: of names in catalogs, whose collation is C, it is."""
         return sortable(key) or (self.of_catalogs and all(type(value) is str for value in key))
 
     def _step(self) -> None:

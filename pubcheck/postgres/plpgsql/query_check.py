@@ -110,7 +110,7 @@ class QueryChecker:
 
     @staticmethod
     def is_checkable(kind: Type) -> bool:
-        """Whether ``check_input`` knows for every text whether a variable of that type accepts it."""
+        """Return whether ``check_input`` knows for every text whether a variable of that type accepts it."""
         return kind[0] in (BOOL, INT2, INT4, INT8, NUMERIC, TEXT) and kind[1] < 0
 
     def element(self, array: Type) -> Type | None:
@@ -122,7 +122,8 @@ class QueryChecker:
         return (oid, array[1]) if oid else None
 
     def may_fail(self, query: Node, variables: Variables, targets: Sequence[Type | None] = ()) -> bool:
-        """Whether evaluating a SelectStmt may fail. ``targets`` are the types of the variables that its values are for.
+        """Return whether evaluating a SelectStmt may fail. ``targets`` are the types of the variables that its values
+        are for.
 
         Raises Failed where it certainly fails; its location is a byte offset in the text of the query.
         """
@@ -156,7 +157,7 @@ class QueryChecker:
         return _Analysed(query, stamp, verdict)
 
     def _rests_on_unseen(self, query: Node) -> bool:
-        """Whether a query names a table or function that is not visible."""
+        """Return whether a query names a table or function that is not visible."""
         try:
             return self._names_unseen(query)
         except (ServerError, Unknowable):
@@ -200,7 +201,7 @@ class QueryChecker:
         return nested, analyze_query(nested, {"SelectStmt": statement})
 
     def _evaluated(self, analysed: _Analysed, variables: Variables) -> bool:
-        """Whether an expression over the current values may fail. Raises ServerError if it certainly does."""
+        """Return whether an expression over the current values may fail. Raises ServerError if it certainly does."""
         values = values_of(analysed.state, analysed.used, variables) if analysed.state is not None else None
         # Each of them, as the server does: a later one may fail.
         results = [Folder.gives_value(step, values, certain=analysed.certain) for step in analysed.steps]

@@ -15,7 +15,7 @@ from pubcheck.postgres.session import Session
 
 
 def calls(session: Session, node: Node) -> bool:
-    """Whether a statement calls a function that may change something, directly or through other functions."""
+    """Return whether a statement calls a function that may change something, directly or through other functions."""
     routines = session.catalog.routines
     for call in parse_tree.calls(node):
         path = names(call["funcname"])

@@ -41,7 +41,7 @@ UNKNOWN_ROWS = Rows((), [], open=True)
 
 
 def sortable(key: tuple[Value, ...]) -> bool:
-    """Whether values have the same order as in Python under any collation.
+    """Return whether values have the same order as in Python under any collation.
 
     Numbers have, and names in lower case of one kind.
     """

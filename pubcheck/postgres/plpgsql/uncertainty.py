@@ -48,7 +48,7 @@ class BlockUncertainty(Struct):
         self.branches += 1
 
     def is_caught(self, error: ServerError) -> bool:
-        """Whether a handler around catches an error."""
+        """Return whether a handler around catches an error."""
         return any(catches(conditions, error.sqlstate) for conditions in self.handlers)
 
     def depend_on_unknown(self) -> None:
@@ -77,5 +77,5 @@ def catches_all(conditions: Sequence[str]) -> bool:
 
 
 def catches_data_errors(conditions: Sequence[str]) -> bool:
-    """Whether a handler catches any error that queries and changes of rows can raise."""
+    """Return whether a handler catches any error that queries and changes of rows can raise."""
     return any(CONDITIONS.get(name.lower(), name) not in ALREADY for name in conditions)

@@ -66,7 +66,7 @@ def size_of(value: Value) -> int:
 
 
 def has_unknown(*values: Value) -> bool:
-    """Whether any part of the values is unknown."""
+    """Return whether any part of the values is unknown."""
     for value in values:
         if value is UNKNOWN:
             return True

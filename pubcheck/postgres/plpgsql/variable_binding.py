@@ -213,7 +213,7 @@ _UNIQUE = frozenset(("oid", "pubname", "datname", "rolname", "nspname", "extname
 
 
 def _several_rows(query: Node) -> bool:
-    """Whether a scalar sub-select of the query may return several rows."""
+    """Return whether a scalar sub-select of the query may return several rows."""
     for kind, body in walk(query):
         if kind == "SubLink" and body["subLinkType"] in ("EXPR_SUBLINK", "ROWCOMPARE_SUBLINK"):
             select = body["subselect"].get("SelectStmt", {})

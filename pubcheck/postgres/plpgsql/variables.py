@@ -55,7 +55,7 @@ class Memory:
             raise Exhausted from None
 
     def is_excused(self, error: ServerError, unseen: bool) -> bool:
-        """Whether an assumed refusal is what a guard or a handler is there for."""
+        """Return whether an assumed refusal is what a guard or a handler is there for."""
         return self.uncertainty.is_caught(error) or (
             self.uncertainty.is_uncertain and not unseen and error.sqlstate in GUARDED
         )
@@ -139,7 +139,8 @@ class Memory:
         return Inner(Text(expression_text, (), body.start, body.end), ())
 
     def attempt(self, statement: Node, inner: Inner | None = None, into: Node | None = None) -> None:
-        """Whether a query may fail, whose first row is put ``into`` variables. Raises Raised if it certainly fails."""
+        """Return whether a query may fail, whose first row is put ``into`` variables. Raises Raised if it certainly
+        fails."""
         try:
             if self.trial.may_fail(statement, self.variables(), self.target_types(into)):
                 self.uncertainty.assume_risk()
@@ -156,7 +157,7 @@ class Memory:
         return []
 
     def accept_any_value(self, into: Node | None) -> bool:
-        """Whether it is known of every value whether the variables accept it."""
+        """Return whether it is known of every value whether the variables accept it."""
         return all(
             target_type is not None and self.trial.is_checkable(target_type) for target_type in self.target_types(into)
         )
@@ -184,7 +185,7 @@ class Memory:
                 self.bind(node["refname"], values[0] if values else UNKNOWN)
 
     def _is_whole_row(self, node: Node, columns: Sequence[str]) -> bool:
-        """Whether a row is one variable of the type of a catalog's rows, and the columns are the catalog's."""
+        """Return whether a row is one variable of the type of a catalog's rows, and the columns are the catalog's."""
         if len(node.get("fields", ())) != 1:
             return False
         written = typname(self.datum(node["fields"][0].get("varno", 0))[1])
@@ -245,7 +246,7 @@ class Memory:
         self.put(number, value)
 
     def admit(self, node: Node, value: Value) -> None:
-        """Whether a variable accepts a value (exec_assign_value)."""
+        """Return whether a variable accepts a value (exec_assign_value)."""
         if node.get("notnull"):
             if value is None:
                 words = f'null value cannot be assigned to variable "{node["refname"]}" declared NOT NULL'

@@ -36,7 +36,7 @@ def publications_of(catalog: Catalog, relation: Relation) -> list[Publication]:
 
 
 def publishes(catalog: Catalog, publication: Publication, relation: Relation) -> bool:
-    """Whether a publication is one of ``publications_of`` a table."""
+    """Return whether a publication is one of ``publications_of`` a table."""
     return publication.all_tables or any(
         (publication.oid, oid) in catalog.members
         or (publication.oid, catalog.relations[oid].namespace) in catalog.schema_members
@@ -100,7 +100,8 @@ def route(catalog: Catalog, publication: Publication, relation: Relation) -> Arr
 
 
 def how_named(catalog: Catalog, publication: int, relation: Relation) -> How | None:
-    """Whether a publication names a relation itself or its schema; the schema goes first, as it voids filters."""
+    """Return whether a publication names a relation itself or its schema; the schema goes first, as it voids
+    filters."""
     if (publication, relation.namespace) in catalog.schema_members:
         return "schema"
     return "table" if (publication, relation.oid) in catalog.members else None

@@ -203,7 +203,7 @@ def lists_differ(
     lists: Sequence[tuple[int, ...] | None],
     sets: Sequence[tuple[int, tuple[int, ...]]],
 ) -> bool:
-    """Whether the column lists of publications conflict; ``sets`` are the columns that the lists select.
+    """Return whether the column lists of publications conflict; ``sets`` are the columns that the lists select.
 
     15 treats a list as no list if it names as many columns as the table ever had: with a dropped or generated column,
     a list of all others conflicts with no list.

@@ -26,12 +26,13 @@ class Platform:
         return self._publication_pattern.fullmatch(name) is not None
 
     def has_table(self, schema: str, name: str) -> bool:
-        """Whether a table is the platform's: by its qualified name, or in any schema by a pattern without one."""
+        """Return whether a table is the platform's: by its qualified name, or in any schema by a pattern without
+        one."""
         pattern = self._table_pattern
         return pattern.fullmatch(f"{schema}.{name}") is not None or pattern.fullmatch(name) is not None
 
     def has_schema(self, name: str) -> bool:
-        """Whether all tables of a schema are the platform's, and so the schema too."""
+        """Return whether all tables of a schema are the platform's, and so the schema too."""
         return f"{name}.*" in self._tables
 
     @cached_property

@@ -218,7 +218,7 @@ class Relations(Schemas):
     # What holds where a condition does.
 
     def certainly_none(self, text: str) -> bool:
-        """Whether a name as regclass takes it, which means no relation, certainly means none."""
+        """Return whether a name as regclass takes it, which means no relation, certainly means none."""
         parts = _name_parts(text)
         if not parts or parts[-1].startswith("pg_"):
             return False

@@ -152,7 +152,7 @@ class Visibility(Rights):
             self.rests_on(*publications)
 
     def is_closed(self, kind: str, namespace: int, name: str) -> bool:
-        """Whether a missing name is certainly missing: the unit is complete, or it dropped the name itself.
+        """Return whether a missing name is certainly missing: the unit is complete, or it dropped the name itself.
 
         The objects of an extension are unknown: if there is one, a table or schema may belong to it.
         """
@@ -167,11 +167,12 @@ class Visibility(Rights):
         return self.complete and not self._of_platform(kind, namespace, name)
 
     def _makes_roles(self) -> bool:
-        """Whether the unit says which roles there are: they are the cluster's, and no dump of a database has them."""
+        """Return whether the unit says which roles there are: they are the cluster's, and no dump of a database has
+        them."""
         return any(row.seen and oid >= FIRST_NORMAL_OID for oid, row in self.catalog.roles.items())
 
     def _of_platform(self, kind: str, namespace: int, name: str) -> bool:
-        """Whether the platform creates the missing object."""
+        """Return whether the platform creates the missing object."""
         platform = self.platform
         if platform is None:
             return False

@@ -417,7 +417,7 @@ _PSEUDO_TARGETS = {
 
 
 def depends_on_build(collation: str) -> bool:
-    """Whether initdb may have created a collation of that name on some builds or machines."""
+    """Return whether initdb may have created a collation of that name on some builds or machines."""
     return bool(_LOCALE.fullmatch(collation) or _LOCALE_ALIASES.fullmatch(collation.partition(".")[0]))
 
 

@@ -166,7 +166,7 @@ def _applied(judged: _Judged, site: Site, proposal: Proposal) -> _Judged | None:
 
 
 def _alone(site: Site) -> bool:
-    """Whether a node is the whole filter, or commas stand around it."""
+    """Return whether a node is the whole filter, or commas stand around it."""
     return site.parent is None or site.parent.kind in ("CoalesceExpr", "MinMaxExpr", "A_ArrayExpr")
 
 

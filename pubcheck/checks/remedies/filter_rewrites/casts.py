@@ -84,7 +84,7 @@ def _compared_as_text(w: RewriteContext, site: Site) -> Iterator[Proposal]:
 
 
 def _plain_value(own: int, text: str) -> bool:
-    """Whether a text is a value as the server would write it, so that comparing values is comparing texts."""
+    """Return whether a text is a value as the server would write it, so that comparing values is comparing texts."""
     if own in _INTEGERS:
         return re.fullmatch(r"0|-?[1-9]\d{0,17}", text) is not None
     if own == UUID:

@@ -80,7 +80,7 @@ class Text:
         return extent
 
     def enclosed(self, node: Node) -> bool:
-        """Whether parentheses stand around a node."""
+        """Return whether parentheses stand around a node."""
         start, end = self.extent(node)
         before = next((token for _, stop, token in reversed(self._tokens) if stop <= start), b"(")
         after = next((token for begin, _, token in self._tokens if begin >= end), b")")

@@ -75,7 +75,7 @@ def _of_column(w: RewriteContext, site: Site, expr: Expr) -> Iterator[Proposal]:
 
 
 def _takes_columns(w: RewriteContext) -> bool:
-    """Whether columns can be added to the table itself."""
+    """Return whether columns can be added to the table itself."""
     relation = w.state.relation
     return relation.seen and not relation.partition and not relation.of_type
 
@@ -98,7 +98,7 @@ def _is_in(inner: Site, outer: Site) -> bool:
 
 
 def _by_equality(site: Site) -> bool:
-    """Whether a column is only compared for equality, where its labels are as good as itself."""
+    """Return whether a column is only compared for equality, where its labels are as good as itself."""
     parent = site.parent
     while parent is not None and parent.kind == "TypeCast":
         parent = parent.parent
@@ -110,7 +110,8 @@ def _by_equality(site: Site) -> bool:
 
 
 def _immutable(w: RewriteContext, expr: Expr) -> bool:
-    """Whether the server takes an expression for a generated column: immutable, of this row's plain columns only."""
+    """Return whether the server takes an expression for a generated column: immutable, of this row's plain columns
+    only."""
     cache = w.state.cache
     columns = {column.number: column for column in w.state.relation.columns}
     reads = False

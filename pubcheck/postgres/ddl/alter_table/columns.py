@@ -71,7 +71,7 @@ def add_column(session: Session, relation: int, command: Node, recurse: bool) ->
 
 
 def _may_fail(default: Node) -> bool:
-    """Whether a default is more than a literal, a literal with its type or a call without arguments."""
+    """Return whether a default is more than a literal, a literal with its type or a call without arguments."""
     inner = default["TypeCast"]["arg"] if "TypeCast" in default else default
     return not is_simple(default) or "TypeCast" in inner
 

@@ -23,7 +23,8 @@ def check_text(session: Session, node: Node) -> None:
 
 
 def is_removed(session: Session, kind: str, publication: Publication, member: int) -> bool:
-    """Whether the unit itself removed a table or schema, so that it is not a member of a publication made elsewhere."""
+    """Return whether the unit itself removed a table or schema, so that it is not a member of a publication made
+    elsewhere."""
     gone = session.catalog.gone
     return (kind, publication.oid, member) in gone or (kind, publication.oid, 0) in gone
 

@@ -169,7 +169,7 @@ def alter_tables(session: Session, publication: Publication, objects: Publicatio
 
 
 def _stays(session: Session, old: PublicationRel, members: list[Member], publication: str) -> bool:
-    """Whether SET leaves a member as it is: the same table, filter and columns among the new ones."""
+    """Return whether SET leaves a member as it is: the same table, filter and columns among the new ones."""
     for member in members:
         columns = _columns_for_set(session, member, publication)
         if (
@@ -205,7 +205,7 @@ def _columns_for_set(session: Session, member: Member, publication: str) -> set[
 
 
 def same_filter(old: Filter | None, new: Filter | None) -> bool:
-    """Whether two filters are written alike except for their places in the text."""
+    """Return whether two filters are written alike except for their places in the text."""
     if old is None or new is None:
         return old is new
     return bool(without_locations(old.tree) == without_locations(new.tree))

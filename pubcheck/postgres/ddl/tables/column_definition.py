@@ -98,7 +98,8 @@ def define_column(
 
 
 def _just_not_null(stated: Node) -> bool:
-    """Whether a constraint says NOT NULL and no more: with those that say nothing, most columns of most schemas."""
+    """Return whether a constraint says NOT NULL and no more: with those that say nothing, most columns of most
+    schemas."""
     constraint = stated["Constraint"]
     return (
         constraint["contype"] == "CONSTR_NOTNULL" and "conname" not in constraint and "is_no_inherit" not in constraint

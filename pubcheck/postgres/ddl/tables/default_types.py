@@ -56,7 +56,7 @@ def default_type(session: Session, expression: Node, column: int) -> int:
 
 
 def is_simple(expression: Node) -> bool:
-    """Whether a default is a literal, CURRENT_TIMESTAMP and its like or a call without arguments, cast or not.
+    """Return whether a default is a literal, CURRENT_TIMESTAMP and its like or a call without arguments, cast or not.
 
     Most defaults are, and they use no sequence.
     """
@@ -86,7 +86,7 @@ _LITERALS = {
 
 
 def suits(session: Session, column_type: int, expression_type: int, expression: Node, *, simple: bool) -> bool:
-    """Whether a column of type ``column_type`` can clearly have a default of type ``expression_type``, or
+    """Return whether a column of type ``column_type`` can clearly have a default of type ``expression_type``, or
     nothing will be reported: for a call without arguments, unless everything that exists is known.
     ``simple`` is the answer of ``is_simple`` for it.
 

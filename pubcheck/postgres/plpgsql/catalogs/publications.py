@@ -58,7 +58,7 @@ def _publication_row(session: Session, row: Publication) -> Row:
 
 
 def _listed(session: Session, publication: Publication, row: Relation) -> bool:
-    """Whether pg_publication_tables shows a relation under its own name (pg_get_publication_tables)."""
+    """Return whether pg_publication_tables shows a relation under its own name (pg_get_publication_tables)."""
     if not is_publishable(row) or (row.kind == "p" and not publication.via_root):
         return False
     target = route(session.catalog, publication, row)
@@ -99,7 +99,7 @@ def pg_publication_tables(session: Session, conditions: Conditions) -> Scan:
 
 
 def _grows(session: Session, publication: Publication) -> bool:
-    """Whether more may be published than is named: partitions and children of its members."""
+    """Return whether more may be published than is named: partitions and children of its members."""
     catalog = session.catalog
     members = (catalog.publication_rels[oid].relation for oid in catalog.members_of.get(publication.oid))
     return any(catalog.children.has(oid) or catalog.relations[oid].kind == "p" for oid in members)

@@ -29,12 +29,12 @@ Reader = Callable[[Session, Conditions], Scan]
 
 
 def all_relations_known(session: Session) -> bool:
-    """Whether a relation that is not in the catalog certainly does not exist, whatever its name."""
+    """Return whether a relation that is not in the catalog certainly does not exist, whatever its name."""
     return session.complete and not session.blind and "extension relations" not in session.catalog.settings
 
 
 def all_members_known(session: Session, rows: Iterable[Publication | Relation | Type]) -> bool:
-    """Whether the members, columns, constraints and labels of these objects are all known."""
+    """Return whether the members, columns, constraints and labels of these objects are all known."""
     return not session.blind and all(row.seen for row in rows)
 
 
@@ -63,7 +63,7 @@ def schemas_named(session: Session, names: tuple[Value, ...] | None) -> SchemaMa
 
 
 def closed_name(session: Session, kind: str, namespace: int, name: str) -> bool:
-    """Whether a name that is not in the catalog certainly refers to nothing."""
+    """Return whether a name that is not in the catalog certainly refers to nothing."""
     if name.startswith("pg_"):
         return False
     return session.is_closed(kind, namespace, name)
