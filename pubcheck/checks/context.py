@@ -1,4 +1,4 @@
-"""What the rules about the time after CREATE PUBLICATION look at, and what they find."""
+"""The input of the rules that check a unit's final state, and the findings that they yield."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 
 class RuleFinding(Struct, frozen=True, kw_only=True):
-    """A diagnostic before it has its statement. ``rule`` is its code, ``place`` what is to be changed.
+    """A diagnostic before it is attached to its statement.
 
-    ``related`` is the other side, each place with what is to be said of it. ``severity`` is the page's where None.
-    ``also`` are the relations of which the same is said as of ``object``. ``assumptions`` are what the rule assumes
-    besides what it names.
+    ``rule`` is its code and ``place`` the text to change. ``related`` are further places, each with its label.
+    ``severity`` overrides that of the rule's page. ``also`` are relations to which the finding applies as it does to
+    ``object``. ``assumptions`` are those of the rule itself.
     """
 
     rule: str
@@ -77,16 +77,17 @@ class Placed(Protocol):
 _Row = TypeVar("_Row", bound=Placed)
 
 NOT_ELSEWHERE = "nothing outside these files creates it"
-"""What a finding rests on that says that something is not created."""
+"""The assumption of a finding that says that something is not created."""
 ONE_SUBSCRIPTION = "one subscription takes these publications together"
-"""What is assumed where the unit has no subscription that does."""
+"""The assumption of a finding about several publications if the unit has no subscription to them."""
 
 MENTIONED = 3
-"""How many names a sentence lists before it counts the rest."""
+"""The number of names that a sentence lists before it counts the rest."""
 COMPARED = 100
-"""With how many others of one table a publication is compared, where none is known to be subscribed to with it."""
+"""The number of other publications that a publication of a table is compared with if no subscription to both is
+known."""
 RELATED = 5
-"""How many further places a finding points at."""
+"""The number of further places that a finding points at."""
 
 
 class RuleContext:
@@ -101,9 +102,9 @@ class RuleContext:
         self.history = history
         self._refused, self._sources = refused, sources
         self.at: Placed | None = None
-        """What a rule is looking at."""
+        """The row that the running rule has reached."""
         self.left_out: set[int] = set()
-        """What a rule failed at and is not to look at again, by identity."""
+        """The rows, by identity, at which the running rule failed and which it skips when it runs again."""
 
     def visit(self, rows: Iterable[_Row]) -> Iterator[_Row]:
         """Rows that a rule looks at one by one, so that it is known at which one it fails."""
@@ -115,7 +116,7 @@ class RuleContext:
         self.at = before
 
     def visited(self) -> Placed | None:
-        """What a rule is looking at, or failed at."""
+        """Return the row that the running rule has reached, or failed at."""
         return self.at
 
     @cached_property
@@ -137,13 +138,13 @@ class RuleContext:
         return not has_unknown_order(self._sources[place.source])
 
     def name(self, relation: Relation) -> str:
-        """As people write it: without the schema where that is public."""
+        """Return a relation's name without the schema public."""
         if relation.namespace == PUBLIC:
             return relation.name
         return f"{self.catalog.namespaces[relation.namespace].name}.{relation.name}"
 
     def qualified(self, relations: Iterable[Relation]) -> tuple[str, ...]:
-        """With their schemas, each once."""
+        """Return the qualified names of relations, each once."""
         return tuple(dict.fromkeys(map(self.session.qualified, relations)))
 
     @cached_property
@@ -205,7 +206,7 @@ class RuleContext:
         return any(publication in self._subscriptions_of for publication in publications)
 
     def place_of(self, publication: Publication) -> Place | None:
-        """Where a publication is made, or else named first."""
+        """Return where a publication is created, or else where it is first named."""
         if publication.place is not None:
             return publication.place
         catalog = self.catalog

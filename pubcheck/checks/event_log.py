@@ -1,4 +1,4 @@
-"""What the statements of a unit did that leaves no trace in the final state, as the chain rules ask for it."""
+"""Past changes that the final state does not show, for the rules about a unit's history."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from pubcheck.postgres.session import Session
 
 
 class Narrowed(Struct, frozen=True, gc=False):
-    """What a membership had when it began: a row filter, a column list."""
+    """Whether a membership had a row filter and a column list when it began."""
 
     filter: bool
     columns: bool
@@ -42,7 +42,7 @@ class FormerPublication(Struct, gc=False):
     successor: Publication | None = None
     since: Place | None = None
     options: frozenset[str] = frozenset()
-    """The options that the new one's CREATE sets in so many words."""
+    """The options that the new publication's CREATE sets explicitly."""
 
 
 class FormerSchema(Struct, frozen=True, gc=False):
@@ -64,9 +64,9 @@ class Events:
         """Every membership that a publication made again ever had, by publication and relation."""
         self.schemas: dict[str, FormerSchema] = {}
         self.references: dict[int, Place] = {}
-        """Where foreign keys were added, by constraint, once there was a publication."""
+        """The places where foreign keys were added after the first publication, by constraint."""
         self.unidentified: dict[int, Place] = {}
-        """Where the index that REPLICA IDENTITY names was dropped, by relation."""
+        """The places where the index of a replica identity was dropped, by relation."""
         self.namespaces: dict[int, Namespace] = {}
         """The schemas that the current statement dropped."""
         # Of the current statement: the publications it dropped, and the members that it ended, by publication.
@@ -142,7 +142,7 @@ class Events:
         self.schemas[former.name] = FormerSchema(former, had, self._named(former.name), "renamed")
 
     def _of_index(self, index: Index, former: Any) -> Place:
-        """Where a statement names an index that it drops, or else its table."""
+        """Return where a statement names an index that it drops, or else its table."""
         start = self.session.find_name(former.name) if isinstance(former, Relation) else None
         return self.session.place(self.session.mentions.get(index.table, 0) if start is None else start)
 

@@ -1,4 +1,4 @@
-"""What an assumed finding rests on: the first few things that were not seen, in words."""
+"""The assumptions of a finding: the first few unknowns that it depends on."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 _Row = Relation | Publication | Namespace | Role
 
 MOST = 3
-"""How many things a finding names."""
+"""The number of assumptions that a finding lists."""
 
 
 class Grounds:
-    """Says what the assumed findings of one major rest on."""
+    """Collects the assumptions of the findings of one major."""
 
     def __init__(self, session: Session, statements: Statements) -> None:
         self.session, self._statements = session, statements
@@ -52,14 +52,17 @@ class Grounds:
         *,
         general: bool = True,
     ) -> tuple[Assumption, ...]:
-        """Of the state of these relations and publications, what may have changed it, and what of a filter is
-        ``unknown``. ``general``: whether to look further where nothing of these is in doubt."""
+        """Return the unknowns that may have changed these relations and publications, and those of a filter
+        (``unknown``).
+
+        ``general``: if there are none, return the unknowns of the session.
+        """
         reasons = [*self._of_rows(relations), *self._of_rows(publications), *self._of_flags(flags)]
         reasons += [Reason(unknown)] if unknown else []
         return self._shown(reasons or (list(self._in_general()) if general else []))
 
     def of_finding(self, finding: RuleFinding) -> tuple[Assumption, ...]:
-        """Of what a rule about silent losses found."""
+        """Return the assumptions of a finding about the final state."""
         catalog = self.session.catalog
         relations = [self._relation(name) for name in (finding.object, *finding.also) if name is not None]
         publications = [
@@ -70,7 +73,7 @@ class Grounds:
         return (*finding.assumptions, *self.of(relations, publications, general=not finding.assumptions))[:MOST]
 
     def of_refusal(self, refusal: Refusal) -> tuple[Assumption, ...]:
-        """Of a write that is refused in the end."""
+        """Return the assumptions of a write that is refused in the final state."""
         catalog = self.session.catalog
         oids = [refusal.relation, *catalog.ancestors(refusal.relation)]
         entry = refusal.entry
@@ -112,7 +115,7 @@ class Grounds:
                 yield known[flag]
 
     def _in_general(self) -> Iterator[Reason]:
-        """What may be the reason where no object is: what was not followed."""
+        """Return the unknowns of the session: what was not followed."""
         return self._of_flags(("blind", "healed", "joined", "restless"))
 
     def _shown(self, reasons: Iterable[Reason]) -> tuple[Assumption, ...]:

@@ -19,14 +19,14 @@ from pubcheck.postgres.catalog.rows import Place
 from pubcheck.postgres.session.platform import Platform
 
 Missing = tuple[str, int, str]
-"""What is missing: its kind, the OID of its schema (0 without one) and its name."""
+"""A missing object: its kind, the OID of its schema (0 without one) and its name."""
 Suggestion = tuple[str, Place | None]
 """A name that may be meant, as a person writes it, and where it is created."""
 _Words = tuple[str, ...]
 _Candidate = TypeVar("_Candidate")
 
 MOST = 3
-"""How many names a finding offers. Where more are as near, the name is rather one of a series."""
+"""The number of names that a finding offers. A name with more similar ones probably belongs to a series."""
 
 _BETWEEN_WORDS = re.compile(r"[_\W]+|(?<=[a-z0-9])(?=[A-Z])")
 
@@ -104,10 +104,10 @@ def _words(name: str) -> _Words:
 
 
 def _near(missing: Mapping[Missing, str], known: Iterable[tuple[str, _Candidate]]) -> dict[Missing, list[_Candidate]]:
-    """For names that are missing, what is known under near names: those that read the same, then those with a slip.
+    """Return the existing objects for missing names: first those whose name reads the same, then those with one slip.
 
-    Two words that are one slip apart have a spelling in common when each may leave out a letter. By these the names
-    are found, instead of comparing each with each.
+    Two words that are one slip apart share a spelling if each may leave out a letter. The objects are found by these
+    spellings, so that not every pair of names is compared.
     """
     same_words: dict[str, list[Missing]] = {}
     index: dict[tuple[_Words, int, str], list[tuple[Missing, str]]] = {}

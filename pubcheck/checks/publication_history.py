@@ -1,6 +1,6 @@
-"""What later statements do to publications without being refused, noted statement by statement.
+"""Effects of later statements on publications, noted statement by statement.
 
-What it comes to is for the chain rules to say, over the final state.
+The rules about history decide over the final state which of these effects are losses.
 """
 
 from __future__ import annotations
@@ -62,7 +62,8 @@ class Added(Struct, frozen=True):
 
 
 class Renamed(Struct, frozen=True):
-    """What a published table, or a column of it (by number), was called before; ``name`` is as people write it."""
+    """The former name of a published table, or of one of its columns (by number). ``name`` is without the schema
+    public."""
 
     relation: int
     name: str
@@ -81,18 +82,18 @@ class Moved(Struct, frozen=True):
 
 
 class History:
-    """What the statements of a unit did, in one major, as far as it concerns publications."""
+    """The effects of a unit's statements on publications, in one major."""
 
     def __init__(self, session: Session) -> None:
         self.session = session
         self.only: set[int] = set()
         """Memberships named with ONLY."""
         self.columns_then: dict[int, tuple[Column, ...]] = {}
-        """What a table's columns were when it was published with a column list, by membership."""
+        """The columns of a table when it was published with a column list, by membership."""
         self.detached: dict[int, int] = {}
         """The parent of which a member that was a partition was detached last."""
         self.inherited: dict[int, Place] = {}
-        """Where a table became a child, for those that an ALTER made one."""
+        """The places where ALTER TABLE made a table a child of another one."""
         self.ended_memberships: list[EndedMembership] = []
         self.blind_sets: dict[int, Place] = {}
         """The last SET of each publication that the unit does not make."""
@@ -102,7 +103,7 @@ class History:
         """Memberships that DROP TABLE ended, by publication and relation."""
         self.schemas_taken: list[tuple[PublicationNamespace, Place]] = []
         self.former_names: dict[tuple[str, str], FormerName] = {}
-        """By schema and name: a schema too may be dropped and made again."""
+        """The former names of tables, by schema and name. A schema may be dropped and recreated as well."""
         self.added: list[Added] = []
         self.moved: list[Moved] = []
         self.renamed: dict[tuple[int, int], Renamed] = {}
@@ -111,11 +112,12 @@ class History:
         self.publication_events: list[PublicationEvent] = []
         self.gone_publications: dict[str, Place] = {}
         self._dropped_in: dict[str, object] = {}
-        """The transaction in which a publication lost its name: nobody else ever misses what it makes again."""
+        """The transaction in which a publication lost its name. If the same transaction recreates it, no other
+        session misses it."""
 
     @property
     def is_relevant(self) -> bool:
-        """Whether statements may matter."""
+        """Whether statements may affect a publication or subscription."""
         return bool(self.session.catalog.publications or self.session.catalog.subscriptions)
 
     def follow(self, name: str, node: Node, changes: Changes) -> None:

@@ -94,7 +94,7 @@ class RefusedDmlCollector:
             self.record(self.describe(statement, stop))
 
     def stop(self, name: str, node: Node, enclosing_block: str = "") -> DmlRefusal | None:
-        """Why the current statement is refused (``literal.stopped``); the catalog stays as it is."""
+        """Return why the current statement is refused (``written_dml.stopped``); the catalog stays unchanged."""
         journal = self._session.catalog.journal
         mark = journal.mark()
         try:
@@ -125,7 +125,7 @@ class RefusedDmlCollector:
         return error
 
     def describe(self, statement: StatementText, stop: DmlRefusal) -> RefusedDml:
-        """What is to be said of a refused statement, as things stand."""
+        """Return a refused statement with its diagnostic, for the current state."""
         catalog, refusal = self._session.catalog, stop.refusal
         relation = catalog.relations[refusal.relation]
         key = refusal.relation, refusal.operation, self._refused.since(refusal.relation, refusal.operation)
@@ -144,7 +144,7 @@ class RefusedDmlCollector:
         return RefusedDml(key, diagnostic, self._refused.clock)
 
     def record(self, met: RefusedDml) -> None:
-        """Keep what is to be said of a refused statement."""
+        """Keep a refused statement with its diagnostic."""
         diagnostic = met.diagnostic
         assert diagnostic.server is not None
         stretches = self._stretches.setdefault(met.key, {})

@@ -35,7 +35,7 @@ MODULES = (
 
 
 def run_final_state_rules(context: RuleContext, codes: frozenset[str], faults: Faults) -> Iterator[RuleFinding]:
-    """What the rules of these codes find, rule by rule."""
+    """Yield the findings of the rules with these codes, rule by rule."""
     for code, check in sorted(CHECKS.items()):
         if code in codes:
             yield from _run(check, context, faults)
@@ -46,7 +46,7 @@ _ATTEMPTS = 20
 
 
 def _run(check: Check, context: RuleContext, faults: Faults) -> list[RuleFinding]:
-    """What a rule finds. Where it fails at a publication or a member of one, it runs again without that."""
+    """Return the findings of a rule. If it fails at a publication or a member, it runs again without that row."""
     findings: list[RuleFinding] = []
     context.left_out.clear()
     while len(context.left_out) < _ATTEMPTS:

@@ -1,7 +1,7 @@
-"""Whether a script is written for another database than PostgreSQL: by what only that one has.
+"""Recognise scripts for other databases by syntax that only those have.
 
-Marks alone decide nothing, for a comment or a text may hold them: they count where the grammar refuses a good part of
-the statements (see ``linter``).
+A match proves nothing alone, because a comment or a string may contain it. It counts if the grammar refuses a good part
+of the statements (see ``other_dialects``).
 """
 
 from __future__ import annotations

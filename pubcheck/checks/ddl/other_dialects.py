@@ -1,4 +1,4 @@
-"""Whether a script with refused statements is written for another database: its marks, and how much is refused."""
+"""Recognise scripts that are written for another database: by its syntax, and by the share of refused statements."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from pubcheck.source import Source
 _TRIED = 60
 """Statements that are tried to see how many of them the grammar refuses."""
 _SHARE = 4
-"""One refused in so many is enough, with marks of another database; without, all but one in so many."""
+"""If a script has the syntax of another database, one refused statement in four is enough. If it has none, three in
+four must be refused."""
 _FEW = 4
 """Statements that must be refused where there are no marks."""
 

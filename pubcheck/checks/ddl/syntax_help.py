@@ -1,4 +1,4 @@
-"""What to do about statements that the grammar refuses."""
+"""Help for statements that the grammar refuses."""
 
 from __future__ import annotations
 
@@ -145,10 +145,10 @@ _OPTION_SYNTAX = (
 
 
 def syntax_help(sql: str) -> str | None:
-    """What to do about CREATE or ALTER PUBLICATION that PostgreSQL's grammar refuses; None where that is not known.
+    """Return help for CREATE or ALTER PUBLICATION that PostgreSQL's grammar refuses, or None.
 
-    ``sql`` is the text of the one statement. Looked at are its tokens outside of parentheses, and its options. Of other
-    statements only ALTER TABLE ... REPLICA IDENTITY is known.
+    ``sql`` is the text of one statement. Its options and its tokens outside parentheses decide. The only other
+    statement with help is ALTER TABLE ... REPLICA IDENTITY.
     """
     first = re.match(r"\s*(alter\s+table)\b|\s*\w+\s+(?:on\s+publication|subscription)\b", sql, re.IGNORECASE)
     if first is not None:

@@ -16,10 +16,8 @@ _ACTIONS = {"c": "CASCADE", "n": "SET NULL", "d": "SET DEFAULT"}
 
 
 class _Reach(Struct, frozen=True):
-    """One way in which a statement on a referenced table fails: through which foreign key, at which table, since when.
-
-    ``by`` is the statement, "delete" or "update".
-    """
+    """One reason for which a statement on a referenced table fails: the foreign key, the table that refuses the
+    write, and the place since which it does. ``by`` is the statement, "delete" or "update"."""
 
     by: Write
     key: Constraint
@@ -61,7 +59,7 @@ def cascades(context: RuleContext) -> Iterator[RuleFinding]:
 
 
 def _direct(context: RuleContext, key: Constraint) -> Iterator[_Reach]:
-    """What the actions of one foreign key run into at the table that has it, or at its partitions."""
+    """Yield the refusals that the actions of one foreign key meet in the referencing table or its partitions."""
     catalog = context.catalog
     child = catalog.relations[key.relation]
     actions: tuple[tuple[Write, str], ...] = (("delete", key.on_delete), ("update", key.on_update))
@@ -106,7 +104,7 @@ def _further(table: int, above: dict[int, list[int]]) -> list[int]:
 
 
 _FURTHER = 100
-"""How many tables further up are looked for: each table with a finding has its own."""
+"""The number of referenced tables further up that are searched. Each table with a finding has its own."""
 
 
 def _finding(context: RuleContext, relation: Relation, reaches: list[_Reach], further: list[Relation]) -> RuleFinding:

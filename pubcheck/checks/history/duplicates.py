@@ -9,7 +9,7 @@ from pubcheck.postgres.session import Session
 
 
 def earlier_definition(session: Session, error: ServerError) -> tuple[Place, str] | None:
-    """Of a refusal because something is there already: the place where it came to be, and what is to be said of it."""
+    """Return the place of the existing object that a statement creates again, and the label of that place."""
     catalog = session.catalog
     publication = catalog.publication_names.get(error.publication or "")
     if publication is None:

@@ -97,7 +97,8 @@ _JOIN_TABLE = "it is Prisma's table of an implicit many-to-many relation, which 
 
 
 def maker(relation: Relation) -> str | None:
-    """Of a table without a key, whose it is by its name and columns, and when its rows are written again."""
+    """Return the tool that owns a table without a key, by the table's name and columns, and when it writes the rows
+    again."""
     names = {column.name.lower() for column in relation.live()}
     for tool in sorted(TOOLS, key=lambda tool: -len(tool.columns)):
         if relation.name.lower() == tool.table.lower() and names.issuperset(tool.columns):

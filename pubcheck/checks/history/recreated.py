@@ -16,7 +16,7 @@ _OPERATIONS = ("insert", "update", "delete", "truncate")
 
 @finds("PUB710")
 def recreated(context: RuleContext) -> Iterator[RuleFinding]:
-    """What a publication had and the next one of its name has not: members, filters and lists, options."""
+    """Report a recreated publication that lacks members, filters, lists or options of the former one."""
     catalog = context.catalog
     unsent: dict[int, list[Relation]] = {}
     for former in context.visit(context.history.events.former):

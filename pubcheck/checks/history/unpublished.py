@@ -1,6 +1,6 @@
-"""What a unit's history comes to: members and columns that are no longer sent, rows that never were.
+"""Members and columns that are no longer published, and rows that never were.
 
-Reported is what still holds in the final state. So what is rolled back, or fixed by a later statement, is not.
+Only losses that last to the final state are reported: not those that are rolled back or that a later statement fixes.
 """
 
 from __future__ import annotations

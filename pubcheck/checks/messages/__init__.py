@@ -26,7 +26,7 @@ MESSAGES: Messages = {
     **published_table_ddl.MESSAGES,
     **subscriptions.MESSAGES,
 }
-"""By the code of a rule and the key of an error."""
+"""The templates by the code of a rule and the key of an error."""
 
 
 def _by_key() -> Mapping[str, Mapping[str, tuple[MessageTemplate, ...]]]:
@@ -38,4 +38,4 @@ def _by_key() -> Mapping[str, Mapping[str, tuple[MessageTemplate, ...]]]:
 
 
 BY_KEY = _by_key()
-"""By the key of an error, the rules that report it, by their codes, with their templates."""
+"""The templates by the key of an error and the code of the rule that reports it."""

@@ -1,6 +1,6 @@
-"""What refusals say to people: the server's answer in plain words, and an action.
+"""Headline and help for the server's errors.
 
-Every report shows the server's message too, so a headline repeats it only if it is plain enough.
+Every report shows the server's message too. A headline repeats it only if it is plain enough.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ _KINDS = {
     "no-publication": ("publication", "publication"),
     "no-collation": ("collation", "name"),
 }
-"""By the key of an error, the kind of the missing object and the argument with its name."""
+"""The kind of the missing object, and the argument with its name, by the key of an error."""
 _UNSEEN_HELP = (
     "if it is made elsewhere, lint the files that make it together with these, or name it in the configuration where a "
     "platform makes it; with --complete, which says that they are the whole database, this is an error"
@@ -80,9 +80,9 @@ _UNSEEN_HELP = (
 
 
 def explain_unseen(errors: Sequence[ServerError]) -> tuple[str, str | None]:
-    """Return headline and help for names that the unit neither creates nor drops, so that they may exist all the same.
+    """Return headline and help for names that the unit neither creates nor drops, so that they may exist.
 
-    ``errors``: the server's errors for the names of one statement, in the order of the text.
+    ``errors`` are the server's errors for the names of one statement, in the order of the text.
     """
     headline = missing_name(errors[0]) + " is not created in these files"
     further = errors[1:]

@@ -98,7 +98,7 @@ def _within(evidence: Evidence) -> str:
 
 
 def _reason(evidence: Evidence) -> str:
-    """What of the culprit is not immutable or not built in, by its name in the catalog."""
+    """Return what makes the culprit not immutable or not built in, by its name in the catalog."""
     refusal, p = evidence.refusal, evidence.state
     culprit, cache = refusal.culprit, p.cache
     match rule_of(refusal.error).code:
@@ -138,7 +138,7 @@ def _of_time_zone(p: ParseState, oid: int) -> bool:
 
 
 def _call(p: ParseState, expr: Expr) -> str:
-    """How a function came to be called."""
+    """Return the words for the call of a function: by name, by an operator or by a cast."""
     if expr.node != "FuncExpr":
         operator = p.cache.operator(expr.operators[0])
         sides = [p.type_name(argument.type) for argument in expr.args[:2]]
@@ -223,7 +223,7 @@ _ADVICE = {
 
 
 def _advice(evidence: Evidence) -> str:
-    """What to do where no other way of writing the filter is known."""
+    """Return the advice for a filter for which no rewriting is known."""
     refusal = evidence.refusal
     culprit = refusal.culprit
     code = rule_of(refusal.error).code

@@ -8,10 +8,10 @@ from msgspec import Struct
 
 
 class MessageTemplate(Struct, frozen=True):
-    """What to report about one kind of error.
+    """The text for one kind of error.
 
     ``headline`` and ``help`` are filled with the arguments of the error and the fields of `refusals.explain`;
-    ``{name:sql}`` writes a name as SQL needs it. ``where``: the template is only for errors whose arguments have one
+    ``{name:sql}`` quotes a name where SQL needs it. ``where`` restricts the template to errors whose arguments have one
     of these values.
     """
 
@@ -21,7 +21,7 @@ class MessageTemplate(Struct, frozen=True):
 
 
 Messages = Mapping[str, Mapping[str, MessageTemplate | tuple[MessageTemplate, ...]]]
-"""By the code of a rule and the key of an error, its template, or several of which the first that fits is used."""
+"""The template by the code of a rule and the key of an error; of several, the first that fits is used."""
 
 UNEXPLAINED = MessageTemplate("PostgreSQL refuses this statement: {message}")
-"""For errors whose message is plain enough."""
+"""The template for errors whose own message is plain enough."""

@@ -16,13 +16,13 @@ _VERB = {"update": "UPDATE of", "delete": "DELETE from"}
 
 
 def headline(catalog: Catalog, refusal: Refusal) -> str:
-    """Which statement will fail, and why, in one sentence."""
+    """Return one sentence: the statement that will fail, and why."""
     name = catalog.relations[refusal.relation].name
     return f"{_VERB[refusal.operation]} {name} will fail: {reason(catalog, refusal)}"
 
 
 def reason(catalog: Catalog, refusal: Refusal) -> str:
-    """Why a write is refused."""
+    """Return why a write is refused."""
     publication = catalog.publications[refusal.publication].name
     if refusal.rule in ("PUB301", "PUB304"):
         return (
@@ -45,7 +45,7 @@ def reason(catalog: Catalog, refusal: Refusal) -> str:
 
 
 def help_text(session: Session, refusal: Refusal, remedies: Sequence[Remedy]) -> str:
-    """What to do: a line that says what is wanted, and a line for each way there, the best first."""
+    """Return the help: one line with the goal, then one line for each remedy, the best first."""
     catalog = session.catalog
     relation = catalog.relations[refusal.relation]
     column = identifier(refusal.column)
@@ -84,8 +84,8 @@ def help_text(session: Session, refusal: Refusal, remedies: Sequence[Remedy]) ->
 
 
 def _remaining(refusal: Refusal, remedy: Remedy) -> str:
-    """What a way leaves: one for this cause ends no other."""
-    ended = {"table": refusal.total, "publication": refusal.is_own, "cause": 1}[remedy.ends]
+    """Return the note that a remedy for this cause leaves the other causes."""
+    ended = {"table": refusal.total, "publication": refusal.of_publication, "cause": 1}[remedy.ends]
     remaining = refusal.total - ended
     if not remaining:
         return ""

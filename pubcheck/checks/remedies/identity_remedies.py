@@ -16,7 +16,7 @@ from pubcheck.postgres.identifiers import identifier
 
 
 class IdentityRemedies:
-    """What an identity of one table must hold, what it may hold, and what there is to make one of."""
+    """The requirements on a table's replica identity, and the indexes and columns that can meet them."""
 
     def __init__(self, table: PublishedTable, keys: Keys) -> None:
         self.table, self.keys = table, keys

@@ -1,4 +1,4 @@
-"""Remedies for a refused write that change the publication at fault; they end none of the causes of other ones."""
+"""Remedies that change the publication which causes the refusal. They do not end the causes of other publications."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Written = Callable[[PublicationRel], "str | None"]
 
 
 class PublicationRemedies:
-    """One cause: what the publication at fault may do."""
+    """The changes of one publication that end one cause."""
 
     def __init__(self, table: PublishedTable, refusal: Refusal, written: Written) -> None:
         self.table, self.check, self.written = table, refusal.cause.check, written

@@ -20,5 +20,7 @@ class Remedy(Struct, frozen=True):
 
 
 Keys = dict[tuple[int, tuple[str, ...]], bool]
-"""By the index of a primary key and the names of columns: whether the key can be made of these. Partitions ask the same
-of their root, one after the other, so it is kept; true of one state of the catalog."""
+"""Whether a primary key can consist of these columns, by the key's index and the columns' names.
+
+All partitions ask this of their root, so the answer is kept. It holds for one state of the catalog.
+"""

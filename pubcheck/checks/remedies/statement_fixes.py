@@ -1,7 +1,7 @@
-"""Statements that are refused, written so that they are not: edits of their text, where it is clear what is meant.
+"""Rewrite refused statements so that the server accepts them, if it is clear what is meant.
 
-A mending is safe where the refused statement can mean one thing only and becomes just that; a guess at a misspelt name,
-or whatever makes it do something that nobody wrote, is not.
+A fix is safe if the refused statement can only mean one thing and the fix says exactly that. A guess at a misspelt name
+is not safe, nor is a fix with an effect that nobody wrote.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class _Token(Struct, frozen=True):
 
 
 class _Item(Struct, frozen=True):
-    """What is between two commas; ``before`` is where the comma before it is, or its own start."""
+    """The tokens between two commas. ``before`` is the offset of the comma before them, or their own start."""
 
     before: int
     tokens: tuple[_Token, ...]
@@ -89,7 +89,7 @@ class _Refused:
         return len(self.tokens) - 1
 
     def items(self, first: int, last: int) -> list[_Item]:
-        """What is between the commas from the token of one number up to that of another."""
+        """Return the items between commas, from the token number ``first`` up to ``last``."""
         items: list[_Item] = []
         part: list[_Token] = []
         before, depth = self.tokens[first].start if first < len(self.tokens) else 0, 0
@@ -124,14 +124,14 @@ class _Refused:
         return []
 
     def option(self) -> tuple[str, tuple[_Token, ...]] | None:
-        """The name and the value of the option at fault."""
+        """Return the name and the value of the refused option."""
         for item in self.options():
             if item.start <= self.culprit < item.end:
                 return item.tokens[0].name, item.tokens[2:]
         return None
 
     def name_at_fault(self) -> list[_Token]:
-        """The parts of the (qualified) name at fault."""
+        """Return the parts of the refused (qualified) name."""
         end = name_end(self.text, self.culprit)
         return [token for token in self.tokens if self.culprit <= token.start < end and token.kind == "name"]
 
@@ -158,7 +158,7 @@ def _duplicate_column(refused: _Refused) -> StatementFix | None:
 
 
 def _without_column(title: str, *, safe: bool) -> Callable[[_Refused], StatementFix | None]:
-    """The list without the column at fault, where another is left."""
+    """Leave the refused column out of the list if another column is left."""
 
     def mend(refused: _Refused) -> StatementFix | None:
         items = refused.group_around(refused.culprit)
@@ -349,7 +349,7 @@ def _unknown_filter_column(refused: _Refused) -> StatementFix | None:
 
 
 def _other_column(refused: _Refused, listed: AbstractSet[str]) -> StatementFix | None:
-    """The column that the name at fault may be meant to be, none of those that are taken."""
+    """Replace the unknown column by a similar one that is not in the list yet."""
     parts = refused.name_at_fault()
     row = _relation(refused, (refused.error.relation or "").split(".", 1)) if refused.error.relation else None
     if not parts or row is None or not row.seen or refused.error.sqlstate != "42703":
@@ -448,11 +448,11 @@ STATEMENT_FIXES: Mapping[str, Callable[[_Refused], StatementFix | None]] = {
     "PUB501": _via_root,
     "PUB502": _via_root,
 }
-"""By the code of a rule, the function that rewrites a statement that the rule reports."""
+"""The functions that rewrite a refused statement, by the code of the rule that reports it."""
 
 
 def statement_fix(code: str, session: Session, error: ServerError, text: bytes) -> StatementFix | None:
-    """How to write a refused statement, where that is known; ``code`` is the code of the rule that reports it."""
+    """Return the fix for a refused statement, or None. ``code`` is the code of the rule that reports it."""
     make = STATEMENT_FIXES.get(code)
     return make(_Refused(session, error, text)) if make is not None else None
 

@@ -21,7 +21,8 @@ class _Token(Struct, frozen=True):
 
 
 def correction(sql: str) -> StatementFix | None:
-    """How to write a refused statement, where that is certain enough; PostgreSQL's grammar accepts what comes of it."""
+    """Return the fix for a statement that the grammar refuses, or None if it is not clear. The grammar accepts the
+    result."""
     data = sql.encode(errors="surrogatepass")
     words = [
         _Token(
@@ -68,7 +69,7 @@ def _words(words: Sequence[_Token], index: int, count: int) -> str:
 
 
 def _beta(words: Sequence[_Token], data: bytes) -> StatementFix | None:
-    """FOR ALL TABLES IN SCHEMA, which a beta of 15 had."""
+    """FOR ALL TABLES IN SCHEMA, the syntax of a beta version of PostgreSQL 15."""
     edits = tuple(
         (token.start, words[index + 1].start, "")
         for index, token in enumerate(words)
@@ -136,9 +137,9 @@ _KINDS = re.compile(
 
 
 def _other_kind(words: Sequence[_Token], data: bytes) -> StatementFix | None:
-    """What can only be a table after TABLES IN SCHEMA, and the schema of CURRENT_SCHEMA after TABLE.
+    """Tables listed after TABLES IN SCHEMA, and CURRENT_SCHEMA after TABLE.
 
-    An entry without a word of its own before it is of the kind of the one before it.
+    An entry without a keyword is of the kind of the entry before it.
     """
     edits: list[Change] = []
     schemas, depth = None, 0
@@ -159,7 +160,7 @@ def _other_kind(words: Sequence[_Token], data: bytes) -> StatementFix | None:
 
 
 def _filter(words: Sequence[_Token], data: bytes) -> StatementFix | None:
-    """WHERE without parentheses around the whole row filter. DROP takes no filter at all."""
+    """WHERE without parentheses around the whole row filter. DROP allows no filter at all."""
     if _words(words, 3, 1) == "drop":
         return None
     edits: list[Change] = []

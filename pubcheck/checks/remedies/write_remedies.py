@@ -36,7 +36,7 @@ class Remedies:
         self._wider_key = _without_columns(identity.wider_primary_key()) if seen else []
         changes = self._existing or self._new_index or self._full
         self.lists_first = not changes or table.identity.columns.issuperset(identity.needed)
-        """Whether a wider column list is better than another identity: filters ask for none, or there is none."""
+        """Whether a wider column list is better than another identity: no filter needs one, or the table has none."""
 
     def of(self, refusal: Refusal) -> list[Remedy]:
         """All ways that are known to end a cause, the best first.

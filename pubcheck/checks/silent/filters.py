@@ -1,4 +1,4 @@
-"""What a row filter does without a word: rows that never match, UPDATEs that become something else, values lost."""
+"""Effects of row filters that PostgreSQL does not report: rows that never match, transformed UPDATEs, lost values."""
 
 from __future__ import annotations
 
@@ -125,7 +125,8 @@ def _refused_anyway(context: RuleContext, filtered: Filtered, number: int) -> bo
 
 
 def _can_be_null(context: RuleContext, relation: Relation, number: int) -> bool:
-    """Of a partitioned table, whether it can in one of its partitions; a key of their own makes a column NOT NULL."""
+    """Return whether a column can be NULL; of a partitioned table, in any partition. A partition's own key makes it
+    NOT NULL."""
     if not _nullable(context, relation, number):
         return False
     leaves = context.leaves(relation) if relation.kind == "p" else []

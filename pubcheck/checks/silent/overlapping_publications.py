@@ -116,7 +116,7 @@ def _unfiltered(context: RuleContext, relation: Relation) -> Iterator[Publicatio
 
 
 def _reason(publication: Publication, wider: list[Publication]) -> str:
-    """What comes to a subscriber unfiltered through other publications: first what this one publishes too."""
+    """Return which operations other publications publish unfiltered: first those that this one publishes too."""
     groups: dict[tuple[bool, tuple[str, ...]], dict[str, None]] = {}
     for wider_publication in wider:
         unfiltered = tuple(name for name in _ROWS if getattr(wider_publication, name))

@@ -1,4 +1,4 @@
-"""Partitions and children: filters that nobody uses, rows that nobody sends."""
+"""Partitions and children with filters that are not used and rows that are not published."""
 
 from __future__ import annotations
 

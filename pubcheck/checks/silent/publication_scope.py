@@ -1,4 +1,4 @@
-"""What a publication as a whole sends less than one would think, or at a cost."""
+"""Publications that publish less than expected, or at a cost."""
 
 from __future__ import annotations
 

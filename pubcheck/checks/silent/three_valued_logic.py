@@ -1,6 +1,6 @@
-"""Which truth values a row filter can take when a column is NULL: three-valued logic over sets of possible values.
+"""The truth values that a row filter can take when a column is NULL: three-valued logic over sets of values.
 
-A set is a number: 1 for true, 2 for false, 4 for NULL. Of other types' values only NULL or not NULL counts.
+A set is a number: 1 for true, 2 for false, 4 for NULL. Values of other types are only NULL or not NULL.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ _STRICT_CALLS = frozenset(("FuncExpr", "OpExpr"))
 
 
 def possible(cache: SysCache, expr: Expr, column: int = 0, unsure: Collection[int] = ()) -> int:
-    """What an expression can be where one column is NULL and no other is, except for ``unsure`` ones, which may be;
-    column 0: none is.
+    """Return the possible values of an expression where one column is NULL (0: none), columns in ``unsure`` may be, and
+    no other column is.
 
-    What a function makes of values that are not NULL is not looked into. Raises RecursionError for what is too deep.
+    A function of values that are not NULL is not evaluated. Raises RecursionError for an expression that is too deep.
     """
     return _Reading(cache, column, unsure).of(expr)
 

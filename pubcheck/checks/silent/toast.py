@@ -1,4 +1,4 @@
-"""Which columns' values can be stored out of line, so that an UPDATE that leaves them alone does not log them."""
+"""Find the columns whose values can be stored out of line: an UPDATE that does not change them does not log them."""
 
 from __future__ import annotations
 

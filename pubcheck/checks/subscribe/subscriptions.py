@@ -1,4 +1,4 @@
-"""What fails for a subscription: publications that do not go together, are not there, or whose filter can fail."""
+"""Failures of a subscription: its publications conflict or are missing, or a filter can fail."""
 
 from __future__ import annotations
 
@@ -212,7 +212,7 @@ def _of_subscriptions(context: RuleContext, rule: str) -> Iterator[RuleFinding]:
 
 
 def _kind(context: RuleContext, conflict: Conflict) -> str:
-    """Where no publication has a list, generated columns are what the lists differ in."""
+    """Return the rule of a conflict. If no publication has a column list, the published generated columns differ."""
     relation = context.catalog.relations[conflict.relation]
     entries = (
         effective_entry(context.catalog, context.catalog.publications[oid], relation.oid)

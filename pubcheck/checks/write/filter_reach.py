@@ -1,5 +1,8 @@
-"""What of a row filter the server evaluates: the planner removes what constants decide, and NOT NULL columns decide
-some tests before their other arguments are reached."""
+"""The part of a row filter that the server evaluates.
+
+The planner removes conditions that constants decide. NOT NULL columns decide some tests before the other arguments are
+reached.
+"""
 
 from __future__ import annotations
 

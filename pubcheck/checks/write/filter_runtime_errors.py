@@ -1,7 +1,7 @@
-"""Which part of a row filter can fail on some row (PUB605): decoding then stops at that row, and starts again in vain.
+"""Calls in a row filter that can fail on some row (PUB605). Decoding stops at that row each time it is started.
 
-Looked at is the analysed filter. What a CASE guards is skipped: a branch whose conditions read the same columns
-runs only where they say so.
+The analysed filter is read. A branch of CASE is skipped if its conditions read the same columns, because it runs only
+where they hold.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _TYPE_WORDS = {INT2: "smallint", INT4: "integer", INT8: "bigint"}
 _JSONB_WORDS = {"bool": "boolean", "int2": "smallint", "int4": "integer", "int8": "bigint", "float4": "real"}
 _JSONB_WORDS |= {"float8": "double precision", "numeric": "numeric"}
 _CASTS = {"int2": (2, "smallint"), "int4": (4, "integer"), "int8": (8, "bigint"), "oid": (4, "OID")}
-"""By function of a cast, the bytes of what it makes and what the server calls that."""
+"""The size of the result in bytes and the server's name of its type, by the function of a cast."""
 _WIDTH = {INT2: 2, INT4: 4, INT8: 8, NUMERIC: 99, FLOAT4: 99, FLOAT8: 99}
 
 _DIVISION = lazy_compile(r"(int\d+|numeric_|float\d+|cash_|interval_)(div|mod)(_.*)?|mod|div")
@@ -34,9 +34,11 @@ _INTEGER = lazy_compile(r"int(\d)\d?(pl|mi|mul)")
 
 
 class Danger(Struct, frozen=True):
-    """A call that fails on some rows: when ``what`` is so, or ``always``, whatever the values, and ``what`` says of
-    which rows. ``guarded``: what precedes it with AND or OR reads the same columns and probably keeps those rows
-    away. ``answer`` is what the server says then.
+    """A call that fails on some rows.
+
+    It fails on the ``occasion``; or, if ``always``, whatever the values, and ``occasion`` says on which rows.
+    ``guarded``: a condition before it, joined with AND or OR, reads the same columns and probably excludes those rows.
+    ``answer`` is the server's error.
     """
 
     location: int

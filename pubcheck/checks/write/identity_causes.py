@@ -17,10 +17,10 @@ WRITES: tuple[Write, ...] = ("update", "delete")
 
 
 class Cause(Struct, frozen=True):
-    """One check that fails for one publication of a table, so that its UPDATE and DELETE are refused.
+    """A failed check for one publication of a table, so that UPDATE and DELETE of the table are refused.
 
-    ``check`` is its number in _CHECKS, ``NO_IDENTITY`` for a table without a replica identity. ``entry`` is the
-    membership that is at fault, ``column`` the attribute's name and ``place`` where it is written.
+    ``check`` is its number in _CHECKS, or ``NO_IDENTITY`` for a table without a replica identity. ``entry`` is the
+    membership that causes it, ``column`` the attribute's name and ``place`` where it is written.
     """
 
     publication: Publication
@@ -104,7 +104,7 @@ def _generated_cause(
 
 
 _CHECKS = (_filter_cause, _columns_cause, _generated_cause)
-"""In the order in which CheckCmdReplicaIdentity reports what they find."""
+"""The checks in the order in which CheckCmdReplicaIdentity reports their failures."""
 
 CHECKS = range(4)
 

@@ -28,7 +28,7 @@ class Membership(Struct, frozen=True):
 
 
 class PublishedTable:
-    """One table in the final state of a unit."""
+    """A table in the final state of a unit."""
 
     def __init__(self, session: Session, oid: int) -> None:
         self.session = session
@@ -40,14 +40,14 @@ class PublishedTable:
 
     @cached_property
     def memberships(self) -> list[Membership]:
-        """Those of all its publications that publish updates or deletes."""
+        """The publications of the table that publish updates or deletes."""
         publications = publications_of(self.catalog, self.row)
         return [
             self.membership(publication) for publication in publications if publication.update or publication.delete
         ]
 
     def membership(self, publication: Publication) -> Membership:
-        """What one of its publications asks of it."""
+        """Return the requirements of one publication."""
         entry = None if publication.all_tables else identity_check_entry(self.catalog, publication, self.row)
         if entry is None:
             return Membership(publication, None)

@@ -20,7 +20,7 @@ WRITING = frozenset(("UpdateStmt", "DeleteStmt", "InsertStmt", "MergeStmt"))
 """The nodes of the statements that write tables; others may have them inside."""
 
 AFTER = 10
-"""How many of the causes before it a refusal names; a table can be in tens of thousands of publications."""
+"""The number of earlier causes that a refusal lists. A table can be in tens of thousands of publications."""
 
 _FILTER = "Column used in the publication WHERE expression is not part of the replica identity."
 _COLUMNS = "Column list used by the publication does not cover the replica identity."
@@ -28,11 +28,12 @@ _GENERATED = "Replica identity must not contain unpublished generated columns."
 
 
 class Refusal(Struct, frozen=True):
-    """One cause for which the server refuses an operation on a table, with its answer once the earlier ones are gone.
+    """One cause for which the server refuses an operation on a table, with the answer after all earlier causes are
+    removed.
 
-    ``rule`` is a code. ``number`` counts the causes that the server meets before it: 0 for the answer that
-    it gives today; ``after`` are the first of them, as publication and rule. ``total`` counts all causes of this
-    operation on the table, ``own`` those of this publication.
+    ``rule`` is a code. ``number`` is the number of causes that the server meets first: 0 for today's answer. ``after``
+    lists the first of these, as publication and rule. ``total`` counts all causes of this operation on the table,
+    ``of_publication`` those of this publication.
     """
 
     rule: str
@@ -45,7 +46,7 @@ class Refusal(Struct, frozen=True):
     number: int = 0
     after: tuple[tuple[int, str], ...] = ()
     total: int = 1
-    is_own: int = 1
+    of_publication: int = 1
 
     @property
     def column(self) -> str:
@@ -67,9 +68,9 @@ class RefusedDml(Struct, frozen=True):
 
 
 def refusals(catalog: Catalog, relation: Relation) -> dict[Write, tuple[Refusal, ...]]:
-    """Why the server refuses EXPLAIN UPDATE and DELETE of one table: the causes in the order in which it meets them.
+    """Return the causes for which the server refuses EXPLAIN UPDATE and DELETE of one table, in the server's order.
 
-    Without those of the two that it accepts. A partitioned table itself is never refused, its leaves are.
+    An operation that it accepts is not in the result. A partitioned table itself is never refused, but its leaves are.
     """
     publications = publications_of(catalog, relation) if _is_checked(relation) else []
     if not publications:
@@ -91,7 +92,7 @@ def refusals(catalog: Catalog, relation: Relation) -> dict[Write, tuple[Refusal,
 
 
 def causes_of(catalog: Catalog, relation: Relation, publications: Iterable[Publication]) -> dict[Write, list[Cause]]:
-    """Why these publications of a table have its writes refused, in no order of the server's."""
+    """Return the causes for which writes of a table are refused because of these publications, in any order."""
     if not _is_checked(relation):
         return {}
     identity = replica_identity(catalog, relation)

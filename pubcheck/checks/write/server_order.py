@@ -18,7 +18,7 @@ _ACTIONS = ("insert", "update", "delete", "truncate")
 _CHECKED = range(NO_IDENTITY)
 
 _MOST = 1000
-"""Publications at fault of which the ones that overwrite each other are still followed one by one."""
+"""The number of failing publications up to which each one that overwrites another's result is followed."""
 
 
 class Line:
@@ -45,7 +45,7 @@ class Line:
                 yield from (cause for cause in causes if cause.check == NO_IDENTITY)
 
     def _waiting(self) -> dict[tuple[Write, int], deque[int]]:
-        """By write and check the publications for which it fails."""
+        """Return the publications for which each check fails, by write and check."""
         keys = product(WRITES, _CHECKED)
         waiting: dict[tuple[Write, int], deque[int]] = {key: deque() for key in keys}
         for number, causes in enumerate(self._causes):
@@ -73,7 +73,7 @@ class Line:
             yield first[write, check_name], check_name
 
     def _overwriting(self, write: Write) -> Iterator[tuple[int, int]]:
-        """As ``_in_turn``, where a failing column list or generated column takes the place of those noted before."""
+        """Like ``_in_turn``, but a failing column list or generated column replaces the earlier ones."""
         checks_of = ({cause.check for cause in causes}.intersection(_CHECKED) for causes in self._causes)
         failing = {number: checks for number, checks in enumerate(checks_of) if checks}
         while (reported := self._reported(failing, write)) is not None:

@@ -30,9 +30,9 @@ class Written(Struct, frozen=True):
 
 
 def shown_table(catalog: Catalog, row: Relation) -> Relation:
-    """What a view shows in the end, so far as it is simple; of anything else, itself.
+    """Return the table that a simple view shows in the end; any other relation itself.
 
-    CREATE OR REPLACE VIEW makes views that show each other; the server refuses to write them (fireRIRrules).
+    CREATE OR REPLACE VIEW can make views that show each other. The server refuses to write them (fireRIRrules).
     """
     met: set[int] = set()
     while row.oid not in met and row.oid in catalog.shown and catalog.shown[row.oid].table in catalog.relations:
@@ -42,7 +42,7 @@ def shown_table(catalog: Catalog, row: Relation) -> Relation:
 
 
 def written(session: Session, view: Relation, columns: Sequence[str]) -> Written | None:
-    """What an UPDATE or DELETE of a view writes that sets these columns; None where that is not known."""
+    """Return what an UPDATE or DELETE of a view that sets these columns writes, or None if that is unknown."""
     catalog, row, names = session.catalog, view, list(columns)
     if shown_table(catalog, view).kind == "v":
         return None

@@ -1,4 +1,4 @@
-"""Since which statement of a unit's history the UPDATE or DELETE of each table has been refused."""
+"""The statement of a unit's history since which UPDATE or DELETE of each table has been refused."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ class RefusedWrites:
         self._session, self._faults = session, faults
         self._catalog = session.catalog
         self._causes: dict[tuple[int, Write], dict[tuple[int, int], _Since]] = {}
-        """By table and write the causes for which it is refused, by publication and check."""
+        """The causes for which a write is refused, by table and write, then by publication and check."""
         self._since: dict[tuple[int, Write], Place] = {}
-        """By table and write the first cause since which it has been refused, for one cause or another."""
+        """The first cause since which a write has been refused without interruption, by table and write."""
         self._ended: dict[tuple[int, Write, Place], tuple[int, int]] = {}
         self.clock = 0
-        """How many statements were followed."""
+        """The number of statements so far."""
 
     def __bool__(self) -> bool:
         """Return whether any write is refused as things stand."""
@@ -115,7 +115,7 @@ class RefusedWrites:
             self._put(oid, write, self._placed(oid, causes.get(write, ()), known, statement_key), statement_key)
 
     def _check_one(self, oid: int, publication: int, statement_key: tuple[int, int]) -> None:
-        """A table about which nothing has changed but what one publication says of it."""
+        """Check a table again after a change of one of its publications."""
         catalog = self._catalog
         relation, row = catalog.relations.get(oid), catalog.publications.get(publication)
         published = relation is not None and row is not None and publishes(catalog, row, relation)
@@ -142,7 +142,7 @@ class RefusedWrites:
     def _put(
         self, oid: int, write: Write, causes: dict[tuple[int, int], _Since], statement_key: tuple[int, int]
     ) -> None:
-        """The causes for which a write is refused as things are now."""
+        """Store the causes for which a write is refused now."""
         if causes:
             self._causes[oid, write] = causes
             self._since.setdefault((oid, write), next(iter(causes.values())).place)
@@ -189,7 +189,8 @@ class RefusedWrites:
         return touched
 
     def _publication(self, touched: _Touched, former: Publication | None, row: Publication | None) -> None:
-        """One that came, went or was altered. The members of one that came or went speak for themselves."""
+        """Note a publication that was created, dropped or altered. The members of the first two have changes of
+        their own."""
         known = row or former
         if known is not None and known.all_tables:
             tables = [oid for oid, relation in self._catalog.relations.items() if relation.kind == "r"]
@@ -212,7 +213,8 @@ class RefusedWrites:
         return list(family)
 
     def _culprit(self, statement_key: tuple[int, int], oid: int, cause: Cause) -> Place:
-        """Where in the current statement a cause is: filter column, column list, table, schema, publication."""
+        """Return the place of a cause in the current statement: filter column, column list, table, schema or
+        publication."""
         catalog, publication = self._catalog, cause.publication
         candidates = [cause.place]
         if cause.entry is not None:
@@ -236,16 +238,16 @@ class RefusedWrites:
 
 
 class _Since(Struct, frozen=True):
-    """Where a cause is in the statement that brought it, and the ``clock`` of that."""
+    """The place of a cause in the statement that introduced it, and the ``clock`` of that statement."""
 
     place: Place
     clock: int
 
 
 class _Touched(Struct):
-    """The tables whose verdict a statement can have changed.
+    """The tables whose answers a statement can have changed.
 
-    ``again``: in any way; ``joined`` and ``left``: only by what the publication of this oid says of them, or said.
+    ``again``: for any reason. ``joined`` and ``left``: only because of the publication with this OID.
     """
 
     again: set[int] = set()
@@ -254,6 +256,6 @@ class _Touched(Struct):
 
 
 def _compared(publication: Publication) -> tuple[object, ...]:
-    """What of a publication counts here: not its name and owner."""
+    """Return the attributes of a publication that affect writes: all but its name and owner."""
     actions = (publication.insert, publication.update, publication.delete, publication.truncate)
     return (*actions, publication.all_tables, publication.via_root, publication.generated, publication.seen)

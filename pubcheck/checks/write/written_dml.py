@@ -1,9 +1,10 @@
-"""Statements in the files that write a table, and whether the server refuses them where they are.
+"""Statements in the files that write a table, and whether the server refuses them at that point.
 
-When a statement starts, CheckValidResultRel (execMain.c) asks CheckCmdReplicaIdentity of every table that it may
-change, whether a row matches or not: so EXPLAIN is refused too, and PREPARE is not, EXECUTE is. What a statement with
-a condition reaches below a partitioned table or an inheritance parent is the planner's choice; unless it is plain,
-only what holds for all of them is said, as assumed.
+When a statement starts, CheckValidResultRel (execMain.c) calls CheckCmdReplicaIdentity for every table that it may
+change, whether a row matches or not. So EXPLAIN and EXECUTE are refused, and PREPARE is not.
+
+The planner chooses which children of a partitioned table or an inheritance parent a statement with a condition reaches.
+Unless the choice is clear, only a refusal that holds for all children is reported, as assumed.
 """
 
 from __future__ import annotations
@@ -50,8 +51,10 @@ class DmlRefusal(Struct, frozen=True):
 
 
 class _WriteTarget(Struct, frozen=True):
-    """One table that a statement writes. ``operations`` in the order in which they are checked; ``around`` is the WITH
-    clause of the whole statement."""
+    """One table that a statement writes.
+
+    ``operations`` are in the order in which they are checked; ``around`` is the WITH clause of the whole statement.
+    """
 
     kind: str
     body: Node
@@ -99,10 +102,10 @@ def may_be_refused(session: Session, refused: RefusedWrites, text: str) -> bool:
 def stopped(
     session: Session, refused: RefusedWrites, name: str, node: Node, enclosing_block: str = ""
 ) -> DmlRefusal | None:
-    """Why the server refuses a statement as things stand; None where it does not, or where that is not known.
+    """Return why the server refuses a statement in the current state, or None if it does not or that is unknown.
 
-    ``around`` is the rest of the block that a statement is in: a name that is not a column's may be a variable there.
-    What the session notes of the statement is changed, and the catalog may be: the caller takes that back.
+    ``enclosing_block`` is the rest of the block of a statement: a name that is not a column may be a variable there.
+    The call changes the session's notes on the statement and may change the catalog; the caller undoes that.
     """
     catalog = session.catalog
     if session.setting(READ_ONLY):
@@ -146,7 +149,7 @@ def _write_targets(name: str, node: Node, major: int) -> Iterator[_WriteTarget]:
 
 
 def _query(name: str, node: Node, major: int) -> tuple[str, Node]:
-    """What EXPLAIN, COPY or PREPARE is about."""
+    """Return the statement inside EXPLAIN, COPY or PREPARE."""
     if name in ("ExplainStmt", "CopyStmt", "PrepareStmt"):
         options = [item["DefElem"]["defname"] for item in node.get("options", ())]
         if "query" not in node or ("generic_plan" in options and major < _GENERIC_PLAN):
@@ -201,7 +204,7 @@ def _is_understood(kind: str, body: Node, major: int) -> bool:
 
 
 def _first(session: Session, refused: RefusedWrites, target: _WriteTarget) -> _Answer | None:
-    """None where the table, and what is below it, certainly takes the write."""
+    """Return the answer for a table and its children; None if they certainly accept the write."""
     catalog = session.catalog
     try:
         row = session.find_relation(target.target)
@@ -291,7 +294,7 @@ def _refusal(catalog: Catalog, refused: RefusedWrites, row: Relation, target: _W
 
 
 def _of_all(catalog: Catalog, refused: RefusedWrites, row: Relation, target: _WriteTarget) -> _Answer | None:
-    """Where it is not known which of the tables below are written: a refusal only if each of them refuses."""
+    """Return a refusal if each table below refuses, for a statement that may write any of them."""
     refusals = [_refusal(catalog, refused, member, target) for member in _below(catalog, row)]
     if not any(refusals):
         return None

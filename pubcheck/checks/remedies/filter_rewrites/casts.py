@@ -38,7 +38,7 @@ _VARCHAR_ARRAY = 1015
 _TEXTS = frozenset((TEXT, VARCHAR))
 _INTEGERS = frozenset((INT2, INT4, INT8))
 _FROM_JSONB = frozenset((INT2, INT4, INT8, NUMERIC, FLOAT4, FLOAT8, BOOL))
-"""What jsonb has a conversion function to."""
+"""The types to which jsonb has a conversion function."""
 
 
 def _list_of_varchar(w: RewriteContext, site: Site) -> Iterator[Proposal]:

@@ -1,4 +1,4 @@
-"""What the remedies work with: the refused filter, its text, the types of its parts."""
+"""The input of the rewriters: the refused filter, its text, and the types of its parts."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ _ATOMS = frozenset(("A_Const", "ColumnRef", "FuncCall", "CoalesceExpr", "MinMaxE
 
 Rewriter = Callable[[RewriteContext, Site], Iterator[Proposal]]
 Rewriters = Mapping[str, tuple[Rewriter, ...]]
-"""By kind of parse node ("*": any), what may be written in its place. A way may raise ValueError: no remedy."""
+"""The rewriters by kind of parse node ("*": any). A rewriter that raises ValueError has no proposal."""
 
 
 def name_of(body: Node, key: str = "name") -> str:

@@ -1,4 +1,4 @@
-"""Where the nodes of a row filter are in its text: the parser says where they begin, not where they end."""
+"""Find the text of the nodes of a row filter. The parser reports where a node begins, but not where it ends."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pubcheck.postgres.tokens import tokens
 
 _BEFORE, _AFTER = b"SELECT (", b")"
 _MAX_ATTEMPTS = 80
-"""Of finding the end of one node."""
+"""The number of attempts to find the end of one node."""
 
 
 class Site(Struct, frozen=True):
@@ -70,7 +70,7 @@ class Text:
         return self.text[start:end].decode()
 
     def extent(self, node: Node) -> tuple[int, int]:
-        """Where a node's text begins and ends, without parentheses around it. Raises ValueError."""
+        """Return the extent of a node's text without the parentheses around it. Raises ValueError."""
         key = id(node)
         if key not in self._extents:
             self._extents[key] = self._find(self.site(node))
@@ -123,7 +123,7 @@ class Text:
 
 
 def filter_extent(text: bytes, tree: Node) -> tuple[int, int] | None:
-    """Where a filter's text is between the parentheses of WHERE (...) in its statement; None if that is unclear."""
+    """Return the extent of a filter's text between the parentheses of WHERE (...), or None if that is unclear."""
     first = min(_places(tree), default=-1)
     if first < 0:
         return None

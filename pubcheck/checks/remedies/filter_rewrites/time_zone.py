@@ -229,7 +229,7 @@ def _year_as_text(w: RewriteContext, site: Site) -> Iterator[Proposal]:
 
 
 def _widened(w: RewriteContext, site: Site) -> Iterator[Proposal]:
-    """What the server itself turns into a timestamptz, as in ``coalesce(created, paid)``."""
+    """Convert explicitly what the server would turn into a timestamptz, as in ``coalesce(created, paid)``."""
     if w.refusal.culprit.form == IMPLICIT and w.refusal.culprit.type == TIMESTAMPTZ:
         moment = _moment(w, site.node)
         if moment is not None:
