@@ -117,18 +117,18 @@ class _FilterReader:
 
 def dangers(cache: SysCache, expr: Expr) -> Iterator[Danger]:
     """The calls of a filter that can fail, in the order of the text; what CASE guards only where no row can pass."""
-    look = _FilterReader(cache, expr)
+    reader = _FilterReader(cache, expr)
     todo: list[tuple[Expr, frozenset[int], frozenset[int], bool]] = [(expr, frozenset(), frozenset(), False)]
     while todo:
         # `kept`: the columns that the conditions of the CASEs around it read; `checked`: those of the AND or OR arms
         # before it; `skipped`: whether an arm before it can decide a row, so that it is not evaluated.
-        node, conditions_above, checked, skipped = todo.pop()
+        node, outer, checked, skipped = todo.pop()
         if node.node in _CALLS:
-            danger = _of_call(look, node, checked)
-            if danger is not None and (danger.always or not _is_guarded(look, node, conditions_above)):
+            danger = _of_call(reader, node, checked)
+            if danger is not None and (danger.always or not _is_guarded(reader, node, outer)):
                 # The server evaluates a constant part before it looks at any row.
-                reached = not skipped or look.is_constant(node)
-                yield danger if reached or not danger.always else replace(danger, what=_REACHED, always=False)
+                reached = not skipped or reader.is_constant(node)
+                yield danger if reached or not danger.always else replace(danger, occasion=_REACHED, always=False)
         below: list[tuple[Expr, frozenset[int], frozenset[int], bool]] = []
         if node.node == "CaseExpr":
             first = 1 if node.value else 0
@@ -137,43 +137,40 @@ def dangers(cache: SysCache, expr: Expr) -> Iterator[Danger]:
                 below.append(
                     (
                         arg,
-                        conditions_above | conditions if number > first else conditions_above,
+                        outer | conditions if number > first else outer,
                         checked,
                         skipped or number > first,
                     )
                 )
                 if number < first or (number - first) % 2 == 0:
-                    conditions |= look.columns(arg)
+                    conditions |= reader.columns(arg)
         elif node.node == "BoolExpr" and node.value != "NOT":
             for number, arg in enumerate(node.args):
-                below.append((arg, conditions_above, checked, skipped or number > 0))
-                checked = checked | look.columns(arg)
+                below.append((arg, outer, checked, skipped or number > 0))
+                checked = checked | reader.columns(arg)
         else:
             lazy = node.node == "CoalesceExpr"
-            below = [
-                (arg, conditions_above, checked, skipped or (lazy and number > 0))
-                for number, arg in enumerate(node.args)
-            ]
+            below = [(arg, outer, checked, skipped or (lazy and number > 0)) for number, arg in enumerate(node.args)]
         todo.extend(reversed(below))
 
 
-def _is_guarded(look: _FilterReader, expr: Expr, conditions: frozenset[int]) -> bool:
-    danger = _of_call(look, expr, conditions) if conditions else None
+def _is_guarded(reader: _FilterReader, expr: Expr, conditions: frozenset[int]) -> bool:
+    danger = _of_call(reader, expr, conditions) if conditions else None
     return danger is not None and danger.guarded
 
 
-def _of_call(look: _FilterReader, expr: Expr, checked: frozenset[int]) -> Danger | None:
+def _of_call(reader: _FilterReader, expr: Expr, checked: frozenset[int]) -> Danger | None:
     if not expr.functions:
         return None
-    cache = look.cache
+    cache = reader.cache
     name = cache.proc(expr.functions[0]).name
     location = expr.start if expr.location < 0 else expr.location
     if _DIVISION.fullmatch(name) and len(expr.args) == 2:
-        return _division(look, expr, location, checked)
-    if look.is_constant(expr):
+        return _division(reader, expr, location, checked)
+    if reader.is_constant(expr):
         return None
     argument = expr.args[0]
-    guarded = bool(look.columns(expr)) and look.columns(expr) <= checked
+    guarded = bool(reader.columns(expr)) and reader.columns(expr) <= checked
     if argument.type == JSONB and name in _JSONB_WORDS:
         answer = ServerAnswer("22023", f"cannot cast jsonb string to type {_JSONB_WORDS[name]}")
         advice = "test jsonb_typeof(...) in a CASE before the cast, or compare the text (->>) instead"
@@ -202,7 +199,7 @@ def _of_call(look: _FilterReader, expr: Expr, checked: frozenset[int]) -> Danger
     if name in _POWERS:
         return _power(cache, expr, location, guarded=guarded)
     always = _of_constant_pattern(name, expr, location) or _of_constant_unit(name, expr, location)
-    return always or _by_name(look, name, expr, location, guarded=guarded)
+    return always or _by_name(reader, name, expr, location, guarded=guarded)
 
 
 def _is_small_remainder(cache: SysCache, expr: Expr, width: int) -> bool:
@@ -299,14 +296,14 @@ def _of_constant_pattern(name: str, expr: Expr, location: int) -> Danger | None:
     return None
 
 
-def _by_name(look: _FilterReader, name: str, expr: Expr, location: int, *, guarded: bool) -> Danger | None:
+def _by_name(reader: _FilterReader, name: str, expr: Expr, location: int, *, guarded: bool) -> Danger | None:
     known = _BY_NAME.get(name)
-    if known is None and len(expr.args) > 1 and not look.is_constant(expr.args[1]):
+    if known is None and len(expr.args) > 1 and not reader.is_constant(expr.args[1]):
         if _PATTERNS.fullmatch(name):
             known = _SYNTAX_OF_PATTERN
         elif _LIKES.fullmatch(name):
             known = ("22025", _ESCAPE_AT_END, "a pattern that ends with a backslash")
-    if name in ("substring", "substr") and len(expr.args) == 3 and not look.is_constant(expr.args[2]):
+    if name in ("substring", "substr") and len(expr.args) == 3 and not reader.is_constant(expr.args[2]):
         known = ("22011", "negative substring length not allowed", "a negative length")
     if known is None:
         return None
@@ -314,21 +311,21 @@ def _by_name(look: _FilterReader, name: str, expr: Expr, location: int, *, guard
     return Danger(location, f"{name}() is given {values}", _ADVICE, ServerAnswer(sqlstate, message), guarded=guarded)
 
 
-def _division(look: _FilterReader, expr: Expr, location: int, checked: frozenset[int]) -> Danger | None:
+def _division(reader: _FilterReader, expr: Expr, location: int, checked: frozenset[int]) -> Danger | None:
     divisor = expr.args[1]
-    zero = _zero(look, divisor)
+    zero = _zero(reader, divisor)
     if zero is False:
         return None
     answer = ServerAnswer("22012", "division by zero")
     if zero:
-        occasion = "on every row" if look.is_constant(expr) else _ANY_VALUE
+        occasion = "on every row" if reader.is_constant(expr) else _ANY_VALUE
         return Danger(location, occasion, "write another divisor", answer, always=True)
     advice = "write CASE WHEN ... = 0 THEN false ELSE ... END, or divide by NULLIF(..., 0), which gives NULL"
-    columns = look.columns(divisor)
+    columns = reader.columns(divisor)
     return Danger(location, "the divisor is zero", advice, answer, guarded=bool(columns) and columns <= checked)
 
 
-def _zero(look: _FilterReader, expr: Expr) -> bool | None:
+def _zero(reader: _FilterReader, expr: Expr) -> bool | None:
     """Return whether a divisor is zero: True, False (never, or NULL), or None: on some rows."""
     if expr.node == "Const":
         if expr.null:
@@ -338,12 +335,12 @@ def _zero(look: _FilterReader, expr: Expr) -> bool | None:
         except (TypeError, ValueError):
             return None
     if expr.node == "NullIfExpr":
-        return False if _zero(look, expr.args[1]) else None
+        return False if _zero(reader, expr.args[1]) else None
     if expr.node == "MinMaxExpr" and expr.value == "GREATEST":
         return False if any(_positive(arg) for arg in expr.args) else None
     if expr.node in ("FuncExpr", "OpExpr", "RelabelType") and len(expr.args) == 1:
         # A sign or a cast of a constant.
-        return _zero(look, expr.args[0]) if look.is_constant(expr) else None
+        return _zero(reader, expr.args[0]) if reader.is_constant(expr) else None
     return None
 
 
