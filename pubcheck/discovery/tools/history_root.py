@@ -53,7 +53,7 @@ def _places(folder: str, name: str, path: str, kind_of: Callable[[str], str | No
                 yield (directory,)
     if flyway.NAME.fullmatch(name):
         yield (flyway.location(folder.replace(os.sep, "/")).replace("/", os.sep),)
-    if updown.direction(name) is not None:
+    if updown.direction_of(name) is not None:
         yield (folder,)
     if last.lower() in updown.UP | updown.DOWN:
         yield (above,)

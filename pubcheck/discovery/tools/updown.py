@@ -14,7 +14,7 @@ _DIRECTION = re.compile(r"(?:^|[._-])(%s)(?=\.[^.]+$|\.[^.]+\.[^.]+$)" % "|".joi
 _REASON = "it is a rollback file"
 
 
-def direction(name: str) -> tuple[str, str] | None:
+def direction_of(name: str) -> tuple[str, str] | None:
     """ "up" or "down" of a name that says it, and the name without that word."""
     match = _DIRECTION.search(name)
     if match is None:
@@ -26,7 +26,7 @@ def plans(tree: Tree) -> Iterator[UnitCandidate]:
     yield from _folders(tree)
     for folder in tree.folders():
         names = tree.sql[folder]
-        directions = {name: direction for name in names if (direction := direction(name))}
+        directions = {name: direction for name in names if (direction := direction_of(name))}
         downs = {name: rest for name, (which, rest) in directions.items() if which == "down"}
         ups = {name: rest for name, (which, rest) in directions.items() if which == "up"}
         existing = {*ups.values(), *names}
