@@ -12,7 +12,7 @@ from struct import Struct as Layout
 from struct import error as StructError
 from typing import Literal, TypeAlias
 
-from pubcheck.stream.fields import fields
+from pubcheck.stream.fields import END, fields, shown
 from pubcheck.stream.messages import (
     UNCHANGED_TOAST,
     AnyMessage,
@@ -315,7 +315,7 @@ class Decoder:
         abort = {ord("A"): _ABORTS[streaming]}
         self._outside = {**_OUTSIDE, **abort}
         self._inside = {**_INSIDE, **abort}
-        self._readers = self._outside
+        self._readers: Mapping[int, _Reader] = self._outside
 
     @property
     def in_block(self) -> bool:
@@ -336,22 +336,28 @@ class Decoder:
             self._remember(message)
         return message
 
-    def decode_first(self, data: bytes, at: int = 0) -> tuple[AnyMessage, int]:
+    def decode_first(self, data: bytes, at: int = 0, follower: bytes = b"") -> tuple[AnyMessage, int]:
         """Return the message that begins at an offset of ``data``, and the offset of its end. Raises Malformed.
 
-        This cuts messages out of bytes that hold several of them, without their lengths. Stream Abort must be one of
-        the length that ``streaming`` says.
+        This cuts messages out of bytes that hold several of them, without their lengths. ``follower`` is what stands
+        after each of them; it may be missing at the end. Without the option ``streaming``, Stream Abort is the short
+        one if that is followed so.
         """
-        try:
-            kind = data[at]
-            message, end = self._readers[kind](data, at + 1)
-            if end > len(data):
-                raise ValueError
-        except _FAULTS:
-            raise self._fault(data[at:]) from None
-        if kind in _REMEMBERED:
-            self._remember(message)
-        return message, end
+        kind = data[at] if at < len(data) else -1
+        for readers in (self._readers, self._other_readers()) if kind in _PREFIXED else (self._readers,):
+            read = readers.get(kind, _unknown)
+            if read is _abort_of_any_length:
+                read = _short_abort if _is_followed(data, at + 9, follower) else _long_abort
+            try:
+                message, end = read(data, at + 1)
+            except _FAULTS:
+                continue
+            if end <= len(data) and _is_followed(data, end, follower):
+                self._readers = readers
+                if kind in _REMEMBERED:
+                    self._remember(message)
+                return message, end
+        raise self._fault(data[at:], follower) from None
 
     def row(self, relation: int, row: Row) -> dict[str, Value] | None:
         """Return the values of a row by column name, or None if the stream has not described the relation, or described
@@ -364,12 +370,17 @@ class Decoder:
     def _remember(self, message: AnyMessage) -> None:
         if isinstance(message, Relation):
             self.relations[message.oid] = message
-        else:
-            self._readers = self._inside if isinstance(message, StreamStart) else self._outside
+        elif isinstance(message, StreamStart):
+            self._readers = self._inside
+        elif isinstance(message, StreamStop):
+            self._readers = self._outside
+
+    def _other_readers(self) -> Mapping[int, _Reader]:
+        return self._outside if self.in_block else self._inside
 
     def _decode_in_other_state(self, data: bytes) -> AnyMessage:
-        readers = self._outside if self.in_block else self._inside
         if data[:1] and data[0] in _PREFIXED:
+            readers = self._other_readers()
             try:
                 message, end = readers[data[0]](data, 1)
                 if end != len(data):
@@ -377,15 +388,24 @@ class Decoder:
             except _FAULTS:
                 raise self._fault(data) from None
             self._readers = readers
-            if data[0] in _REMEMBERED:
-                self._remember(message)
+            self._remember(message)
             return message
         raise self._fault(data) from None
 
-    def _fault(self, data: bytes) -> Malformed:
+    def _fault(self, data: bytes, follower: bytes = b"") -> Malformed:
         try:
-            for _ in fields(data, in_block=self.in_block, streaming=self._streaming):
-                pass
+            for field in fields(data, in_block=self.in_block, streaming=self._streaming):
+                end = field.end
         except Malformed as fault:
-            return fault
-        return Malformed(0, "a message", "bytes that are not one")
+            if not follower or fault.expected != END:
+                return fault
+            end = fault.offset
+        return Malformed(end, f"{shown(follower)} after the message", shown(data[end : end + 1]))
+
+
+def _unknown(data: bytes, at: int) -> tuple[AnyMessage, int]:
+    raise KeyError
+
+
+def _is_followed(data: bytes, end: int, follower: bytes) -> bool:
+    return data.startswith(follower, end) or end == len(data)

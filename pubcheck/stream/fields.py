@@ -47,6 +47,9 @@ _KINDS = {
 }
 _PREFIXED = frozenset("RYIUDTM")
 _IDENTITIES = {"d": "default", "n": "nothing", "f": "full", "i": "index"}
+END = "the end of the message"
+"""What is expected after the last field."""
+
 _LENGTH_SHOWN = 60
 """Characters of a value that are shown; the bytes hold the whole value."""
 
@@ -62,7 +65,8 @@ class _Cursor:
         end = self.at + size
         if end > len(self.data):
             left = len(self.data) - self.at
-            raise Malformed(self.at, f"{name} ({count(size, 'byte')})", f"{count(left, 'byte')} and the end")
+            actual = f"{count(left, 'byte')} and the end"
+            raise Malformed(self.at, f"{name} ({count(size, 'byte')})", actual, truncated=True)
         start, self.at = self.at, end
         return self.data[start:end]
 
@@ -73,7 +77,7 @@ class _Cursor:
         byte = self.bytes(name, 1)
         letter = byte.decode("latin-1")
         if letter not in letters:
-            raise Malformed(self.at - 1, f"{name} ({_or(letters)})", _shown(byte))
+            raise Malformed(self.at - 1, f"{name} ({_or(letters)})", shown(byte))
         return letter
 
     def one_of(self, name: str, allowed: range) -> int:
@@ -86,7 +90,8 @@ class _Cursor:
         end = self.data.find(0, self.at)
         if end < 0:
             left = len(self.data) - self.at
-            raise Malformed(self.at, f"{name} (text that ends in a zero byte)", f"{count(left, 'byte')} without one")
+            actual = f"{count(left, 'byte')} without one"
+            raise Malformed(self.at, f"{name} (text that ends in a zero byte)", actual, truncated=True)
         text = self.bytes(name, end - self.at).decode("utf-8", "surrogateescape")
         self.at += 1
         return text
@@ -110,7 +115,7 @@ def fields(data: bytes, *, in_block: bool = False, streaming: str | None = None)
     for part in parts:
         yield from part(cursor)
     if cursor.at < len(data):
-        raise Malformed(cursor.at, "the end of the message", f"{count(len(data) - cursor.at, 'more byte')}")
+        raise Malformed(cursor.at, END, f"{count(len(data) - cursor.at, 'more byte')}")
 
 
 def _number(name: str, size: int = 4, *, signed: bool = False) -> _Part:
@@ -179,9 +184,8 @@ def _oids(cursor: _Cursor) -> Iterator[Field]:
     yield Field(start, cursor.at, "number of relations", str(number))
     yield from _flags(("CASCADE", "RESTART IDENTITY"))(cursor)
     if number * 4 > len(cursor.data) - cursor.at:
-        raise Malformed(
-            cursor.at, f"the OIDs of {count(number, 'relation')}", f"{count(len(cursor.data) - cursor.at, 'byte')}"
-        )
+        actual = f"{count(len(cursor.data) - cursor.at, 'byte')} and the end"
+        raise Malformed(cursor.at, f"the OIDs of {count(number, 'relation')}", actual, truncated=True)
     for _ in range(number):
         yield from _RELATION(cursor)
 
@@ -192,7 +196,7 @@ def _content(cursor: _Cursor) -> Iterator[Field]:
     yield Field(start, cursor.at, "length", str(length))
     start = cursor.at
     content = cursor.bytes("content", length)
-    yield Field(start, cursor.at, "content", _shown(content))
+    yield Field(start, cursor.at, "content", shown(content))
 
 
 def _tuple(letters: str) -> _Part:
@@ -227,7 +231,7 @@ def _values(cursor: _Cursor) -> Iterator[Field]:
         start = cursor.at
         value = cursor.bytes(f"value of {name}", length)
         if value:
-            text = _quoted(value.decode("utf-8", "surrogateescape")) if letter == "t" else _shown(value)
+            text = _quoted(value.decode("utf-8", "surrogateescape")) if letter == "t" else shown(value)
             yield Field(start, cursor.at, "value", text)
 
 
@@ -279,7 +283,7 @@ def _quoted(text: str) -> str:
     return "'" + "".join(char if char.isprintable() else repr(char)[1:-1] for char in shown) + "'"
 
 
-def _shown(content: bytes) -> str:
+def shown(content: bytes) -> str:
     """Return bytes as text: printable ASCII is quoted, everything else is hex."""
     if not content:
         return "nothing"

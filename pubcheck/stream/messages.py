@@ -240,11 +240,12 @@ AnyMessage: TypeAlias = (
 
 
 class Malformed(ValueError):
-    """Bytes that are not a message. ``offset`` counts from the start of the message; ``expected`` says what the
-    protocol requires there."""
+    """Bytes that are not a message. ``offset`` counts from the start of the message, ``expected`` says what the
+    protocol requires there, and ``truncated`` whether the bytes end too early."""
 
-    def __init__(self, offset: int, expected: str, actual: str) -> None:
+    def __init__(self, offset: int, expected: str, actual: str, *, truncated: bool = False) -> None:
         super().__init__(f"byte {offset}: expected {expected}, got {actual}")
         self.offset = offset
         self.expected = expected
         self.actual = actual
+        self.truncated = truncated

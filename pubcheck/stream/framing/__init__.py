@@ -1,0 +1,161 @@
+"""Captured streams, in the forms in which their users have them."""
+
+from __future__ import annotations
+
+import io
+import os
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, BinaryIO
+
+from pubcheck.stream.decode import Streaming
+from pubcheck.stream.framing.binary import (
+    COPY_SIGNATURE,
+    read_copy_binary,
+    read_copy_data,
+    read_recvlogical,
+    read_some,
+    read_xlog_data,
+)
+from pubcheck.stream.framing.documents import read_jsonl, read_parquet
+from pubcheck.stream.framing.frame import Frame, FramingError, Reader, Report
+from pubcheck.stream.framing.rows import DIALECTS, bytes_of, cells_of, is_header, is_noise, read_rows
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+FRAMINGS: Mapping[str, str] = {
+    "psql": "a table as psql prints it: aligned, unaligned or expanded",
+    "csv": "CSV, as of psql --csv or COPY",
+    "copy": "COPY's text format, or psql's with tabs",
+    "hex": "one message on each line, in hex",
+    "jsonl": "JSON lines",
+    "parquet": "a Parquet file",
+    "copy-binary": "COPY's binary format",
+    "copydata": "CopyData messages of the replication protocol, which hold XLogData",
+    "xlogdata": "XLogData messages, one after the other",
+    "recvlogical": "a file of pg_recvlogical",
+}
+"""The framings by name, with what they are."""
+
+_HEAD = 1 << 16
+"""Bytes by which a framing is recognised."""
+
+_MAGIC: Mapping[bytes, str] = {b"PAR1": "parquet", COPY_SIGNATURE: "copy-binary"}
+_KINDS = frozenset(b"BMCORYIUDTSEcAbPKrp")
+
+
+def read(
+    source: str | os.PathLike[str] | BinaryIO,
+    framing: str | None = None,
+    *,
+    streaming: Streaming | None = None,
+    report: Report | None = None,
+) -> Iterator[Frame]:
+    """Yield the messages of a capture as (lsn, xid, data, place), in their order.
+
+    ``source`` is a file's path, or a stream of bytes. ``framing`` is one of `FRAMINGS`; without it the first bytes
+    decide. ``streaming`` is the option of that name that the stream was requested with; it matters where lengths are
+    missing. The memory in use does not depend on the length of the stream.
+
+    Raises FramingError where the source is not in its framing. Where the rest can still be read, ``report`` is called
+    with the error instead, if it is given. Raises OSError if the file cannot be read.
+    """
+    if isinstance(source, str | os.PathLike):
+        with open(source, "rb") as stream:
+            yield from read(stream, framing, streaming=streaming, report=report)
+        return
+    head, rest = _head_of(source)
+    framing = framing or recognise(head)
+    if framing is None:
+        raise FramingError(f"the framing is not recognised: name it, one of {', '.join(FRAMINGS)}")
+    yield from _reader(framing, streaming)(rest, report or _raise)
+
+
+def _raise(error: FramingError) -> None:
+    raise error
+
+
+def _reader(framing: str, streaming: Streaming | None) -> Reader:
+    readers: Mapping[str, Reader] = {
+        **{name: partial(read_rows, dialect=dialect) for name, dialect in DIALECTS.items()},
+        "jsonl": read_jsonl,
+        "parquet": read_parquet,
+        "copy-binary": read_copy_binary,
+        "copydata": read_copy_data,
+        "xlogdata": partial(read_xlog_data, streaming=streaming),
+        "recvlogical": partial(read_recvlogical, streaming=streaming),
+    }
+    if framing not in readers:
+        raise FramingError(f"there is no framing {framing!r}; there are {', '.join(readers)}")
+    return readers[framing]
+
+
+def recognise(head: bytes) -> str | None:
+    """Return the framing of a capture that begins with these bytes, or None if it is in none."""
+    for magic, framing in _MAGIC.items():
+        if head.startswith(magic):
+            return framing
+    if head.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+        return _text_framing(head.decode("utf-16", "replace"))
+    if b"\0" not in head:
+        return _text_framing(head.removeprefix(BOM_UTF8).decode("utf-8", "replace"))
+    if head[:1] == b"w":
+        return "xlogdata"
+    if head[:1] in (b"d", b"W") and head[5:6] in (b"w", b"k", b"\0", b""):
+        return "copydata"
+    return "recvlogical" if head[:1] and head[0] in _KINDS else None
+
+
+def _text_framing(text: str) -> str | None:
+    """Return the framing by the first line that is a row or a header."""
+    for line in text.splitlines():
+        if line.lstrip()[:1] in ("{", "["):
+            return "jsonl"
+        if is_noise(line):
+            continue
+        framing = next((name for name, dialect in DIALECTS.items() if _separates(line, dialect.separators)), "hex")
+        cells = cells_of(line, DIALECTS[framing])
+        # A line that is longer than these bytes may end in half a byte.
+        readable = is_header(cells) or any((bytes_of(cell) or bytes_of(cell[:-1])) is not None for cell in cells)
+        return framing if readable else None
+    return None
+
+
+def _separates(line: str, separators: str) -> bool:
+    return any(separator in line for separator in separators)
+
+
+class _Rest(io.RawIOBase):
+    """A stream of which some bytes were read already."""
+
+    def __init__(self, head: bytes, stream: BinaryIO) -> None:
+        self._head = head
+        self._stream = stream
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        view = memoryview(buffer).cast("B")
+        content = self._head[: len(view)] or read_some(self._stream, len(view))
+        self._head = self._head[len(view) :]
+        view[: len(content)] = content
+        return len(content)
+
+
+def _head_of(stream: BinaryIO) -> tuple[bytes, BinaryIO]:
+    """Return the first bytes of a stream, and a stream that begins with them. From a pipe, it waits only for as many
+    as it needs."""
+    if stream.seekable():
+        start = stream.tell()
+        head = stream.read(_HEAD)
+        stream.seek(start)
+        return head, stream
+    head = b""
+    while len(head) < _HEAD and (piece := read_some(stream, _HEAD)):
+        head += piece
+        if len(head) >= 32 and (b"\n" in head or b"\0" in head):
+            break
+    return head, io.BufferedReader(_Rest(head, stream))

@@ -1,0 +1,157 @@
+"""Lines of text: tables as psql prints them, CSV, COPY's text format, and bare hex."""
+
+from __future__ import annotations
+
+import re
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
+from collections.abc import Iterator, Sequence
+from io import BufferedReader, RawIOBase, TextIOWrapper
+from typing import BinaryIO, cast
+
+from msgspec import Struct
+
+from pubcheck.stream.framing.frame import Frame, FramingError, Place, Report, unwrapped
+from pubcheck.stream.lsn import parse_lsn
+
+
+class Dialect(Struct, frozen=True):
+    """How the cells of a row are separated, and whether backslashes in them are doubled."""
+
+    separators: str
+    doubled: bool = False
+
+
+DIALECTS = {
+    "psql": Dialect("|│"),
+    "copy": Dialect("\t", doubled=True),
+    "csv": Dialect(",;"),
+    "hex": Dialect(""),
+}
+_NAMES = frozenset({"lsn", "xid", "data", "encode"})
+"""Columns of pg_logical_slot_get_binary_changes, and of `encode(data, 'hex')`."""
+
+_LSN = re.compile(r"[0-9A-Fa-f]{1,8}/[0-9A-Fa-f]{1,8}")
+_NUMBER = re.compile(r"[0-9]{1,10}")
+_WORD = re.compile(r"[A-Za-z_]+")
+_RULE = re.compile(r"[-+|─│┼├┤┌┐└┘┬┴ ]+")
+_NOISE = re.compile(r"\([0-9]+ [^|]*\)|COPY [0-9]+|\\\.|Time: .*|[*+─-]*\[ .* [0-9]+ \][-+─┬┐├┤┼]*")
+_RECORD = re.compile(r"[┌├]?[-─*+]+\[ .* [0-9]+ \][-+─┬┐├┤┼]*")
+_ESCAPED = re.compile(r"(?:[^\\]|\\\\|\\[0-3][0-7]{2})*")
+_ESCAPE = re.compile(rb"\\(\\|[0-3][0-7]{2})")
+
+
+def text_lines(stream: BinaryIO) -> Iterator[str]:
+    """Yield the lines of a stream in UTF-8 or, if it begins with a byte order mark of it, UTF-16."""
+    buffered = stream if isinstance(stream, BufferedReader) else BufferedReader(cast(RawIOBase, stream))
+    encoding = "utf-16" if buffered.peek(2)[:2] in (BOM_UTF16_LE, BOM_UTF16_BE) else "utf-8-sig"
+    text = TextIOWrapper(buffered, encoding=encoding, errors="surrogateescape", newline="\n")
+    try:
+        yield from text
+    finally:
+        text.detach()  # it would close the stream
+
+
+def read_rows(stream: BinaryIO, report: Report, dialect: Dialect) -> Iterator[Frame]:
+    """Yield the messages in the rows of a table. Headers, rules and footers are skipped."""
+    common = _common_row(dialect)
+    number = 0
+    records: dict[str, str] = {}
+    header: Sequence[str] = ()
+    for line_number, line in enumerate(text_lines(stream), 1):
+        match = common.fullmatch(line)
+        if match is not None:
+            number += 1
+            frame = _common_frame(match, Place(number, line_number))
+        else:
+            text = line.rstrip("\r\n")
+            cells = cells_of(text, dialect, header)
+            if is_header(cells):
+                header = cells
+                continue
+            if is_noise(text):
+                records = {}
+                continue
+            if len(cells) == 2 and cells[0] in _NAMES:  # psql's expanded form: a line for each column
+                records[cells[0]] = cells[1]
+                if cells[0] not in ("data", "encode"):
+                    continue
+                cells = list(records.values())
+                records = {}
+            number += 1
+            place = Place(number, line_number)
+            try:
+                frame = _frame(cells, place, header)
+            except ValueError as error:
+                report(FramingError(str(error), place))
+                continue
+        if frame is not None:
+            yield frame
+
+
+def _common_row(dialect: Dialect) -> re.Pattern[str]:
+    """Return a pattern of the usual row: LSN, transaction and hex; or hex alone."""
+    separator = rf"\s*[{dialect.separators}]\s*"
+    start = rf"\s*([0-9A-F]+/[0-9A-F]+){separator}([0-9]+){separator}" if dialect.separators else r"\s*()()"
+    return re.compile(start + r"(?:\\{1,2}x)?((?:[0-9A-Fa-f]{2})+)\s*")
+
+
+def _common_frame(match: re.Match[str], place: Place) -> Frame | None:
+    lsn, xid, data = match.groups()
+    return unwrapped(parse_lsn(lsn) if lsn else None, int(xid) if xid else None, bytes.fromhex(data), place)
+
+
+def cells_of(line: str, dialect: Dialect, header: Sequence[str] = ()) -> list[str]:
+    """Return the cells of a line. The last one holds whatever follows the number of columns of the header, or the first
+    two cells if they are position and transaction."""
+    if not dialect.separators:
+        return [line.strip()]
+    text = line.strip(" ")
+    text = text[1:] if text[:1] in ("|", "│") and text[-1:] == text[:1] else text
+    separator = next((each for each in dialect.separators if each in text), dialect.separators[0])
+    cells = text.split(separator)
+    columns = len(header) or 3
+    if len(cells) > columns and (header or (_LSN.fullmatch(cells[0].strip()) and cells[1].strip().isdigit())):
+        cells = text.split(separator, columns - 1)
+    cells = [_unquoted(cell.strip(" "), dialect) for cell in cells]
+    return cells[:-1] if len(cells) > 1 and not cells[-1] else cells
+
+
+def _unquoted(cell: str, dialect: Dialect) -> str:
+    if len(cell) > 1 and cell[0] == cell[-1] == '"':
+        cell = cell[1:-1].replace('""', '"')
+    return cell.replace("\\\\", "\\") if dialect.doubled else cell
+
+
+def is_header(cells: Sequence[str]) -> bool:
+    """Whether these are names of columns, of which pubcheck knows at least one."""
+    return not _NAMES.isdisjoint(cells) and all(_WORD.fullmatch(cell) for cell in cells)
+
+
+def is_noise(line: str) -> bool:
+    """Whether a line belongs to the form of a table: blank, a rule, the footer with the number of rows."""
+    return not line.strip() or _RULE.fullmatch(line) is not None or _NOISE.fullmatch(line.strip()) is not None
+
+
+def _frame(cells: Sequence[str], place: Place, header: Sequence[str]) -> Frame | None:
+    names = dict(zip(header, cells, strict=False))
+    text = names.get("data") or names.get("encode") or cells[-1]
+    lsn = next((cell for cell in cells if _LSN.fullmatch(cell)), None)
+    others = [cell for cell in cells[:-1] if _NUMBER.fullmatch(cell)]
+    xid = names.get("xid") or (others[0] if others else None)
+    data = bytes_of(text)
+    if data is None:
+        shown = text if len(text) <= 40 else text[:40] + "…"
+        raise ValueError(f"expected the hex of a message, got {shown!r}")
+    return unwrapped(parse_lsn(lsn) if lsn else None, int(xid) if xid and _NUMBER.fullmatch(xid) else None, data, place)
+
+
+def bytes_of(text: str) -> bytes | None:
+    """Return the bytes that a text means in bytea's hex or escape format, or in plain hex; None if in none of them."""
+    try:
+        return bytes.fromhex(text.removeprefix("\\x")) if text.isascii() and " " not in text else None
+    except ValueError:
+        pass
+    if text == "E" or ("\\" in text and not text.startswith("\\x") and _ESCAPED.fullmatch(text)):
+        content = text.encode("utf-8", "surrogateescape")
+        return _ESCAPE.sub(lambda match: b"\\" if match[1] == b"\\" else bytes([int(match[1], 8)]), content)
+    return None
