@@ -20,7 +20,7 @@ from pubcheck.stream.framing.binary import (
 )
 from pubcheck.stream.framing.documents import read_jsonl, read_parquet
 from pubcheck.stream.framing.frame import Frame, FramingError, Reader, Report
-from pubcheck.stream.framing.rows import DIALECTS, bytes_of, cells_of, is_header, is_noise, read_rows
+from pubcheck.stream.framing.rows import DIALECTS, bytes_of, cells_of, is_expanded, is_header, is_noise, read_rows
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -118,7 +118,11 @@ def _text_framing(text: str) -> str | None:
         framing = next((name for name, dialect in DIALECTS.items() if _separates(line, dialect.separators)), "hex")
         cells = cells_of(line, DIALECTS[framing])
         # A line that is longer than these bytes may end in half a byte.
-        readable = is_header(cells) or any((bytes_of(cell) or bytes_of(cell[:-1])) is not None for cell in cells)
+        readable = (
+            is_header(cells)
+            or is_expanded(cells)
+            or any((bytes_of(cell) or bytes_of(cell[:-1])) is not None for cell in cells)
+        )
         return framing if readable else None
     return None
 
@@ -156,6 +160,6 @@ def _head_of(stream: BinaryIO) -> tuple[bytes, BinaryIO]:
     head = b""
     while len(head) < _HEAD and (piece := read_some(stream, _HEAD)):
         head += piece
-        if len(head) >= 32 and (b"\n" in head or b"\0" in head):
+        if len(head) >= 32 and (b"\0" in head or recognise(head[: head.rfind(b"\n") + 1]) is not None):
             break
     return head, io.BufferedReader(_Rest(head, stream))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from io import BufferedReader, RawIOBase, TextIOWrapper
 from typing import BinaryIO, cast
 
@@ -34,8 +35,11 @@ _LSN = re.compile(r"[0-9A-Fa-f]{1,8}/[0-9A-Fa-f]{1,8}")
 _NUMBER = re.compile(r"[0-9]{1,10}")
 _WORD = re.compile(r"[A-Za-z_]+")
 _RULE = re.compile(r"[-+|─│┼├┤┌┐└┘┬┴ ]+")
-_NOISE = re.compile(r"\([0-9]+ [^|]*\)|COPY [0-9]+|\\\.|Time: .*|[*+─-]*\[ .* [0-9]+ \][-+─┬┐├┤┼]*")
-_RECORD = re.compile(r"[┌├]?[-─*+]+\[ .* [0-9]+ \][-+─┬┐├┤┼]*")
+_NOISE = re.compile(
+    r"\([0-9]+ [^|]*\)|[^|]* [0-9.,]+ ms|\\\."  # the number of rows, the time, the end of COPY
+    r"|[-+─┌├*]*\[ [^|]* [0-9]+ \][-+─┬┐├┤┼]*"  # the start of a record in psql's expanded form
+    r"|SET|BEGIN|COMMIT|ROLLBACK|(?:COPY|SELECT) [0-9]+|Timing is on\."
+)
 _ESCAPED = re.compile(r"(?:[^\\]|\\\\|\\[0-3][0-7]{2})*")
 _ESCAPE = re.compile(rb"\\(\\|[0-3][0-7]{2})")
 
@@ -48,7 +52,8 @@ def text_lines(stream: BinaryIO) -> Iterator[str]:
     try:
         yield from text
     finally:
-        text.detach()  # it would close the stream
+        with suppress(ValueError):  # the stream is closed already
+            text.detach()  # it would close the stream
 
 
 def read_rows(stream: BinaryIO, report: Report, dialect: Dialect) -> Iterator[Frame]:
@@ -71,7 +76,7 @@ def read_rows(stream: BinaryIO, report: Report, dialect: Dialect) -> Iterator[Fr
             if is_noise(text):
                 records = {}
                 continue
-            if len(cells) == 2 and cells[0] in _NAMES:  # psql's expanded form: a line for each column
+            if is_expanded(cells):
                 records[cells[0]] = cells[1]
                 if cells[0] not in ("data", "encode"):
                     continue
@@ -106,7 +111,8 @@ def cells_of(line: str, dialect: Dialect, header: Sequence[str] = ()) -> list[st
     if not dialect.separators:
         return [line.strip()]
     text = line.strip(" ")
-    text = text[1:] if text[:1] in ("|", "│") and text[-1:] == text[:1] else text
+    if len(text) > 1 and text[0] == text[-1] and text[0] in "|│":  # psql's border=2
+        text = text[1:-1]
     separator = next((each for each in dialect.separators if each in text), dialect.separators[0])
     cells = text.split(separator)
     columns = len(header) or 3
@@ -120,6 +126,11 @@ def _unquoted(cell: str, dialect: Dialect) -> str:
     if len(cell) > 1 and cell[0] == cell[-1] == '"':
         cell = cell[1:-1].replace('""', '"')
     return cell.replace("\\\\", "\\") if dialect.doubled else cell
+
+
+def is_expanded(cells: Sequence[str]) -> bool:
+    """Whether this is a line of psql's expanded form: a column's name and value."""
+    return len(cells) == 2 and cells[0] in _NAMES
 
 
 def is_header(cells: Sequence[str]) -> bool:
@@ -147,10 +158,9 @@ def _frame(cells: Sequence[str], place: Place, header: Sequence[str]) -> Frame |
 
 def bytes_of(text: str) -> bytes | None:
     """Return the bytes that a text means in bytea's hex or escape format, or in plain hex; None if in none of them."""
-    try:
-        return bytes.fromhex(text.removeprefix("\\x")) if text.isascii() and " " not in text else None
-    except ValueError:
-        pass
+    with suppress(ValueError):
+        if text and " " not in text:
+            return bytes.fromhex(text.removeprefix("\\x"))
     if text == "E" or ("\\" in text and not text.startswith("\\x") and _ESCAPED.fullmatch(text)):
         content = text.encode("utf-8", "surrogateescape")
         return _ESCAPE.sub(lambda match: b"\\" if match[1] == b"\\" else bytes([int(match[1], 8)]), content)
