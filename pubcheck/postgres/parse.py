@@ -57,6 +57,11 @@ _BEYOND_ASCII = lazy_compile(r"[^\x00-\x7f]")
 _decode = Decoder().decode
 
 
+def split_statements(text: str) -> list[str]:
+    """The statements of a text. Raises ParseError."""
+    return list(_parser.split(text))
+
+
 def plpgsql_json(text: str) -> str:
     """The PL/pgSQL functions and DO blocks of a text as JSON. Raises ParseError."""
     result: str = _parser.parse_plpgsql_json(text)

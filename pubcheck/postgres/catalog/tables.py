@@ -114,6 +114,15 @@ class CatalogTables:
         """The functions whose bodies may matter, by oid."""
         self.shown: Heap[int, Shown] = Heap(journal)
         """The queries of simple views, by oid."""
+        self.keeps_definitions = False
+        """Whether defaults, bodies and options are kept, for statements that run over rows."""
+        self.definitions: Heap[tuple[str, int], Any] = Heap(journal)
+        """If they are: parts of statements, by kind and oid, that the other catalogs do not keep."""
+
+    def define(self, kind: str, oid: int, definition: Any) -> None:
+        """Keep a part of a statement that no other catalog holds, if definitions are kept."""
+        if self.keeps_definitions:
+            self.definitions.put((kind, oid), definition)
 
     def new_oid(self) -> int:
         self._next_oid += 1

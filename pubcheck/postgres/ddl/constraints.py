@@ -233,6 +233,7 @@ def _add_foreign_key(session: Session, relation: int, node: Node, recurse: bool)
         validated=not node.get("skip_validation", False),
     )
     catalog.add_constraint(constraint)
+    catalog.define("foreign key", constraint.oid, (referenced, node))
     depender = (CONSTRAINT, constraint.oid, 0)
     for key in keys:
         catalog.depend(depender, (RELATION, relation, key), AUTO)

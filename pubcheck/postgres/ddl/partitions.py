@@ -56,6 +56,7 @@ def attach_partition(session: Session, parent_oid: int, child_oid: int, spec: No
     child = catalog.relations[child_oid]
     refuse_overlap(session, parent, child.name, bound)
     catalog.set_parents(child, (parent_oid,), partition=True, bound=bound)
+    catalog.define("bound", child_oid, spec)
     catalog.depend((RELATION, child_oid, 0), (RELATION, parent_oid, 0), AUTO)
     for oid in catalog.indexes_of.get(parent_oid):
         adopt_index(

@@ -47,6 +47,7 @@ def create_sequence(session: Session, node: Node) -> None:
         seen=True,
     )
     session.catalog.add_relation(row)
+    session.catalog.define("sequence", row.oid, (0, node.get("options", ())))
     session.mentions.setdefault(row.oid, rv.get("location", 0))
     _owned_by(session, row, node)
 
@@ -154,4 +155,5 @@ def own_sequence(session: Session, row: Relation, column: Column, definition: No
         seen=True,
     )
     catalog.add_relation(sequence)
+    catalog.define("sequence", sequence.oid, (column.type, definition.get("options", ())))
     return sequence.oid

@@ -90,6 +90,7 @@ def create_trigger(session: Session, node: Node) -> None:
     ):
         raise ServerError("42883", f"function {'.'.join(parts)}() does not exist")
     row = _enter(session, "trigger", node["trigname"], relation, replace_existing=node.get("replace", False))
+    catalog.define("trigger", row.oid, node)
     for oid in functions:
         if not catalog.procs[oid].arguments:
             catalog.depend((OTHER, row.oid, 0), (PROC, oid, 0), NORMAL)

@@ -10,7 +10,7 @@ from pubcheck.postgres.ddl.columns import rename_columns
 from pubcheck.postgres.ddl.deletion import perform_deletion
 from pubcheck.postgres.ddl.indexes import rebuild_indexes
 from pubcheck.postgres.ddl.not_null import refuse_renewal
-from pubcheck.postgres.ddl.tables.column_definition import refuse_identity_type
+from pubcheck.postgres.ddl.tables.column_definition import kept_tree, refuse_identity_type
 from pubcheck.postgres.ddl.tables.default_types import default_type
 from pubcheck.postgres.ddl.tables.default_values import attach_default
 from pubcheck.postgres.errors import ServerError
@@ -41,8 +41,11 @@ def _set_default_of(session: Session, relation: int, command: Node) -> None:
         raise ServerError("42601", message, hint=_instead(session, column, "def" in command))
     _forget_default(session, relation, column.number)
     of_type = default_type(session, command["def"], column.type) if "def" in command else 0
-    if column.has_default != ("def" in command) or column.default_type != of_type:
-        change_columns(session, relation, [column.number], has_default="def" in command, default_type=of_type)
+    tree = kept_tree(session, command["def"]) if "def" in command else None
+    if (column.has_default, column.default_type, column.tree) != ("def" in command, of_type, tree):
+        change_columns(
+            session, relation, [column.number], has_default="def" in command, default_type=of_type, tree=tree
+        )
     if "def" in command:
         attach_default(session, relation, column.name, {"contype": "CONSTR_DEFAULT", "raw_expr": command["def"]})
 
@@ -112,7 +115,7 @@ def _set_expression_of(session: Session, relation: int, command: Node) -> None:
     definition = {"contype": "CONSTR_GENERATED", "raw_expr": command["def"]}
 
     read = tuple(column_names(command["def"]))
-    tree = rename_columns(command["def"]) if column.generated == "v" else None
+    tree = rename_columns(command["def"]) if column.generated == "v" else kept_tree(session, command["def"])
     change_columns(session, relation, [column.number], expression=read, tree=tree)
     attach_default(session, relation, column.name, definition)
 

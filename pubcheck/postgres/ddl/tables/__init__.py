@@ -106,6 +106,9 @@ def create_table(session: Session, node: Node, kind: str = "") -> None:
         from pubcheck.postgres.ddl.tables.partition_keys import with_partition_key
 
         row = with_partition_key(session, row, node["partspec"])
+        session.catalog.define("partition key", row.oid, node["partspec"])
+    if partition:
+        session.catalog.define("bound", row.oid, node["partbound"])
     if session.catalog.major.named_not_null:
         row = with_not_nulls(session, row, elements.constraints)
     _enter(session, row, former)

@@ -61,6 +61,7 @@ def define_column(
         elif kind == "CONSTR_DEFAULT":
             expression = constraint["raw_expr"]
             default, of_type = True, default_type(session, expression, oid)
+            tree = kept_tree(session, expression)
             if not (oid and is_simple(expression) and suits(session, oid, of_type, expression, simple=True)):
                 owned.append((name, constraint))
         elif kind == "CONSTR_IDENTITY":
@@ -69,7 +70,7 @@ def define_column(
         elif kind == "CONSTR_GENERATED":
             generated = constraint.get("generated_kind", "s")
             reads = tuple(column_names(constraint.get("raw_expr")))
-            tree = _virtual_tree(session, constraint) if generated == "v" else None
+            tree = _virtual_tree(session, constraint) if generated == "v" else kept_tree(session, constraint["raw_expr"])
             owned.append((name, constraint))
         else:
             of_table.append(constraint)
@@ -146,6 +147,11 @@ def _written_storage(session: Session, body: Node, oid: int) -> str:
     if "compression" in body:
         refuse_compression(session, body["compression"], oid)
     return storage_of(session, body["storage_name"], oid) if "storage_name" in body else ""
+
+
+def kept_tree(session: Session, expression: Node) -> object:
+    """Return the expression of a default or a stored column, if definitions are kept."""
+    return rename_columns(expression) if session.catalog.keeps_definitions else None
 
 
 def _virtual_tree(session: Session, constraint: Node) -> object:

@@ -114,7 +114,7 @@ def merge_column(session: Session, existing: Column, column: Column, *, typed: b
         generated=column.generated or existing.generated,
         expression=column.expression if column.generated else existing.expression,
         constraint=constraint,
-        tree=column.tree if column.generated else existing.tree,
+        tree=column.tree if column.generated or column.has_default else existing.tree,
     )
 
 

@@ -41,7 +41,7 @@ def copy_columns(
                 identity=column.identity if options & LIKE_IDENTITY else "",
                 generated=generated,
                 expression=column.expression if generated else (),
-                tree=column.tree if generated else None,
+                tree=column.tree if generated or options & LIKE_DEFAULTS else None,
                 storage=column.storage if options & LIKE_STORAGE else "",
                 has_default=column.has_default and bool(options & LIKE_DEFAULTS),
                 inherited=0,

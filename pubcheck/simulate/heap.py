@@ -1,0 +1,97 @@
+"""Tables in memory: row versions in the order of the heap, and the unique indexes over them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator
+from typing import Any
+
+Key = tuple[Hashable, ...]
+KeyOf = Callable[[Any], Key | None]
+"""The key of a row in an index; None if it is not in the index, or NULL keeps it from being a duplicate."""
+
+
+class Version(dict[int, Any]):
+    """A version of a row: values by column number, and the transactions that made and removed it.
+
+    ``external`` are the columns whose values are stored out of line, ``compressed`` those compressed in line, each
+    with its stored size. ``successor`` is the version that replaced it.
+    """
+
+    __slots__ = ("cmax", "cmin", "compressed", "external", "size", "successor", "xmax", "xmin")
+
+    def __init__(self, values: dict[int, Any], size: int, xmin: int, cmin: int) -> None:
+        super().__init__(values)
+        self.size = size
+        self.xmin, self.cmin = xmin, cmin
+        self.xmax = self.cmax = 0
+        self.external: dict[int, int] = {}
+        self.compressed: dict[int, int] = {}
+        self.successor: Version | None = None
+
+    __hash__ = object.__hash__  # type: ignore[assignment]  # a version is itself, whatever its values
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __ne__(self, other: object) -> bool:
+        return self is not other
+
+
+class UniqueIndex:
+    """The versions of a table by the key of one unique index; those that nobody sees any more stay until pruned."""
+
+    __slots__ = ("entries", "key_of")
+
+    def __init__(self, key_of: KeyOf) -> None:
+        self.key_of = key_of
+        self.entries: dict[Key, Version | list[Version]] = {}
+
+    def add(self, key: Key, version: Version) -> None:
+        present = self.entries.setdefault(key, version)
+        if present is version:
+            return
+        if isinstance(present, list):
+            present.append(version)
+        else:
+            self.entries[key] = [present, version]
+
+    def at(self, key: Key) -> list[Version]:
+        present = self.entries.get(key)
+        if present is None:
+            return []
+        return present if isinstance(present, list) else [present]
+
+
+class Storage:
+    """The rows of one table (a relation's file). ``made_by``: the id of the transaction that created the file."""
+
+    __slots__ = ("indexes", "made_by", "versions")
+
+    def __init__(self, made_by: int = 0) -> None:
+        self.versions: list[Version] = []
+        self.indexes: dict[int, UniqueIndex] = {}
+        self.made_by = made_by
+
+    def index(self, oid: int, key_of: Callable[[], KeyOf]) -> UniqueIndex:
+        """The index of that oid, built over all rows when it is first used."""
+        index = self.indexes.get(oid)
+        if index is None:
+            index = self.indexes[oid] = UniqueIndex(key_of())
+            for version in self.versions:
+                key = index.key_of(version)
+                if key is not None:
+                    index.add(key, version)
+        return index
+
+    def add(self, version: Version) -> None:
+        self.versions.append(version)
+        for index in self.indexes.values():
+            key = index.key_of(version)
+            if key is not None:
+                index.add(key, version)
+
+    def scan(self) -> Iterator[Version]:
+        """All versions that are there when the scan begins."""
+        versions = self.versions
+        for at in range(len(versions)):
+            yield versions[at]

@@ -1,0 +1,23 @@
+"""The error for what the simulator cannot follow exactly."""
+
+from __future__ import annotations
+
+
+class NotFollowed(Exception):
+    """The server's answer to a statement cannot be worked out. It is never guessed.
+
+    ``reason`` is a noun phrase or a sentence for the reader, ``location`` a byte offset into the statement or None,
+    ``statement`` its text.
+    """
+
+    def __init__(self, reason: str, location: int | None = None) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.location = location
+        self.statement = ""
+
+    def __str__(self) -> str:
+        if not self.statement:
+            return self.reason
+        place = "" if self.location is None else f" (at byte {self.location})"
+        return f"this statement cannot be followed: {self.reason}{place}: {self.statement}"

@@ -1,0 +1,230 @@
+"""The length of rows as the heap stores them (access/common/heaptuple.c: heap_compute_data_size)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from pubcheck.postgres import oids
+from pubcheck.postgres.catalog.rows import Column
+from pubcheck.postgres.session.syscache import SysCache
+
+HEADER = 23
+"""Bytes before the null bitmap (SizeofHeapTupleHeader)."""
+TOAST_POINTER = 18
+_SHORT_LIMIT = 126
+"""The most bytes of data that a one-byte header can count."""
+
+_FIXED: dict[int, tuple[int, int]] = {
+    16: (1, 1), 18: (1, 1), 19: (64, 1), 20: (8, 8), 21: (2, 2), 23: (4, 4), 24: (4, 4), 26: (4, 4), 27: (6, 2),
+    28: (4, 4), 29: (4, 4), 600: (16, 8), 601: (32, 8), 603: (32, 8), 628: (24, 8), 700: (4, 4), 701: (8, 8),
+    718: (24, 8), 774: (8, 4), 790: (8, 8), 829: (6, 4), 1033: (16, 8), 1082: (4, 4), 1083: (8, 8), 1114: (8, 8),
+    1184: (8, 8), 1186: (16, 8), 1266: (12, 8), 2202: (4, 4), 2203: (4, 4), 2204: (4, 4), 2205: (4, 4), 2206: (4, 4),
+    2950: (16, 1), 3220: (8, 8), 3734: (4, 4), 3769: (4, 4), 4089: (4, 4), 4096: (4, 4), 4191: (4, 4), 5069: (8, 8),
+}  # fmt: skip
+"""typlen and typalign of the types of fixed length."""
+_DOUBLE = frozenset((602, 604, 3904 + 22, 3908, 3910, 3926, 4532, 4533, 4535, 4536))
+"""Types of variable length that are aligned to 8 bytes: path, polygon, and the ranges of 8-byte types."""
+_PLAIN = frozenset((22, 30, 3615))
+"""Types that are never compressed nor out of line, nor have short headers: int2vector, oidvector, tsquery."""
+_MAIN = frozenset((650, 869, 1700, 3904, 3906, 3908, 3910, 3912, 3926))
+"""Types with storage MAIN: inet, cidr, numeric; ranges are EXTENDED, see ``storage_of``."""
+
+Measure = Callable[[Any], int]
+
+
+class Attribute:
+    """How a column is stored. ``length`` is -1 for a variable one, of which ``measure`` gives the bytes of data."""
+
+    __slots__ = ("align", "length", "measure", "number", "packable", "storage")
+
+    def __init__(self, number: int, length: int, align: int, storage: str, measure: Measure | None) -> None:
+        self.number, self.length, self.align, self.storage = number, length, align, storage
+        self.measure = measure
+        self.packable = storage != "plain"
+
+
+def attribute(cache: SysCache, column: Column) -> Attribute:
+    """The storage of a column; a dropped one keeps its place and is NULL."""
+    oid = cache.base_type(column.type)[0] if column.type else 0
+    if oid in _FIXED:
+        return Attribute(column.number, *_FIXED[oid], "plain", None)
+    row = cache.type(oid) if oid else None
+    if row is not None and row.kind == "e":
+        return Attribute(column.number, 4, 4, "plain", None)
+    storage = column.storage or ("plain" if oid in _PLAIN else "main" if oid in (650, 869, 1700) else "extended")
+    return Attribute(column.number, -1, _alignment(cache, oid), storage, measure_of(cache, oid))
+
+
+def _alignment(cache: SysCache, oid: int) -> int:
+    if not oid:
+        return 1
+    element = cache.element_type(oid)
+    if element:
+        base = cache.base_type(element)[0]
+        return 8 if _FIXED.get(base, (0, 4))[1] == 8 or _alignment_of_variable(cache, base) == 8 else 4
+    return _alignment_of_variable(cache, oid)
+
+
+def _alignment_of_variable(cache: SysCache, oid: int) -> int:
+    if oid in _FIXED:
+        return _FIXED[oid][1]
+    if oid in (602, 604):
+        return 8
+    kind = cache.type(oid).kind
+    if kind == "c":
+        return 8
+    if kind in "rm":
+        subtype = cache.type(oid).base
+        if kind == "m":
+            subtype = cache.type(subtype).base
+        return 8 if _FIXED.get(cache.base_type(subtype)[0], (0, 4))[1] == 8 else 4
+    return 4
+
+
+def measure_of(cache: SysCache, oid: int) -> Measure:
+    """The bytes of a value's data without its header."""
+    known = _MEASURES.get(oid)
+    if known is not None:
+        return known
+    element = cache.element_type(oid) if oid else 0
+    if element:
+        return _array_measure(cache, element)
+    return _by_text
+
+
+def _text(value: Any) -> int:
+    text = str(value)
+    return len(text) if text.isascii() else len(text.encode(errors="surrogatepass"))
+
+
+def _by_text(value: Any) -> int:
+    """About the length of a value whose form is not known here."""
+    return len(repr(value))
+
+
+def _numeric(value: Any) -> int:
+    """make_result: a header of 2 bytes, or 4 with a large scale or weight, and 2 for each four digits."""
+    if not value.is_finite():
+        return 2
+    sign, digits, exponent = value.as_tuple()
+    scale = max(-exponent, 0)
+    if not any(digits):
+        return 2 if scale <= 63 else 4
+    whole = len(digits) + exponent
+    weight = -(-whole // 4) - 1
+    start = weight * 4 + 4 - whole
+    text = "0" * start + "".join(map(str, digits))
+    text += "0" * (-len(text) % 4)
+    groups = [text[at : at + 4] for at in range(0, len(text), 4)]
+    while groups and groups[-1] == "0000":
+        groups.pop()
+    while groups and groups[0] == "0000":
+        groups.pop(0)
+        weight -= 1
+    short = scale <= 63 and -64 <= weight <= 63
+    return (2 if short else 4) + 2 * len(groups)
+
+
+def _inet(value: Any) -> int:
+    return 6 if value[0] in (2, 4, "4") else 18
+
+
+def _bits(value: Any) -> int:
+    return 4 + -(-len(value) // 8)
+
+
+def _json(value: Any) -> int:
+    from pubcheck.simulate.json_sizes import container_size
+
+    return container_size(value)
+
+
+_MEASURES: dict[int, Measure] = {
+    oids.TEXT: _text,
+    oids.VARCHAR: _text,
+    oids.BPCHAR: _text,
+    oids.JSON: _text,
+    oids.BYTEA: len,
+    oids.NUMERIC: _numeric,
+    oids.BIT: _bits,
+    oids.VARBIT: _bits,
+    oids.JSONB: _json,
+    650: _inet,
+    869: _inet,
+    142: _text,
+}
+
+
+def _array_measure(cache: SysCache, element: int) -> Measure:
+    base = cache.base_type(element)[0]
+    length, align = _FIXED.get(base, (-1, 0))
+    if length < 0 and cache.type(base).kind == "e":
+        length, align = 4, 4
+    inner = None if length >= 0 else measure_of(cache, base)
+    align = align or _alignment_of_variable(cache, base)
+
+    def measure(value: Any) -> int:
+        elements = getattr(value, "elements", value)
+        dimensions = len(getattr(value, "lengths", ())) if elements else 0
+        size = 12 + 8 * dimensions  # ndim, dataoffset, elemtype; the varlena header is not counted
+        if any(item is None for item in elements):
+            size += -(-len(elements) // 8)
+        size = (size + 4 + 7 & ~7) - 4
+        for item in elements:
+            if item is None:
+                continue
+            size = (size + 4 + align - 1 & -align) - 4
+            size += length if inner is None else inner(item) + 4
+            if inner is not None:
+                size = (size + 4 + align - 1 & -align) - 4
+        return (size + 4 + align - 1 & -align) - 4
+
+    return measure
+
+
+class RowLayout:
+    """The columns of a table as they are stored; ``size`` gives t_len."""
+
+    def __init__(self, cache: SysCache, columns: Sequence[Column]) -> None:
+        self.attributes = [attribute(cache, column) for column in columns]
+        self.with_toast = any(each.length < 0 and each.storage != "plain" for each in self.attributes)
+        self._by_number = {each.number: each for each in self.attributes}
+        bitmap = -(-len(self.attributes) // 8)
+        self.offset = HEADER + 7 & ~7, HEADER + bitmap + 7 & ~7
+        """t_hoff without and with NULLs."""
+
+    def data_length(self, number: int, value: Any) -> int:
+        each = self._by_number[number]
+        return each.measure(value) if each.measure is not None else each.length
+
+    def size(self, values: dict[int, Any], stored: dict[int, int] | None = None) -> int:
+        """t_len of a row. ``stored``: the whole length, header included, of values that are compressed or out of line
+        (negative: an out-of-line pointer, which needs no alignment)."""
+        at = 0
+        nulls = False
+        get = values.get
+        for each in self.attributes:
+            value = get(each.number)
+            if value is None:
+                nulls = True
+                continue
+            length = each.length
+            if length >= 0:
+                align = each.align
+                at = (at + align - 1 & -align) + length
+                continue
+            if stored and each.number in stored:
+                held = stored[each.number]
+                if held < 0:
+                    at -= held
+                else:
+                    at = (at + each.align - 1 & -each.align) + held if held > _SHORT_LIMIT + 1 else at + held
+                continue
+            assert each.measure is not None
+            length = each.measure(value)
+            if length <= _SHORT_LIMIT and each.packable:
+                at += length + 1
+            else:
+                at = (at + each.align - 1 & -each.align) + length + 4
+        return self.offset[nulls] + at
