@@ -68,7 +68,9 @@ def frozen_copy(catalog: Catalog) -> Catalog:
             setattr(clone, name, heap)
         elif isinstance(value, Multimap):
             multimap: Multimap[Any, Any] = Multimap(journal)
-            multimap.groups = {key: dict(group) if type(group) is dict else group for key, group in value.groups.items()}
+            multimap.groups = {
+                key: dict(group) if type(group) is dict else group for key, group in value.groups.items()
+            }
             setattr(clone, name, multimap)
     clone.journal = journal
     result: Catalog = clone

@@ -13,6 +13,7 @@ from pubcheck.simulate.script import statements
 from pubcheck.simulate.transactions import TransactionIds
 
 if TYPE_CHECKING:
+    from pubcheck.simulate.executor.sequences import SequenceState
     from pubcheck.simulate.heap import Storage
     from pubcheck.simulate.session import ServerSession
 
@@ -46,9 +47,10 @@ class Database:
         journal = self.catalog.journal
         self.storage: Heap[int, Storage] = Heap(journal)
         """The rows of each table; TRUNCATE and rewrites give it another one."""
-        self.sequences: dict[int, Any] = {}
+        self.sequences: Heap[int, SequenceState] = Heap(journal)
+        """The state of each sequence; a restart gives it another one."""
         self.prepared: dict[str, Any] = {}
-        self.versions = CatalogCopies(self.catalog, {id(self.storage)})
+        self.versions = CatalogCopies(self.catalog, {id(self.storage), id(self.sequences)})
         self.sessions: dict[str, ServerSession] = {}
         self.active: ServerSession | None = None
         self._position = _FIRST_POSITION
@@ -104,5 +106,3 @@ class Database:
     def version(self) -> CatalogVersion:
         """The catalog as the active session sees it."""
         return self.versions.current()
-
-

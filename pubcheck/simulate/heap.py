@@ -28,14 +28,6 @@ class Version(dict[int, Any]):
         self.compressed: dict[int, int] = {}
         self.successor: Version | None = None
 
-    __hash__ = object.__hash__  # type: ignore[assignment]  # a version is itself, whatever its values
-
-    def __eq__(self, other: object) -> bool:
-        return self is other
-
-    def __ne__(self, other: object) -> bool:
-        return self is not other
-
 
 class UniqueIndex:
     """The versions of a table by the key of one unique index; those that nobody sees any more stay until pruned."""

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from pubcheck.postgres.errors import ServerError, Unknowable
-from pubcheck.postgres.input import InputContext
 from pubcheck.postgres.executor import Context
+from pubcheck.postgres.input import InputContext
 from pubcheck.postgres.parse import Node, SyntaxRefused, parse
 from pubcheck.postgres.session import Session
 from pubcheck.simulate import transaction_blocks
@@ -48,6 +48,8 @@ class ServerSession:
         self.last_sequence = 0
         self.settings: dict[str, str] = {}
         """Settings that the catalog's session does not keep (session_replication_role)."""
+        self.tables: dict[Any, Any] = {}
+        """The tables as statements use them, for one version of the catalog (executor.tables)."""
         self._parked: Parked = []
         self._settings: dict[str, Any] = {}
         database.activate(self)

@@ -8,6 +8,8 @@ from typing import Any
 from pubcheck.postgres import oids
 from pubcheck.postgres.catalog.rows import Column
 from pubcheck.postgres.session.syscache import SysCache
+from pubcheck.simulate.json_sizes import document_size
+from pubcheck.simulate.numeric_size import numeric_size
 
 HEADER = 23
 """Bytes before the null bitmap (SizeofHeapTupleHeader)."""
@@ -103,29 +105,6 @@ def _by_text(value: Any) -> int:
     return len(repr(value))
 
 
-def _numeric(value: Any) -> int:
-    """make_result: a header of 2 bytes, or 4 with a large scale or weight, and 2 for each four digits."""
-    if not value.is_finite():
-        return 2
-    sign, digits, exponent = value.as_tuple()
-    scale = max(-exponent, 0)
-    if not any(digits):
-        return 2 if scale <= 63 else 4
-    whole = len(digits) + exponent
-    weight = -(-whole // 4) - 1
-    start = weight * 4 + 4 - whole
-    text = "0" * start + "".join(map(str, digits))
-    text += "0" * (-len(text) % 4)
-    groups = [text[at : at + 4] for at in range(0, len(text), 4)]
-    while groups and groups[-1] == "0000":
-        groups.pop()
-    while groups and groups[0] == "0000":
-        groups.pop(0)
-        weight -= 1
-    short = scale <= 63 and -64 <= weight <= 63
-    return (2 if short else 4) + 2 * len(groups)
-
-
 def _inet(value: Any) -> int:
     return 6 if value[0] in (2, 4, "4") else 18
 
@@ -134,22 +113,16 @@ def _bits(value: Any) -> int:
     return 4 + -(-len(value) // 8)
 
 
-def _json(value: Any) -> int:
-    from pubcheck.simulate.json_sizes import container_size
-
-    return container_size(value)
-
-
 _MEASURES: dict[int, Measure] = {
     oids.TEXT: _text,
     oids.VARCHAR: _text,
     oids.BPCHAR: _text,
     oids.JSON: _text,
     oids.BYTEA: len,
-    oids.NUMERIC: _numeric,
+    oids.NUMERIC: numeric_size,
     oids.BIT: _bits,
     oids.VARBIT: _bits,
-    oids.JSONB: _json,
+    oids.JSONB: document_size,
     650: _inet,
     869: _inet,
     142: _text,

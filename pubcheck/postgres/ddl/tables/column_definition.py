@@ -70,7 +70,9 @@ def define_column(
         elif kind == "CONSTR_GENERATED":
             generated = constraint.get("generated_kind", "s")
             reads = tuple(column_names(constraint.get("raw_expr")))
-            tree = _virtual_tree(session, constraint) if generated == "v" else kept_tree(session, constraint["raw_expr"])
+            tree = (
+                _virtual_tree(session, constraint) if generated == "v" else kept_tree(session, constraint["raw_expr"])
+            )
             owned.append((name, constraint))
         else:
             of_table.append(constraint)

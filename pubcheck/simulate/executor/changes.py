@@ -1,0 +1,212 @@
+"""Changes of single rows: checked, stored, entered into unique indexes, logged (heapam.c, execIndexing.c)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pubcheck.postgres.errors import ServerError
+from pubcheck.simulate.executor.tables import Table, Unique
+from pubcheck.simulate.executor.toast import store
+from pubcheck.simulate.heap import Key, Version
+from pubcheck.simulate.log import UNCHANGED, RowChange, Tuple
+from pubcheck.simulate.not_followed import NotFollowed
+from pubcheck.simulate.row_text import failing_row, key_text
+from pubcheck.simulate.transactions import ABORTED, IN_PROGRESS
+
+if TYPE_CHECKING:
+    from pubcheck.simulate.session import ServerSession
+
+Values = dict[int, Any]
+
+
+def compute_generated(table: Table, values: Values) -> None:
+    """Set the stored generated columns of a row (ExecComputeStoredGenerated)."""
+    for number, expression in table.generated:
+        values[number] = expression(values)
+
+
+def check_constraints(table: Table, values: Values) -> None:
+    """NOT NULL and CHECK (ExecConstraints). Raises ServerError 23502, 23514."""
+    name = table.relation.name
+    for column in table.not_null:
+        if values.get(column.number) is None and column.generated != "v":
+            raise ServerError(
+                "23502",
+                f'null value in column "{column.name}" of relation "{name}" violates not-null constraint',
+                detail=failing_row(table, values),
+            )
+    for check in table.checks:
+        if check.holds(values) is False:
+            raise ServerError(
+                "23514",
+                f'new row for relation "{name}" violates check constraint "{check.name}"',
+                detail=failing_row(table, values),
+            )
+
+
+def insert_version(session: ServerSession, table: Table, values: Values, *, speculative: bool = False) -> Version:
+    """Store and log a new row, and enter it into the indexes. Raises ServerError 23505."""
+    xid = session.xid()
+    version = Version(values, 0, xid, session.current.command)
+    chunks = store(table, version, None)
+    if table.logged:
+        log_row(session, table, "insert", None, Tuple(version, version.size, chunks), speculative=speculative)
+    enter(session, table, version, None)
+    return version
+
+
+def update_version(session: ServerSession, table: Table, old: Version, values: Values) -> Version:
+    """Store and log the new version of a row."""
+    xid, command = session.xid(), session.current.command
+    version = Version(values, 0, xid, command)
+    changed = changed_columns(table, old, values)
+    chunks = store(table, version, old)
+    if table.logged:
+        logged_new: Any = version
+        kept = [number for number in version.external if number not in changed and number in old.external]
+        if kept:
+            logged_new = {number: UNCHANGED if number in kept else value for number, value in version.items()}
+        old_tuple = logged_old(table, old, changed)
+        log_row(session, table, "update", old_tuple, Tuple(logged_new, version.size, chunks))
+    old.xmax, old.cmax, old.successor = xid, command, version
+    enter(session, table, version, old)
+    return version
+
+
+def delete_version(session: ServerSession, table: Table, old: Version) -> None:
+    xid = session.xid()
+    if table.logged:
+        log_row(session, table, "delete", logged_old(table, old, None), None)
+    old.xmax, old.cmax, old.successor = xid, session.current.command, None
+
+
+def log_row(
+    session: ServerSession,
+    table: Table,
+    operation: Any,
+    old: Tuple | None,
+    new: Tuple | None,
+    *,
+    speculative: bool = False,
+    rewrite: bool = False,
+) -> None:
+    size = sum(part.size + sum(part.chunks) for part in (old, new) if part is not None)
+    session.database.append(
+        RowChange,
+        size,
+        xid=session.xid(),
+        top=session.current.top,
+        origin=session.origin,
+        operation=operation,
+        relation=table.oid,
+        version=session.database.version(),
+        old=old,
+        new=new,
+        speculative=speculative,
+        rewrite=rewrite,
+    )
+
+
+def changed_columns(table: Table, old: Version, values: Values) -> set[int]:
+    """The columns whose stored form an UPDATE changes (HeapDetermineColumnsInfo: datumIsEqual).
+
+    A value that is computed again is another one, if the old is compressed or out of line.
+    """
+    changed = set()
+    for number, value in values.items():
+        former = old.get(number)
+        if value is former:
+            continue
+        if number in old.external or number in old.compressed or not same_form(former, value):
+            changed.add(number)
+    return changed
+
+
+def same_form(former: Any, value: Any) -> bool:
+    """Whether two values are stored alike."""
+    if type(former) is not type(value):
+        return False
+    if type(value) in (int, str, bytes, bool):
+        return bool(former == value)
+    return bool(_parts(former) == _parts(value))
+
+
+def _parts(value: Any) -> Any:
+    """What tells stored values apart: the digits of a numeric too, which compare as equal."""
+    slots = getattr(type(value), "__slots__", ())
+    return [repr(getattr(value, name)) for name in slots] if isinstance(slots, tuple) and slots else repr(value)
+
+
+def logged_old(table: Table, old: Version, changed: set[int] | None) -> Tuple | None:
+    """The old row as the replica identity logs it (ExtractReplicaIdentity); ``changed`` is None for DELETE."""
+    identity = table.identity
+    if identity.full:
+        size = table.layout.size(old) if old.external else old.size
+        return Tuple(old, size)
+    if not identity.columns:
+        return None
+    if changed is not None and not any(n in changed or n in old.external for n in identity.columns):
+        return None
+    key = {number: value if number in identity.columns else None for number, value in old.items()}
+    compressed = {n: size for n, size in old.compressed.items() if n in identity.columns}
+    return Tuple(key, table.layout.size(key, compressed))
+
+
+# Unique indexes.
+
+
+def enter(session: ServerSession, table: Table, version: Version, old: Version | None) -> None:
+    """Add a version to the heap and its indexes. Raises ServerError 23505 for a duplicate (_bt_check_unique)."""
+    storage = table.storage
+    for unique in table.uniques:
+        index = storage.index(unique.index.oid, unique.key_of)
+        key = index.key_of(version)
+        if key is None:
+            continue
+        if old is not None and index.key_of(old) == key and _unchanged_key(unique, version, old):
+            continue
+        if unique.deferrable:
+            defer_check(session, table, unique, version, key)
+        elif conflicting(session, index.at(key), version):
+            raise duplicate(session, table, unique, version)
+    storage.add(version)
+
+
+def _unchanged_key(unique: Unique, version: Version, old: Version) -> bool:
+    """Whether an update keeps the key, so that the only row with that key is the old one."""
+    return True
+
+
+def conflicting(session: ServerSession, versions: list[Version], version: Version | None) -> Version | None:
+    """The live row among versions with the same key, as a dirty snapshot sees it. Raises NotFollowed where the server
+    would wait for another transaction."""
+    states, ids = session.database.xids.states, session.current.ids
+    for other in versions:
+        if other is version:
+            continue
+        state = states[other.xmin]
+        if state == ABORTED:
+            continue
+        if state == IN_PROGRESS and other.xmin not in ids:
+            raise NotFollowed("the statement waits for another transaction")
+        if other.xmax:
+            state = states[other.xmax]
+            if state > 0 or other.xmax in ids:
+                continue
+            if state == IN_PROGRESS:
+                raise NotFollowed("the statement waits for another transaction")
+        return other
+    return None
+
+
+def duplicate(session: ServerSession, table: Table, unique: Unique, version: Version) -> ServerError:
+    return ServerError(
+        "23505",
+        f'duplicate key value violates unique constraint "{unique.name}"',
+        detail=f"Key {key_text(table, unique.index.keys, version)} already exists.",
+    )
+
+
+def defer_check(session: ServerSession, table: Table, unique: Unique, version: Version, key: Key) -> None:
+    """A deferrable unique constraint, which is checked when the statement or the transaction ends."""
+    raise NotFollowed("a deferrable unique constraint")

@@ -1,0 +1,110 @@
+"""Keys of unique indexes: rows with the same key are duplicates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import TYPE_CHECKING, Any
+
+from pubcheck.postgres import oids
+from pubcheck.postgres.catalog.rows import Index
+from pubcheck.simulate.heap import Key, KeyOf
+from pubcheck.simulate.not_followed import NotFollowed
+
+if TYPE_CHECKING:
+    from pubcheck.postgres.session.syscache import SysCache
+    from pubcheck.simulate.executor.tables import Table
+
+Normal = Callable[[Any], Hashable]
+
+
+def key_function(table: Table, index: Index) -> KeyOf:
+    """The key of a row in an index. None: the row is not in it, or NULL makes it no duplicate of any."""
+    if index.expressions:
+        raise NotFollowed("whether rows violate a unique index over expressions")
+    cache = table.session.catalog_session.syscache
+    columns = [table.relation.columns[number - 1] for number in index.keys]
+    parts = [(column.number, equal_form(cache, column.type)) for column in columns]
+    distinct = not index.nulls_not_distinct
+    if len(parts) == 1 and index.predicate is None and distinct and parts[0][1] is None:
+        number = parts[0][0]
+
+        def single(row: Any) -> Key | None:
+            value = row[number]
+            return None if value is None else (value,)
+
+        return single
+    predicate = None if index.predicate is None else table.condition(index.predicate, "WHERE")
+
+    def key(row: Any) -> Key | None:
+        if predicate is not None and predicate(row) is not True:
+            return None
+        values: list[Hashable] = []
+        for number, form in parts:
+            value = row[number]
+            if value is None:
+                if distinct:
+                    return None
+                values.append(None)
+            else:
+                values.append(value if form is None else form(value))
+        return tuple(values)
+
+    return key
+
+
+def equal_form(cache: SysCache, type_oid: int) -> Normal | None:
+    """How a value becomes one that is the same for equal values; None where it is that already."""
+    base, _ = cache.base_type(type_oid)
+    if base in _AS_THEY_ARE:
+        return None
+    if base in (oids.FLOAT4, oids.FLOAT8, oids.NUMERIC):
+        return lambda value: "NaN" if value != value else value
+    if base == oids.BPCHAR:
+        return lambda value: value.rstrip(" ")
+    row = cache.type(base)
+    if row.kind == "e" or base in (oids.VARBIT, oids.BIT):
+        return None
+    if base == oids.INTERVAL:
+        return _interval
+    if row.kind == "r":
+        inner = equal_form(cache, row.base)
+
+        def of_range(value: Any) -> Hashable:
+            bounds = tuple(b if b is None or inner is None else inner(b) for b in (value.lower, value.upper))
+            return (value.empty, *bounds, value.lower_in, value.upper_in)
+
+        return of_range
+    element = cache.element_type(base)
+    if element:
+        of_element = equal_form(cache, element)
+
+        def of_array(value: Any) -> Hashable:
+            elements = getattr(value, "elements", value)
+            forms = tuple(e if e is None or of_element is None else of_element(e) for e in elements)
+            return (forms, tuple(value.lengths), tuple(value.lowers))
+
+        return of_array
+    if base == oids.JSONB:
+        return _json
+    raise NotFollowed(f"which values of type {cache.format_type(type_oid)} are equal")
+
+
+def _interval(value: Any) -> Hashable:
+    return int(value) if isinstance(value, int) else ((value[0] * 30 + value[1]) * 86_400_000_000 + value[2])
+
+
+def _json(value: Any) -> Hashable:
+    if isinstance(value, dict):
+        return ("object", frozenset((key, _json(item)) for key, item in value.items()))
+    if isinstance(value, list):
+        return ("array", tuple(map(_json, value)))
+    return (type(value).__name__, value if isinstance(value, Hashable) else repr(value))
+
+
+_AS_THEY_ARE = frozenset(
+    (
+        oids.BOOL, oids.INT2, oids.INT4, oids.INT8, oids.OID, oids.TEXT, oids.VARCHAR, oids.NAME, oids.CHAR,
+        oids.BYTEA, oids.DATE, oids.TIME, oids.TIMESTAMP, oids.TIMESTAMPTZ, oids.TIMETZ, oids.UUID, oids.XID,
+        oids.CID, 650, 869, 774, 829, 790, 3220, 5069, 24, 2205, 2206, 4089, 4096,
+    )
+)  # fmt: skip

@@ -1,0 +1,138 @@
+"""What a statement needs to know of a table that it changes, worked out once for each version of the catalog."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from pubcheck.postgres.analysis.coerce import coerce_to_boolean
+from pubcheck.postgres.analysis.collate import assign_collations
+from pubcheck.postgres.analysis.row_filter import parse_state
+from pubcheck.postgres.catalog.rows import Column, Constraint, Index, Relation
+from pubcheck.postgres.replication.replica_identity import ReplicaIdentity, replica_identity
+from pubcheck.simulate.executor.expressions import Step, assigned, compile_expression
+from pubcheck.simulate.executor.index_keys import key_function
+from pubcheck.simulate.heap import KeyOf, Storage
+from pubcheck.simulate.not_followed import NotFollowed
+from pubcheck.simulate.tuple_sizes import RowLayout
+
+if TYPE_CHECKING:
+    from pubcheck.simulate.session import ServerSession
+
+
+class Check:
+    """A CHECK constraint that is ready."""
+
+    __slots__ = ("holds", "name")
+
+    def __init__(self, name: str, holds: Step) -> None:
+        self.name, self.holds = name, holds
+
+
+class Unique:
+    """A unique index that rows are checked against."""
+
+    __slots__ = ("deferrable", "index", "key_of", "name")
+
+    def __init__(self, index: Index, name: str, key_of: Callable[[], KeyOf], deferrable: bool) -> None:
+        self.index, self.name, self.key_of, self.deferrable = index, name, key_of, deferrable
+
+
+class Table:
+    """One table as the executor sees it. Everything is worked out when it is first asked for."""
+
+    def __init__(self, session: ServerSession, relation: Relation) -> None:
+        self.session = session
+        self.relation = relation
+        self.oid = relation.oid
+        self.columns = relation.live()
+        self.logged = relation.persistence == "p" and relation.kind in "rm"
+        self.layout = RowLayout(session.catalog_session.syscache, relation.columns)
+        catalog = session.database.catalog
+        self.identity: ReplicaIdentity = replica_identity(catalog, relation)
+        self.not_null = tuple(column for column in self.columns if column.not_null)
+        self.stored = tuple(column for column in self.columns if column.generated == "s")
+        self.virtual = tuple(column for column in self.columns if column.generated == "v")
+        self._checks: list[Check] | None = None
+        self._uniques: list[Unique] | None = None
+        self._generated: list[tuple[int, Step]] | None = None
+        self._defaults: dict[int, Step] = {}
+        self._virtual: list[tuple[int, Step]] | None = None
+
+    @property
+    def storage(self) -> Storage:
+        storage = self.session.database.storage
+        if self.oid not in storage:
+            storage[self.oid] = Storage()
+        return storage[self.oid]
+
+    def expression(self, tree: Any, column: Column) -> Step:
+        """An expression over the table's row that gives a column's value; the row is the values by column number."""
+        p = parse_state(self.session.catalog_session, self.relation)
+        return compile_expression(self.session, None, assigned(p, column, tree))
+
+    def condition(self, tree: Any, clause: str) -> Step:
+        p = parse_state(self.session.catalog_session, self.relation)
+        expr = coerce_to_boolean(p, p.transform(tree), clause)
+        assign_collations(p, expr)
+        return compile_expression(self.session, None, expr)
+
+    def default(self, column: Column) -> Step:
+        """The default of a column (build_column_default); NULL where it has none."""
+        step = self._defaults.get(column.number)
+        if step is None:
+            from pubcheck.simulate.executor.column_defaults import default_of
+
+            step = self._defaults[column.number] = default_of(self, column)
+        return step
+
+    @property
+    def generated(self) -> list[tuple[int, Step]]:
+        """The stored generated columns, each with its expression."""
+        if self._generated is None:
+            self._generated = [(column.number, self.expression(column.tree, column)) for column in self.stored]
+        return self._generated
+
+    @property
+    def checks(self) -> list[Check]:
+        """The CHECK constraints by name, as the relation cache sorts them."""
+        if self._checks is None:
+            catalog = self.session.database.catalog
+            rows = [catalog.constraints[oid] for oid in catalog.constraints_of.get(self.oid)]
+            conditions: list[Constraint] = [row for row in rows if row.kind == "c" and row.enforced]
+            conditions.sort(key=lambda row: row.name.encode())
+            self._checks = [Check(row.name, self.condition(row.tree, "CHECK")) for row in conditions]
+        return self._checks
+
+    @property
+    def uniques(self) -> list[Unique]:
+        """The unique indexes in the order of their oids."""
+        if self._uniques is None:
+            catalog = self.session.database.catalog
+            indexes = [catalog.indexes[oid] for oid in sorted(catalog.indexes_of.get(self.oid))]
+            if any(index.exclusion for index in indexes):
+                raise NotFollowed("whether rows violate an exclusion constraint")
+            self._uniques = [
+                Unique(
+                    index,
+                    catalog.relations[index.oid].name,
+                    lambda index=index: key_function(self, index),  # type: ignore[misc]
+                    not index.immediate,
+                )
+                for index in indexes
+                if index.unique and index.valid
+            ]
+        return self._uniques
+
+
+def table_of(session: ServerSession, relation: Relation) -> Table:
+    """The table, as the current version of the catalog has it."""
+    number = session.database.version().number
+    cache = session.tables
+    if cache.get("version") != number:
+        cache.clear()
+        cache["version"] = number
+    table: Table | None = cache.get(relation.oid)
+    if table is None:
+        table = cache[relation.oid] = Table(session, relation)
+    return table

@@ -1,0 +1,144 @@
+"""TRUNCATE (commands/tablecmds.c: ExecuteTruncate)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pubcheck.postgres.catalog import AUTO, INTERNAL, RELATION
+from pubcheck.postgres.catalog.rows import Relation
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.parse import Node
+from pubcheck.simulate.executor.sequences import SequenceState, log_sequence, state_of
+from pubcheck.simulate.executor.tables import table_of
+from pubcheck.simulate.heap import Storage
+from pubcheck.simulate.log import CatalogChange, Truncation
+
+if TYPE_CHECKING:
+    from pubcheck.simulate.session import Result, ServerSession
+
+
+def truncate(session: ServerSession, node: Node) -> Result:
+    from pubcheck.simulate.session import NOTHING
+
+    catalog = session.database.catalog
+    relations: dict[int, Relation] = {}
+    for item in node["relations"]:
+        rv = item["RangeVar"]
+        row = session.catalog_session.find_relation(rv)
+        if row is None:
+            raise ServerError("42P01", f'relation "{_written(rv)}" does not exist', location=rv.get("location"))
+        if row.kind not in "rp":
+            raise ServerError("42809", f'"{row.name}" is not a table')
+        if row.oid in relations:
+            continue
+        relations[row.oid] = row
+        if rv.get("inh", True):
+            for oid in catalog.descendants(row.oid)[1:]:
+                relations.setdefault(oid, catalog.relations[oid])
+        elif row.kind == "p":
+            raise ServerError(
+                "42809",
+                "cannot truncate only a partitioned table",
+                hint="Do not specify the ONLY keyword, or use TRUNCATE ONLY on the partitions directly.",
+            )
+    cascade = node.get("behavior") == "DROP_CASCADE"
+    if cascade:
+        _add_referencing(session, relations)
+    else:
+        _refuse_referenced(session, relations)
+    restart = node.get("restart_seqs", False)
+    _truncate_all(session, node, list(relations.values()), cascade=cascade, restart=restart)
+    return NOTHING
+
+
+def _written(rv: Node) -> str:
+    return ".".join(rv[part] for part in ("schemaname", "relname") if part in rv)
+
+
+def _referencing(session: ServerSession, relations: dict[int, Relation]) -> list[int]:
+    """heap_truncate_find_FKs: the other tables with a foreign key to one of these, by oid."""
+    catalog = session.database.catalog
+    return sorted(
+        {
+            row.relation
+            for row in catalog.constraints.values()
+            if row.kind == "f" and row.references in relations and row.relation not in relations
+        }
+    )
+
+
+def _add_referencing(session: ServerSession, relations: dict[int, Relation]) -> None:
+    while new := _referencing(session, relations):
+        for oid in new:
+            relations[oid] = session.database.catalog.relations[oid]
+
+
+def _refuse_referenced(session: ServerSession, relations: dict[int, Relation]) -> None:
+    """heap_truncate_check_FKs. Raises ServerError 0A000."""
+    catalog = session.database.catalog
+    for row in catalog.constraints.values():
+        if row.kind == "f" and row.references in relations and row.relation not in relations:
+            other, own = catalog.relations[row.relation], relations[row.references]
+            raise ServerError(
+                "0A000",
+                "cannot truncate a table referenced in a foreign key constraint",
+                detail=f'Table "{other.name}" references "{own.name}".',
+                hint=f'Truncate table "{other.name}" at the same time, or use TRUNCATE ... CASCADE.',
+            )
+
+
+def _truncate_all(
+    session: ServerSession, node: Node, relations: list[Relation], *, cascade: bool, restart: bool
+) -> None:
+    database = session.database
+    version = database.version()
+    logged = [row.oid for row in relations if row.persistence == "p" and row.kind in "rp"]
+    if restart:
+        for row in relations:
+            _restart_sequences(session, row)
+    ids = set(session.current.levels[-1].ids())
+    anew = False
+    for row in relations:
+        if row.kind != "r":
+            continue
+        table = table_of(session, row)
+        if table.storage.made_by not in ids:
+            xid = session.xid()
+            database.storage.put(row.oid, Storage(xid))
+            anew = True
+        else:
+            database.storage.put(row.oid, Storage(table.storage.made_by))
+    common = {"xid": session.xid(), "top": session.current.top, "origin": session.origin}
+    if anew:
+        database.append(
+            CatalogChange, 100, **common, statement="TruncateStmt", node=node, entries=(), before=version, after=version
+        )
+    if logged:
+        database.append(
+            Truncation,
+            12 + 4 * len(logged),
+            **common,
+            relations=tuple(logged),
+            cascade=cascade,
+            restart_identity=restart,
+            version=version,
+        )
+
+
+def _restart_sequences(session: ServerSession, row: Relation) -> None:
+    """RESTART IDENTITY: the sequences that columns own begin again, unless the transaction is rolled back."""
+    catalog = session.database.catalog
+    for dependent, _, kind in catalog.dependents.get((RELATION, row.oid)):
+        if dependent[0] != RELATION or kind not in (AUTO, INTERNAL):
+            continue
+        sequence = catalog.relations.get(dependent[1])
+        if sequence is not None and sequence.kind == "S":
+            restart(session, sequence)
+
+
+def restart(session: ServerSession, sequence: Relation, value: int | None = None) -> None:
+    state = state_of(session, sequence.oid)
+    fresh: SequenceState = state.copy()
+    fresh.restart(value)
+    session.database.sequences.put(sequence.oid, fresh)
+    log_sequence(session, sequence)

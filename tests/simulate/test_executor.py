@@ -1,0 +1,110 @@
+"""Statements over rows. Expected refusals are those of servers."""
+
+from __future__ import annotations
+
+import pytest
+
+from pubcheck.postgres.errors import ServerError
+from pubcheck.simulate.database import Database
+from pubcheck.simulate.log import Abort, CatalogChange, Commit, RowChange, Truncation
+
+
+def play(setup: str, *steps: str, major: int = 17) -> tuple[Database, list[tuple[str, str | None]]]:
+    """A database after some steps in one session, and what it refused."""
+    database = Database(major, setup)
+    database.log.records.clear()
+    refused = []
+    for step in steps:
+        try:
+            database.session().run(step)
+        except ServerError as error:
+            refused.append((error.sqlstate, error.detail))
+    return database, refused
+
+
+def kinds(database: Database) -> list[str]:
+    return [type(record).__name__ for record in database.log.records]
+
+
+TABLE = "CREATE TABLE t (id int PRIMARY KEY, v text DEFAULT 'd')"
+
+
+def test_a_statement_outside_of_blocks_is_a_transaction() -> None:
+    database, _ = play(TABLE, "INSERT INTO t VALUES (1, 'a'), (2)")
+    first, second, commit = database.log.records
+    assert isinstance(first, RowChange)
+    assert isinstance(second, RowChange)
+    assert isinstance(commit, Commit)
+    assert first.new is not None
+    assert second.new is not None
+    assert (first.new.values, first.new.size) == ({1: 1, 2: "a"}, 30)
+    assert second.new.values[2] == "d"
+
+
+def test_only_changed_keys_are_logged() -> None:
+    database, _ = play(
+        TABLE, "INSERT INTO t VALUES (1)", "UPDATE t SET v = 'x'", "UPDATE t SET id = 5", "DELETE FROM t"
+    )
+    olds = [record.old and dict(record.old.values) for record in database.log.records if isinstance(record, RowChange)]
+    assert olds == [None, None, {1: 1, 2: None}, {1: 5, 2: None}]
+
+
+def test_a_savepoint_has_an_id_of_its_own_and_its_parent_has_the_lower_one() -> None:
+    database, _ = play(TABLE, "BEGIN", "SAVEPOINT s", "INSERT INTO t VALUES (1)", "RELEASE s", "COMMIT")
+    change, commit = database.log.records
+    assert isinstance(commit, Commit)
+    assert change.xid == change.top + 1 == commit.xid + 1
+    assert commit.subtransactions == (change.xid,)
+
+
+def test_an_error_ends_the_transaction_at_once() -> None:
+    steps = ["BEGIN", "INSERT INTO t VALUES (1)", "INSERT INTO t VALUES (1)", "SELECT 1", "COMMIT"]
+    database, refused = play(TABLE, *steps, "INSERT INTO t VALUES (1)")
+    assert refused == [("23505", "Key (id)=(1) already exists."), ("25P02", None)]
+    assert kinds(database) == ["RowChange", "RowChange", "Abort", "RowChange", "Commit"]
+    abort = database.log.records[2]
+    assert isinstance(abort, Abort)
+    assert abort.xid == abort.top
+
+
+def test_rollback_to_a_savepoint_keeps_what_was_before() -> None:
+    steps = [
+        "BEGIN",
+        "INSERT INTO t VALUES (1)",
+        "SAVEPOINT s",
+        "UPDATE t SET id = 2",
+        "ROLLBACK TO s",
+        "DELETE FROM t",
+    ]
+    database, _ = play(TABLE, *steps, "COMMIT")
+    deleted = database.log.records[-2]
+    assert isinstance(deleted, RowChange)
+    assert deleted.old is not None
+    assert deleted.old.values[1] == 1
+
+
+def test_truncate_begins_sequences_again_unless_it_is_rolled_back() -> None:
+    insert = "INSERT INTO s (v) VALUES (1)"
+    steps = [insert, insert, "BEGIN", "TRUNCATE s RESTART IDENTITY", insert, "ROLLBACK", insert]
+    database, _ = play("CREATE TABLE s (id serial PRIMARY KEY, v int)", *steps)
+    ids = [r.new.values[1] for r in database.log.records if isinstance(r, RowChange) and r.new is not None]
+    assert ids == [1, 2, 1, 3]
+    assert [record.relations for record in database.log.records if isinstance(record, Truncation)]
+
+
+def test_definitions_are_logged_with_the_catalog_before_and_after() -> None:
+    database, _ = play(TABLE, "ALTER TABLE t ADD c int")
+    change = database.log.records[0]
+    assert isinstance(change, CatalogChange)
+    oid = database.catalog.relation_names[2200, "t"]
+    widths = [len(version.catalog.relations[oid].columns) for version in (change.before, change.after)]
+    assert widths == [2, 3]
+    assert change.before.number < change.after.number
+
+
+def test_another_session_does_not_see_uncommitted_definitions() -> None:
+    database, _ = play(TABLE, "BEGIN", "ALTER TABLE t ADD c int", "INSERT INTO t VALUES (1, 'x', 2)")
+    with pytest.raises(ServerError, match="INSERT has more expressions"):
+        database.session("b").run("INSERT INTO t VALUES (2, 'x', 2)")
+    database.session("a").run("COMMIT")
+    database.session("b").run("INSERT INTO t VALUES (2, 'x', 2)")
