@@ -72,28 +72,13 @@ class StatementBuilder(Builder):
             return self.column(expr)
         level, item, name = expr.value
         position, number = place_of(level, item, name)
-        adopt = _adoption(self, expr)
         if level is self.scope:
-            if adopt is None:
-                return lambda row: row[position][number]
-            return lambda row: adopt(row[position][number])
+            return lambda row: row[position][number]
         frame: Frame = level.frame
         return lambda row: frame.row[position][number]
 
 
 _BUILDERS: dict[str, Callable[[StatementBuilder, Expr], Step]] = {"Var": StatementBuilder.reference}
-
-
-def _adoption(builder: StatementBuilder, expr: Expr) -> Callable[[Any], Any] | None:
-    try:
-        from pubcheck.postgres.executor.values import adoption
-    except ImportError:
-        return None
-    adopt = adoption(builder.context, expr.type)
-    if adopt is None:
-        return None
-    inner = adopt
-    return lambda value: None if value is None else inner(value)
 
 
 def place_of(level: Nested, item: Item, name: str | None) -> tuple[int, int]:
