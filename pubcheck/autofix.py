@@ -25,7 +25,7 @@ from pubcheck.rulebook import INTERNAL_ERROR
 from pubcheck.source import Source, decode
 
 ROUNDS = 10
-"""How often a unit is linted and changed at most: a fix can bring what was hidden to light."""
+"""The maximum number of times that a unit is linted and changed. A fix can reveal other findings."""
 
 _BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 _CODECS = {"windows-1252": "cp1252"}
@@ -43,7 +43,7 @@ class Rewritten(Struct, frozen=True):
 
 
 class AppliedFixes(Struct, frozen=True, order=True):
-    """How many findings of a rule were taken care of by edits to these files, which are named by their labels."""
+    """The number of findings of a rule that edits of these files (by label) resolved."""
 
     rule: str
     labels: tuple[str, ...]
@@ -60,7 +60,7 @@ class Changes(Struct, frozen=True):
 
 Lint = Callable[[DiscoveredUnit], LintedUnit]
 Wanted = Callable[[Sequence[Finding]], Iterable[bool]]
-"""Which of a unit's findings may be taken care of."""
+"""A function that selects the findings of a unit to resolve."""
 
 
 def everything(findings: Sequence[Finding]) -> Iterable[bool]:
@@ -191,7 +191,8 @@ class Editing:
 
     @classmethod
     def of(cls, file: File, source: Source) -> Editing | None:
-        """None where the bytes cannot be had, or are not what was linted, or would not come back the same."""
+        """Return the editing of a file, or None if its bytes are not available, are not those that were linted,
+        or would not be written back unchanged."""
         content = file.content
         if content is None:
             try:
@@ -264,7 +265,7 @@ class Editing:
 
 
 def _comments_for(diagnostics: Iterable[Diagnostic]) -> Iterator[tuple[str, tuple[Edit, ...]]]:
-    """For each statement and file the edit that makes a comment ignore its findings, once for each of them."""
+    """Yield, for each statement and file, the edit that ignores its findings in a comment."""
     places: dict[tuple[int, int, int], list[Diagnostic]] = {}
     for diagnostic in diagnostics:
         source, statement = diagnostic.span.source, diagnostic.statement
@@ -336,7 +337,7 @@ _SIGNS = {
     **dict.fromkeys(("javascript", "go", "java", "csharp", "rust"), "//"),
     "xml": "<!--",
 }
-"""By the view of a program what begins a comment at its end."""
+"""The characters that begin a comment at the end of a line, by the view of a program."""
 
 
 def _sign(source: Source) -> str:

@@ -336,7 +336,7 @@ _T = TypeVar("_T")
 
 
 def _inside(reader: Callable[[object], _T], value: object, key: str) -> _T:
-    """What ``reader`` makes of a value in a table, or its error under that key."""
+    """Read a value of a table with ``reader``, and report its error under that key."""
     try:
         return reader(value)
     except ConfigError as error:

@@ -19,7 +19,7 @@ SEVERITIES: tuple[Severity, ...] = ("note", "warning", "error")
 
 
 class Span(Struct, frozen=True):
-    """A stretch of a source: offsets in code points, ``end`` exclusive, and what is to be said of it."""
+    """A stretch of a source with a label: offsets in code points, ``end`` exclusive."""
 
     source: Source
     start: int
@@ -61,9 +61,7 @@ class Fix(Struct, frozen=True):
 
 
 class StatementRef(Struct, frozen=True):
-    """Which statement a diagnostic is about: ``index`` counts a source's statements from 0, ``start`` is its first
-    token.
-    """
+    """The statement of a diagnostic: ``index`` counts a source's statements from 0, ``start`` is its first token."""
 
     source: Source
     index: int
@@ -79,11 +77,11 @@ class Earlier(Struct, frozen=True):
 
 
 Assumption = Span | str
-"""What an assumed finding rests on, in words; a span also says where the doubt comes from."""
+"""An assumption of a finding, in words; a span also has the place of its origin."""
 
 
 class Details(TypedDict, total=False):
-    """What a diagnostic may say besides, as its fields are called."""
+    """The optional fields of a diagnostic."""
 
     help: str | None
     related: tuple[Span, ...]
@@ -140,7 +138,7 @@ class Diagnostic(Struct, frozen=True, kw_only=True):
 
     @property
     def refused(self) -> bool:
-        """Whether this says that the server certainly refuses the statement."""
+        """Whether the server certainly refuses the statement."""
         return self.phase == "ddl" and self.server is not None and self.certainty == "certain"
 
     def sort_key(self) -> tuple[Any, ...]:

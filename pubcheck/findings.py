@@ -43,7 +43,7 @@ class Related(Struct, frozen=True):
 
 
 class Statement(Struct, frozen=True):
-    """Which statement of the file: counted from 0, and the line of its first token."""
+    """A statement of a file: its number, counted from 0, and the line of its first token."""
 
     index: int
     line: int
@@ -310,7 +310,7 @@ def _once_a_file(findings: Sequence[Finding]) -> Iterator[Finding]:
 
 
 def _joined(group: Sequence[Finding]) -> Finding:
-    """One finding for several of a file that say the same."""
+    """Return one finding for several of a file with the same text."""
     first, rest = group[0], group[1:]
     if not rest:
         return first

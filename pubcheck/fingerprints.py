@@ -1,5 +1,5 @@
-"""What a finding is called from one run to the next: a text that holds no line number, so that edits elsewhere in the
-file leave it as it is."""
+"""The fingerprint of a finding: a text without line numbers, so that it is the same in the next run if other parts
+of the file change."""
 
 from __future__ import annotations
 

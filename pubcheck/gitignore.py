@@ -1,5 +1,4 @@
-"""Which of the files that a folder holds are skipped: those that git ignores, and those that the configuration
-excludes."""
+"""Skip the files of a folder that Git ignores and those that the configuration excludes."""
 
 from __future__ import annotations
 
@@ -61,7 +60,7 @@ _COMPLETE = re.compile(r"\\.|\[[!^]?\]?[^\]]*\]", re.DOTALL)
 
 
 def problem_of(pattern: str) -> str | None:
-    """Why a pattern of .gitignore is not valid, or can match nothing; None for a valid one."""
+    """Return why a pattern of .gitignore is invalid, or cannot match anything; None for a valid one."""
     from pathspec import GitIgnoreSpec
 
     if not pattern.strip("!/ "):
@@ -90,7 +89,7 @@ class Ignoring(Struct, frozen=True):
     excluded: Patterns | None = None
 
     def below(self, folder: str, names: Sequence[str]) -> Ignoring:
-        """With what the .gitignore of a folder in this one adds, which is one of the names in it."""
+        """Return the rules with those that the .gitignore of a subfolder adds, if it is among ``names``."""
         if GITIGNORE not in names:
             return self
         patterns = _read(folder, GITIGNORE)
@@ -118,9 +117,11 @@ class Ignoring(Struct, frozen=True):
 def above(
     folder: str, exclude: Sequence[str], root: str, *, gitignore: bool, tops: dict[str, str | None] | None = None
 ) -> Ignoring:
-    """What holds at a folder because of those above it, up to that which git watches over. ``exclude`` are patterns
-    relative to ``root``, ``tops`` as in ``top_of``. What is itself skipped, and given by name, has nothing to obey
-    above it."""
+    """Return the rules for a folder that come from the folders above it, up to the root of its Git repository.
+
+    ``exclude`` are patterns relative to ``root``; ``tops`` as in ``top_of``. A folder that is itself skipped, but given
+    by name, obeys no rules from above.
+    """
     excluded = Patterns(os.path.abspath(root), exclude) if exclude else None
     top = top_of(folder, tops) if gitignore else None
     if top is None:
@@ -142,7 +143,7 @@ def above(
 
 
 def why_passed_over(path: str, exclude: Sequence[str], root: str, *, gitignore: bool) -> str | None:
-    """Why a walk from above would not meet a file or folder, given as an absolute path; None where it would."""
+    """Return why a walk from above would skip a file or folder, given as an absolute path; None if it would not."""
     if exclude:
         base = os.path.abspath(root)
         excluded = Ignoring((), Patterns(base, exclude))

@@ -12,7 +12,7 @@ from pubcheck.lazy_regex import lazy_compile
 
 
 class Note(Struct, frozen=True):
-    """What to report about how a text became SQL: the rule's code, the message, and where (offsets)."""
+    """A note on how a text became SQL: the rule's code, the message, and the place (offsets)."""
 
     rule: str
     message: str
@@ -79,7 +79,7 @@ class Source(Struct, frozen=True, eq=False):
 
 
 class Decoded(Struct, frozen=True):
-    """What bytes say: their ``text`` and the ``encoding`` it was in, or no text and the ``problem``, for people."""
+    """The decoded bytes: their ``text`` and its ``encoding``, or no text and the ``problem``, for people."""
 
     text: str | None
     encoding: str
@@ -89,7 +89,7 @@ class Decoded(Struct, frozen=True):
 _UTF8_BOM = b"\xef\xbb\xbf"
 _LOOKED_AT = 512
 _CONTROLS = bytes({*range(0x20), 0x7F} - set(b"\t\n\r\f\v\b\x1b"))
-"""What text does not hold, but now and then."""
+"""Control characters that text rarely contains."""
 _UTF16_BOMS = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
 
 
@@ -244,7 +244,7 @@ def has_unknown_order(source: Source) -> bool:
 
 
 _UNPRINTABLE = lazy_compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]")
-"""What would move the cursor, colour the terminal or turn the reading direction."""
+"""Characters that move the cursor, colour the terminal or turn the reading direction."""
 
 
 def escape(text: str) -> str:

@@ -17,8 +17,10 @@ Edits = tuple[tuple[int, int, str], ...]
 
 
 class _Places:
-    """Where the edits of a statement begin in what is sent, and by how much what follows each is shifted; kept for the
-    statement asked for last, which can have thousands of edits and a finding at each."""
+    """The offsets of a statement's edits in the text for the server, and the shift of the text after each.
+
+    Kept for the statement asked for last, which can have thousands of edits and a finding at each.
+    """
 
     def __init__(self) -> None:
         self._known: tuple[Edits, tuple[list[int], list[int]]] = ((), ([], [0]))
@@ -97,7 +99,7 @@ class Statements:
         self._long: tuple[tuple[int, int], StatementText] | None = None
         """The long statement asked for last, with its key: one can have thousands of findings."""
         self._edited: dict[tuple[int, int], StatementText] = {}
-        """Those of which the server gets another text than that of the source."""
+        """The statements of which the server gets another text than that of the source."""
         self._inside: list[StatementText] = []
         """Statements inside others; their number modulo ``EMBEDDED`` is their index here."""
         self._numbers: dict[tuple[int, int, tuple[int, ...], int, str], int] = {}

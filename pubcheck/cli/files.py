@@ -128,7 +128,7 @@ def _json(discovery: Discovery) -> Iterator[str]:
 
 
 def _problem(file: File) -> str | None:
-    """Why a file cannot be read, as far as that shows without reading it."""
+    """Return why a file cannot be read, as far as is known without reading it."""
     if file.error is not None or file.content is not None:
         return file.error
     try:

@@ -199,8 +199,8 @@ _SENT = 1 << 20
 
 
 class _Progress:
-    """What a terminal shows while a large folder is read: how many entries were listed, then how many of the files that
-    may matter were read."""
+    """The progress on a terminal while a large folder is read: how many entries were listed, then how many of the
+    candidate files were read."""
 
     def __init__(self, *, shown: bool) -> None:
         self._shown = shown

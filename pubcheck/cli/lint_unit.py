@@ -34,10 +34,10 @@ class Task(Struct, frozen=True):
 
 
 class Outcome(Struct, frozen=True):
-    """What came of a unit: findings, over what, and in ``crash`` the text about pubcheck's own errors.
+    """The result of linting a unit: findings, files, and in ``crash`` the text about pubcheck's own errors.
 
-    ``known`` are the fingerprints of findings that the baseline knows, which are not among ``findings``. ``rewritten``
-    are the files as the change that was asked for makes them, ``done`` how many findings it took care of.
+    ``known`` are the fingerprints of findings in the baseline, which are not among ``findings``. ``rewritten`` are the
+    files after the requested change, and ``done`` is the number of findings that it resolved.
     """
 
     findings: tuple[Finding, ...]

@@ -24,8 +24,10 @@ _EARLY = 4
 
 
 class Workers:
-    """As many processes as ``jobs`` says (0: one a core), started when they are needed and kept until the end of the
-    `with` block; for one job there is none, and everything is done here."""
+    """A pool of ``jobs`` processes (0: one per core), started when needed and kept until the end of the `with` block.
+
+    With one job there is no process, and the tasks run here.
+    """
 
     def __init__(self, jobs: int) -> None:
         self.jobs = jobs or cores()
@@ -53,14 +55,16 @@ class Workers:
                     self._idle.append(_Process())
 
     def prepare(self, work: Callable[[], object]) -> None:
-        """Has each idle process do something before its next task; nobody waits for it."""
+        """Run a function in each idle process before its next task, without waiting for it."""
         for process in self._idle:
             with suppress(OSError):  # one that died is met when it is given a task
                 process.pipe.send((_once, (work,), False))
 
     def map(self, work: Callable[[T], R], tasks: Sequence[T], died: Callable[[T], R]) -> Iterator[R]:
-        """What ``work``, a function of a module's top level, makes of each task, in their order; ``died`` makes that of
-        a task that kills its process. What ``work`` raises is raised here."""
+        """Return the results of ``work``, a module-level function, for the tasks in their order.
+
+        ``died`` gives the result for a task that kills its process. An exception of ``work`` is raised here.
+        """
         jobs = min(self.jobs, len(tasks))
         if jobs <= 1:
             yield from map(work, tasks)
@@ -96,7 +100,7 @@ class Workers:
                 following += 1
 
     def _give(self, process: _Process, work: Callable[[T], R], tasks: Sequence[T], numbers: list[int]) -> None:
-        """Only an idle process is given something: it reads, and so writing to it ends."""
+        """Give a task to an idle process. Only an idle one reads, so that the write ends."""
         with suppress(OSError):  # it died; that is met where its answer is read
             process.pipe.send((work, [tasks[number] for number in numbers], True))
         process.numbers = numbers
@@ -132,7 +136,7 @@ class _Process:
         theirs.close()
 
     def end(self) -> None:
-        """It has nothing that it could lose."""
+        """Kill the process, which has nothing to lose."""
         self.pipe.close()
         self._process.terminate()
 
@@ -141,7 +145,7 @@ class _Process:
 
 
 def _serve(pipe: Connection) -> None:
-    """What such a process does: it answers each task by its result, or by what was raised, until nobody asks."""
+    """Answer each task with its result or its exception until the parent closes the pipe."""
     import gc
     import signal
 

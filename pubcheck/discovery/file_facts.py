@@ -46,7 +46,7 @@ class Traits(Struct, frozen=True, omit_defaults=True):
 
     @property
     def concerned(self) -> bool:
-        """Whether pubcheck may have something to say of it."""
+        """Whether the file may have findings."""
         return self.may_publish or self.identifies
 
 
@@ -64,7 +64,7 @@ _MARK = re.compile(
     rb")",
     re.I | re.M,
 )
-"""What the files of a tool hold that keeps the way up and the way down in one file, or marks its files otherwise."""
+"""The marks of tools that keep the up and the down migration in one file or mark their files in another way."""
 
 LISTS = ("sqitch.plan", "_journal.json", "migration_lock.toml", "config.toml")
 """Files in which tools keep what they know of their migrations."""
@@ -82,7 +82,7 @@ def is_list(name: str) -> bool:
 
 
 _OF_DBMATE = b"-- Dbmate schema migrations"
-"""What dbmate writes into its dump, off which it cuts the header."""
+"""The line that dbmate writes into its dump and before which it cuts the header."""
 _DUMP = lazy_compile(rb"^-- (?:Dumped from database version (\d+)|PostgreSQL database (?:cluster )?dump\s*$)", re.M)
 _IDENTITY = lazy_compile(rb"replica\s+identity")
 _INCLUDE = lazy_compile(rb"^[^\S\n]*\\(?:i|ir|include|include_relative)[ \t]+'?([^\s';]+)", re.M)

@@ -53,7 +53,7 @@ class DiscoveredUnit(Struct, frozen=True):
 
     @property
     def is_loose(self) -> bool:
-        """Whether nothing shows that the files are the whole of a database."""
+        """Whether no convention shows that the files are a whole database."""
         return self.convention in LOOSE and not self.named
 
     @property

@@ -12,8 +12,10 @@ _BINARY = getattr(os, "O_BINARY", 0)
 
 
 def content_of(path: str) -> bytes:
-    """What a file holds; in half the time that `open` takes for a small one. Raises OSError, also for an empty pipe
-    (`<(pg_dump ...)`), and ValueError for a path with a NUL."""
+    """Return the content of a file, in half the time that `open` takes for a small one.
+
+    Raises OSError, also for an empty pipe (`<(pg_dump ...)`), and ValueError for a path with a NUL.
+    """
     descriptor = os.open(path, os.O_RDONLY | _BINARY)
     try:
         pieces: list[bytes] = []

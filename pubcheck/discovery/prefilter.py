@@ -1,12 +1,13 @@
-"""Which files of a corpus may have something said of them: cheap, and wrong only in keeping too many.
+"""Select the files of a corpus that may have findings: cheaply, and erring only by keeping too many.
 
-A file of SQL is kept where it names, in any case and anywhere, a publication, a subscription or a replica identity, and
-does something: the statement may be put together at run time, or by psql. A program is read by `pubcheck lint` only
-where CREATE [OR REPLACE], ALTER or DROP precedes PUBLICATION or SUBSCRIPTION with whitespace between them, and
-PUBLICATION occurs anywhere, as it does in every CREATE SUBSCRIPTION; so it is that, or a replica identity, for which it
-is kept. Where a comment or a psql command comes between those words, it is enough that PUBLICATION occurs anywhere: so
-no pattern has to look for a comment's end, and the search takes linear time. Python's `re` and Java's regular
-expressions, which Spark's `rlike` uses, read the patterns alike.
+A file of SQL is kept if it names a publication, a subscription or a replica identity anywhere, in any case, and
+contains a statement: the statement may be built at run time, or by psql. A program is read by `pubcheck lint` only if
+CREATE [OR REPLACE], ALTER or DROP precedes PUBLICATION or SUBSCRIPTION with whitespace between them, and PUBLICATION
+occurs anywhere, as it does in every CREATE SUBSCRIPTION. So a program is kept for that, or for a replica identity.
+
+If a comment or a psql command comes between those words, it is enough that PUBLICATION occurs anywhere. So no pattern
+has to look for the end of a comment, and the search takes linear time. Python's `re` and Java's regular expressions,
+which Spark's `rlike` uses, read the patterns alike.
 """
 
 from __future__ import annotations

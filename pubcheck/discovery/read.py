@@ -18,8 +18,10 @@ from pubcheck.source import Source, decode
 
 
 class Reading(Struct, frozen=True):
-    """The sources of a unit that could be read, and what is to be said of reading them. ``faults`` are pubcheck's own
-    errors: each costs the file in which the SQL was looked for."""
+    """The sources of a unit that could be read, and the diagnostics of reading them.
+
+    ``faults`` are pubcheck's own errors; each one loses the file in which the SQL was searched.
+    """
 
     sources: tuple[Source, ...]
     diagnostics: tuple[Diagnostic, ...]

@@ -244,7 +244,7 @@ class _UnitCollector:
         self.units[self._places[key]] = replace(reported, files=tuple(files))
 
     def _members(self, unit: DiscoveredUnit) -> dict[str, int]:
-        """By absolute path, which file of a unit it is; those of its context are left out."""
+        """Return the number of each file of a unit by absolute path, without its context."""
         known = self._indexes.get(id(unit))
         if known is None:
             known = {os.path.abspath(file.path): number for number, file in enumerate(unit.files) if not file.context}

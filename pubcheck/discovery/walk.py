@@ -17,9 +17,8 @@ INSTALLED = frozenset(["node_modules", "__pycache__"])
 
 
 class WalkResult(Struct, frozen=True):
-    """What a walk met: the paths of files, those of them that the configuration includes, those that are links, folders
-    below the first one that git watches over by themselves, and folders that could not be listed, each with the reason.
-    """
+    """The result of a walk: the paths of files, those that the configuration includes, those that are links, nested
+    Git repositories, and folders that could not be listed, each with the reason."""
 
     files: list[str]
     included: list[str]

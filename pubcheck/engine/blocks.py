@@ -356,8 +356,8 @@ class BlockRunner:
 class _InnerExecution(Execution):
     """How a statement inside a block is executed.
 
-    ``answer`` is the result for the interpreter: whether the statement rests on nothing unseen, or the refusal that is
-    only assumed.
+    ``answer`` is the result for the interpreter: whether the statement depends on nothing unknown, or the refusal that
+    is only assumed.
     """
 
     def __init__(self, runner: BlockRunner, inner: Inner, context: ExecutionContext) -> None:

@@ -183,8 +183,7 @@ class Outcome:
             yield self.statements.span(entry, f'publication "{name}"')
 
     def _published_at(self, refusal: Refusal) -> Place | None:
-        """Return where the publication at fault names the table, an ancestor or their schema; otherwise where it is
-        created."""
+        """Return where the publication names the table, an ancestor or their schema; otherwise where it is created."""
         if refusal.entry is not None:
             return refusal.entry.place
         catalog, publication = self.session.catalog, refusal.publication

@@ -1,4 +1,4 @@
-"""Which statements are parsed: those that may change a catalog, and all that mention publications."""
+"""Choose the statements to parse: those that may change a catalog, and all that mention publications."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ _PUBLICATIONS: _Names = ("supabase_realtime", "supabase_realtime_messages_public
 _TABLES: Mapping[str, _Names] = {
     "supabase": ("auth.*", "storage.*", "realtime.*", "vault.*", "cron.*", "net.*", "graphql.*", "extensions.*"),
 }
-"""By the convention of a unit, the tables that exist before its first file runs."""
+"""The tables that exist before a unit's first file runs, by the unit's convention."""
 
 
 def platform_of(config: Config, convention: str = "") -> Platform:

@@ -99,7 +99,7 @@ class Execution:
 
 
 class Replay:
-    """One major's view of a unit."""
+    """The state of a unit in one major."""
 
     def __init__(
         self,

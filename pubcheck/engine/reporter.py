@@ -42,8 +42,7 @@ _SETTINGS = {"zone": "timezone", "datestyle": "datestyle"}
 _NAMED = ("index", "column", "publication", "relation")
 """Arguments of an error, the one that it is about first."""
 _MAX_REWRITINGS = 200
-"""The maximum number of refused filters for which a rewriting is searched, at about a millisecond each. Nobody reads
-more."""
+"""The maximum number of refused filters for which a rewriting is searched, at about a millisecond each."""
 
 
 class _Answer(TypedDict):
@@ -133,7 +132,7 @@ class StatementReporter:
 
     @staticmethod
     def _culprit(statement: StatementText, error: ServerError) -> int:
-        """Where the statement names the object that the error is about, if the parser gives no place."""
+        """Return where the statement names the object of an error, if the parser gives no place."""
         if error.culprit is not None:
             return error.culprit
         named = next((error.arguments[kind] for kind in _NAMED if kind in error.arguments), None)
@@ -305,7 +304,7 @@ class StatementReporter:
         )
 
     def _complete_missing(self, statements: Statements) -> None:
-        """Say of missing names where they are created later, or which names are similar."""
+        """Add to findings about missing names where the names are created later, or similar names."""
         # Some were undone since.
         notes = [
             note

@@ -161,8 +161,8 @@ class SyntaxErrorReporter:
     ) -> None:
         """Report a syntax error.
 
-        ``unknown`` is the reason why the finding is assumed, if it is. ``inside`` is the statement at fault if it is in
-        the body of a function.
+        ``unknown`` is the reason why the finding is assumed, if it is. ``inside`` is the refused statement in the body
+        of a function.
         """
         certainty: Certainty = "assumed" if unknown else "certain"
         # Loaded only where a statement about publications is refused.

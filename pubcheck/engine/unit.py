@@ -20,7 +20,7 @@ class Unit(Struct, frozen=True):
     reading_notes: tuple[Diagnostic, ...] = ()
     """Notes about reading its files; reported with its findings."""
     loose: bool = False
-    """Whether nothing shows that its files are a whole database."""
+    """Whether no convention or option shows that the files are a whole database."""
 
 
 class Result(Struct, frozen=True):

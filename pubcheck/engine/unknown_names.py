@@ -1,6 +1,6 @@
 """Unknown names in statements: placeholders, psql variables, names from program calls.
 
-Findings about them are not reported, because nobody knows which objects they name.
+Findings about them are not reported, because it is unknown which objects they name.
 """
 
 from __future__ import annotations

@@ -1,1 +1,2 @@
-"""What each publication publishes of each table, as a document: `document` defines it, `build` creates it."""
+"""The publications of each table and the rows they publish, as a document: `document` defines it, `build` creates
+it."""

@@ -107,9 +107,11 @@ class InitialCopy(Struct, frozen=True):
 
 
 class Refused(Struct, frozen=True):
-    """A cause for which the publisher refuses an operation, with the server's answer for the first table: today's where
-    ``after_count`` is 0, or else the one that it gives once as many other causes are gone; ``after`` are the first of
-    these. ``publications`` names the one at fault."""
+    """A cause for which the publisher refuses an operation, with the server's answer for the first table.
+
+    If ``after_count`` is 0, this is today's answer. Otherwise it is the answer once that many other causes are removed;
+    ``after`` lists the first of these. ``publications`` names the publication that causes it.
+    """
 
     operation: Literal["update", "delete"]
     publications: tuple[str, ...]
@@ -229,7 +231,7 @@ class Sending(Struct, frozen=True):
 
 
 class Together(Struct, frozen=True):
-    """What one subscription to several publications gets of these tables. ``conflict`` is the server's error."""
+    """The tables as one subscription to several publications gets them. ``conflict`` is the server's error."""
 
     tables: tuple[str, ...]
     publications: tuple[str, ...]

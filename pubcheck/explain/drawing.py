@@ -71,7 +71,7 @@ class Box(Struct):
 
 
 class Edge(Struct):
-    """What one publication sends under one name: through the filter ``sql``, or whole."""
+    """The changes that one publication publishes under one name: through the filter ``sql``, or all of them."""
 
     box: int
     card: int
@@ -211,7 +211,7 @@ class _Picture:
                         self.edges.append(Edge(self.box_of[index], card, row, sql))
 
     def _gather(self) -> None:
-        """Of a publication that sends all cards whole, one edge instead of one a card."""
+        """Draw one edge in place of one per card for a publication that publishes all cards whole."""
         if len(self.cards) <= MANY_CARDS:
             return
         for index in range(len(self.boxes)):
@@ -221,7 +221,7 @@ class _Picture:
                 self.bars.append(index)
 
     def _starts(self, answer: Answer) -> Iterable[tuple[int, int | None]]:
-        """Where the names are under which an answer's changes arrive, each once."""
+        """Return the positions of the names under which an answer's changes arrive, each once."""
         if answer.arrives_as is not None and answer.arrives_as in self.place:
             return [self.place[answer.arrives_as]]
         return dict.fromkeys(self.place[name] for name in answer.tables)
@@ -448,7 +448,7 @@ def _group(names: list[str], refused: dict[str, str]) -> Card:
 
 
 def _looks(publication: Publication) -> object:
-    """What publications have in common that are drawn as one."""
+    """Return the key of publications that are drawn as one."""
     answers = tuple(
         (answer.tables, answer.filter and answer.filter.sql, answer.columns) for answer in publication.answers
     )
@@ -456,7 +456,7 @@ def _looks(publication: Publication) -> object:
 
 
 def _interest(publication: Publication) -> int:
-    """How much there is to be seen in a publication, where not all can be shown."""
+    """Return how interesting a publication is, to choose which ones are drawn."""
     score = {"all tables": 40, "schemas": 30, "tables and schemas": 30}.get(publication.kind, 0)
     for answer in publication.answers[:20]:
         score += 4 * (answer.filter is not None) + 8 * bool(answer.refused) + 2 * (answer.columns is not None)

@@ -28,7 +28,7 @@ class DiagnosticNotes:
         self.resolver = Resolver(excerpts=False)
         self._tables = tables
         self._refused: dict[str, dict[str, list[Refused]]] = {}
-        """Why writes are refused, by table and publication."""
+        """The causes of refused writes, by table and publication."""
         self._first: dict[str, list[Refused]] = {}
         """The first causes of each table, in the server's order; computed on first use."""
         self.notes: dict[str, dict[str, list[Diagnostic]]] = {}

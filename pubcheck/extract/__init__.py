@@ -78,7 +78,7 @@ VIEWS: Mapping[str, Callable[[str], View]] = {
     "prisma": _prisma,
     **{language: partial(_program, language) for language in _LANGUAGES},
 }
-"""By the name of a kind, what turns a text of that kind into SQL."""
+"""The function that turns a text of a kind into SQL, by the name of the kind."""
 
 
 def source(

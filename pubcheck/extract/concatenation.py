@@ -43,8 +43,11 @@ _ADDED = re.compile(
 
 
 class Chain(Struct):
-    """What some strings say together: ``pieces``, which end at the offset ``end``, and the number of the ``last`` of
-    them. ``grows``: the program adds something unknown behind them."""
+    """The text of several concatenated strings.
+
+    ``pieces`` end at the offset ``end``; ``last`` is the number of the last string. ``grows``: the program appends
+    something unknown.
+    """
 
     pieces: list[Piece]
     end: int

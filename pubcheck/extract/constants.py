@@ -79,9 +79,9 @@ _REGIONS = (
 
 
 def _assigned_once(code: str) -> frozenset[str]:
-    """Return the names that are given a value once, and are nobody's argument, loop variable or field that is set.
+    """Return the names that are assigned once, and are no argument, loop variable or assigned field.
 
-    All are looked for in one pass a pattern: one pass a name would take time by the square of the file.
+    Each pattern searches once for all names. One search per name would take quadratic time.
     """
     assignments = Counter(word or attribute for word, attribute in _GIVEN.findall(code))
     bound = {word for pattern in _BOUND for word in pattern.findall(code)}
@@ -92,7 +92,7 @@ def _assigned_once(code: str) -> frozenset[str]:
 
 
 def value_of(expression: str, texts: Mapping[str, str]) -> str | None:
-    """What an expression says that is such a name, in an object or by itself."""
+    """Return the text of an expression that is a constant's name, alone or qualified by an object."""
     expression = expression.strip()
     owner = _OWNER.match(expression)
     return texts.get(expression[owner.end() :] if owner is not None else expression)
@@ -102,7 +102,7 @@ _HOLE = re.compile(
     r"(?:[$#]?\{)?(?P<name>[^{}\"'`]*?)(?:![rs])?\}?"
     r"|[\"'`#]+\s*(?:\+|\.|<>|<<)\s*&?(?P<joined>[\w.$@:>-]+?)\s*(?:(?:\+|\.|<>|<<)\s*\w{0,2}[\"'`]+)?"
 )
-"""What is put in, within a string and between two."""
+"""A placeholder in a string, alone or between two others."""
 
 
 def filled(text: str, group: Sequence[Piece], texts: Mapping[str, str]) -> list[Piece]:

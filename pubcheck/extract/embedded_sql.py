@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pubcheck.extract.frameworks.project import Project
 
 MENTION = re.compile(r"(?ai:\b(?:create|alter|drop)(?:[\s\"'`+.\\<>]|\\[nrt]){1,60}(?:publication|subscription)\b)")
-"""Where a text may hold a statement about a publication or a subscription."""
+"""The start of a possible statement about a publication or a subscription."""
 
 _SPACE = r"(?:\s|(?<=[ \t\n])\|(?!\|)|\\[nrt]|\\\n|--[^\n]*+\n|/\*[^*]*+(?:\*(?!/)[^*]*+)*+\*/)"
 _OBJECTS = (
@@ -110,11 +110,11 @@ class Written(Struct):
     filled: list[tuple[int, int]]
     edits: list[tuple[int, int, str]]
     about: int = -1
-    """Where the first statement about a publication or a subscription is."""
+    """The offset of the first statement about a publication or a subscription."""
     unseen: int = -1
-    """Where a text speaks of a publication that cannot be made out."""
+    """The offset of text about a publication that cannot be evaluated."""
     sent: bool = False
-    """Whether nothing is added to it at run time."""
+    """Whether the program sends the text unchanged."""
 
 
 def program(text: str, language: str, project: Project | None = None) -> View:
@@ -212,8 +212,10 @@ def _statements(
     code: str,
     texts: Mapping[str, str],
 ) -> tuple[list[Written], set[int]]:
-    """What the strings that are SQL say, and the numbers of those strings. ``code`` is the text without strings,
-    ``texts`` the texts of names."""
+    """Return the SQL of the strings that contain it, and the numbers of those strings.
+
+    ``code`` is the text without strings, ``texts`` the texts of names.
+    """
     from pubcheck.extract.concatenation import chain, growing_names
     from pubcheck.extract.constants import filled, formatted
 
@@ -259,7 +261,7 @@ def _run(text: str, first: Literal, last: Literal, names: frozenset[str]) -> boo
 
 
 def _after_holes(text: str, literal: Literal) -> int:
-    """Where a string begins to speak: what is put in before, in lines of its own, may be other statements."""
+    """Return the offset after leading placeholders on lines of their own, which may be other statements."""
     begin = literal.body
     for start, end in literal.holes:
         if text[begin:start].strip() or not _ALONE.match(text, end, literal.close):
@@ -277,8 +279,10 @@ def _inside(offset: int, spans: Sequence[tuple[int, int]]) -> bool:
 
 
 def worked_out(text: str, group: Sequence[Piece], end: int, *, runs: bool = False) -> Written:
-    """What the pieces of some strings say, at their place; ``end`` is where the last one ends. ``runs``: they are
-    surely SQL, and whole."""
+    """Return the SQL of the pieces of concatenated strings, at their place.
+
+    ``end`` is where the last one ends. ``runs``: they are known to be complete SQL.
+    """
     if not group:
         return Written(end, end, "", [], [])
     parts = [

@@ -37,12 +37,12 @@ _C_ESCAPE = re.compile(
     re.DOTALL,
 )
 _MARGIN = r"(?<=\n)[ \t]*\|(?!\|)"
-"""What trimMargin and stripMargin of Kotlin and Scala take away."""
+"""The margin that trimMargin and stripMargin of Kotlin and Scala remove."""
 _RUST_LINE = re.compile(r"\\\r?\n[ \t\r\n]*")
 _SINGLE_ESCAPE = re.compile(r"\\(?P<one>['\\])")
 _SHELL_ESCAPE = re.compile(r'\\(?:(?P<dollars>\$\w*\\\$)|(?P<line>\r?\n)|(?P<one>[$`"\\]))')
 _INNER_ESCAPE = re.compile(r'\\\\\\(?:(?P<dollars>\$\w*\\\\\\\$)|(?P<one>[$`"\\]))|\\(?P<line>\r?\n)|\\\\(?=[^\\])')
-"""In double quotes within double quotes."""
+"""The escapes in double quotes within double quotes."""
 _HERE_ESCAPE = re.compile(r"\\(?:(?P<dollars>\$\w*\\\$)|(?P<line>\r?\n)|(?P<one>[$`\\]))")
 _DOUBLED = re.compile(r'""')
 _DOUBLED_SINGLE = re.compile(r"''")
@@ -94,7 +94,7 @@ ESCAPES: Mapping[str, tuple[re.Pattern[str], _Decode]] = {
     "here": (_HERE_ESCAPE, _plain),
     "xml": (_XML_ESCAPE, _xml),
 }
-"""By the name of a way to escape: a pattern of what is one, and what it says."""
+"""A pattern of the escapes and a function that decodes one, by the name of the escaping."""
 
 
 def pieces(text: str, start: int, end: int, escapes: str, holes: tuple[tuple[int, int], ...]) -> Iterator[Piece]:

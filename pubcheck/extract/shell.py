@@ -31,7 +31,7 @@ _OPENING = (
     r"|(?P<ansi>\$')|(?P<single>')|(?P<double>\")"
 )
 _OPENINGS = re.compile(_OPENING), re.compile(rf'(?P<inner>\\")|{_OPENING}')
-"""In a script, and in a command that is itself in double quotes."""
+"""The patterns for a script, and for a command that is itself in double quotes."""
 _SINGLE = re.compile(r"[^']*+")
 _ANSI = re.compile(r"(?:[^'\\]++|\\(?s:.))*+")
 _DOUBLE = re.compile(r'(?:[^"\\$`]++|\\(?s:.))*+')
@@ -47,9 +47,9 @@ _SHOWN = re.compile(
 )
 """A command that shows a text to people, up to the text."""
 _ENDS = re.compile(r"[^\n;&|>]*+(?:\n|;|&&|\|\||\Z)")
-"""What follows the text: nothing that takes it."""
+"""The end of a command: nothing after the text reads it."""
 _PIPED = re.compile(r"(?:[})]|\bdone)\s*(?:\|(?!\|)|>)")
-"""What takes the texts of all commands before it."""
+"""A pipe or redirection that takes the output of all commands before it."""
 _STARTS = re.compile(
     r"(?:\s|--[^\n]*+\n|/\*[^*]*+(?:\*(?!/)[^*]*+)*+\*/|\\[a-z][^\n]*+\n)*+(?ai:create|alter|drop|do|begin|start|set|"
     r"select|insert|update|delete|grant|revoke|comment|truncate|copy|with|call|reset|reindex|vacuum|analyze)\b"
@@ -118,7 +118,8 @@ def makefile(text: str) -> View:
 
 
 def _of_the_shell(match: re.Match[str]) -> str:
-    """What the shell is given for doubled dollar signs, as long as they are: its variables have longer names here."""
+    """Return what the inner shell gets for doubled dollar signs, padded to the same length; its variables get longer
+    names."""
     if match["pairs"]:
         return match["pairs"][::2].rjust(len(match["pairs"]))
     opening = match["next"]
@@ -126,8 +127,8 @@ def _of_the_shell(match: re.Match[str]) -> str:
 
 
 class SqlArgument(Struct, frozen=True):
-    """What a command is given: what it says, and the place of the command, up to where its text is given; a
-    here-document begins in a line of its own."""
+    """The SQL that a command is given, and the extent of the command up to that text. A here-document begins on a
+    line of its own."""
 
     written: Written
     start: int
@@ -138,8 +139,10 @@ class SqlArgument(Struct, frozen=True):
 
 
 def sql_arguments(text: str, start: int, end: int, *, within: str = "", quoted: bool = False) -> list[SqlArgument]:
-    """What psql is given between two offsets of a text, which may stand ``within`` what another command is given, and
-    in double quotes."""
+    """Return the SQL that psql is given between two offsets of a text.
+
+    ``within``: the text is an argument of another command; ``quoted``: it is in double quotes.
+    """
     arguments: list[SqlArgument] = []
     for shell_text in _Scanner(text, start, end, quoted=quoted).texts():
         before = _command_before(text, shell_text.start, start)
@@ -195,8 +198,8 @@ def _heredoc_sql(text: str, heredoc: _Text) -> Written:
 
 
 def _commands(text: str, arguments: list[SqlArgument]) -> tuple[list[tuple[int, str]], list[tuple[int, int]]]:
-    """What psql's options say as commands of its own, with the places at which there is room for them; and the spans of
-    what is for another database or server, where there is no room to say so."""
+    """Return psql's options as commands, each with a place that has room for it, and the spans of SQL for another
+    database or server that leave no room for such a command."""
     commands: list[tuple[int, str]] = []
     unplaced: list[tuple[int, int]] = []
     places: dict[str, int] = {}

@@ -1,4 +1,4 @@
-"""Whether a file of SQL may be something else than SQL letter by letter; asked of every file, so by plain searches."""
+"""Decide by plain text searches, for every file of SQL, whether it may contain anything but SQL."""
 
 from __future__ import annotations
 

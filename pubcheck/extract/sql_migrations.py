@@ -115,8 +115,10 @@ def _rollback_parts(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _changesets(text: str, ends: list[int]) -> Iterator[tuple[int, int, bool]]:
-    """Of Liquibase's changesets those for other databases, and those (True) that run under conditions. ``ends`` gets
-    the offsets from which on statements end with another delimiter."""
+    """Return Liquibase's changesets for other databases, and those (True) that run under conditions.
+
+    ``ends`` receives the offsets from which on statements end with another delimiter.
+    """
     changesets = list(_CHANGESET.finditer(text))
     for number, changeset in enumerate(changesets):
         start, end = changeset.start(), changesets[number + 1].start() if number + 1 < len(changesets) else len(text)

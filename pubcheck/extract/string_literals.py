@@ -31,9 +31,9 @@ class Literal(Struct, frozen=True):
 
 
 class Form(Struct, frozen=True):
-    """How one kind of literal is written: what ``opens`` it (a pattern), what ``closes`` it (a text; empty: the group
-    "tag" of what opens it, in a line of its own), how it ``escapes``, which ``holes`` it has, and whether it may go
-    on in the next ``lines``."""
+    """One kind of literal: the pattern that ``opens`` it, the text that ``closes`` it (empty: the group "tag" of the
+    opening pattern, on a line of its own), how it ``escapes``, its ``holes``, and whether it may continue on the
+    next ``lines``."""
 
     opens: str
     closes: str
@@ -43,9 +43,12 @@ class Form(Struct, frozen=True):
 
 
 class Language(Struct, frozen=True):
-    """What is ``skipped`` (a pattern of comments and character constants) and the ``forms`` of literals, in the order
-    in which they are tried. ``joins`` is the operator that puts strings together and ``adjacent`` all that may stand
-    between two constants that make one (patterns). ``slashes``: whether a slash may begin a regular expression."""
+    """The literals of a language: the pattern of ``skipped`` comments and character constants, and the ``forms`` of
+    literals in the order in which they are tried.
+
+    ``joins`` is the concatenation operator and ``adjacent`` matches the text between two constants that form one
+    (patterns). ``slashes``: a slash may begin a regular expression.
+    """
 
     skipped: str
     forms: tuple[Form, ...]
@@ -186,7 +189,7 @@ LANGUAGES = {
     "php": PHP,
     "rust": RUST,
 }
-"""By the name of a view."""
+"""The languages by the name of a view."""
 
 _REGEX_BODY = re.compile(r"/(?![/*])(?:[^/\\\n\[]++|\\[^\n]|\[(?:[^\]\\\n]++|\\[^\n])*+\])++/?+")
 _REGEX_BODY_WITHOUT_CLASS = re.compile(r"/(?![/*])(?:[^/\\\n\[]++|\\[^\n])++/?+")
@@ -367,7 +370,7 @@ class _Scanner:
 
 
 def _body(form: Form) -> re.Pattern[str]:
-    """As much of a body as needs no thought: up to its end, a hole, or what only looks like one."""
+    """The part of a body that needs no decision: up to its end, a hole, or text that looks like one of these."""
     if not form.closes:
         return re.compile("")
     first = re.escape(form.closes[0])

@@ -29,7 +29,7 @@ _PLAIN = re.compile(
 )
 _PSQL = re.compile(r"\bpsql\b")
 _CONTROL = re.compile(r"\{\{-?\s*(?:if|else|end|range|with|define|block|/\*)")
-"""What puts in nothing itself, and says whether something else is."""
+"""A template directive that inserts nothing itself and decides whether other text is inserted."""
 _CONTROLS = re.compile(rf"(?:\s*+{_CONTROL.pattern}[^{{}}\n]*+\}}\}})*+")
 _VALUE = re.compile(r"\{\{[^{}\n]*+\}\}|\$\{[^{}\n]*+\}|\$\([A-Za-z_]\w*\)")
 
@@ -91,7 +91,7 @@ def _with_values(text: str, start: int, end: int) -> list[Piece]:
 
 
 def _flow(text: str, start: int, end: int) -> Iterator[Written]:
-    """What quoted and plain scalars say that begin as a statement does, or command psql."""
+    """Yield the SQL of quoted and plain scalars that begin like a statement or run psql."""
     offset = start
     for quoted in _QUOTED.finditer(text, start, end):
         kind = quoted.lastgroup or ""

@@ -13,14 +13,16 @@ class Statement(Struct, frozen=True, gc=False):
     """One SQL statement.
 
     ``index`` counts the source's statements from 0. ``start`` is the offset of its first token, ``end`` that after its
-    last, without terminator; ``text`` is what is between. ``keyword`` is its first word in lower case, "" where it
-    begins with none. ``sql`` is as long as ``text``, and different where psql or standard_conforming_strings = off mean
-    something else than the letters say. ``variables`` are the (start, end) offsets in ``text`` where psql would put a
-    variable's value that is not known.
+    last, without terminator; ``text`` is the text between them. ``keyword`` is its first word in lower case, "" if it
+    begins with none.
 
-    ``edits`` are the (start, end, sent) offsets in ``text`` where what is sent has another length: the known values of
-    variables, and what a string of a program says. ``placeholders`` are the offsets where a view filled something in;
-    ``perhaps``: whether and when it runs, the file does not say.
+    ``sql`` is as long as ``text``, and differs where psql or standard_conforming_strings = off change the meaning of
+    characters. ``variables`` are the (start, end) offsets in ``text`` where psql would insert a variable's value that
+    is unknown. ``edits`` are the (start, end, sent) offsets in ``text`` where the server gets text of another length:
+    the known values of variables, and the decoded text of a program's string.
+
+    ``placeholders`` are the offsets where a view inserted a value. ``perhaps``: the file does not say whether and when
+    it runs.
     """
 
     index: int

@@ -29,4 +29,5 @@ QUOTED_SINCE = {
     **dict.fromkeys((*RESERVED, *_COLUMN_NAMES.split()), 15),
     **{word: major for major, words in _LATER.items() for word in words.split()},
 }
-"""What quote_identifier quotes: RESERVED and COL_NAME_KEYWORD, and from which major on (15 for any before)."""
+"""The words that quote_identifier quotes, RESERVED and COL_NAME_KEYWORD, with the first major that does (15 for any
+earlier one)."""

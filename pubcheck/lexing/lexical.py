@@ -52,7 +52,7 @@ def whole(conforming: bool) -> re.Pattern[str]:
 
 
 def run(conforming: bool, routine: bool) -> re.Pattern[str]:
-    """What needs no thought, as much as there is of it; in a routine BEGIN, CASE and END do need some."""
+    """Text without tokens that need a decision. In a routine BEGIN, CASE and END are such tokens."""
     words = rf"[\x00-!#%&*+,.0-9<-@\[\]^`{{-\x7f]++|(?!(?ai:begin|case|end)(?!{CONT})){_WORD}" if routine else _ORDINARY
     return re.compile(rf"(?:{words}|{_literal(conforming)}|{_QUOTED_NAME}|{_OPERATORS})*+")
 

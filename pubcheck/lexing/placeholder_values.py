@@ -15,7 +15,7 @@ from pubcheck.lexing.placeholders import clauses, guessed
 
 
 def filled(statement: Statement) -> Iterator[str]:
-    """What the server may get, with something in the place of each unknown value; likeliest first."""
+    """Return the possible texts for the server, with a value in place of each unknown one, the likeliest first."""
     sql = replaced(
         statement.sql, [(start, _placeholder_name(statement.sql, start, end)) for start, end in statement.variables]
     )
@@ -73,7 +73,7 @@ def _in_name(sql: str, start: int) -> bool:
 
 
 def _placeholder_name(sql: str, start: int, end: int) -> str:
-    """What the site of a variable is filled with, of its length."""
+    """Return the name that fills the place of a variable, of the same length."""
     site = sql[start:end]
     if site[1] in "'\"":
         return " " + site[1:]

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 
 MARK = re.compile(r"[{%@<][^\s'\"]|\?\?")
-"""Where a text may hold one at all."""
+"""The start of a possible placeholder."""
 
 _TOKEN = re.compile(
     r"(?P<skipped>(?<!\w)[eE]'(?:[^'\\]++|\\.|'')*+'?|'(?:[^']++|'')*+'?|\"[^\"]*+\"?|--[^\n]*+"

@@ -19,9 +19,9 @@ _CONNINFO = r"\b(host|port)\s*=\s*'?([^\s']+)"
 _ADDRESS = r"://(?:[^/?@]*@)?([^/?]*)"
 _QUOTES = "'\""
 HOME = ":home"
-"""What the view of a shell script calls the database that the script's first command is for."""
+"""The view of a shell script uses this name for the database that the script's first command is for."""
 _LARGEST = 1 << 20
-"""Characters of a text with the values of its variables; psql has no limit, but nobody writes such values."""
+"""The maximum length of a text with the values of its variables. psql has no limit."""
 _NONE: Mapping[str, str] = {}
 # Patterns kept as text are needed by few scripts, and compiled (and kept by re) when they are.
 _SITE = r""":(?:(?P<plain>\w+)|'(?P<literal>\w+)'|"(?P<name>\w+)"|\{\?(?P<defined>\w+)\})"""
@@ -36,15 +36,15 @@ _INCLUDING = frozenset(("i", "ir", "include", "include_relative"))
 
 
 class _Branch(Struct):
-    """Where in an \\if we are: whether this part runs, and whether one before it did; None where nobody can tell."""
+    """A part of an \\if: whether it runs, and whether an earlier part did; None if unknown."""
 
     runs: bool | None
     is_taken: bool | None
 
 
 class Connection(Struct, frozen=True):
-    """What \\connect asks for: a database ("" for the same one), a user ("" for the same one), and a server, as "host"
-    and "port" (None for the same one, "" for that which everything begins with)."""
+    """The target of \\connect: a database and a user ("" for the same ones), and a server as "host" and "port" (None
+    for the same one, "" for the initial one)."""
 
     database: str
     user: str
@@ -156,8 +156,10 @@ def _server(host: str, port: str) -> str:
 
 
 def substituted(site: str, variables: Mapping[str, str]) -> str | None:
-    """What psql puts in the place of `:name`, `:'name'`, `:"name"` or `:{?name}` in a statement (psqlscan.l); None
-    where the value is not known, or would change where the statement ends."""
+    """Return the text that psql inserts for `:name`, `:'name'`, `:"name"` or `:{?name}` in a statement (psqlscan.l).
+
+    None if the value is unknown or would change where the statement ends.
+    """
     value = _value(site, variables)
     return value if value is None or site[1] in "'\"{" or re.fullmatch(_SELF_CONTAINED, value) else None
 
@@ -181,8 +183,8 @@ def _value(site: str, variables: Mapping[str, str]) -> str | None:
 
 
 class Piece(Struct, frozen=True):
-    """One of the statements that a text is once the values are in: its offsets in that text, and the (start, end, sent)
-    of its variables, in its own."""
+    """One of the statements of a text after its values are inserted: its offsets in that text, and the (start, end,
+    sent) of its variables in its own text."""
 
     start: int
     end: int

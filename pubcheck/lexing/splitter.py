@@ -261,8 +261,10 @@ class Splitter(StatementLexer):
         return statements
 
     def _value(self, site: str) -> str | None:
-        """What psql puts in the place of a variable; None where its value is not known, or holds what begins or ends
-        more than itself."""
+        """Return the value that psql inserts for a variable.
+
+        None if it is unknown, or contains text that begins or ends more than itself.
+        """
         # Loaded only for scripts of psql that are given values.
         from pubcheck.lexing.psql import substituted
 
@@ -271,7 +273,7 @@ class Splitter(StatementLexer):
         return value if self._room >= 0 else None
 
     def _viewed(self, statement: Statement) -> Statement:
-        """Return the statement with what the source's view says of its place."""
+        """Return the statement with the notes of the source's view on its place."""
         view, start, end = self._view, statement.start, statement.end
         assert view is not None
         edits = tuple(
@@ -285,7 +287,7 @@ class Splitter(StatementLexer):
         )
 
     def _follow(self, statement: Statement) -> None:
-        """What the statement does to standard_conforming_strings."""
+        """Note a change of standard_conforming_strings by the statement."""
         before = self._strings.on
         self._strings.follow(statement.keyword, statement.sql)
         if self._strings.on != before:

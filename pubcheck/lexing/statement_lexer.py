@@ -1,4 +1,4 @@
-"""One statement of a text, or one command of psql, read token by token."""
+"""Read one statement of a text, or one command of psql, token by token."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Lexed(Struct, gc=False):
 
 
 class StatementLexer:
-    """Where one is in a source, and how far a statement that begins there may go."""
+    """The state of reading a source, and the limit of a statement that begins there."""
 
     def __init__(self, source: Source) -> None:
         self._text = source.text
@@ -151,8 +151,8 @@ class StatementLexer:
         return after
 
     def _limit(self, start: int) -> int:
-        """Where reading from ``start`` must end: a restart point in a stretch that is split again, the end of a string
-        to which nothing is added, else the text's end."""
+        """Return where a statement from ``start`` must end: at a restart point in a stretch that is split again, at
+        the end of a string to which nothing is added, else at the text's end."""
         limit = self._size
         if self._ends:
             following = bisect_left(self._ends, start + 1)
@@ -213,7 +213,8 @@ def _variable(lexed: Lexed, text: str, pos: int, limit: int) -> int:
 
 
 def _bodies_after(word: str, bodies: int, text: str, pos: int, limit: int) -> int:
-    """How many BEGIN or CASE are open after BEGIN, CASE or END at ``pos`` in a routine, with ``bodies`` before it."""
+    """Return how many BEGIN or CASE are open after BEGIN, CASE or END at ``pos`` in a routine, with ``bodies``
+    before it."""
     if word == "begin":
         return bodies + (ATOMIC.match(text, pos + 5, limit) is not None)
     if word == "case":

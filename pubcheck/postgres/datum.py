@@ -22,7 +22,7 @@ from decimal import Context, Decimal
 from typing import Any
 
 DAY_LENGTH = 86_400_000_000
-"""In microseconds."""
+"""The length of a day in microseconds."""
 
 
 class Interval(int):

@@ -54,11 +54,11 @@ class ServerError(Exception):
         self.relation: str | None = None
         self.publication: str | None = None
         self.missing: tuple[str, int, str] | tuple[()] = ()
-        """For an unknown name: its kind, its namespace and the name."""
+        """The kind, the namespace and the name of an unknown object."""
         self.missing_schema: str | None = None
         """The schema that the statement writes before that name."""
         self.evidence: object | None = None
-        """For a refused row filter: an ``analysis.row_filter.Evidence``, from which the refusal is explained."""
+        """The ``analysis.row_filter.Evidence`` of a refused row filter, from which the refusal is explained."""
 
 
 class Unknowable(Exception):

@@ -12,7 +12,8 @@ HEALING = lazy_compile(
     r"replica\s+identity|primary\s+key|drop\s+publication|alter\s+publication\b.*\b(set|drop)\b|unique\s+index",
     re.IGNORECASE | re.DOTALL,
 )
-"""All that can heal refused writes: text that is not followed must not hold it if they are to stay certain."""
+"""The statements that can end the refusal of a write. SQL that is not followed must not contain them if refusals are
+to stay certain."""
 IDENTIFYING = lazy_compile(
     r"\balter\s+table\b[^;]*?[%{}'|<>:$][^;]*?\breplica\s+identity\b(?!\s+(?:default|nothing)\b)", re.IGNORECASE
 )

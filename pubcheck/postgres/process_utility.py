@@ -1,4 +1,4 @@
-"""One statement, with the event triggers that fire for it (tcop/utility.c: ProcessUtility)."""
+"""Run one statement with the event triggers that it fires (tcop/utility.c: ProcessUtility)."""
 
 from __future__ import annotations
 

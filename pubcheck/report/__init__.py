@@ -2,5 +2,5 @@
 
 
 def count(number: int, noun: str, form: str = ",") -> str:
-    """How many there are: "1 table", "2,000 tables"; ``form`` is that of the number, as `format` takes it."""
+    """Return a number with a noun: "1 table", "2,000 tables"; ``form`` is that of the number, as `format` takes it."""
     return f"{number:{form}} {noun}{'' if number == 1 else 's'}"

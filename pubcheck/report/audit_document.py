@@ -6,7 +6,7 @@ from msgspec import Struct
 
 
 class Ends(Struct, frozen=True):
-    """How many there are, and how they ended; the three add up."""
+    """A number of items, in total and by result; the three results add up to ``all``."""
 
     all: int
     linted: int
@@ -45,7 +45,7 @@ class Repository(Struct, frozen=True):
 
 
 class Share(Struct, frozen=True):
-    """How many publications have something, and in how many repositories."""
+    """The number of publications with a property, and of their repositories."""
 
     publications: int
     repositories: int
@@ -89,10 +89,10 @@ class RuleChange(Struct, frozen=True):
 
 
 class Change(Struct, frozen=True):
-    """What another run found. ``alike``: both were of the same pubcheck, rules and configuration; ``input`` is what the
-    other was of where that is not the same.
+    """The differences from another run.
 
-    ``repositories_new`` and ``repositories_gone`` are those that only one of the runs saw.
+    ``alike``: both had the same pubcheck, rules and configuration. ``input`` is the input of the other run if it
+    differs. ``repositories_new`` and ``repositories_gone`` are those that only one of the runs read.
     """
 
     run: str
@@ -115,8 +115,11 @@ class Past(Struct, frozen=True):
 
 
 class Audit(Struct, frozen=True, kw_only=True):
-    """One run. Lists are the first of what there is, in the order in which they are shown; ``severities`` counts
-    findings, ``spread`` repositories by how many errors and warnings they have. ``history`` ends with this run."""
+    """One run.
+
+    Lists have the first items, in the order in which they are shown. ``severities`` counts findings, ``spread``
+    repositories by their number of errors and warnings. ``history`` ends with this run.
+    """
 
     run: str
     pubcheck: str

@@ -23,7 +23,7 @@ from pubcheck.report.audit_plots import Bar, Part
 SHOWN = 20
 """Bars of a plot; the tables next to them go on."""
 _ROWS, _COLUMNS = 15, 12
-"""Of the matrix of repositories and rules."""
+"""The size of the matrix of repositories and rules."""
 
 REASONS = {
     "unreadable": "the file could not be opened or read",
@@ -187,7 +187,7 @@ def _repositories(audit: Audit) -> Iterator[_Plot]:
 
 
 def _publications(features: Features) -> dict[str, object]:
-    """What publications use, the most frequent first, and what happens to each operation: plots and rows."""
+    """Yield plots and rows of the features of publications, the most frequent first, and of each operation."""
     if not features.publications:
         return {}
     most_used = sorted(features.used.items(), key=lambda item: (-item[1].publications, item[0]))

@@ -32,7 +32,7 @@ COLORS: Mapping[str, str] = {
     name: f"#{number:02x}{number:02x}{number:02x}"
     for number, name in enumerate(("ink", "soft", "line", "card", "error", "warning", "note", "fine", "blue"), 1)
 }
-"""What is drawn in these grey tones is shown in the page's colour of that name."""
+"""The page's colour that replaces each of these grey tones of a drawing."""
 
 _WIDTH, _RIGHT = 10.4, 1.15
 """Inches, of 72 units of the drawing: of all, and of the room for numbers at the right."""
@@ -110,7 +110,7 @@ def shares(title: str, parts: Sequence[Part], rows: Sequence[Bar]) -> str:
 
 
 def differences(title: str, rows: Sequence[Bar]) -> str:
-    """What is gone to the left and what is new to the right of a line; the counts are (gone, new)."""
+    """Draw the counts (gone, new): gone to the left of a line, new to the right."""
     with _drawing(title, _BAR * len(rows), [row.label for row in rows]) as drawing:
         axes = drawing.axes
         most = max(max(row.counts) for row in rows) or 1

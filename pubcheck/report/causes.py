@@ -38,7 +38,7 @@ def is_cause(entry: Entry) -> bool:
 
 
 def message(entries: Iterable[Entry]) -> str:
-    """One headline for the findings of a cause: "UPDATE of t and DELETE from t will fail: ..."."""
+    """Return one headline for the findings of a cause: "UPDATE of t and DELETE from t will fail: ..."."""
     messages = list(dict.fromkeys(entry.message for entry in entries))
     parts = [parts_of_message.partition(_FAILS) for parts_of_message in messages]
     if len(messages) < 2 or len({reason for _, _, reason in parts}) > 1:

@@ -22,10 +22,11 @@ class Nulls(Struct, frozen=True):
 
 
 class PublicationRows(Struct, frozen=True):
-    """What a publication sends of a table. ``filter`` is as written, ``spark`` what was run.
+    """The rows of a table that a publication publishes.
 
-    ``copied`` rows are sent by the initial copy, ``inserted`` ones as they are inserted. For ``unknown`` ones the
-    filter is NULL, so that they are not sent. All are null where they could not be counted, for this ``reason``.
+    ``filter`` is as written, ``spark`` is the expression that was run. ``copied`` rows are in the initial copy,
+    ``inserted`` ones are published when they are inserted. For ``unknown`` rows the filter is NULL, so that they are
+    not published. All are null if they could not be counted, for this ``reason``.
     """
 
     publication: str

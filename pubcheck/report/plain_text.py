@@ -9,7 +9,8 @@ from pubcheck.report.text import answer
 
 
 def paragraphs(entry: Entry) -> Iterator[str]:
-    """What is to be read below a finding's message: the server's answer, how sure it is, help; each may have lines."""
+    """Return the paragraphs below a finding's message: the server's answer, the certainty, the help. Each may have
+    several lines."""
     if entry.server is not None:
         yield answer(entry.server)
     if entry.certainty == "assumed":

@@ -68,7 +68,7 @@ _PROBLEMS: Mapping[Severity, str] = {"error": "error", "warning": "warning", "no
 
 
 def _precision(certainties: set[Certainty]) -> str:
-    """How often findings of a rule are right, in the words of GitHub, by how sure those of this report are."""
+    """Return a rule's precision in GitHub's terms, by the certainty of its findings in this report."""
     if certainties == {"certain"}:
         return "very-high"
     return "high" if "certain" in certainties else "medium"

@@ -24,7 +24,7 @@ MANY = 10
 
 
 class Palette(Struct, frozen=True):
-    """What begins each kind of text; ``reset`` ends it. All empty without colour."""
+    """The escape sequences that begin each kind of text; ``reset`` ends it. All are empty without colour."""
 
     error: str = ""
     warning: str = ""
@@ -183,7 +183,7 @@ def _remarks(group: list[Finding], majors: tuple[int, ...]) -> Iterator[tuple[st
 
 
 def _earlier(entry: Entry) -> str:
-    """Which causes the server meets before this one."""
+    """Return the causes that the server meets before this one."""
     named = [f'publication "{earlier.publication}" ({earlier.rule})' for earlier in entry.after[:NAMED]]
     rest = entry.after_count - len(named)
     text = ", ".join(named) + (f" and {rest} more" if rest else "")

@@ -28,10 +28,8 @@ _Fail = Callable[[str], PageError]
 
 
 class Place(Struct, frozen=True, order=True):
-    """Where an example has a finding: line and columns count from 1, ``end`` is exclusive.
-
-    A finding of several lines is marked up to the end of its first one.
-    """
+    """The place of an example's finding: line and columns count from 1, ``end`` is exclusive. A finding of several
+    lines is marked up to the end of its first line."""
 
     line: int
     column: int

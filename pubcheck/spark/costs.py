@@ -7,10 +7,10 @@ import math
 _FILE = 4096
 """The cost of a file in addition to its bytes."""
 SMALL = 1 << 20
-"""What the smallest task costs, and so the most that may be added to one without asking whether it has the room."""
+"""The cost of the smallest task, and the most that is added to a task without asking whether it has room."""
 _PART = 24 << 20
-"""About two seconds of linting: much more than the tenth of a second that Spark takes for a task, and short enough
-that nobody waits long for the last one."""
+"""The cost of a task: about two seconds of linting. That is much more than the tenth of a second that Spark takes
+for a task, and short enough that the last task does not delay the end."""
 _FEWEST_PARTS, _MOST_PARTS = 12, 20_000
 
 

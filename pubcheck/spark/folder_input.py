@@ -154,9 +154,11 @@ where it counts seconds, or every other one."""
 
 
 def state_of(repository: Repository, listed: int, settings: str) -> tuple[str | None, int]:
-    """What the files of a repository have in common while nobody writes to them: names, sizes, times, inodes. None
-    where a file was written to so shortly before ``listed``, in nanoseconds, that it could be once more without its
-    times telling (git calls that racy). And how many bytes they have."""
+    """Return a digest of the files of a repository (names, sizes, times, inodes), and their number of bytes.
+
+    The digest is None if a file was written shortly before ``listed`` (in nanoseconds): a second write might not change
+    its times (Git calls such entries racy).
+    """
     lines = [settings, *repository.tops]
     size = 0
     racy = False

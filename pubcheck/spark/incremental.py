@@ -49,9 +49,11 @@ def prepared(
 
 
 class RepositoryDiff(Struct, frozen=True):
-    """How the repositories stand to those of the run before: ``known`` says of each whether it is `unchanged`, so that
-    all its rows are carried over, `changed` (or new), or `gone`; and how many there are of each. Where all of them are
-    unchanged they need not be known."""
+    """The differences between the repositories of this run and of the earlier one.
+
+    ``known`` has the standing of each: `unchanged`, so that all its rows are carried over, `changed` (or new), or
+    `gone`. The numbers count them. If all are unchanged, ``known`` is None.
+    """
 
     known: DataFrame | None
     unchanged: int
@@ -80,7 +82,7 @@ ALL_UNCHANGED = RepositoryDiff(None, 1, 0, 0)
 
 
 def compared(listed: DataFrame, before: Before, keep: Callable[[DataFrame], DataFrame]) -> RepositoryDiff:
-    """How the repositories that are listed stand to those of the run before; ``keep`` persists what is asked again."""
+    """Compare the listed repositories with those of the earlier run; ``keep`` persists a frame that is read again."""
 
     def tagged(rows: DataFrame, label: str, state: Column | str) -> DataFrame:
         return rows.select("repository", F.lit(label).alias("of"), state)

@@ -28,7 +28,8 @@ class Input(Protocol):
         state is not known. A file may have ``largest`` bytes. Raises EmptyInput, BadInput."""
 
     def repositories(self) -> DataFrame:
-        """One row per repository, with its number of files and its state, which shows whether it has changed."""
+        """Return one row per repository with its number of files and its state, which changes when the repository
+        does."""
 
     def units(self, standing: RepositoryDiff | None, job: worker.Job) -> DataFrame:
         """Return the units (``schema.EXAMINED``) of all repositories, some of them linted already. With ``standing``,

@@ -43,7 +43,8 @@ from pubcheck.spark.worker import Job
 
 
 class Options(Struct, frozen=True, kw_only=True):
-    """What a run may take and is called: sizes in bytes, ``since`` the id of a run to carry unchanged units from."""
+    """The limits of a run in bytes, its names, and ``since``, the id of the run from which unchanged units are
+    carried over."""
 
     run: str
     since: str | None = None
@@ -359,7 +360,7 @@ class _RunTables:
 
 
 def _reason() -> Column:
-    """Why a unit is quarantined: it could not be linted, or was, and that failed."""
+    """Return the reason for which a unit is quarantined: linting was not possible, or it failed."""
     return F.coalesce("reason", "failed")
 
 

@@ -56,8 +56,10 @@ Request = Examine | LintUnit | FileInspection
 
 
 class Answer(Struct, Generic[RowT], frozen=True):
-    """The units that were examined or linted, or the facts of files. With a ``failure`` the request itself failed; one
-    for lack of memory may have a row all the same."""
+    """The units that were examined or linted, or the facts of files.
+
+    With a ``failure`` the request itself failed. One for lack of memory may still have a row.
+    """
 
     rows: tuple[RowT, ...] = ()
     facts: tuple[Facts, ...] = ()
@@ -90,7 +92,7 @@ _SHORT = 15.0
 OUT_OF_MEMORY = 71
 """Status of a process that has too little memory even to say so."""
 _GRACE = 10.0
-"""Seconds after the deadline at which a process ends itself, should nobody else have ended it."""
+"""The number of seconds after the deadline at which a process ends itself if its parent has not ended it."""
 
 
 def main() -> None:

@@ -39,7 +39,7 @@ class BadData(ValueError):
 
 
 class Data(Struct, frozen=True):
-    """Where the rows of a table are: a path, or `table:` and the name of a catalog table."""
+    """The location of a table's rows: a path, or `table:` and the name of a catalog table."""
 
     table: str
     condition: str
@@ -143,7 +143,7 @@ _EMPTY = "\ue000pubcheck: empty\ue000"
 
 
 def _read_csv(spark: SparkSession, where: str, separator: str) -> DataFrame:
-    """As COPY writes it: a quote is doubled, nothing is trimmed, and NULL is what is empty and not quoted."""
+    """Read CSV as COPY writes it: quotes are doubled, nothing is trimmed, and an empty unquoted field is NULL."""
     options = {"header": "true", "quote": '"', "escape": '"', "multiLine": "true", "nullValue": "", "sep": separator}
     options |= {"ignoreLeadingWhiteSpace": "false", "ignoreTrailingWhiteSpace": "false", "mode": "FAILFAST"}
     rows = spark.read.options(**options, emptyValue=_EMPTY).csv(where)
@@ -221,7 +221,7 @@ _FORMS: Mapping[str, str] = {
     "TIMESTAMP": rf"{_DAY}[ T]{_TIME}(Z|[-+]\d\d(:\d\d)?)",
     "UUID": r"(?i)[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}",
 }
-"""How the server writes values of these types, and what other programs write that means the same."""
+"""The formats in which the server and other programs write values of these types."""
 _TRUE, _FALSE = ("t", "true", "yes", "y", "on", "1"), ("f", "false", "no", "n", "off", "0")
 
 

@@ -21,7 +21,7 @@ _START = 60.0
 _TRACE = 4000
 """Characters of a dead process's stderr that are kept: the fault handler's traceback is its end."""
 _PARSER_WITHOUT_MEMORY = "Terminating process due to FATAL error"
-"""What libpg_query says last when it has not even the memory to raise its error (elog.c and mcxt.c)."""
+"""The last message of libpg_query if it has no memory to raise its error (elog.c and mcxt.c)."""
 
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(Answer[list[Any]]).decode

@@ -1,6 +1,6 @@
-"""What a terminal shows while Spark works: the step, how many of its tasks are done, how long it has taken.
+"""The progress on a terminal while Spark works: the step, how many of its tasks are done, and its duration.
 
-Spark counts tasks, not units; those of linting are made of equal cost, so that their share is that of the work.
+Spark counts tasks, not units. The tasks of linting have equal cost, so that their share is that of the work.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class SparkProgress:
             self._console.print(text, markup=False, highlight=False, style="dim")
 
     def _update(self, completed: int, total: int) -> None:
-        """What Spark says: so many of so many tasks of the stages that run are done."""
+        """Show how many tasks of the running stages are done."""
         self._bar.update(self._task, total=total or None, completed=completed, tasks=f"{completed:,}/{total:,} tasks")
 
 

@@ -1,6 +1,6 @@
 """The content of `pubcheck explain` as rows: one for each publication, table and operation.
 
-A publication that sends nothing has one row all the same, so that none is missing from what is counted.
+A publication that publishes nothing also has one row, so that every publication is counted.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def published(followed: Followed, *, refusals_known: bool) -> list[Published]:
 
 
 def _base(publication: Publication, major: int) -> Published:
-    """What all rows of a publication say; the only one of a publication that sends nothing."""
+    """Return the fields that all rows of a publication share; the only row of one that publishes nothing."""
     return Published(
         publication=publication.name,
         table=None,

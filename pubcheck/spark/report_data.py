@@ -1,5 +1,7 @@
-"""What a run found, as a document for people: counted where the tables are, so that the driver holds no more of a large
-corpus than of a small one."""
+"""The results of a run as a document for people.
+
+They are counted where the tables are, so that the driver holds no more of a large corpus than of a small one.
+"""
 
 from __future__ import annotations
 
@@ -233,7 +235,7 @@ def _slowest(units: DataFrame) -> tuple[Slow, ...]:
 
 
 def _changes(current: DataFrame, previous: DataFrame) -> tuple[RuleChange, ...]:
-    """By rule, what is new, gone and the same: a fingerprint is that of one finding of a run."""
+    """Return the numbers of new, gone and unchanged findings by rule. A fingerprint identifies one finding of a run."""
 
     def marked(rows: DataFrame, current: int, previous: int) -> DataFrame:
         return rows.select("rule", "fingerprint", F.lit(current).alias("now"), F.lit(previous).alias("before"))

@@ -277,7 +277,7 @@ MEMBER = (
     Column("digest", _TEXT, ""),
 )
 GIVEN = MEMBER[:7]
-"""What the linter gets of a file, besides its content."""
+"""The columns of a file that the linter gets, besides its content."""
 DISCOVERED = (
     *_UNIT_KEY,
     Column("convention", _TEXT, "by which the unit was found"),

@@ -73,7 +73,7 @@ LEVEL = "spark.log.level"
 
 
 class _Log:
-    """What the Java of this process writes to standard error; ``start`` is where its greetings end."""
+    """The standard error of this process's Java; ``start`` is where its greetings end."""
 
     def __init__(self) -> None:
         self.file = TemporaryFile()  # noqa: SIM115 - open to the end

@@ -17,8 +17,8 @@ from pubcheck.spark.store import Store
 
 
 class Summary(Struct, frozen=True):
-    """What a run did: its metrics by name, quarantined units and files by reason, findings by rule and severity, and
-    what is to be said of the run that units were to be carried over from."""
+    """The results of a run: its metrics by name, quarantined units and files by reason, findings by rule and
+    severity, and a message about the run from which units should have been carried over."""
 
     run: str
     metrics: dict[str, float]

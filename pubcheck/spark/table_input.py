@@ -43,7 +43,7 @@ github_repos.sample_contents."""
 
 
 CSV: Mapping[str, str] = {"header": "true", "multiLine": "true", "quote": '"', "escape": '"'}
-"""How CSV is read by default: with a header, and contents of several lines in quotes, which are doubled inside."""
+"""The defaults for reading CSV: with a header, and with multi-line contents in quotes that are doubled inside."""
 
 
 class TableInput:

@@ -1,7 +1,7 @@
-"""Which files of a repository make units, and what is known of them before any is linted.
+"""Discover the units of a repository, and facts about their files, before any unit is linted.
 
-This runs in the process that lints (``lint_process``), because a repository may hold any files: one that takes too long
-to search, or that kills the process, is found in the same way as one that does so to the linter.
+This runs in the process that lints (``lint_process``), because a repository may hold any files. A repository that takes
+too long to search, or that kills the process, is detected in the same way as a unit that does so in the linter.
 """
 
 from __future__ import annotations
@@ -342,7 +342,7 @@ def _passed_over(row: UnitRow) -> UnitRow:
 
 
 def _stopped(files: Sequence[ScannedFile], size: int, largest: Largest) -> tuple[str | None, str | None]:
-    """Why a unit cannot be linted, if so: the reason, and for people."""
+    """Return why a unit cannot be linted, if so: the reason, and a text for people."""
     stopped = next((file for file in files if file.fate not in (*GIVEN_TO_THE_LINTER, "duplicate")), None)
     if stopped is not None and stopped.fate != "too-large":
         return stopped.fate, f"{stopped.label}: {stopped.detail}"

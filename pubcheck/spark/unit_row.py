@@ -21,8 +21,8 @@ GIVEN_TO_THE_LINTER = (None, "unreadable")
 """Fates of files that the linter gets: it reports itself which files it cannot read."""
 
 Step = Literal["lint", "linted", "carried", "stopped", "passed-over", "apart"]
-"""What is to be done, or was done, with a unit: it is linted; its rows are carried over from an earlier run; it cannot
-be linted; its repository is not about publications. Files that are in no unit are `apart`."""
+"""The state of a unit: to be linted; linted; carried over from an earlier run; it cannot be linted; its repository
+is not about publications. Files that are in no unit are `apart`."""
 
 
 class MemberRow(Struct, frozen=True, array_like=True):
@@ -42,8 +42,8 @@ class MemberRow(Struct, frozen=True, array_like=True):
 
 
 class Quarantined(Struct, frozen=True):
-    """Why a unit, or without its unit the file ``path``, is in the table `quarantine`: the reason, a text for people
-    and a traceback."""
+    """A row of the table `quarantine`: the reason for which a unit, or without one the file ``path``, was
+    quarantined, a text for people and a traceback."""
 
     reason: str
     detail: str
@@ -116,6 +116,6 @@ class UnitRow(Struct, frozen=True, array_like=True):
         return replace(self, step="linted", postgres=(), quarantine=(failure,), failed=failure.reason)
 
     def without_members(self) -> UnitRow:
-        """Return the row without the members that nobody asks for once the unit is linted and not quarantined."""
+        """Return the row without the members that are not needed once the unit is linted and not quarantined."""
         kept_members = tuple(member for member in self.members if member.fate is not None and not member.context)
         return replace(self, members=kept_members)

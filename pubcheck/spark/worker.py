@@ -1,7 +1,6 @@
-"""What runs in Spark's Python workers: Arrow batches in, Arrow batches out. Knows the core, and nothing of Spark.
+"""The code that runs in Spark's Python workers: Arrow batches in, Arrow batches out. It does not import Spark.
 
-Whatever looks into a file happens in a process of the worker's own (``lint_process``), with a deadline and a limit of
-memory.
+All reading of files happens in a process of the worker's own (``lint_process``), with a deadline and a limit of memory.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which files together build one database: the conventions of the tools that people use, a module each.
+"""The conventions by which files form units: one module for each migration tool.
 
 ``registry`` asks them all; it is loaded only if there is a tree to group.
 """

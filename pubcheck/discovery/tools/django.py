@@ -57,7 +57,7 @@ def _project(tree: Tree, folder: str) -> str:
 
 
 def _ordered(tree: Tree, files: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """By what depends on what, else by names."""
+    """Order the migrations by their dependencies, then by name."""
     revisions = {file: tree.look.traits(tree.path(*file)).revision for file in files}
     owners = {_own_name(tree, file): file for file in files}
     for file in files:

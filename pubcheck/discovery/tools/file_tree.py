@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class FileInspector(Protocol):
-    """What tells of a file's content, by its path; what cannot be read has no traits and no names."""
+    """Reads facts about a file's content, by path. A file that cannot be read has no traits and no names."""
 
     def traits(self, path: str) -> Traits: ...
 
@@ -43,8 +43,8 @@ class UnitCandidate(Struct, frozen=True):
 class Tree:
     """The paths of a tree, joined by "/". A convention takes its own files; no later convention sees them.
 
-    ``sql`` are the files in SQL that are nobody's yet, ``programs`` those in other languages, ``lists`` those that
-    tools keep of their migrations: the names in each folder, in order.
+    By folder, the names in order: ``sql`` are the remaining files of SQL, ``programs`` those in other languages, and
+    ``lists`` the tools' lists of their migrations.
     """
 
     def __init__(self, paths: Iterable[str], look: FileInspector, included: frozenset[str] = frozenset()) -> None:
@@ -74,11 +74,11 @@ class Tree:
         return f"{folder}/{name}" if folder.strip("/") else f"{folder}{name}"
 
     def folders(self) -> list[str]:
-        """Return the folders that hold SQL which is nobody's yet, in order."""
+        """Return the folders with remaining files of SQL, in order."""
         return sorted(self.sql, key=lambda folder: folder.split("/"))
 
     def below(self, folder: str) -> Iterator[str]:
-        """``folder`` and those below it that hold SQL which is nobody's yet, in order."""
+        """Return ``folder`` and the folders below it with remaining files of SQL, in order."""
         beginning = self.path(folder, "")
         return (
             subfolder

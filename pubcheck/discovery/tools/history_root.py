@@ -1,4 +1,4 @@
-"""Where the history begins in which a single file lies: the folders to walk so that its unit is found."""
+"""Find the root of the migration history of a single file: the folders to search for its unit."""
 
 from __future__ import annotations
 

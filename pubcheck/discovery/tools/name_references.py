@@ -101,10 +101,10 @@ def _main(units: list[list[str]], concerned: set[str]) -> list[str] | None:
 
 
 def together(names_by_file: Mapping[str, Names], concerned: Container[str]) -> list[list[str]]:
-    """Return the files that belong together, each group in the order in which it can be run; groups by their first
-    names.
+    """Return the groups of files that refer to each other's tables, each in an order in which it can run.
 
-    Files that nothing is to be said of belong to those of which there is, if these are one group; else together.
+    The groups are ordered by their first names. Files without anything to check join the files to check if these form
+    one group; otherwise they form a group.
     """
     rivals = _rivals(names_by_file)
     last = {name for name in names_by_file if _TEARS_DOWN.fullmatch(name)}

@@ -96,7 +96,7 @@ def _same_tables(tree: Tree, folder: str, names: list[str]) -> bool:
 
 
 def _ordered(tree: Tree, folder: str, names: list[str]) -> list[str]:
-    """By number; Alembic's by which comes after which."""
+    """Order the files by number; those of Alembic by their chain of revisions."""
     after: dict[str, tuple[str, ...]] = {}
     files: dict[str, str] = {}
     for name in tree.programs.get(folder, ()):

@@ -1,6 +1,6 @@
-"""Which files together build one database: every convention is asked in turn.
+"""Group files into units: every convention is asked in turn.
 
-A convention gets the files that no earlier convention has taken. None opens a file: a ``FileInspector`` answers their
+A convention gets the files that no earlier convention has taken. None opens a file: a ``FileInspector`` answers
 questions about a file, from a disk or from a table.
 """
 

@@ -18,7 +18,7 @@ from pubcheck.discovery.tools.file_tree import FileInspector, Tree, UnitCandidat
 from pubcheck.postgres.versions import nearest
 
 _MIGRATION = re.compile(r"\d+[_-].*\.sql", re.S)
-"""What the command line of Supabase runs, and `<time>-<uuid>.sql`, which tools on top of Supabase write."""
+"""The files that Supabase's command line runs, and `<time>-<uuid>.sql`, which tools on top of Supabase write."""
 
 
 _USUAL = 17
@@ -43,7 +43,7 @@ def plans(tree: Tree) -> Iterator[UnitCandidate]:
 
 
 def _major(tree: Tree, project: str) -> tuple[int, ...]:
-    """What `config.toml` says of the server: its major, or the nearest one that is known."""
+    """Return the server's major in `config.toml`, or the nearest supported one."""
     if "config.toml" not in tree.lists.get(project, ()):
         return (_USUAL,)
     named = tree.look.traits(tree.path(project, "config.toml")).order

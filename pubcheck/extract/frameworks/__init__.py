@@ -1,8 +1,8 @@
-"""What migrations do through the API of a framework: Alembic's operations and their like, as the statements that the
-framework sends to PostgreSQL for them.
+"""SQL for migrations that use the API of a framework: Alembic's operations and the like, as the statements that the
+framework sends to PostgreSQL.
 
-Each framework has a module that is loaded when a migration of it is read. An operation of which a part is computed, or
-that is not known, is not rendered: the table that it names, or any table, is in doubt from there on.
+Each framework has a module that is loaded when one of its migrations is read. An unknown operation, or one with a
+computed part, is not rendered. From there on the table that it names is in doubt, or every table.
 """
 
 from __future__ import annotations
@@ -14,8 +14,10 @@ if TYPE_CHECKING:
 
 
 def operations_of(text: str, language: str, project: Project | None) -> Operations | None:
-    """What the operations of a migration do; None where they are of no framework that is known here, or where the file
-    cannot be read. ``project``: what the migrations before it did."""
+    """Return the operations of a migration, or None if the framework is unknown or the file cannot be read.
+
+    ``project``: the effects of the migrations before it.
+    """
     from pubcheck.extract.frameworks.project import Project
 
     project = Project() if project is None else project

@@ -69,7 +69,7 @@ _PLAIN = {
     "VARBINARY": "bytea",
     "VARCHAR": "varchar",
 }
-"""By the name of a type, PostgreSQL's."""
+"""PostgreSQL's type, by the name of SQLAlchemy's."""
 _SERIAL = {"bigint": "bigserial", "integer": "serial", "smallint": "smallserial"}
 _ZONED = frozenset(["time", "timestamp"])
 _SIZED = frozenset(["varchar", "char", "numeric", "float", "bit"])
@@ -119,8 +119,10 @@ class Column:
             raise Unreadable  # that of the column that it refers to
 
     def definition(self, *, key: bool = False) -> str:
-        """What is written behind the name, primary key and unique constraint apart. ``key``: it is all of the primary
-        key."""
+        """Return the definition of a column after its name, without primary key and unique constraints.
+
+        ``key``: it is the whole primary key.
+        """
         assert self.type is not None
         own = not self.references and not self.rest and not self.default
         serial = _SERIAL.get(self.type.sql) if self.automatic is True or (key and own and self.automatic) else None

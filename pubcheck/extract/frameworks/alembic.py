@@ -57,7 +57,7 @@ _HARMLESS_METHODS = frozenset(
         "exec_driver_sql",
     ]
 )
-"""What is called of connections, types and collections: it makes no table."""
+"""The methods of connections, types and collections that create no table."""
 
 
 def alembic(text: str, project: Project) -> Operations | None:

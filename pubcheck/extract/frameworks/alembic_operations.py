@@ -20,7 +20,7 @@ from pubcheck.extract.frameworks.python import Module, keywords, last_name
 
 
 class Operation:
-    """One call of an operation: its arguments by name, and the statements that it makes."""
+    """One call of an operation: its arguments by name, and the statements that it creates."""
 
     def __init__(self, tree: Module, project: Project, call: ast.Call, batch: ast.Call | None) -> None:
         self.module, self.project, self.call, self.batch = tree, project, call, batch
@@ -98,7 +98,7 @@ class Operation:
         return None if isinstance(node, ast.Constant) and node.value is None else node
 
     def index_of(self, column: Column, table: str, arguments: dict[str, ast.expr]) -> None:
-        """What ``index=True`` of a column makes."""
+        """Create the index of a column with ``index=True``."""
         if column.index:
             name = f"ix_{table}_{column.name}"
             sql = self.start("CREATE UNIQUE INDEX " if column.unique else "CREATE INDEX ").name(name).add(" ON ")
@@ -398,4 +398,4 @@ RENDERED: Mapping[str, Callable[[Operation], None]] = {
     "drop_table": _drop_table,
     "rename_table": _rename_table,
 }
-"""By the name of an operation, what adds its statements."""
+"""The function that adds an operation's statements, by the name of the operation."""

@@ -41,7 +41,7 @@ _HARMLESS = frozenset(
 )
 """Operations that make no table, column or key."""
 _MAY_CHANGE = re.compile(r"schema_editor\s*\.\s*(?!connection\s*\.\s*alias)|\bcursor\b|\.execute\(|call_command")
-"""What a function for ``RunPython`` holds that may do more than read and write rows."""
+"""Code in a function for ``RunPython`` that may do more than read and write rows."""
 
 
 def django(text: str, project: Project) -> Operations | None:

@@ -53,7 +53,7 @@ _TYPES = {
     "URLField": "varchar(200)",
     "UUIDField": "uuid",
 }
-"""By the class of a field, its type."""
+"""The type of a field, by its class."""
 _REFERRING = ("ForeignKey", "OneToOneField", "ParentalKey")
 NAME_LENGTH = 63
 
@@ -118,7 +118,7 @@ class Field:
         return owner or app, model.lower()
 
     def definition(self, type: str) -> str:
-        """What is written behind the column's name, for a type that may be that of the column it refers to."""
+        """Return the definition after the column's name. The type may be that of the column that it references."""
         words = [type]
         if self.identity:
             words.append(_IDENTITY)

@@ -327,7 +327,7 @@ def _rename_model(writer: StatementWriter, call: ast.Call, arguments: _Arguments
 
 
 def _rename_column(writer: StatementWriter, call: ast.Call, model: Model, field: Field, old: str, new: str) -> None:
-    """Of the table of a field that refers to many."""
+    """Rename a column of the table of a many-to-many field."""
     if old != new:
         if old in field.joined:
             field.joined[new] = field.joined.pop(old)
@@ -469,4 +469,4 @@ RENDERED: Mapping[str, Callable[[StatementWriter, ast.Call, _Arguments], None]] 
     "RenameIndex": _rename_index,
     "RenameModel": _rename_model,
 }
-"""By the name of an operation, what adds its statements."""
+"""The function that adds an operation's statements, by the name of the operation."""

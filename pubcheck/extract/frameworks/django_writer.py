@@ -15,7 +15,7 @@ class StatementWriter:
         self.module, self.state, self.app, self.app_known = module, state, app, app_known
         self.operations = Operations()
         self.sends = True
-        """Whether operations change the database, and not the models alone."""
+        """Whether operations change the database, and not only the models."""
         self.at = (0, 0)
         """The place of the operation that is read."""
         self.pending: list[Sql] = []

@@ -14,8 +14,8 @@ class Unreadable(Exception):
 
 
 class Operations:
-    """What is read of one file: ``calls`` that make statements, the (offset, name) of tables that are ``doubted``, and
-    the spans of what is ``read``."""
+    """The operations of one file: the ``calls`` that create statements, the (offset, name) of tables that are
+    ``doubted``, and the spans of the text that was ``read``."""
 
     def __init__(self) -> None:
         self.calls: list[Call] = []

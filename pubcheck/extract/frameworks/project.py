@@ -15,11 +15,11 @@ class Project:
         self.app = ""
         """Django's application of the migration that is read."""
         self.app_known = True
-        """Whether tables may be called by it: else `apps.py` computes another name."""
+        """Whether tables are named after the application; otherwise `apps.py` computes another name."""
         self.django: State | None = None
         """The models that Django's migrations made."""
         self.indexes: dict[str, dict[str, tuple[str, ...]]] = {}
-        """By a table of Rails, its indexes with their columns."""
+        """The indexes of a Rails table with their columns, by table."""
         self.parts: set[tuple[str, str]] = set()
         """The (table, name) of constraints and indexes that operations made: only such a one is known to be there.
         Types have no table."""

@@ -122,7 +122,7 @@ def columns_of_reference(name: Value, options: dict[str, Value]) -> list[Column]
 
 
 def timestamps(command: Command) -> list[Column]:
-    """Return the two columns of times, which are not null unless it is said."""
+    """Return the columns created_at and updated_at, which are NOT NULL by default."""
     options = {"null": Value(command.place, False), **{k: v for k, v in command.options.items() if k == "null"}}
     kind = "timestamptz" if command.name == "timestamptz" else "datetime"
     return [column_of(kind, Value(command.place, name), options) for name in ("created_at", "updated_at")]

@@ -331,4 +331,4 @@ RENDERED: Mapping[str, Callable[[StatementWriter, Command], None]] = {
     "rename_column": _rename_column,
     "rename_table": _rename_table,
 }
-"""By the name of a command, what adds its statements."""
+"""The function that adds a command's statements, by the name of the command."""

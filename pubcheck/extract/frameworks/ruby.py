@@ -28,7 +28,7 @@ class Command(Struct):
     variable: str = ""
     perhaps: bool = False
     odd: bool = False
-    """It is not a plain call."""
+    """Whether it is not a plain call."""
 
 
 _TOKEN = re.compile(

@@ -45,7 +45,7 @@ class Value(Struct, frozen=True):
 
 
 def matching(tokens: Sequence[Token], opening: int) -> int:
-    """Where the bracket closes that opens there; the end where it does not."""
+    """Return the index of the closing bracket, or the end if there is none."""
     depth = 0
     for number in range(opening, len(tokens)):
         depth += tokens[number].nesting

@@ -28,7 +28,7 @@ class Candidate(Struct, gc=False):
     variadic: int = 0
     defaults: int = 0
     positions: tuple[int, ...] | None = None
-    """With named arguments: which parameter each argument is."""
+    """With named arguments: the number of the parameter of each argument."""
 
 
 def function_candidates(

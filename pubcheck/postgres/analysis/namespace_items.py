@@ -47,7 +47,7 @@ class Item:
     ) -> None:
         self.name = name
         self.columns = columns
-        """None where they cannot be known."""
+        """None if they are unknown."""
         self.relation = relation
         self.alias = alias
         self.scalar = 0

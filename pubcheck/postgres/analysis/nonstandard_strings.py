@@ -75,5 +75,5 @@ _BEFORE = "SELECT E"
 
 
 def _quoted(session: Session, name: str) -> str:
-    """Since 17 messages quote the names of settings."""
+    """Return the name of a setting as messages write it: quoted since 17."""
     return f'"{name}"' if session.catalog.major.number >= 17 else name

@@ -1,5 +1,5 @@
-"""By which cast or conversion a value of one type becomes one of another, and the type that several have in common
-(parser/parse_coerce.c: find_coercion_pathway, can_coerce_type, select_common_type)."""
+"""The casts and conversions between types, and the common type of several types (parser/parse_coerce.c:
+find_coercion_pathway, can_coerce_type, select_common_type)."""
 
 from __future__ import annotations
 

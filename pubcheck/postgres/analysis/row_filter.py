@@ -67,7 +67,7 @@ _OF_SEQUENCES = (Column(1, "last_value", INT8), Column(2, "log_cnt", INT8), Colu
 
 
 def _with_columns(session: Session, relation: Relation) -> Relation:
-    """Sequences and the server's own tables with their columns: no members, but their filters are read all the same."""
+    """Return a sequence or a system table with its columns. It cannot be a member, but its filter is read."""
     columns: tuple[Column, ...] | None = None
     if relation.kind == "S":
         columns = _OF_SEQUENCES

@@ -405,7 +405,7 @@ class Objects:
         return self._all_collations().get(oid)
 
     def collation_named(self, name: str) -> Collation | None:
-        """One of those that every build has."""
+        """Return one of the collations that every build has."""
         return next((row for row in self._all_collations().values() if row.name == name), None)
 
     def role(self, name: str) -> int:

@@ -446,4 +446,4 @@ _REMOVALS: dict[str, Callable[[Catalog, int], None]] = {
     OTHER: Catalog._remove_other,
     ROLE: Catalog._remove_role,
 }
-"""By the class of an object; a default has no row of its own."""
+"""The function that removes a row, by the class of the object. A default has no row of its own."""

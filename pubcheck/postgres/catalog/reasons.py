@@ -1,4 +1,4 @@
-"""Why something in the catalog is only assumed, recorded where the doubt enters."""
+"""The reasons for which something in the catalog is only assumed, recorded where the doubt begins."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ class Reasons:
         self.text = ""
         """A description of the statement, if more is known than that its effect is unknown."""
         self.rows: dict[int, Reason] = {}
-        """By the OIDs of rows that are there by assumption, though the files create or name them."""
+        """The reasons of rows that exist by assumption, though the files create or name them, by OID."""
         self.flags: dict[str, Reason] = {}
-        """By the flags of a session (``session.statement_context.Uncertainty``)."""
+        """The reasons of a session's flags (``session.statement_context.Uncertainty``), by flag."""
 
     def current(self, text: str) -> Reason:
         """A reason that the current statement gives; ``text`` describes it where nothing better is known."""

@@ -140,8 +140,8 @@ class Index(Struct, frozen=True, gc=False):
     predicate: dict[str, Any] | None = None
     """indpred, as ``expressions``."""
     always: bool | None = False
-    """Whether its predicate is TRUE once its constants are folded (RelationGetIndexPredicate then finds none); None
-    where that is not known."""
+    """Whether its predicate is TRUE after constant folding (RelationGetIndexPredicate then finds none); None if
+    unknown."""
 
     @property
     def partial(self) -> bool:

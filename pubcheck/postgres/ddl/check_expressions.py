@@ -18,7 +18,7 @@ _WITH_LITERALS = {
     **dict.fromkeys((INT2, INT4, INT8, NUMERIC, FLOAT4, FLOAT8), ("ival", _COMPARING)),
     **dict.fromkeys((TEXT, VARCHAR, BPCHAR), ("sval", _COMPARING | _MATCHING)),
 }
-"""By a column's type, the literals that need no look to be compared with it, and the operators that do."""
+"""The literals and operators of comparisons that need no check, by the column's type."""
 _COMPARISONS = frozenset(("AEXPR_OP", "AEXPR_OP_ANY", "AEXPR_IN", "AEXPR_LIKE", "AEXPR_ILIKE"))
 
 
@@ -78,7 +78,8 @@ def shows_boolean(relation: Relation, tree: Node) -> bool:
 
 
 def _values(body: Node) -> list[Node]:
-    """What a column is compared with: one value, those of a list, or those of an array, as pg_dump writes lists."""
+    """Return the values that a column is compared with: one, those of a list, or those of an array, as pg_dump
+    writes lists."""
     right: Node = body["rexpr"]
     if body["kind"] == "AEXPR_OP_ANY":
         return list(_uncast(right).get("A_ArrayExpr", {}).get("elements", ({},)))

@@ -183,7 +183,7 @@ def _use_index(session: Session, relation: int, node: Node, kind: str, recurse: 
 
 
 def _refuse_only(session: Session, row: Relation, keys: tuple[int, ...], recurse: bool) -> None:
-    """With ONLY, a nullable column of the key would become NOT NULL here and not in the children (18)."""
+    """Refuse ONLY if a nullable column of the key would become NOT NULL here and not in the children (18)."""
     if recurse or not session.catalog.major.named_not_null or not session.catalog.children.has(row.oid):
         return
     if any(key and not row.columns[key - 1].not_null for key in keys):

@@ -168,7 +168,7 @@ class _Search:
         self.found.add(entry)
 
     def _dependents(self, target: Object) -> list[tuple[Object, str]]:
-        """Who depends on the object directly, newest first (object_address_comparator)."""
+        """Return the direct dependents of an object, newest first (object_address_comparator)."""
         whole = target[:2]
         dependents = [
             (dependent, kind)

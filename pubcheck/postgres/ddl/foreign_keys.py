@@ -1,4 +1,4 @@
-"""Whether a foreign key can compare its columns with those of the key (commands/tablecmds.c:
+"""Check that a foreign key can compare its columns with those of the key (commands/tablecmds.c:
 ATAddForeignKeyConstraint)."""
 
 from __future__ import annotations

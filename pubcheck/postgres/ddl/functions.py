@@ -200,7 +200,7 @@ def _flag(options: dict[str, Any], name: str) -> bool:
 
 
 def _language(options: dict[str, Any]) -> str:
-    """What LANGUAGE says; without it a body that is not a string is SQL."""
+    """Return the language of LANGUAGE; without it a body that is not a string is SQL."""
     language: str = options.get("language", {}).get("String", {}).get("sval", "")
     return language.lower()
 
@@ -211,7 +211,7 @@ def _volatility(options: dict[str, Any]) -> str:
 
 
 _CHANGING = re.compile(r"\b(?:create|alter|drop|rename|execute|import|call|do|search_path)\b", re.IGNORECASE)
-"""What the body of a function must hold if a call is to change catalogs or the search path by itself."""
+"""The words without one of which the body of a function does not change catalogs or the search path."""
 _CALLED = re.compile(r"\b([a-z_]\w*)\s*\(", re.IGNORECASE)
 
 
@@ -276,7 +276,7 @@ def _speaks_of_publications(session: Session, call: Node) -> bool:
 
 
 def _doubt_named(session: Session, call: Node) -> None:
-    """What a function that is not seen does to the relations that its arguments name, is not known.
+    """Assume that an unknown function may change the relations that its arguments name.
 
     So work the functions of extensions: a hypertable's time column becomes NOT NULL, a geometry column is added.
     """
@@ -424,7 +424,7 @@ def create_cast(session: Session, node: Node) -> None:
 
 
 def _check_cast_function(session: Session, function: Proc, source: int, target: int) -> None:
-    """What a cast's function must be like. Raises ServerError 42P17."""
+    """Check a cast's function. Raises ServerError 42P17."""
     arguments = function.arguments
     try:
         if not 1 <= len(arguments) <= 3:
@@ -458,10 +458,8 @@ _LENGTHS = {
 
 
 def _check_binary_cast(session: Session, source: Type, target: Type) -> None:
-    """What WITHOUT FUNCTION takes; of most types it is not known here how long their values are.
-
-    Raises ServerError 42501, 42P17.
-    """
+    """Check a cast WITHOUT FUNCTION. The length of the values of most types is unknown here. Raises ServerError
+    42501, 42P17."""
     if not session.superuser():
         raise ServerError("42501", "must be superuser to create a cast WITHOUT FUNCTION")
     for row in (source, target):

@@ -28,6 +28,6 @@ class IndexSpec(Struct, frozen=True):
     parent: int = 0
     parent_constraint: int = 0
     copied: bool = False
-    """It is that of an index that exists, so that its expressions are known to be accepted."""
+    """Whether it is that of an existing index, so that its expressions are known to be accepted."""
     always: bool | None = False
-    """Of a copied one, ``Index.always``."""
+    """``Index.always`` of the copied index."""

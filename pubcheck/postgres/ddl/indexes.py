@@ -175,7 +175,8 @@ def _look_closer(session: Session, relation: Relation, spec: IndexSpec) -> None:
 
 
 def _refuse_in_partitions(session: Session, relation: Relation, spec: IndexSpec, keys: Sequence[int]) -> None:
-    """What is unique in each partition must be so in all. Raises ServerError 0A000."""
+    """Refuse a unique index of a partitioned table that does not include the partition key. Raises ServerError
+    0A000."""
     if spec.exclusion and not session.catalog.major.exclusion_partitioned:
         raise ServerError("0A000", "exclusion constraints are not supported on partitioned tables")
     if not (spec.unique or spec.exclusion):
@@ -224,7 +225,7 @@ def _constraint(session: Session, relation: Relation, spec: IndexSpec, name: str
 
 
 def _depend(session: Session, relation: Relation, spec: IndexSpec, index: Index, constraint: Constraint | None) -> None:
-    """What goes when a column, the table or the constraint goes (index_create, CreateConstraintEntry)."""
+    """Make the index depend on its columns, table and constraint (index_create, CreateConstraintEntry)."""
     catalog = session.catalog
     depender = (RELATION, index.oid, 0)
     numbers = {number for number in (*index.keys, *index.included) if number}

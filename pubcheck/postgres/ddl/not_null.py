@@ -235,7 +235,7 @@ def drop_not_null(session: Session, relation: int, name: str, *, recurse: bool) 
 
 
 def _forget_flag(session: Session, relation: int, name: str, going: Collection[int]) -> None:
-    """What each table goes through before 18."""
+    """Clear the flag of a table and its children, before 18."""
     catalog = session.catalog
     column = require_column(session, relation, name)
     row = catalog.relations[relation]

@@ -168,11 +168,11 @@ def relabel(session: Session, of_type: int, old: str, new: str) -> None:
 
 
 class TakenBounds(Struct):
-    """What the partitions of one table take, so that a new one need not be compared with each.
+    """The bounds of all partitions of a table, so that a new one need not be compared with each.
 
-    ``state`` is that of the catalog for which it holds. Range partitions do not overlap, so their lower ends, in
-    order, decide; ``uppers`` are the upper ends next to them, ``zoned`` whether moments among them have time zones.
-    ``remainders`` are those of hash partitions by modulus.
+    ``state`` is that of the catalog for which it holds. Range partitions do not overlap, so their sorted lower bounds
+    decide; ``uppers`` are the upper bounds next to them, ``zoned`` says whether timestamps with time zone are among
+    them. ``remainders`` are those of hash partitions by modulus.
     """
 
     state: tuple[int, int]

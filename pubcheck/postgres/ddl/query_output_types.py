@@ -22,7 +22,7 @@ from pubcheck.postgres.parse_tree import find
 from pubcheck.postgres.session import Session
 
 _OF_VALUES = frozenset(("22007", "22008", "22P02", "42725", "42803", "42804", "42846", "42883", "42P20"))
-"""What types and values may give rise to; of names more is known when the query is read."""
+"""The errors that types and values can raise. More is known of names when the query is read."""
 
 
 @contextmanager

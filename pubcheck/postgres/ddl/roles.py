@@ -358,7 +358,7 @@ def grant(session: Session, node: Node) -> None:
 
 
 def _grantable(session: Session, owner: int, acl: Iterable[tuple[int, str]], rights: set[str]) -> set[str]:
-    """Those of the rights that the current user may pass on: the owner all, others what they hold with grant option."""
+    """Return the privileges that the current user may grant: the owner all, others those held with grant option."""
     if session.owns(owner):
         return rights
     held = {right[0] for grantee, right in acl if right.endswith("*") and session.owns(grantee)}

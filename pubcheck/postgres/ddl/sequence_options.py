@@ -52,7 +52,7 @@ def refuse_options(session: Session, nodes: Iterable[Node], of_type: int = INT8)
 
 
 def _number(value: Node) -> int | None:
-    """A number that is said; NO MAXVALUE and its like say nothing."""
+    """Return the number of an option; None for NO MAXVALUE and the like."""
     if "Integer" in value:
         return int(value["Integer"].get("ival", 0))
     if "Float" not in value:

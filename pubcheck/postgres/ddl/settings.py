@@ -42,10 +42,11 @@ VALUES: dict[str, tuple[str, ...]] = {
     "xmlbinary": ("base64", "hex"),
     "xmloption": ("content", "document"),
 }
-"""What the server reads literals and expressions by; name -> the values of an enumeration (a Boolean is on or off).
+"""The settings by which the server reads literals and expressions, with the values of an enumeration (a Boolean is on
+or off).
 
-Their values are kept as text. datestyle is the style and the order, "ISO, DMY", of which one is missing where the unit
-has not said it ("ISO", "DMY"); timezone is as written, a number of hours too, and INTERVAL '...' if it was given so.
+Their values are kept as text. datestyle is the style and the order, "ISO, DMY"; one of them is missing if the unit has
+not set it ("ISO", "DMY"). timezone is as written: also a number of hours, or INTERVAL '...'.
 """
 _SHOWN = {"datestyle": "DateStyle", "intervalstyle": "IntervalStyle", "timezone": "TimeZone"}
 _TRUTHS = ("true", "t", "on", "yes", "1")

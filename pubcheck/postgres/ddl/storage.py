@@ -81,7 +81,7 @@ _PARAMETERS = {
     "hash": _FULL,
     "spgist": _FULL,
 }
-"""By what is stored; an index's by its access method."""
+"""The storage parameters by the kind of relation; those of an index by its access method."""
 INDEX_METHODS = frozenset(("brin", "btree", "gin", "gist", "hash", "spgist"))
 
 

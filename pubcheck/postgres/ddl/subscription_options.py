@@ -22,21 +22,21 @@ SUPPORTED: Mapping[str, frozenset[str]] = {
     "enabled": frozenset(("enabled",)),
     "skip": frozenset(("lsn",)),
 }
-"""By what a statement is about, the options that it takes on every major."""
+"""The options of each statement on every major."""
 _SINCE = (
     (16, ("create", "alter"), ("origin", "password_required", "run_as_owner")),
     (17, ("create", "alter"), ("failover",)),
     (18, ("alter",), ("two_phase",)),
 )
 _OF_EXTENSIONS = "citus_"
-"""How options begin that an extension takes out before the server sees them; others may do so too."""
+"""The prefix of options that an extension removes before the server sees them. Other extensions may do the same."""
 _COMMITS = ("local", "remote_write", "remote_apply", "on", "off", "true", "false", "yes", "no", "1", "0")
 _SLOT_LENGTH = 64
 
 _TEMPLATES = frozenset("${}<>@%:#[]")
 
 Options = dict[str, Any]
-"""What was given: texts, truths, and None for a slot_name of NONE."""
+"""The values of options: texts, truth values, and None for a slot_name of NONE."""
 
 
 def is_abbreviation(text: str) -> bool:

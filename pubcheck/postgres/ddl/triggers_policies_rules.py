@@ -199,7 +199,7 @@ _STATISTICS = frozenset(("ndistinct", "dependencies", "mcv"))
 
 
 def _refuse_elements(session: Session, relation: Relation, node: Node, elements: Sequence[Node]) -> None:
-    """What statistics are about (CreateStatistics). Raises ServerError 42601, 42701 and 42P17."""
+    """Check the columns and expressions of statistics (CreateStatistics). Raises ServerError 42601, 42701 and 42P17."""
     for kind in names(node.get("stat_types", ())):
         if kind not in _STATISTICS:
             raise ServerError("42601", f'unrecognized statistics kind "{kind}"')

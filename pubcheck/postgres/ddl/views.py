@@ -67,7 +67,7 @@ def create_view(session: Session, node: Node) -> None:
 
 
 _CALLING = ("FuncCall", "A_Expr", "TypeCast")
-"""What of a query the server looks up by the types of its parts."""
+"""The nodes of a query that the server resolves by the types of their arguments."""
 
 
 _NOT_UPDATABLE = frozenset(
@@ -83,11 +83,11 @@ _NOT_UPDATABLE = frozenset(
         "withClause",
     )
 )
-"""What no view has that is updated through."""
+"""The clauses that an automatically updatable view does not have."""
 
 
 def _shown(session: Session, query: Node, reading: QueryReading) -> Shown | None:
-    """What a view is over, if its query has the form of those that are updated through it."""
+    """Return the relation below a view whose query has the form of an automatically updatable view."""
     entry = query["fromClause"][0].get("RangeVar") if len(query.get("fromClause", ())) == 1 else None
     if entry is None or reading.columns is None or not query.keys().isdisjoint(_NOT_UPDATABLE):
         return None

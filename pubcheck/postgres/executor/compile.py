@@ -137,9 +137,8 @@ class Builder:
         return self.folded(step, args)
 
     def simplified(self, expr: Expr, args: Sequence[Step]) -> Step | None:
-        """Since 17, whether a constant range that is empty or endless contains a value is known without the value, not
-        even that it is not NULL (range_contains_elem_support).
-        """
+        """Return a constant answer where 17 and later know without the value whether a constant range that is empty
+        or endless contains it, even if it is NULL (range_contains_elem_support)."""
         name = self.cache.proc(expr.functions[0]).name
         if name == "interval" and len(args) == 2 and expr.form == EXPLICIT_CALL:
             raise Unknowable("what an interval of that type modifier is")

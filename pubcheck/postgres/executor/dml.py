@@ -112,7 +112,7 @@ def _assignments(p: Nested, row: Relation, targets: Sequence[Node]) -> None:
 
 
 def _assign_part(p: Nested, column: Column, several: Node) -> None:
-    """One of the columns of SET (a, b) = ROW (...) or a sub-select."""
+    """Assign one of the columns of SET (a, b) = ROW (...) or a sub-select."""
     source, index = several["source"], several["colno"] - 1
     parts = source.get("RowExpr", {}).get("args", ())
     if "SubLink" in source:

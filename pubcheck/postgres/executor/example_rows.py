@@ -1,7 +1,7 @@
-"""Example rows of a filter: some that match, some that do not, found by trying values near its constants.
+"""Example rows of a filter: some that match and some that do not.
 
-Nothing is solved: values near the filter's own constants are tried for every column, and one is kept of those for which
-its parts give the same answers. Every example was evaluated; an example that was not found may exist all the same.
+Nothing is solved: values near the filter's own constants are tried for every column, and of those for which its parts
+give the same answers one is kept. Every example was evaluated. Matching rows may exist even if no example was found.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ _NO_COLUMN, _SEVERAL = 0, -1
 
 
 def _parts_by_column(expr: Expr) -> dict[int, list[Expr]]:
-    """By attribute number, the greatest conditions within a filter that read this one column only."""
+    """Return the largest conditions within a filter that read a single column, by its attribute number."""
     read = _columns_read(expr)
     by_column: dict[int, list[Expr]] = {}
     todo = [expr]
@@ -146,7 +146,8 @@ def _parts_by_column(expr: Expr) -> dict[int, list[Expr]]:
 
 
 def _columns_read(expr: Expr) -> dict[int, int]:
-    """By the id of each node, the one column that is read in it and below it, or ``_NO_COLUMN`` or ``_SEVERAL``."""
+    """Return the one column that is read in a node and below it, or ``_NO_COLUMN`` or ``_SEVERAL``, by the node's
+    id."""
     read: dict[int, int] = {}
     for node in reversed(list(nodes(expr))):  # what is below a node comes before it
         numbers = {read[id(below)] for below in node.args}

@@ -42,7 +42,7 @@ class _Planner(Builder):
     def __init__(self, context: Context) -> None:
         super().__init__(context)
         self._values: dict[int, Constant] = {}
-        """By the identity of a node of the tree that was given, its value."""
+        """The value of a node of the given tree, by the node's identity."""
 
     def build(self, expr: Expr) -> Step:
         step = self._values.get(id(expr))

@@ -99,7 +99,7 @@ class _Array:
         )
 
     def contents(self, pos: int, dimensions: list[int]) -> int:
-        """Where the opening brace is."""
+        """Return the position of the opening brace."""
         if not dimensions:
             if self.text[pos : pos + 1] != "{":
                 self.malformed('Array value must start with "{" or dimension information.')

@@ -243,7 +243,7 @@ WORD_LENGTH = 10
 
 
 def time_of_day(hour: int, minute: int, second: int, microsecond: int) -> int:
-    """In microseconds."""
+    """Return the time of day in microseconds."""
     return ((hour * 60 + minute) * 60 + second) * 1_000_000 + microsecond
 
 

@@ -93,7 +93,7 @@ _READERS_OF_KINDS: Deferred[str, Any] = Deferred(
         "extension": "contrib:read_contrib",
     },
 )
-"""By pg_type.typtype, and of arrays and the types of extensions."""
+"""The readers by pg_type.typtype, and those of arrays and of types of extensions."""
 _OF_PARTS, _OF_RANGES = frozenset("cde"), frozenset("mr")
 
 _WITHOUT_INPUT = {

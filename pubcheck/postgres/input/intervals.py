@@ -121,7 +121,7 @@ class Span:
         self.months = _within(self.months + round(part * length * 12))
 
     def add(self, unit: str, value: int, part: float) -> int:
-        """So many of a unit; answers with the bits of the fields that this fills."""
+        """Add an amount of a unit and return the bits of the fields that it fills."""
         if unit in _OF_TIME:
             length, bit = _OF_TIME[unit]
             self.add_time(value, part, length)

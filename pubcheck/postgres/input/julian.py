@@ -10,7 +10,7 @@ _DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 
 def month_length(year: int, month: int) -> int:
-    """In days."""
+    """Return the number of days of a month."""
     leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
     return 29 if leap and month == 2 else _DAYS[month - 1]
 

@@ -60,7 +60,7 @@ _OF_KINDS = {
     "array": "arrays:array",
     "extension": "contrib:contrib",
 }
-"""By pg_type.typtype, and of arrays and the types of extensions."""
+"""The output functions by pg_type.typtype, and those of arrays and of types of extensions."""
 _WRITERS_OF_KINDS: Deferred[str, Any] = Deferred(
     "pubcheck.postgres.output", {kind: f"{home}_out" for kind, home in _OF_KINDS.items()}
 )

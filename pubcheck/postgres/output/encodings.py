@@ -22,7 +22,8 @@ _CODECS = {
     "win1253": "cp1253", "win1254": "cp1254", "win1255": "cp1255", "win1256": "cp1256", "win1257": "cp1257",
     "win1258": "cp1258",
 }  # fmt: skip
-"""By the name of an encoding without the marks that the server ignores; multibyte ones are not followed."""
+"""The Python codec of an encoding, by its name without the characters that the server ignores. Multibyte encodings
+are not supported."""
 
 
 def encoder(context: OutputContext) -> Callable[[str], bytes]:

@@ -95,7 +95,7 @@ def _is_called_alone(node: Node) -> bool:
 
 
 def _projected(node: Node, routine: Routine, rows: Sequence[tuple[Value, ...]] | None) -> Rows:
-    """What a query gives that reads nothing but one function, which gives these rows."""
+    """Return the result of a query that reads nothing but one function, which returns these rows."""
     function = node["fromClause"][0]["RangeFunction"] if "fromClause" in node else {}
     names_ = routine.results or (function.get("alias", {}).get("aliasname", routine.name),)
     renamed = "coldeflist" in function or "colnames" in function.get("alias", {})
@@ -151,7 +151,7 @@ def _call(machine: Machine, inner: Inner, call: Node) -> bool:
 def _refuse_targets(
     machine: Machine, inner: Inner, places: list[tuple[str, str]], passed_arguments: list[tuple[Node, int]]
 ) -> None:
-    """What is to take a procedure's results has to be variables (make_callstmt_target): 42601, 22005."""
+    """Refuse output arguments of a procedure that are not variables (make_callstmt_target): 42601, 22005."""
     items = {position: item.get("NamedArgExpr", {}).get("arg", item) for item, position in passed_arguments}
     for position, (name, mode) in enumerate(places):
         if mode not in "ob":
@@ -279,7 +279,7 @@ def invoke(machine: Machine, candidate: tuple[Proc, Routine], call: Node, scope:
 
 
 def _arguments(machine: Machine, candidate: tuple[Proc, Routine], call: Node, scope: Scope | None) -> list[Value]:
-    """What each input parameter is given; those behind a VARIADIC one are its array."""
+    """Return the value of each input parameter. Those after a VARIADIC one are the elements of its array."""
     row, routine = candidate
     modes = [mode for _, mode in _places(row)]
     arguments: list[Value] = [UNKNOWN] * len(row.arguments)
@@ -302,7 +302,7 @@ def _arguments(machine: Machine, candidate: tuple[Proc, Routine], call: Node, sc
 
 
 def _given_arguments(row: Proc, call: Node) -> Iterator[tuple[Node, int]]:
-    """What a call gives, and for which of the ``_places``."""
+    """Yield the arguments of a call, each with its number in ``_places``."""
     places = _places(row)
     named_ = [argument_name for argument_name, _ in places]
     for number, item in enumerate(call.get("args", ())):

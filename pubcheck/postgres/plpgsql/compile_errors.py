@@ -17,10 +17,11 @@ from pubcheck.postgres.tokens import folded, in_bytes, in_characters, tokens
 
 
 class NotParsed(Exception):
-    """The parser refuses a body. ``sqlstate`` is None where the server perhaps does not.
+    """The parser refuses a body.
 
-    ``location`` is that of the error in the body, in characters; None where the server gives none. ``statement`` is the
-    text of the statement about a publication that is at fault, "" where it is another.
+    ``sqlstate`` is None if the server may accept it. ``location`` is that of the error in the body, in characters; None
+    if the server gives none. ``statement`` is the text of the refused statement about a publication, "" if it is
+    another one.
     """
 
     def __init__(
@@ -39,7 +40,7 @@ class NotParsed(Exception):
         self.hint = hint
 
     def error(self, location: int | None) -> ServerError:
-        """What the server raises, with this location (bytes). ``sqlstate`` must not be None."""
+        """Return the server's error with this location (bytes). ``sqlstate`` must not be None."""
         key = "syntax-error" if self.statement else None
         error = ServerError(self.sqlstate or _SYNTAX, self.message, key=key, hint=self.hint, location=location)
         error.evidence = self.statement or None
@@ -86,16 +87,16 @@ _ERRORS: tuple[tuple[str, str, str], ...] = (
     (r'cursor "\w+" has no argument named "(\w+)"', _SYNTAX, "named"),
     (r'(?:too many|not enough) arguments for cursor "\w+"', _SYNTAX, "last"),
 )
-"""What the compiler says in the same words, its SQLSTATE, and where it says that (pl_gram.y, asked of servers):
+"""The compiler's fixed messages, with the SQLSTATE and the place of the error (pl_gram.y, asked of servers).
 
-at the word that it names; at the word with which it gives up or the next one; at a keyword; at the next semicolon;
-where a parenthesis is missing; at the variable of a loop; at the end of the SQL, or of all; nowhere.
+The place is the word that it names; the word with which it gives up, or the next one; a keyword; the next semicolon; a
+missing parenthesis; the variable of a loop; the end of the SQL, or of the body; or none.
 """
 _HINTS = {
     "RETURN cannot have a parameter in function returning set": "Use RETURN NEXT or RETURN QUERY.",
 }
 _STOPS = (b" => => ", b" := := ")
-"""What neither grammar takes anywhere, and both read over where they look for the end of a statement."""
+"""Texts that neither grammar accepts anywhere, and that both skip when they look for the end of a statement."""
 
 
 class _Word(Struct, frozen=True):
@@ -187,7 +188,8 @@ def not_parsed(body: str, message: str, refusal_of: Callable[[str], str | None])
 
 
 def _of_statement(body: str, message: str, said_of: Callable[[str], str | None]) -> NotParsed:
-    """What the grammar of SQL says of a whole statement about a publication; of other statements nothing is certain."""
+    """Return the SQL grammar's error in a whole statement about a publication. Of other statements nothing is
+    certain."""
     data = body.encode(errors="surrogatepass")
     words = _words(data)
     settled = _settled(words, _settles(data, message, said_of))
@@ -279,7 +281,7 @@ def _before_into(words: list[_Word], settled: int, settles: Callable[[_Word], bo
 
 
 def _place(refused: _RefusedBody, place: str, named: bytes) -> int | None:
-    """Where the compiler points to, in bytes; None for nowhere."""
+    """Return the location of the compiler's error in bytes; None if it has none."""
     match place:
         case "":
             return None

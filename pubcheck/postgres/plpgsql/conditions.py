@@ -83,7 +83,8 @@ EXISTENCE = ALREADY | {"42704", "42P01", "3F000", "42883", "3D000"}
 
 
 GUARDED = EXISTENCE | {"55000"}
-"""What guards are there for besides: FOR ALL TABLES takes no table, but shows every one in pg_publication_tables."""
+"""The errors that handlers expect. 55000 is among them because FOR ALL TABLES accepts no table, but shows every one
+in pg_publication_tables."""
 
 
 def sqlstate_of(condition: str) -> str | None:

@@ -210,7 +210,7 @@ _WRITTEN: dict[int, Any] = {
     NUMERIC: lambda value: format(value, "f"),
     BOOL: lambda value: "t" if value else "f",
 }
-"""By type, the output function."""
+"""The output function of a type."""
 
 
 _COMPARES = re.compile(
@@ -243,7 +243,7 @@ SAFE = frozenset(
         "timestamp", "arraycontains", "arraycontained", "arrayoverlap", "aclexplode", "pg_relation_is_publishable",
     )
 )  # fmt: skip
-"""Functions of the server's that give a value whatever they are given, or fail only for what nobody gives them."""
+"""Built-in functions that return a value for every argument, or fail only for arguments that nobody passes."""
 
 
 _SAFE_CASTS = frozenset(("text", "varchar", "bpchar", "name", "char", "oid", "_text", "_name"))

@@ -1,4 +1,4 @@
-"""How statements end: in the next statement, or in a certain or possible signal that leads elsewhere."""
+"""The ends of statements: the next statement follows, or a certain or possible signal leads elsewhere."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Signal(Struct, frozen=True):
 
 
 class Completion(Struct):
-    """How a list of statements ends: in one certain signal, or in several possible ones."""
+    """The end of a list of statements: one certain signal, or several possible ones."""
 
     certain: Signal | None = None
     perhaps: list[Signal] = []

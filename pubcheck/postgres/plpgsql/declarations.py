@@ -57,7 +57,7 @@ _NO_TYPES = ("in", "alias", "cursor", "no", "scroll", "record", "slice")
 
 @lru_cache(maxsize=16)
 def _declarations(body: str) -> dict[tuple[str, int], int]:
-    """Where the names that a body declares end, by name and line, in the order of the text."""
+    """Yield the end of each declared name of a body, by name and line, in the order of the text."""
     data = body.encode(errors="surrogatepass")
     places: dict[tuple[str, int], int] = {}
     before, declares = b";", False

@@ -42,7 +42,7 @@ _PLAIN_NAME: Final = re.compile("[a-z_][a-z0-9_]*")
 
 
 _DEPTH = 60
-"""How deeply an expression may be nested before it is given up."""
+"""The depth of nesting at which an expression is given up."""
 
 
 class Evaluator:
@@ -65,10 +65,10 @@ class Evaluator:
         """Run the function of a call, in a lone expression or in one that is ``projecting`` the rows of a query."""
         self.projecting = False
         self.unsure = 0
-        """In how many expressions we are of which it is not known whether they are worked out."""
+        """The number of enclosing expressions that may not be evaluated."""
         self._depth = 0
         self.budget = budget
-        """For all that a block evaluates."""
+        """The budget of all evaluations of a block."""
 
     def of_text(self, sql: str) -> Value:
         """Return the value of an expression in a text. Raises Failed."""
@@ -438,7 +438,7 @@ _WHOLE = {"int2": "smallint", "int4": "integer", "int8": "bigint"}
 
 
 def _divided(left: Value, right: Value) -> Value:
-    """What is left of the quotient is cut off, as C does. Raises Failed 22012."""
+    """Divide and truncate the quotient, as C does. Raises Failed 22012."""
     left, right = coerce(left, "bigint"), coerce(right, "bigint")
     if left is None or right is None:
         return None
@@ -450,7 +450,7 @@ def _divided(left: Value, right: Value) -> Value:
 
 
 def _remainder(left: Value, right: Value) -> Value:
-    """With the sign of the dividend. Raises Failed 22012."""
+    """Return the remainder, with the sign of the dividend. Raises Failed 22012."""
     quotient = _divided(left, right)
     if not is_number(quotient):
         return quotient
@@ -522,7 +522,7 @@ _MATCHERS: dict[str, Matcher] = {
 }
 
 _HELD = frozenset(("A_Const", "ColumnRef", "ParamRef"))
-"""What gives a value that is there already."""
+"""The nodes that read an existing value."""
 _NODES: dict[str, Callable[[Evaluator, Node, Scope | None], Value]] = {
     "A_ArrayExpr": Evaluator._array,
     "A_Const": Evaluator._constant,

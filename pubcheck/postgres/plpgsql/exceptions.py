@@ -165,7 +165,7 @@ def raise_statement(machine: Machine, node: Node) -> Completion:
 
 
 _OPTIONS = ("ERRCODE", "MESSAGE", "DETAIL", "HINT", "COLUMN", "CONSTRAINT", "DATATYPE", "TABLE", "SCHEMA")
-"""Of RAISE, in the order of PLpgSQL_raise_option_type."""
+"""The options of RAISE, in the order of PLpgSQL_raise_option_type."""
 
 
 def message_of(template: str, values: list[Value]) -> Value:

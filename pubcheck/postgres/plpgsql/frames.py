@@ -28,7 +28,7 @@ class Frame:
         self.scopes: list[dict[str, Value]] = [{}]
         self.types: dict[str, str] = {}
         self.declared = 0
-        """How often a name was given another type."""
+        """The number of times that a name got another type."""
         self.arguments: dict[str, str] = {}
         """The types of arguments by name; a program's own types may differ from those."""
         self.labels: dict[str, dict[str, Value]] = {}
@@ -43,7 +43,7 @@ class Frame:
         self.bound: set[int] = set()
         """The variables that the current blocks declare, by number."""
         self.cursors: dict[str, tuple[Sequence[str], Iterator[tuple[Value, ...]]]] = {}
-        """Of open cursors whose rows are known, the columns and the rows that are still to be fetched."""
+        """The columns and the remaining rows of open cursors whose rows are known."""
         self.loops: set[str] = set()
         """Variables that loops brought along."""
         self.parameters: dict[str, Value] | None = None

@@ -44,7 +44,7 @@ def concatenated(left: Value, right: Value) -> Value:
 
 
 def _items(value: Value) -> Value:
-    """What one side of a concatenation of arrays adds: an array, or one element."""
+    """Return the items that one side of an array concatenation adds: those of an array, or one element."""
     return array(value) if isinstance(value, list) or (isinstance(value, str) and value[:1] == "{") else [value]
 
 

@@ -63,7 +63,7 @@ _SCHEMAS = ("schemaname", "table_schema", "nspname")
 
 
 def _rows(evaluator: Evaluator, select: Node) -> Iterator[Assumption]:
-    """What a row of a query over catalogs says by the equalities that it satisfies."""
+    """Return the values of a row of a query over catalogs, by the equalities that it satisfies."""
     names_by_column: dict[str, str] = {}
     joined = [item["JoinExpr"].get("quals") for item in select.get("fromClause", ()) if "JoinExpr" in item]
     for condition in conjuncts(*joined, select.get("whereClause")):

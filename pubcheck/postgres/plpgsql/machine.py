@@ -25,22 +25,22 @@ MAX_STATEMENTS = 50_000
 """Statements of one body that are followed, each round of a loop counted."""
 
 Work = Callable[["Machine", Node], Completion]
-"""What a kind of statement does."""
+"""The function that runs a kind of statement."""
 
 
 class Machine(Memory):
     """Runs the statements of a body; the functions of the other modules get it as an argument."""
 
     works: Mapping[str, Work]
-    """By kind of statement, the function that does it."""
+    """The function that runs a kind of statement, by kind."""
 
     def __init__(self, host: Host, routine_of: Callable[[Proc], Routine | None]) -> None:
         super().__init__(host)
         self.routine_of = routine_of
         self.errors: list[Raised] = []
-        """What the handlers around are handling."""
+        """The errors that the enclosing handlers are handling."""
         self.handling = 0
-        """In how many handlers we are."""
+        """The number of enclosing handlers."""
         self.begun: Any = None
         """The host's mark of where the current transaction began."""
         self.calling: Inner | None = None

@@ -122,7 +122,8 @@ class _Query:
         return self._finished(columns, candidates)
 
     def _key(self, node: Node, scope: Scope, columns: tuple[str, ...], values: tuple[Value, ...]) -> Value:
-        """What to sort by: a column of the result by number or name, or an expression (findTargetlistEntrySQL92)."""
+        """Return the sort key: a column of the result by number or name, or an expression
+        (findTargetlistEntrySQL92)."""
         number = node.get("A_Const", {}).get("ival", {}).get("ival")
         if number is not None:
             return values[number - 1] if 0 < number <= len(values) else UNKNOWN
@@ -314,7 +315,7 @@ class _Query:
     def _values_by_column(
         self, item: _FromItem, scope: Scope, conditions: list[_Condition]
     ) -> dict[str, tuple[Value, ...]]:
-        """What equalities ask of an item's columns, as far as the other sides are known by now."""
+        """Return the values that equalities require of an item's columns, as far as the other sides are known."""
         values_by_column: dict[str, tuple[Value, ...]] = {}
         for node in (*(condition.node for condition in conditions), *conjuncts(item.on)):
             body = node.get("A_Expr")
@@ -436,7 +437,7 @@ class _Query:
         return Rows(columns, rows, self.open)
 
     def _aggregates(self, columns: tuple[str, ...], targets: list[Node], scopes: list[tuple[Scope, Value]]) -> Rows:
-        """One row of aggregates; unknown where a row is, or may be missing."""
+        """Return one row of aggregates; unknown if a row is unknown or may be missing."""
         all_known = not self.open and all(sure is True for _, sure in scopes)
         values: list[Value] = []
         for target in targets:

@@ -1,4 +1,4 @@
-"""Whether the queries and expressions of a block certainly fail, or may fail: they are analysed as the server does.
+"""Analyse the queries and expressions of a block as the server does, and report which ones certainly fail or may fail.
 
 The server analyses a query when it first runs it (parse analysis), folds its constants in the planner, and evaluates
 the rest for each row. An error of the first two steps is certain, and so is an error with known values. Other parts
@@ -227,4 +227,4 @@ class _Analysed(Struct):
 
 
 _STRAIGHT = frozenset(("targetList", "whereClause", "limitOption", "op"))
-"""What a query of one row consists of."""
+"""The clauses of a query with one row."""

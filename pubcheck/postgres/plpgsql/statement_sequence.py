@@ -48,7 +48,7 @@ def frame_variables(machine: Machine) -> Iterator[None]:
 
 
 READ = 8
-"""What it costs to read a character of what is executed."""
+"""The cost of reading a character of the SQL that is executed."""
 
 
 def script(machine: Machine, inner: Inner) -> None:

@@ -47,7 +47,7 @@ class Relid(Struct, frozen=True):
 
 
 ITEM = 64
-"""What an item of an array, a row or a record counts; it is copied and looked at each time."""
+"""The cost of an item of an array, a row or a record, which is copied each time."""
 
 
 def size_of(value: Value) -> int:

@@ -34,9 +34,9 @@ class Memory:
         self.frames: list[Frame] = []
         self.uncertainty = BlockUncertainty()
         self.invoked = 0
-        """How many functions expressions have called so far."""
+        """The number of functions that expressions have called."""
         self.budget = Budget()
-        """For all that is run together."""
+        """The budget of everything that runs together."""
         self.trial = QueryChecker(self.session, self.budget)
         self.evaluator = Evaluator(self.session, self.variable, self.budget, queries.run)
 

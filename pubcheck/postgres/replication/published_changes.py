@@ -147,7 +147,7 @@ def unpublished_members(catalog: Catalog, publication: int) -> list[tuple[int, R
 
 
 def unpublishable(relation: Relation) -> Reason | None:
-    """Why a relation with rows of its own is never published; None for one that is or has none."""
+    """Return why a relation with rows of its own is never published; None if it is, or has none."""
     if relation.kind == "f":
         return "foreign"
     if relation.kind == "m":

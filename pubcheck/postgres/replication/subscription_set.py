@@ -27,12 +27,11 @@ ConflictKind = Literal["lists-refused", "lists-in-decoding", "generated-columns-
 
 
 class Conflict(Struct, frozen=True, gc=False):
-    """Why the server refuses to serve several publications of one relation to one subscription.
+    """The server's reason for refusing several publications of one relation to one subscription.
 
-    ``relation`` is the one the server names. ``columns`` has for each publication concerned, in the order in which
-    they were asked for, the column list it comes down to, by numbers of that relation: to 15 they can be the same
-    and still differ from no list (``lists_differ``). For ``generated-columns-in-decoding`` the publications are those
-    without a list.
+    ``relation`` is the one that the server names. ``columns`` has the resulting column list of each publication, in the
+    order of the subscription, by numbers of that relation. Before 16 they can be equal and still differ from no list
+    (``lists_differ``). For ``generated-columns-in-decoding`` the publications are those without a list.
     """
 
     kind: ConflictKind
@@ -97,7 +96,8 @@ def combine(catalog: Catalog, publications: Sequence[int], relation: int) -> Com
 
 
 _FEW = 8
-"""So many publications are asked one by one whether they publish a table; of more, the table is asked for its own."""
+"""Up to this number of publications, each one is asked whether it publishes a table. Otherwise the table's own are
+read."""
 
 
 def _combined(catalog: Catalog, publications: list[Publication], table: Relation) -> Combined | None:

@@ -23,7 +23,7 @@ class Basis:
         self.unseen: list[ServerError] = []
         """The errors that the server raises if names that these files do not create are missing."""
         self.conditional = conditional
-        """Why it is unknown whether the statement runs, if it is."""
+        """The reason for which it is unknown whether the statement runs, if it is."""
 
     @property
     def certain_if_run(self) -> bool:

@@ -1,4 +1,4 @@
-"""Columns of a relation: found, added, changed. A relation of unknown columns learns the ones it is said to have."""
+"""Find, add and change columns of a relation. A relation of unknown columns gets those that statements name."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ class Platform:
 
 
 def _pattern(names: tuple[str, ...]) -> re.Pattern[str]:
-    """One pattern for all of the names, in which `*` represents any characters without a dot."""
+    """Return one pattern for all of the names, in which `*` represents any characters without a dot."""
     import re
 
     return re.compile("|".join(re.escape(name).replace(r"\*", "[^.]*") for name in names) or r"(?!)", re.DOTALL)

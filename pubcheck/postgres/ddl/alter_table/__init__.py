@@ -59,7 +59,7 @@ def alter_table(session: Session, node: Node) -> None:
 
 
 def _alter_typed(session: Session, relation: int, command: Node) -> None:
-    """What ALTER TYPE ... CASCADE says of an attribute, done to a table OF the type (ATTypedTableRecursion)."""
+    """Apply ALTER TYPE ... CASCADE of an attribute to a table OF the type (ATTypedTableRecursion)."""
     _ACTIONS[command["subtype"]](session, relation, {**command, "through_type": True}, True)
 
 

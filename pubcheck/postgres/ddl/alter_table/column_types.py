@@ -86,7 +86,7 @@ def alter_type(session: Session, relation: int, command: Node, recurse: bool) ->
 
 
 def _place(session: Session, node: Node) -> int | None:
-    """Where the server points at, from 18 on."""
+    """Return the place to which the server points from 18 on."""
     return node.get("location") if session.catalog.major.number >= _POINTING_SINCE else None
 
 

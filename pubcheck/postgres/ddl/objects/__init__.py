@@ -59,7 +59,8 @@ def owner_required(row: Publication, message: str, key: str, hint: str | None = 
 
 
 def require_owner(session: Session, row: Relation) -> None:
-    """Raise ServerError 42501; nobody may change the server's own catalogs (IsSystemRelation)."""
+    """Raise ServerError 42501 unless the user owns the relation. No user may change the system catalogs
+    (IsSystemRelation)."""
     if not session.owns(row.owner):
         raise ServerError("42501", f"must be owner of {KINDS.get(row.kind, 'relation')} {row.name}")
     if row.oid < FIRST_UNPINNED:

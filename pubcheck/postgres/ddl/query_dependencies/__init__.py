@@ -526,7 +526,7 @@ class _QueryReader:
     def _column(
         self, reference: Node, scopes: list[list[NamespaceItem]], *, tolerant: bool = False
     ) -> OutputColumn | None:
-        """What a ColumnRef means. Raises ServerError 42703 when all is known and nothing has that name."""
+        """Resolve a ColumnRef. Raises ServerError 42703 if all objects are known and none has that name."""
         fields = reference["fields"]
         if "A_Star" in fields[-1]:
             for column in (self._star(names(fields[:-1]), scopes) if len(fields) > 1 else None) or ():

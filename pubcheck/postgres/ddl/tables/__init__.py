@@ -122,7 +122,8 @@ def create_table(session: Session, node: Node, kind: str = "") -> None:
 
 
 def _parents(session: Session, node: Node, former: Relation | None, namespace: int, persistence: str) -> list[Relation]:
-    """What INHERITS or PARTITION OF names. Raises ServerError where one of them cannot be a parent of the table."""
+    """Return the parents of INHERITS or PARTITION OF. Raises ServerError if one of them cannot be a parent of the
+    table."""
     name = node["relation"]["relname"]
     parents = [session.relation(parent["RangeVar"]) for parent in node["inhRelations"]]
     if any(parent.name == name and parent.namespace == namespace for parent in parents):
@@ -155,7 +156,7 @@ class _Elements(Struct, gc=False):
 
 
 def _elements(session: Session, node: Node, parents: list[Relation]) -> _Elements:
-    """Columns in order; those that are said again are merged with what they come from."""
+    """Return the columns in order. A repeated column is merged with the inherited one."""
     columns = inherited_columns(session, parents) if parents else []
     seen = all(parent.seen for parent in parents)
     if "ofTypename" in node:
@@ -212,7 +213,7 @@ def _enter(session: Session, row: Relation, former: Relation | None) -> None:
 
 
 def _complete(session: Session, row: Relation, node: Node, parents: list[Relation], elements: _Elements) -> None:
-    """What the table depends on, and all that is next to its columns, in the server's order."""
+    """Add the table's dependencies, and all that it has besides columns, in the server's order."""
     catalog = session.catalog
     depend_on_types(session, row)
     for parent in parents:

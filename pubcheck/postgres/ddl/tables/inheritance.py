@@ -119,7 +119,7 @@ def merge_column(session: Session, existing: Column, column: Column, *, typed: b
 
 
 def _refuse_generation(session: Session, existing: Column, column: Column) -> None:
-    """What a child's column may not say about an inherited one's generation."""
+    """Refuse a child's column whose generation conflicts with that of the inherited one."""
     own = session.catalog.major.own_generation
     if existing.generated:
         if column.generated and not own:

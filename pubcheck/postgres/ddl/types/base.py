@@ -60,7 +60,7 @@ def create_base(session: Session, node: Node) -> None:
 
 
 def _subscripts(options: dict[str, Node], element: int) -> str:
-    """What subscripts of a base type do: as its handler says, else as those of a fixed-length array."""
+    """Return the element type of a base type's subscripts: by its handler, else as for a fixed-length array."""
     handler = value_text(options.get("subscript")).rpartition(".")[2]
     if not handler:
         return "f" if element else ""

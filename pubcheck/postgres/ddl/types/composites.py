@@ -99,7 +99,7 @@ def typed_tables(session: Session, composite: Relation, *, cascade: bool) -> lis
 
 
 def _alter_attribute(session: Session, command: Node, oid: int, cascade: bool) -> None:
-    """What a command does to the composite type itself; its relation is ``oid``."""
+    """Apply a command to the composite type itself; its relation is ``oid``."""
     catalog = session.catalog
     subtype = command["subtype"]
     row = catalog.relations[oid]

@@ -59,7 +59,7 @@ _DATE = _Fields("date")
 _TIME = _Fields("time without time zone")
 _INTERVAL = _Fields("interval")
 FIELDS = {oids.TIMESTAMP: TIMESTAMP, oids.TIMESTAMPTZ: TIMESTAMPTZ, oids.DATE: _DATE}
-"""By the oid of a type."""
+"""The fields of a type, by its OID."""
 _MONOTONIC = frozenset(("year", "decade", "century", "millennium", "julian", "isoyear", "epoch"))
 _OSCILLATING = frozenset(
     (

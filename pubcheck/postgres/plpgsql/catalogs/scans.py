@@ -13,7 +13,7 @@ from pubcheck.postgres.session import Session
 
 Row = dict[str, Value]
 Conditions = Mapping[str, tuple[Value, ...]]
-"""By column, the values of which a row must have one for the query to take it."""
+"""The values of which a row's column must have one to be in the result, by column."""
 
 
 class Scan(Struct):
