@@ -1,0 +1,160 @@
+"""Records of the log become changes, commits and aborts (replication/logical/decode.c)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pubcheck.simulate.decoding.callbacks import Callbacks
+from pubcheck.simulate.decoding.invalidations import invalidation_of, invalidation_of_truncation
+from pubcheck.simulate.decoding.output_plugin import DecodingContext, OutputPlugin
+from pubcheck.simulate.decoding.reorder_buffer import BufferedTransaction, Memory, ReorderBuffer
+from pubcheck.simulate.decoding.replay import Replay
+from pubcheck.simulate.log import (
+    Abort,
+    CatalogChange,
+    Commit,
+    LogicalMessage,
+    Prepare,
+    Record,
+    RowChange,
+    Truncation,
+)
+
+
+class Decoder:
+    """One session that reads a slot: a plugin with its state, and the transactions that are not finished.
+
+    ``aborted`` are the transactions and subtransactions whose abort the log has already, ahead of what was read; the
+    caller adds to it. ``two_phase_at`` is where the slot became a two-phase one.
+    """
+
+    def __init__(
+        self,
+        plugin: OutputPlugin,
+        context: DecodingContext,
+        memory: Memory,
+        *,
+        two_phase_slot: bool,
+        aborted: set[int],
+    ) -> None:
+        self.context = context
+        self._callbacks = Callbacks(plugin, context, two_phase_slot=two_phase_slot)
+        self._replay = Replay(self._callbacks, context, aborted.__contains__)
+        self._buffer = self._replay.buffer = ReorderBuffer(
+            memory, context.streaming, self._replay.stream, aborted.__contains__, context.major >= 18
+        )
+
+    @property
+    def output_type(self) -> str:
+        return self._callbacks.options.output_type
+
+    def read(self, records: Sequence[Record]) -> None:
+        """Decode further records."""
+        for record in records:
+            self._record(record)
+
+    def end(self) -> None:
+        """Shut the plugin down."""
+        self._callbacks.shutdown()
+
+    def _record(self, record: Record) -> None:
+        txn = self._buffer.transaction(record.xid, record.top, record.start) if record.xid else None
+        if isinstance(record, LogicalMessage):
+            self._message(txn, record)
+        elif txn is None:
+            return
+        elif isinstance(record, RowChange):
+            txn.toplevel.has_snapshot = True
+            if not self._callbacks.filter_by_origin(record.origin):
+                self._buffer.queue_row(txn, record)
+        elif isinstance(record, Truncation):
+            self._buffer.queue_invalidation(txn, record.start, invalidation_of_truncation(record))
+            if not self._callbacks.filter_by_origin(record.origin):
+                self._buffer.queue_truncation(txn, record)
+        elif isinstance(record, CatalogChange):
+            txn.toplevel.has_snapshot = True
+            invalidation = invalidation_of(record)
+            if invalidation:
+                self._buffer.queue_invalidation(txn, record.start, invalidation)
+        elif isinstance(record, Commit):
+            self._commit(txn, record)
+        elif isinstance(record, Abort):
+            self._abort(txn, record)
+        elif isinstance(record, Prepare):
+            self._prepare(txn, record)
+
+    def _message(self, txn: BufferedTransaction | None, record: LogicalMessage) -> None:
+        if self._callbacks.filter_by_origin(record.origin):
+            return
+        if record.transactional and txn is not None:
+            self._buffer.queue_message(txn, record)
+        else:
+            self._callbacks.message(txn, record.end, False, record.prefix, record.content)
+
+    def _commit(self, txn: BufferedTransaction, record: Commit) -> None:
+        self._distribute(txn, record.start)
+        two_phase = record.gid is not None and not self._callbacks.filter_prepare(record.xid, record.gid)
+        if self._callbacks.filter_by_origin(record.origin):
+            self._replay.invalidate(*txn.all_invalidations)
+            self._buffer.forget(txn)
+        elif two_phase:
+            self._finish_prepared(txn, record, committed=True)
+        else:
+            txn.final_lsn, txn.end_lsn, txn.commit_time = record.start, record.end, _time(record)
+            txn.origin_id, txn.origin_lsn = record.origin, record.origin_lsn
+            self._replay.whole(txn)
+
+    def _distribute(self, txn: BufferedTransaction, lsn: int) -> None:
+        """Tell the transactions in progress what a commit invalidates (SnapBuildDistributeSnapshotAndInval)."""
+        for other in list(self._buffer.transactions.values()):
+            if other.parent is None and other.has_snapshot and other is not txn and not other.is_prepared:
+                for invalidation in txn.invalidations:
+                    self._buffer.queue_invalidation(other, lsn, invalidation, distributed=True)
+
+    def _finish_prepared(self, txn: BufferedTransaction, record: Commit | Abort, *, committed: bool) -> None:
+        """COMMIT PREPARED or ROLLBACK PREPARED (ReorderBufferFinishPrepared)."""
+        prepare_end_lsn, prepare_time = txn.end_lsn, txn.commit_time
+        txn.gid = record.gid
+        txn.final_lsn, txn.end_lsn, txn.commit_time = record.start, record.end, _time(record)
+        txn.origin_id, txn.origin_lsn = record.origin, record.origin_lsn
+        if committed:
+            self._callbacks.commit_prepared(txn, record.start)
+        else:
+            self._callbacks.rollback_prepared(txn, prepare_end_lsn, prepare_time)
+        self._replay.invalidate(*txn.all_invalidations)
+        self._buffer.forget(txn)
+
+    def _abort(self, txn: BufferedTransaction, record: Abort) -> None:
+        two_phase = record.gid is not None and not self._callbacks.filter_prepare(record.xid, record.gid)
+        if two_phase and not self._callbacks.filter_by_origin(record.origin):
+            self._finish_prepared(txn, record, committed=False)
+            return
+        transactions = (self._buffer.transactions.get(xid) for xid in (*record.subtransactions, record.xid))
+        for one in transactions:
+            if one is None:
+                continue
+            one.commit_time = _time(record)
+            if one.is_streamed:
+                self._callbacks.stream_abort(one, record.end)
+                self._replay.invalidate(*one.toplevel.all_invalidations)
+            self._buffer.forget(one)
+
+    def _prepare(self, txn: BufferedTransaction, record: Prepare) -> None:
+        if self._callbacks.filter_prepare(record.xid, record.gid):
+            return
+        txn.final_lsn, txn.end_lsn, txn.commit_time = record.start, record.end, _time(record, keep=True)
+        txn.origin_id, txn.origin_lsn = record.origin, record.origin_lsn
+        if self._callbacks.filter_by_origin(record.origin):
+            self._replay.invalidate(*txn.all_invalidations)
+            return
+        txn.is_prepared = True
+        txn.gid = record.gid
+        self._replay.whole(txn)
+
+
+def _time(record: Commit | Abort | Prepare, *, keep: bool = False) -> int:
+    """A session with a replication origin ends transactions at the origin's time, which is 0 if none was set; PREPARE
+    then keeps its own."""
+    if record.origin and (record.origin_time or not keep):
+        return record.origin_time
+    return record.time

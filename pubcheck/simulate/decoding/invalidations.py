@@ -1,0 +1,138 @@
+"""The cached definitions that a change of the catalog invalidates (utils/cache/inval.c)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from msgspec import Struct
+
+from pubcheck.postgres.catalog import Catalog
+from pubcheck.postgres.catalog.rows import (
+    Constraint,
+    Index,
+    Namespace,
+    Publication,
+    PublicationNamespace,
+    PublicationRel,
+    Relation,
+)
+from pubcheck.simulate.log import CatalogChange, Truncation
+
+
+class Invalidation(Struct, frozen=True, gc=False):
+    """Invalidation messages of one command.
+
+    ``relations`` are the tables whose entries in the relation cache are invalidated, ``everything`` means all of them.
+    ``publications``: a row of pg_publication changed, so that plugins look their publications up again.
+    """
+
+    relations: frozenset[int] = frozenset()
+    everything: bool = False
+    publications: bool = False
+
+    def __bool__(self) -> bool:
+        return bool(self.relations) or self.everything or self.publications
+
+    def covers(self, *relations: int) -> bool:
+        return self.everything or not self.relations.isdisjoint(relations)
+
+
+def invalidation_of(record: CatalogChange) -> Invalidation:
+    """Return what a command that changed the catalog invalidates."""
+    relations: set[int] = set()
+    everything = publications = False
+    after = record.after.catalog
+    for table, key, former in record.entries:
+        for row in (former, _row(after, table, key)):
+            if isinstance(row, Relation):
+                relations.add(row.oid)
+                relations.update(row.parents if former is None or row.partition else ())
+            elif isinstance(row, Index):
+                relations.add(row.table)
+            elif isinstance(row, Constraint):
+                relations.update((row.relation, row.references))
+            elif isinstance(row, Publication):
+                publications = True
+                everything = everything or _publication_covers_all(after, former)
+                relations.update(_published(after, row))
+            elif isinstance(row, PublicationRel):
+                relations.update(_tree(after, row.relation))
+                everything = everything or after.major.number < 18
+            elif isinstance(row, PublicationNamespace):
+                relations.update(after.relations_in.get(row.namespace))
+                everything = everything or after.major.number < 18
+            elif isinstance(row, Namespace):
+                everything = everything or after.major.number >= 16
+    relations.update(_named(record))
+    return Invalidation(frozenset(relations - {0}), everything, publications)
+
+
+def invalidation_of_truncation(record: Truncation) -> Invalidation:
+    """TRUNCATE gives each table a new heap (relfilenode)."""
+    return Invalidation(frozenset(record.relations))
+
+
+def _row(catalog: Catalog, table: str, key: object) -> object:
+    heap: Mapping[Any, object] = getattr(catalog, table)
+    return heap.get(key)
+
+
+def _publication_covers_all(catalog: Catalog, former: object) -> bool:
+    """CREATE PUBLICATION ... FOR ALL TABLES, and changes of one, call CacheInvalidateRelcacheAll."""
+    return isinstance(former, Publication) and former.all_tables
+
+
+def _published(catalog: Catalog, publication: Publication) -> Iterable[int]:
+    for member in catalog.members_of.get(publication.oid):
+        yield from _tree(catalog, catalog.publication_rels[member].relation)
+    for entry in catalog.schemas_of.get(publication.oid):
+        yield from catalog.relations_in.get(catalog.publication_namespaces[entry].namespace)
+
+
+def _tree(catalog: Catalog, relation: int) -> Iterable[int]:
+    if relation in catalog.relations:
+        yield from catalog.descendants(relation)
+    yield relation
+
+
+_NAMES_RELATIONS: Final = {
+    "GrantStmt": "objects",
+    "VacuumStmt": "rels",
+    "ClusterStmt": "relation",
+    "CreateTrigStmt": "relation",
+    "RuleStmt": "relation",
+    "AlterTableStmt": "relation",
+    "IndexStmt": "relation",
+    "CreateStatsStmt": "relations",
+    "CreatePolicyStmt": "table",
+    "TruncateStmt": "relations",
+}
+"""Statements that change a row of pg_class or pg_attribute of the tables they name, also where pubcheck's catalog
+keeps nothing of it."""
+
+
+def _named(record: CatalogChange) -> Iterable[int]:
+    field = _NAMES_RELATIONS.get(record.statement)
+    if field is None:
+        return
+    catalog = record.after.catalog
+    for name in _range_vars(record.node.get(field)):
+        for schema in (name.get("schemaname"), "public"):
+            namespace = catalog.namespace_names.get(schema) if isinstance(schema, str) else None
+            oid = None if namespace is None else catalog.relation_names.get((namespace, name["relname"]))
+            if oid is not None:
+                yield from catalog.descendants(oid) if name.get("inh", True) else (oid,)
+                break
+
+
+def _range_vars(node: Any) -> Iterable[Mapping[str, Any]]:
+    if isinstance(node, list | tuple):
+        for item in node:
+            yield from _range_vars(item)
+    elif isinstance(node, Mapping):
+        if "relname" in node:
+            yield node
+        else:
+            for item in node.values():
+                yield from _range_vars(item)

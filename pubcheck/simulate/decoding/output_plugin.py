@@ -1,0 +1,231 @@
+"""The interface of output plugins: the callbacks that a plugin may define, and the objects that they get.
+
+Names and meanings are those of PostgreSQL's documentation (Logical Decoding Output Plugins), without ``_cb``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, Literal, Protocol
+
+from msgspec import Struct
+
+from pubcheck.postgres.catalog.rows import Column
+from pubcheck.postgres.catalog.rows import Relation as RelationRow
+from pubcheck.postgres.errors import ServerError
+from pubcheck.simulate.decoding.invalidations import Invalidation
+from pubcheck.simulate.decoding.values import Values
+from pubcheck.simulate.log import CatalogVersion, Tuple
+
+REQUIRED: Final = ("begin", "change", "commit")
+"""The callbacks without which a plugin is not loaded."""
+
+CALLBACKS: Final = (
+    "startup",
+    *REQUIRED,
+    "truncate",
+    "message",
+    "filter_by_origin",
+    "shutdown",
+    "filter_prepare",
+    "begin_prepare",
+    "prepare",
+    "commit_prepared",
+    "rollback_prepared",
+    "stream_start",
+    "stream_stop",
+    "stream_abort",
+    "stream_prepare",
+    "stream_commit",
+    "stream_change",
+    "stream_message",
+    "stream_truncate",
+)
+
+OutputType = Literal["textual", "binary"]
+ChangeAction = Literal["insert", "update", "delete"]
+
+
+class OutputPlugin:
+    """The base of output plugins. A plugin defines those of ``CALLBACKS`` that it wants, each under its name:
+
+    ``startup(ctx, options, is_init)``, ``shutdown(ctx)``, ``begin(ctx, txn)``, ``change(ctx, txn, relation, change)``,
+    ``truncate(ctx, txn, relations, change)``, ``commit(ctx, txn, commit_lsn)``,
+    ``message(ctx, txn, message_lsn, transactional, prefix, content)``, ``filter_by_origin(ctx, origin_id) -> bool``,
+    ``filter_prepare(ctx, xid, gid) -> bool``, ``begin_prepare(ctx, txn)``, ``prepare(ctx, txn, prepare_lsn)``,
+    ``commit_prepared(ctx, txn, commit_lsn)``, ``rollback_prepared(ctx, txn, prepare_end_lsn, prepare_time)``,
+    ``stream_start(ctx, txn)``, ``stream_stop(ctx, txn)``, ``stream_abort(ctx, txn, abort_lsn)``,
+    ``stream_prepare(ctx, txn, prepare_lsn)``, ``stream_commit(ctx, txn, commit_lsn)``, and ``stream_change``,
+    ``stream_message`` and ``stream_truncate`` with the arguments of the callbacks without ``stream_``.
+
+    Instances hold the plugin's own state (output_plugin_private): one instance reads one slot once.
+    """
+
+
+class OutputPluginOptions(Struct):
+    """What a plugin sets at ``startup``. ``receive_rewrites``: rows of tables that ALTER TABLE rewrites come too."""
+
+    output_type: OutputType = "textual"
+    receive_rewrites: bool = False
+
+
+class Transaction(Protocol):
+    """A transaction as plugins see it (ReorderBufferTXN). Times are in microseconds since 2000-01-01.
+
+    ``commit_time`` is also the time of PREPARE or ROLLBACK; ``toplevel`` is the transaction itself unless it is a
+    subtransaction. ``output_plugin_private`` is the plugin's own.
+    """
+
+    xid: int
+    gid: str | None
+    first_lsn: int
+    final_lsn: int
+    end_lsn: int
+    commit_time: int
+    origin_id: int
+    origin_lsn: int
+    output_plugin_private: object
+
+    @property
+    def toplevel(self) -> Transaction: ...
+
+    @property
+    def is_streamed(self) -> bool: ...
+
+    @property
+    def is_prepared(self) -> bool: ...
+
+
+class Relation(Struct, frozen=True, gc=False):
+    """A table with the catalog as of the change. ``row`` is its row of pg_class with its columns."""
+
+    row: RelationRow
+    version: CatalogVersion
+
+    @property
+    def oid(self) -> int:
+        return self.row.oid
+
+    @property
+    def name(self) -> str:
+        return self.row.name
+
+    @property
+    def namespace(self) -> str:
+        return self.version.catalog.namespaces[self.row.namespace].name
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The columns that are not dropped."""
+        return self.row.live()
+
+
+class Change(Struct, frozen=True):
+    """INSERT, UPDATE or DELETE of a row. ``txn`` is the transaction or subtransaction that made it.
+
+    ``old`` and ``new`` are None where the log has no such row; their values are by column number.
+    """
+
+    action: ChangeAction
+    lsn: int
+    txn: Transaction
+    origin_id: int
+    old: Tuple | None
+    new: Tuple | None
+
+
+class TruncateChange(Struct, frozen=True):
+    """TRUNCATE of the relations that the ``truncate`` callback gets."""
+
+    lsn: int
+    txn: Transaction
+    origin_id: int
+    cascade: bool
+    restart_identity: bool
+
+
+class Output:
+    """The message that a callback is writing (ctx->out)."""
+
+    __slots__ = ("_parts",)
+
+    def __init__(self) -> None:
+        self._parts: list[bytes] = []
+
+    def write(self, data: str | bytes) -> None:
+        self._parts.append(data.encode("utf-8", "surrogateescape") if isinstance(data, str) else data)
+
+    def take(self) -> bytes:
+        """Return what was written, and forget it."""
+        data = b"".join(self._parts)
+        self._parts.clear()
+        return data
+
+
+Writer = Callable[[int, int, bytes, bool], None]
+"""Gets each message: position, transaction id, data, whether it is the last one of its change."""
+
+
+class DecodingContext:
+    """What each callback gets first (LogicalDecodingContext).
+
+    ``output_plugin_options`` are the options that the reader gave, in order, None for one without a value.
+    ``streaming`` and ``twophase``: the plugin has such callbacks, and its ``startup`` may turn them off;
+    ``twophase_opt_given``: the reader asked for two-phase decoding by an option. ``values`` writes columns as text or
+    binary, ``major`` is the server's.
+    """
+
+    def __init__(
+        self,
+        major: int,
+        options: Sequence[tuple[str, str | None]],
+        values: Values,
+        origins: Mapping[int, str],
+        writer: Writer,
+    ) -> None:
+        self.major = major
+        self.output_plugin_options = options
+        self.values = values
+        self.streaming = False
+        self.twophase = False
+        self.twophase_opt_given = False
+        self.out = Output()
+        self.notices: list[str] = []
+        self.accept_writes = False
+        self.write_location = 0
+        self.write_xid = 0
+        self.skipped_transactions = 0
+        self.invalidation_callbacks: list[Callable[[Invalidation], None]] = []
+        self._origins = origins
+        self._writer = writer
+        self._prepared = False
+
+    def prepare_write(self, last_write: bool = True) -> None:
+        """Begin a message (OutputPluginPrepareWrite)."""
+        if not self.accept_writes:
+            raise ServerError("XX000", "writes are only accepted in commit, begin and change callbacks")
+        self.out.take()
+        self._prepared = True
+
+    def write(self, last_write: bool = True) -> None:
+        """Send the message (OutputPluginWrite); ``last_write``: it is the last one of this callback."""
+        if not self._prepared:
+            raise ServerError("XX000", "OutputPluginPrepareWrite needs to be called before OutputPluginWrite")
+        self._prepared = False
+        self._writer(self.write_location, self.write_xid, self.out.take(), last_write)
+
+    def update_progress(self, skipped_xact: bool = False) -> None:
+        """Report progress to the reader (OutputPluginUpdateProgress); the simulator counts skipped transactions."""
+        self.skipped_transactions += skipped_xact
+
+    def warn(self, message: str) -> None:
+        """ereport(WARNING)."""
+        self.notices.append(f"WARNING: {message}")
+
+    def origin_name(self, origin_id: int) -> str | None:
+        """Return the name of a replication origin; None if it does not exist (any more)."""
+        return self._origins.get(origin_id)
+
+    def on_invalidation(self, callback: Callable[[Invalidation], None]) -> None:
+        """Call ``callback`` when definitions change (CacheRegisterRelcacheCallback, CacheRegisterSyscacheCallback)."""
+        self.invalidation_callbacks.append(callback)

@@ -1,0 +1,162 @@
+"""The options of pgoutput and the errors that each major raises for them (pgoutput.c: parse_output_parameters)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any, Final, Literal
+
+from msgspec import Struct
+
+from pubcheck.lazy_regex import lazy_compile
+from pubcheck.postgres.errors import ServerError
+
+_UINT32: Final = 2**32 - 1
+_NUMBER = lazy_compile(r"[ \t\n\v\f\r]*[+-]?[0-9]+", re.ASCII)
+_NAME = lazy_compile(r'[ \t\n\r\f]*("(?:[^"]|"")*"|[^", \t\n\r\f]+)[ \t\n\r\f]*')
+_BINARY, _STREAM, _TWO_PHASE, _PARALLEL = 1, 2, 3, 4
+"""The protocol versions from which on these are supported."""
+
+StreamingOption = Literal["off", "on", "parallel"]
+
+
+class PgoutputOptions(Struct):
+    """The values of the options, with their defaults."""
+
+    protocol_version: int = 0
+    publication_names: tuple[str, ...] = ()
+    binary: bool = False
+    messages: bool = False
+    streaming: StreamingOption = "off"
+    two_phase: bool = False
+    publish_no_origin: bool = False
+
+
+def parse_options(options: Sequence[tuple[str, str | None]], major: int) -> PgoutputOptions:
+    """Return the options' values. Raises ServerError for the first that pgoutput of that major refuses."""
+    parsed = PgoutputOptions()
+    seen: set[str] = set()
+    for name, value in options:
+        if name not in _PARSERS or (name == "origin" and major < 16):
+            raise ServerError("XX000", f"unrecognized pgoutput option: {name}")
+        if name in seen:
+            raise ServerError("42601", "conflicting or redundant options")
+        seen.add(name)
+        _PARSERS[name](parsed, name, value, major)
+    if major >= 17:
+        for name in ("proto_version", "publication_names"):
+            if name not in seen:
+                raise ServerError("22023", f'option "{name}" missing')
+    _check(parsed, major)
+    return parsed
+
+
+def _check(parsed: PgoutputOptions, major: int) -> None:
+    """pgoutput_startup."""
+    newest = 3 if major < 16 else 4
+    subject = "we only support" if major < 16 else "server only supports"
+    version = parsed.protocol_version
+    if version > newest:
+        raise ServerError("0A000", f"client sent proto_version={version} but {subject} protocol {newest} or lower")
+    if version < 1:
+        raise ServerError("0A000", f"client sent proto_version={version} but {subject} protocol 1 or higher")
+    if major < 17 and not parsed.publication_names:
+        raise ServerError("22023", "publication_names parameter missing")
+    for wanted, feature, since in (
+        (parsed.streaming == "on", "streaming", _STREAM),
+        (parsed.streaming == "parallel", "parallel streaming", _PARALLEL),
+        (parsed.two_phase, "two-phase commit", _TWO_PHASE),
+    ):
+        if wanted and version < since:
+            raise ServerError(
+                "22023", f"requested proto_version={version} does not support {feature}, need {since} or higher"
+            )
+
+
+def _version(parsed: PgoutputOptions, name: str, value: str | None, major: int) -> None:
+    """strtoul: leading spaces and no digits at all are accepted."""
+    text = value or ""
+    match = _NUMBER.match(text)
+    if (match.end() if match else 0) != len(text):
+        raise ServerError("22023", "invalid proto_version")
+    number = int(text) if text else 0
+    if not 0 <= number <= _UINT32:
+        raise ServerError("22023", f'proto_version "{text}" out of range')
+    parsed.protocol_version = number
+
+
+def _publications(parsed: PgoutputOptions, name: str, value: str | None, major: int) -> None:
+    names = split_identifiers(value or "")
+    if names is None:
+        raise ServerError("42602", "invalid publication_names syntax")
+    parsed.publication_names = names
+
+
+def split_identifiers(text: str) -> tuple[str, ...] | None:
+    """Return the SQL identifiers of a list, folded unless quoted (SplitIdentifierString); None for a syntax error."""
+    if not text.strip(" \t\n\r\f"):
+        return ()
+    names: list[str] = []
+    place = 0
+    while True:
+        match = _NAME.match(text, place)
+        if match is None:
+            return None
+        name = match[1]
+        names.append(name[1:-1].replace('""', '"') if name.startswith('"') else _folded(name))
+        place = match.end()
+        if place == len(text):
+            return tuple(name.encode()[:63].decode(errors="ignore") for name in names)
+        if text[place] != ",":
+            return None
+        place += 1
+
+
+def _folded(name: str) -> str:
+    """downcase_identifier: only ASCII letters in a multi-byte encoding."""
+    return "".join(letter.lower() if letter.isascii() else letter for letter in name)
+
+
+def boolean(name: str, value: str | None, choices: str = "a Boolean value") -> bool:
+    """Return a string option's value as defGetBoolean reads it. Raises ServerError 42601."""
+    if value is None:
+        return True
+    folded = value.lower()
+    if folded in ("true", "on"):
+        return True
+    if folded in ("false", "off"):
+        return False
+    raise ServerError("42601", f"{name} requires {choices}")
+
+
+def _streaming(parsed: PgoutputOptions, name: str, value: str | None, major: int) -> None:
+    if major >= 16 and value is not None and value.lower() == "parallel":
+        parsed.streaming = "parallel"
+        return
+    choices = "a Boolean value" if major < 16 else 'a Boolean value or "parallel"'
+    parsed.streaming = "on" if boolean(name, value, choices) else "off"
+
+
+def _origin(parsed: PgoutputOptions, name: str, value: str | None, major: int) -> None:
+    folded = (value or "").lower()
+    if folded not in ("none", "any"):
+        raise ServerError("22023", f'unrecognized origin value: "{value or ""}"')
+    parsed.publish_no_origin = folded == "none"
+
+
+def _flag(attribute: str) -> Any:
+    def parse(parsed: PgoutputOptions, name: str, value: str | None, major: int) -> None:
+        setattr(parsed, attribute, boolean(name, value))
+
+    return parse
+
+
+_PARSERS: Final = {
+    "proto_version": _version,
+    "publication_names": _publications,
+    "binary": _flag("binary"),
+    "messages": _flag("messages"),
+    "streaming": _streaming,
+    "two_phase": _flag("two_phase"),
+    "origin": _origin,
+}

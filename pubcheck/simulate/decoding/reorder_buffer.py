@@ -1,0 +1,251 @@
+"""Changes wait in transactions until they commit, are prepared or take up too much memory (reorderbuffer.c)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+from msgspec import Struct
+
+from pubcheck.simulate.decoding.invalidations import Invalidation
+from pubcheck.simulate.log import LogicalMessage, RowChange, Truncation
+
+Action = Literal["row", "toast", "confirm", "truncate", "message", "invalidation"]
+
+_CHANGE, _TUPLE, _OID, _INVALIDATION, _MESSAGE = 80, 24, 4, 16, 16
+"""Bytes: sizeof(ReorderBufferChange), HeapTupleData, Oid, SharedInvalidationMessage, two Sizes."""
+_CHUNK = 24 + 12
+"""Bytes of a TOAST chunk besides its data: the header of the tuple, chunk_id, chunk_seq, and the value's length."""
+
+
+class Queued(Struct, gc=False):
+    """A change that waits. ``sequence`` numbers changes in the order of the log; ``partial``: more belongs to it."""
+
+    action: Action
+    lsn: int
+    sequence: int
+    txn: BufferedTransaction
+    origin_id: int
+    size: int
+    row: RowChange | None = None
+    truncation: Truncation | None = None
+    message: LogicalMessage | None = None
+    invalidation: Invalidation | None = None
+
+
+class BufferedTransaction:
+    """A transaction or subtransaction (ReorderBufferTXN)."""
+
+    def __init__(self, xid: int, first_lsn: int) -> None:
+        self.xid = xid
+        self.first_lsn = first_lsn
+        self.final_lsn = 0
+        self.end_lsn = 0
+        self.commit_time = 0
+        self.origin_id = 0
+        self.origin_lsn = 0
+        self.gid: str | None = None
+        self.parent: BufferedTransaction | None = None
+        self.subtransactions: list[BufferedTransaction] = []
+        self.changes: list[Queued] = []
+        self.size = 0
+        self.has_snapshot = False
+        self.is_streamed = False
+        self.is_prepared = False
+        self.is_aborted = False
+        self.is_serialized = False
+        self.has_streamable_change = False
+        self.has_partial_change = False
+        self.skipped_prepare = False
+        self.invalidations: list[Invalidation] = []
+        self.distributed: list[Invalidation] = []
+        """The invalidations of other transactions that committed meanwhile."""
+        self.output_plugin_private: object = None
+
+    @property
+    def toplevel(self) -> BufferedTransaction:
+        return self if self.parent is None else self.parent
+
+    @property
+    def total_size(self) -> int:
+        return self.size + sum(child.size for child in self.subtransactions)
+
+    @property
+    def all_invalidations(self) -> list[Invalidation]:
+        return [*self.invalidations, *self.distributed]
+
+    def family(self) -> list[BufferedTransaction]:
+        return [self, *self.subtransactions]
+
+
+class Memory(Struct):
+    """When changes are streamed or written to disk. ``limit`` is logical_decoding_work_mem in bytes; ``immediate``:
+    debug_logical_replication_streaming."""
+
+    limit: int = 64 * 1024 * 1024
+    immediate: bool = False
+
+
+class ReorderBuffer:
+    """The transactions that are not finished.
+
+    ``stream`` passes the changes of a transaction to the plugin as a block; ``can_stream``: the plugin and its options
+    allow that. ``is_aborted`` says whether the log already has a transaction's end and it is an abort;
+    ``checks_status``: the buffer itself asks that before it streams or writes to disk (18).
+    """
+
+    def __init__(
+        self,
+        memory: Memory,
+        can_stream: bool,
+        stream: Callable[[BufferedTransaction], None],
+        is_aborted: Callable[[int], bool],
+        checks_status: bool,
+    ) -> None:
+        self._memory = memory
+        self._can_stream = can_stream
+        self._stream = stream
+        self._is_aborted = is_aborted
+        self._checks_status = checks_status
+        self._sequence = 0
+        self.size = 0
+        self.transactions: dict[int, BufferedTransaction] = {}
+
+    # Transactions.
+
+    def transaction(self, xid: int, top: int, lsn: int) -> BufferedTransaction:
+        """Return a transaction, as a child of ``top``; it is created on first use (ReorderBufferAssignChild)."""
+        txn = self.transactions.get(xid)
+        if txn is not None:
+            return txn
+        txn = self.transactions[xid] = BufferedTransaction(xid, lsn)
+        if top != xid:
+            txn.parent = self.transaction(top, top, lsn)
+            txn.parent.subtransactions.append(txn)
+        return txn
+
+    def forget(self, txn: BufferedTransaction) -> None:
+        """Remove a transaction with its subtransactions (ReorderBufferCleanupTXN)."""
+        for one in txn.family():
+            self.discard(one)
+            self.transactions.pop(one.xid, None)
+        if txn.parent is not None and txn in txn.parent.subtransactions:
+            txn.parent.subtransactions.remove(txn)
+
+    def discard(self, txn: BufferedTransaction) -> None:
+        """Drop the changes of one (sub)transaction."""
+        self.size -= txn.size
+        txn.size = 0
+        txn.changes = []
+        txn.is_serialized = False
+
+    def truncate(self, txn: BufferedTransaction) -> None:
+        """Drop what was passed on; the transaction counts as streamed (ReorderBufferTruncateTXN)."""
+        for one in txn.family():
+            if not txn.is_prepared and (one.parent is None or one.changes):
+                one.is_streamed = True
+            self.discard(one)
+
+    def merged(self, txn: BufferedTransaction) -> list[Queued]:
+        """Return the changes of a transaction and its subtransactions in the log's order (ReorderBufferIterTXN)."""
+        if not txn.subtransactions:
+            return txn.changes
+        changes = [change for one in txn.family() for change in one.changes]
+        changes.sort(key=lambda change: change.sequence)
+        return changes
+
+    # Changes.
+
+    def queue_row(self, txn: BufferedTransaction, record: RowChange) -> None:
+        """Queue a row, the TOAST chunks that were logged before it, and the confirmation of a speculative one."""
+        lsn = record.start
+        chunks = record.new.chunks if record.new is not None else ()
+        for chunk in chunks:
+            txn.toplevel.has_streamable_change = True
+            self._queue(Queued("toast", lsn, 0, txn, record.origin, _CHANGE + _TUPLE + _CHUNK + chunk))
+            lsn += 1
+        size = _CHANGE + sum(_TUPLE + row.size for row in (record.old, record.new) if row is not None)
+        txn.toplevel.has_streamable_change = True
+        self._queue(Queued("row", lsn, 0, txn, record.origin, size, row=record))
+        if record.speculative:
+            self._queue(Queued("confirm", lsn + 1, 0, txn, record.origin, _CHANGE))
+
+    def queue_truncation(self, txn: BufferedTransaction, record: Truncation) -> None:
+        size = _CHANGE + _OID * len(record.relations)
+        txn.toplevel.has_streamable_change = True
+        self._queue(Queued("truncate", record.start, 0, txn, record.origin, size, truncation=record))
+
+    def queue_message(self, txn: BufferedTransaction, record: LogicalMessage) -> None:
+        size = _CHANGE + len(record.prefix.encode()) + 1 + len(record.content) + _MESSAGE
+        txn.toplevel.has_streamable_change = True
+        self._queue(Queued("message", record.end, 0, txn, record.origin, size, message=record))
+
+    def queue_invalidation(
+        self, txn: BufferedTransaction, lsn: int, invalidation: Invalidation, *, distributed: bool = False
+    ) -> None:
+        size = _CHANGE + _INVALIDATION * max(1, len(invalidation.relations))
+        (txn.toplevel.distributed if distributed else txn.toplevel.invalidations).append(invalidation)
+        self._queue(Queued("invalidation", lsn, 0, txn, 0, size, invalidation=invalidation))
+
+    def _queue(self, change: Queued) -> None:
+        txn = change.txn
+        if txn.is_aborted:
+            return
+        self._sequence += 1
+        change.sequence = self._sequence
+        txn.has_snapshot = True
+        txn.toplevel.has_snapshot = True
+        txn.changes.append(change)
+        txn.size += change.size
+        self.size += change.size
+        self._note_partial(change)
+        self._keep_below_limit()
+
+    def _note_partial(self, change: Queued) -> None:
+        """ReorderBufferProcessPartialChange: no block ends between a row's TOAST chunks, or before a speculative row's
+        confirmation. What had to be written to disk meanwhile is streamed once it is whole."""
+        if not self._can_stream:
+            return
+        top = change.txn.toplevel
+        if change.action == "toast" or (change.row is not None and change.row.speculative):
+            top.has_partial_change = True
+        elif change.action in ("row", "confirm"):
+            top.has_partial_change = False
+        if not top.has_partial_change and change.txn.is_serialized and top.has_streamable_change:
+            self._stream(top)
+
+    def _keep_below_limit(self) -> None:
+        """ReorderBufferCheckMemoryLimit."""
+        memory = self._memory
+        while self.size >= memory.limit or (memory.immediate and self.size > 0):
+            largest = self._largest_streamable() if self._can_stream else None
+            if largest is not None:
+                if not self._drop_aborted(largest):
+                    self._stream(largest)
+                continue
+            largest = max(self.transactions.values(), key=lambda txn: txn.size)
+            if not self._drop_aborted(largest):
+                self.size -= largest.size
+                largest.size = 0
+                largest.is_serialized = True
+
+    def _largest_streamable(self) -> BufferedTransaction | None:
+        candidates = [
+            txn
+            for txn in self.transactions.values()
+            if txn.parent is None
+            and txn.has_snapshot
+            and txn.has_streamable_change
+            and not txn.has_partial_change
+            and txn.total_size
+            and not txn.is_aborted
+        ]
+        return max(candidates, key=lambda txn: txn.total_size, default=None)
+
+    def _drop_aborted(self, txn: BufferedTransaction) -> bool:
+        """18 looks whether the transaction is aborted already (ReorderBufferCheckAndTruncateAbortedTXN)."""
+        if not self._checks_status or not self._is_aborted(txn.xid):
+            return False
+        self.truncate(txn)
+        txn.is_aborted = True
+        return True

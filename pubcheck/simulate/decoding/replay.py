@@ -1,0 +1,146 @@
+"""The changes of one transaction on their way to the plugin (reorderbuffer.c: ReorderBufferProcessTXN)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pubcheck.simulate.decoding.callbacks import Callbacks
+from pubcheck.simulate.decoding.invalidations import Invalidation
+from pubcheck.simulate.decoding.output_plugin import Change, DecodingContext, Relation, TruncateChange
+from pubcheck.simulate.decoding.reorder_buffer import BufferedTransaction, Queued, ReorderBuffer
+
+
+class _ConcurrentAbort(Exception):
+    """The catalog was needed for a transaction that has aborted meanwhile (genam.c: HandleConcurrentAbort)."""
+
+
+class Replay:
+    """Passes transactions to the plugin: whole ones at their end, large ones in blocks."""
+
+    def __init__(self, callbacks: Callbacks, context: DecodingContext, is_aborted: Callable[[int], bool]) -> None:
+        self.buffer: ReorderBuffer
+        self._callbacks = callbacks
+        self._context = context
+        self._is_aborted = is_aborted
+        self._loaded: set[int] = set()
+        """The relations in this process's relation cache: for them, a change needs no look at the catalog."""
+
+    # Invalidations.
+
+    def invalidate(self, *invalidations: Invalidation) -> None:
+        for invalidation in invalidations:
+            if invalidation.everything:
+                self._loaded.clear()
+            else:
+                self._loaded -= invalidation.relations
+            for callback in self._context.invalidation_callbacks:
+                callback(invalidation)
+
+    # Transactions.
+
+    def whole(self, txn: BufferedTransaction) -> None:
+        """Replay a transaction at its end, or at PREPARE (ReorderBufferReplay)."""
+        if txn.is_streamed:
+            self._end_of_streamed(txn)
+        elif txn.has_snapshot:
+            self._process(txn, streaming=False)
+        elif not txn.is_prepared:
+            self.buffer.forget(txn)
+
+    def _end_of_streamed(self, txn: BufferedTransaction) -> None:
+        self.stream(txn)
+        if txn.is_prepared:
+            self._callbacks.stream_prepare(txn, txn.final_lsn)
+            self.buffer.truncate(txn)
+        else:
+            self._callbacks.stream_commit(txn, txn.final_lsn)
+            self.buffer.forget(txn)
+
+    def stream(self, txn: BufferedTransaction) -> None:
+        """Pass on what a transaction has so far, as a block (ReorderBufferStreamTXN)."""
+        self._process(txn, streaming=True)
+
+    def _process(self, txn: BufferedTransaction, *, streaming: bool) -> None:
+        callbacks = self._callbacks
+        if not streaming:
+            (callbacks.begin_prepare if txn.is_prepared else callbacks.begin)(txn)
+        last_lsn = 0
+        aborted = None
+        for change in self.buffer.merged(txn):
+            if streaming and not last_lsn:
+                txn.origin_id = change.origin_id
+                callbacks.stream_start(txn, change.lsn)
+            last_lsn = change.lsn
+            try:
+                self._apply(txn, change, streaming=streaming)
+            except _ConcurrentAbort:
+                aborted = change.txn
+                break
+        if aborted is not None:
+            self.invalidate(*txn.all_invalidations)
+            aborted.is_aborted = True
+            self.buffer.truncate(txn)
+            if txn.is_streamed:
+                callbacks.stream_stop(txn, last_lsn)
+            elif txn.is_prepared:
+                callbacks.prepare(txn, txn.final_lsn)
+            return
+        if streaming:
+            if last_lsn:
+                callbacks.stream_stop(txn, last_lsn)
+        elif txn.is_prepared:
+            callbacks.prepare(txn, txn.final_lsn)
+        else:
+            callbacks.commit(txn, txn.final_lsn)
+        self.invalidate(*txn.all_invalidations)
+        if streaming or txn.is_prepared:
+            self.buffer.truncate(txn)
+        else:
+            self.buffer.forget(txn)
+
+    def _apply(self, txn: BufferedTransaction, change: Queued, *, streaming: bool) -> None:
+        if change.row is not None:
+            self._row(txn, change, streaming=streaming)
+        elif change.truncation is not None:
+            self._truncation(txn, change, streaming=streaming)
+        elif change.message is not None:
+            message = change.message
+            callback = self._callbacks.stream_message if streaming else self._callbacks.message
+            callback(txn, change.lsn, True, message.prefix, message.content)
+        elif change.invalidation is not None:
+            self.invalidate(change.invalidation)
+
+    def _open(self, change: Queued, oid: int, *, checked: bool) -> None:
+        """Load a relation into the relation cache. ``checked``: the transaction may have aborted."""
+        if oid in self._loaded:
+            return
+        if checked and self._is_aborted(change.txn.xid):
+            raise _ConcurrentAbort
+        self._loaded.add(oid)
+
+    def _row(self, txn: BufferedTransaction, change: Queued, *, streaming: bool) -> None:
+        record = change.row
+        assert record is not None
+        self._open(change, record.relation, checked=streaming or txn.is_prepared)
+        if record.rewrite and not self._callbacks.options.receive_rewrites:
+            return
+        relation = Relation(record.version.catalog.relations[record.relation], record.version)
+        callback = self._callbacks.stream_change if streaming else self._callbacks.change
+        callback(
+            txn,
+            relation,
+            Change(record.operation, change.lsn, change.txn, change.origin_id, record.old, record.new),
+        )
+
+    def _truncation(self, txn: BufferedTransaction, change: Queued, *, streaming: bool) -> None:
+        record = change.truncation
+        assert record is not None
+        for oid in record.relations:
+            self._open(change, oid, checked=streaming or txn.is_prepared)
+        relations = [Relation(record.version.catalog.relations[oid], record.version) for oid in record.relations]
+        callback = self._callbacks.stream_truncate if streaming else self._callbacks.truncate
+        callback(
+            txn,
+            relations,
+            TruncateChange(change.lsn, change.txn, change.origin_id, record.cascade, record.restart_identity),
+        )

@@ -1,0 +1,95 @@
+"""Runs the script of a recording on a simulated server, and reads its slots as the recorder did."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from pubcheck.postgres.errors import ServerError
+from pubcheck.simulate.database import Database
+from pubcheck.simulate.decoding.slot import Reader, Slot
+from tests.streams.normalise import Row
+from tests.streams.recordings import Capture, Recording, Step
+
+
+class Stream(Struct):
+    """What a simulated reader got; ``error`` is (SQLSTATE, message)."""
+
+    rows: list[Row]
+    notices: list[str]
+    error: tuple[str, str] | None = None
+
+
+def run(database: Database, step: Step) -> None:
+    """Run a step; statements that the server refuses are part of a script."""
+    session = database.session(step.session)
+    try:
+        if step.data is None:
+            session.run(step.sql)
+        else:
+            session.copy(step.sql, step.data)
+    except ServerError:
+        pass
+
+
+def simulate(recording: Recording) -> list[Stream]:
+    """Return the stream of each capture. Raises NotFollowed."""
+    database = Database(recording.major)
+    for step in recording.setup:
+        run(database, step)
+    if recording.kind == "live":
+        return _live(database, recording)
+    slots = {
+        (capture.plugin, capture.two_phase_slot): Slot(database, capture.plugin, two_phase=capture.two_phase_slot)
+        for capture in recording.captures
+    }
+    for step in recording.steps:
+        run(database, step)
+    return [_peek(slots[capture.plugin, capture.two_phase_slot], capture) for capture in recording.captures]
+
+
+def _peek(slot: Slot, capture: Capture) -> Stream:
+    try:
+        rows, notices = slot.read(capture.settings, capture.options)
+    except ServerError as error:
+        return Stream([], [], (error.sqlstate, error.message))
+    return Stream([(0, lsn, xid, data) for lsn, xid, data in rows], notices)
+
+
+class _Walsender:
+    def __init__(self, database: Database, capture: Capture) -> None:
+        self.stream = Stream([], [])
+        self._reader: Reader | None = None
+        try:
+            slot = Slot(database, capture.plugin, two_phase=capture.two_phase_slot)
+            self._reader = slot.start(capture.settings, **capture.options)
+        except ServerError as error:
+            self.stream.error = (error.sqlstate, error.message)
+
+    def receive(self, step: int) -> None:
+        if self._reader is None:
+            return
+        try:
+            rows = self._reader.receive()
+        except ServerError as error:
+            self.stream.error = (error.sqlstate, error.message)
+            rows = self._reader.sent()
+            self._end()
+        self.stream.rows += [(step, lsn if last else 0, 0, data) for lsn, _, data, last in rows]
+
+    def _end(self) -> None:
+        if self._reader is not None:
+            self.stream.notices = self._reader.notices
+            self._reader = None
+
+    def close(self) -> Stream:
+        self._end()
+        return self.stream
+
+
+def _live(database: Database, recording: Recording) -> list[Stream]:
+    walsenders = [_Walsender(database, capture) for capture in recording.captures]
+    for number, step in enumerate(recording.steps):
+        run(database, step)
+        for walsender in walsenders:
+            walsender.receive(number)
+    return [walsender.close() for walsender in walsenders]
