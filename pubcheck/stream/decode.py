@@ -293,16 +293,18 @@ _ABORTS: Mapping[Streaming | None, _Reader] = {
     "on": _short_abort,
     "parallel": _long_abort,
 }
-_START, _STOP, _RELATION = b"SER"
-_REMEMBERED = frozenset(b"SER")
+_REMEMBERED = frozenset(b"RSEcpA")
 
 
 class Decoder:
     """Decodes the messages of one stream, in their order.
 
     A decoder remembers whether a streamed block is open, because messages inside it carry a transaction ID, and the
-    last Relation of each OID. ``streaming`` is the option of that name that the stream was requested with: ``parallel``
-    makes Stream Abort longer. By default its length decides.
+    last Relation of each OID. A Relation inside a streamed block counts for its transaction alone until that is
+    committed or prepared: the transaction may have altered the table.
+
+    ``streaming`` is the option of that name that the stream was requested with: ``parallel`` makes Stream Abort longer.
+    By default its length decides.
 
     A capture may begin inside a streamed block, or lack the message that begins or ends one. A message that is
     malformed outside a block and correct inside one is therefore read as inside, and the other way round; the verifier
@@ -310,7 +312,9 @@ class Decoder:
     """
 
     def __init__(self, streaming: Streaming | None = None) -> None:
-        self.relations: dict[int, Relation] = {}
+        self._relations: dict[int, Relation] = {}
+        self._streamed: dict[int, dict[int, Relation]] = {}
+        self._top: int | None = None
         self._streaming = streaming
         abort = {ord("A"): _ABORTS[streaming]}
         self._outside = {**_OUTSIDE, **abort}
@@ -359,21 +363,33 @@ class Decoder:
                 return message, end
         raise self._fault(data[at:], follower) from None
 
+    def relation(self, oid: int) -> Relation | None:
+        """Return the Relation that describes a change in the next message, or None if the stream has not sent it."""
+        streamed = None if self._top is None else self._streamed.get(self._top, {}).get(oid)
+        return streamed or self._relations.get(oid)
+
     def row(self, relation: int, row: Row) -> dict[str, Value] | None:
         """Return the values of a row by column name, or None if the stream has not described the relation, or described
         it with another number of columns."""
-        description = self.relations.get(relation)
+        description = self.relation(relation)
         if description is None or len(description.columns) != len(row):
             return None
         return {column.name: value for column, value in zip(description.columns, row, strict=True)}
 
     def _remember(self, message: AnyMessage) -> None:
         if isinstance(message, Relation):
-            self.relations[message.oid] = message
+            streamed = None if self._top is None else self._streamed.setdefault(self._top, {})
+            (self._relations if streamed is None else streamed)[message.oid] = message
         elif isinstance(message, StreamStart):
             self._readers = self._inside
+            self._top = message.xid
         elif isinstance(message, StreamStop):
             self._readers = self._outside
+            self._top = None
+        elif isinstance(message, StreamCommit | StreamPrepare):
+            self._relations.update(self._streamed.pop(message.xid, {}))
+        elif isinstance(message, StreamAbort) and message.xid == message.subxid:
+            self._streamed.pop(message.xid, None)
 
     def _other_readers(self) -> Mapping[int, _Reader]:
         return self._outside if self.in_block else self._inside

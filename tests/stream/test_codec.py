@@ -17,6 +17,7 @@ from pubcheck.stream import (
     Message,
     Relation,
     StreamAbort,
+    StreamCommit,
     StreamStart,
     StreamStop,
     Truncate,
@@ -184,3 +185,32 @@ def test_times_are_shown_as_the_server_shows_them() -> None:
     assert format_time(-1) == "1999-12-31 23:59:59.999999+00"
     assert format_time(2**63 - 1) == "infinity"
     assert format_time(2**62) == "4611686018427387904 microseconds after 2000-01-01"
+
+
+def test_a_relation_of_a_streamed_transaction_counts_for_others_once_it_is_committed() -> None:
+    """The transaction has added a column that others do not see before; its Relation is not sent again after it."""
+    before = Relation(1, "public", "t", "d", (Column("id", 23, key=True),))
+    after = Relation(1, "public", "t", "d", (*before.columns, Column("v", 25)), xid=7)
+    decoder = Decoder()
+    for message, known in (
+        (before, before),
+        (StreamStart(7, True), before),
+        (after, after),
+        (StreamStop(), before),
+        (StreamStart(7, False), after),
+        (StreamStop(), before),
+        (StreamCommit(7, 1, 2, 0), after),
+    ):
+        decoder.decode(encode(message))
+        assert decoder.relation(1) == known
+
+
+def test_a_relation_of_a_transaction_that_is_rolled_back_is_forgotten() -> None:
+    decoder = Decoder()
+    relation = Relation(1, "public", "t", "d", (), xid=8)
+    for message in (StreamStart(7, True), relation, StreamStop(), StreamAbort(7, 8), StreamStart(7, False)):
+        decoder.decode(encode(message))
+    assert decoder.relation(1) == relation
+    for message in (StreamStop(), StreamAbort(7, 7), StreamStart(7, True)):
+        decoder.decode(encode(message))
+    assert decoder.relation(1) is None
