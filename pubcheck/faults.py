@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from pubcheck.diagnostics import Diagnostic, Span, StatementRef
 from pubcheck.postgres.catalog.rows import Place
-from pubcheck.rulebook import INTERNAL_ERROR, RULES
+from pubcheck.rulebook import INTERNAL_ERROR, RULES, finder
 from pubcheck.source import Source
 from pubcheck.statement_index import StatementText
 
@@ -50,6 +50,7 @@ def fault_of(error: BaseException, where: str = "") -> Fault:
     return Fault(where, f"{type(error).__name__}: {first}", trace, isinstance(error, MemoryError))
 
 
+@finder(INTERNAL_ERROR)
 def internal_error(
     error: Exception, cost: str, span: Span, majors: tuple[int, ...], statement: StatementRef | None = None
 ) -> Diagnostic:

@@ -13,6 +13,7 @@ from pubcheck.postgres.catalog import PUBLIC, Catalog
 from pubcheck.postgres.catalog.rows import EMBEDDED, Place, Publication, PublicationRel, Relation, Subscription
 from pubcheck.postgres.replication.publication_lookup import route
 from pubcheck.postgres.session import Session
+from pubcheck.rulebook import finder
 from pubcheck.source import has_unknown_order
 
 if TYPE_CHECKING:
@@ -234,7 +235,7 @@ def finds(code: str) -> Callable[[Check], Check]:
 
     def enter(check: Check) -> Check:
         CHECKS[code] = check
-        return check
+        return finder(code)(check)
 
     return enter
 

@@ -26,7 +26,7 @@ from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node, SyntaxRefused, TooDeep, parse
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.tokens import folded
-from pubcheck.rulebook import RULES
+from pubcheck.rulebook import RULES, finder
 from pubcheck.source import Source, has_unknown_order
 from pubcheck.statement_index import Statements, StatementText
 
@@ -124,6 +124,7 @@ class RefusedDmlCollector:
         error.evidence = self.describe(statement, stop)
         return error
 
+    @finder("PUB138")
     def describe(self, statement: StatementText, stop: DmlRefusal) -> RefusedDml:
         """Return a refused statement with its diagnostic, for the current state."""
         catalog, refusal = self._session.catalog, stop.refusal

@@ -13,7 +13,7 @@ from pubcheck.discovery.file_types import File, interpreter_of
 from pubcheck.discovery.opening import content_of
 from pubcheck.extract.frameworks.project import Project
 from pubcheck.faults import Fault, fault_of, internal_error
-from pubcheck.rulebook import remark
+from pubcheck.rulebook import finder, remark
 from pubcheck.source import Source, decode
 
 
@@ -31,6 +31,7 @@ class Reading(Struct, frozen=True):
 _EIGHT_BIT = {"windows-1252": "Windows-1252", "iso-8859-1": "ISO 8859-1"}
 
 
+@finder("PUB001", "PUB002", "PUB003")
 def read_unit(files: Sequence[File], majors: tuple[int, ...]) -> Reading:
     """Read a unit's files. A file that cannot be read, or is not text, becomes a diagnostic for ``majors``."""
     sources, diagnostics, faults = list[Source](), list[Diagnostic](), list[Fault]()

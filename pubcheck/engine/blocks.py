@@ -44,7 +44,7 @@ from pubcheck.postgres.process_utility import MAY_BE_REFUSED
 from pubcheck.postgres.session.basis import Basis
 from pubcheck.postgres.source_text import Text, do_body, language_of
 from pubcheck.postgres.tokens import in_bytes
-from pubcheck.rulebook import RULES
+from pubcheck.rulebook import RULES, finder
 from pubcheck.statement_index import StatementText
 
 _PUBLICATION = re.compile("publication", re.IGNORECASE)
@@ -189,6 +189,7 @@ class BlockRunner:
         if _PUBLICATION.search(known) if known else self.replay.catalog.publications:
             self._report_unseen(inner)
 
+    @finder("PUB009")
     def _report_unseen(self, inner: Inner | None) -> None:
         """Report, once per source, that an unknown statement about a publication may run."""
         replay = self.replay
@@ -279,6 +280,7 @@ class BlockRunner:
         self.start_mark = self.mark()
         return True
 
+    @finder("PUB135")
     def swallowed(self, raised: Raised) -> None:
         """Report a certain refusal that EXCEPTION WHEN OTHERS hides."""
         error = raised.error
@@ -323,6 +325,7 @@ class BlockRunner:
         else:
             self.replay.reporter.refuse(statement, error, basis)
 
+    @finder("PUB137")
     def _report_failure(self, statement: StatementText, error: ServerError, basis: Basis, *, compiled: bool) -> None:
         """Report that an error about something else undoes, or prevents, what the statement does about publications."""
         message = f"this fails, so its changes to publications are undone: {error.message}"

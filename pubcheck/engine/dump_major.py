@@ -7,13 +7,14 @@ from collections.abc import Sequence
 
 from pubcheck.diagnostics import Diagnostic, Span
 from pubcheck.postgres.versions import MAJORS, nearest
-from pubcheck.rulebook import RULES
+from pubcheck.rulebook import RULES, finder
 from pubcheck.source import Source
 
 _DUMP_HEADER = re.compile(r"^-- Dumped from database version (\d+)", re.MULTILINE)
 _HEADER_LENGTH = 2000
 
 
+@finder("PUB007")
 def major_of_dump(sources: Sequence[Source]) -> tuple[tuple[int, ...], tuple[Diagnostic, ...]]:
     """Return the major that a pg_dump header names, and a note if it is not a supported one. The nearest supported
     major is then used."""

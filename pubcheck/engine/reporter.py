@@ -29,7 +29,7 @@ from pubcheck.postgres.identifiers import qualified
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.session.basis import Basis
 from pubcheck.postgres.tokens import place_of_name
-from pubcheck.rulebook import RULES, Rule
+from pubcheck.rulebook import RULES, Rule, finder
 from pubcheck.source import utf8
 from pubcheck.statement_index import Statements, StatementText
 
@@ -165,6 +165,7 @@ class StatementReporter:
         replacement = statement_fix(rule.code, self.session, error, utf8(statement.text).data)
         return () if replacement is None else (edits.as_fix(statement, replacement, certain=certain),)
 
+    @finder("PUB214", "PUB215")
     def report_filters(self, statement: StatementText, changes: Iterable[Change]) -> None:
         """Report on the filters that the statement gave to members of publications."""
         reported: set[tuple[str, Place]] = set()

@@ -19,7 +19,7 @@ from pubcheck.lexing.splitter import Splitter
 from pubcheck.postgres.catalog.reasons import MAY_NOT_RUN, VARIABLE
 from pubcheck.postgres.parse import SyntaxRefused
 from pubcheck.postgres.tokens import in_bytes, tokens
-from pubcheck.rulebook import RULES
+from pubcheck.rulebook import RULES, finder
 from pubcheck.source import Source
 from pubcheck.statement_index import Statements, StatementText
 
@@ -78,6 +78,7 @@ class SyntaxErrorReporter:
             self._report_syntax_error(statement, refusal, unknown, inside)
         return True
 
+    @finder("PUB005")
     def _skip(
         self,
         source: int,
@@ -118,6 +119,7 @@ class SyntaxErrorReporter:
             )
         return True
 
+    @finder("PUB004")
     def _report_skipped(self, statement: StatementText, refusal: SyntaxRefused) -> None:
         location = refusal.location
         related: tuple[Span, ...] = ()
@@ -134,6 +136,7 @@ class SyntaxErrorReporter:
             related=related,
         )
 
+    @finder("PUB008")
     def _of_another_database(self, number: int, source: Source) -> bool:
         """Return whether a source with a refused statement is written for another database. If so, this is reported."""
         # Loaded only where a statement is refused.

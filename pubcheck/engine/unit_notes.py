@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Unpack
 
 from pubcheck.diagnostics import Certainty, Details, Diagnostic, Span
-from pubcheck.rulebook import RULES
+from pubcheck.rulebook import RULES, finder
 from pubcheck.statement_index import StatementText
 
 
@@ -22,6 +22,7 @@ class Notes:
         """Add a finding of the rule with that code."""
         self.diagnostics.append(RULES[code].diagnostic(certainty, self.majors, message, span, **details))
 
+    @finder("PUB009")
     def report_unseen(self, span: Span, statement: StatementText | None, message: str, help_text: str) -> None:
         """Report, once per file, something that may change publications and cannot be seen completely."""
         if self.first_unseen(span.source.label):

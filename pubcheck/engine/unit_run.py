@@ -32,7 +32,7 @@ from pubcheck.postgres.opaque_sql import wording
 from pubcheck.postgres.parse import Node, SyntaxRefused, TooDeep, TooLarge, parse
 from pubcheck.postgres.tokens import tokens
 from pubcheck.postgres.versions import DEFAULT_MAJOR
-from pubcheck.rulebook import selected
+from pubcheck.rulebook import finder, selected
 from pubcheck.source import Source, has_unknown_order
 from pubcheck.statement_index import Statements, StatementText
 
@@ -371,6 +371,7 @@ class Run:
                 continue
         return None
 
+    @finder("PUB006")
     def _too_deep(self, statement: StatementText, error: TooDeep) -> None:
         message, help_text = "this statement is nested too deeply to be checked", "it was skipped"
         if isinstance(error, TooLarge):
@@ -386,6 +387,7 @@ class Run:
             statement=statement.ref(),
         )
 
+    @finder("PUB104")
     def _long_names(self, statement: StatementText) -> None:
         """Report identifiers longer than NAMEDATALEN: the server cuts them, with a NOTICE that scripts do not show."""
         if len(statement.text) <= NAME_BYTES and statement.text.isascii():

@@ -19,6 +19,7 @@ from pubcheck.extract.frameworks import operations_of
 from pubcheck.extract.masked_text import Canvas, joined
 from pubcheck.extract.string_literals import BEFORE, LANGUAGES, Language, Literal, assigned_name, literals
 from pubcheck.lexing.filler import blank, filler, padded
+from pubcheck.rulebook import finder
 from pubcheck.source import Note, View
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
@@ -155,6 +156,7 @@ def program(text: str, language: str, project: Project | None = None) -> View:
     return replace(view, named=names_in_calls(text, language, code, calls, view.text))
 
 
+@finder("PUB009", "PUB010")
 def assembled(text: str, written: Iterable[Written], unseen: Sequence[int], *, in_order: bool) -> View:
     """Return the view of what was found in a program. ``in_order``: it runs from the first statement to the last."""
     sheet = Canvas(text)

@@ -10,6 +10,7 @@ from msgspec import Struct
 from pubcheck.extract.masked_text import Canvas, ascending, joined
 from pubcheck.extract.sniff import LFS, announces_rollback, of_liquibase, of_template
 from pubcheck.lexing.filler import blank, filler, padded
+from pubcheck.rulebook import finder
 from pubcheck.source import Note, View
 
 _PART = re.compile(
@@ -57,6 +58,7 @@ class _Painting(Struct):
     open: list[int]
 
 
+@finder("PUB013")
 def script(text: str) -> View:
     """Return the view of an SQL file: blanks for its rollback part and control blocks, names for its values."""
     if text.startswith(LFS):

@@ -7,13 +7,18 @@ A rule is declared once, in the front matter of its page `rules/<code>-<name>.md
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
-from typing import Unpack
+from collections.abc import Callable, Iterable, Mapping
 
 from msgspec import Struct
 
 from pubcheck.diagnostics import Certainty, Details, Diagnostic, Fix, Phase, Severity, Span
 from pubcheck.rulebook import _index
+
+TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
+if TYPE_CHECKING:
+    from typing import TypeVar, Unpack
+
+    _Function = TypeVar("_Function", bound=Callable[..., object])
 
 
 class Rule(Struct, frozen=True):
@@ -73,6 +78,31 @@ ALWAYS = frozenset((INTERNAL_ERROR, UNREADABLE))
 """These are reported whatever is selected, ignored or in a baseline: something was not linted."""
 
 _BY_NAME: Mapping[str, Rule] = {rule.name: rule for rule in RULES.values()}
+
+
+FINDERS: dict[str, list[Callable[..., object]]] = {}
+"""The functions that report a rule by themselves, by its code. The modules that are imported have entered theirs."""
+FIXERS: dict[str, list[Callable[..., object]]] = {}
+"""The functions that make the fixes of a rule, in the same way."""
+
+
+def finder(*codes: str) -> Callable[[_Function], _Function]:
+    """Enter a function under the codes of the rules that it reports."""
+    return _entered(FINDERS, codes)
+
+
+def fixer(*codes: str) -> Callable[[_Function], _Function]:
+    """Enter a function under the codes of the rules whose findings it fixes."""
+    return _entered(FIXERS, codes)
+
+
+def _entered(table: dict[str, list[Callable[..., object]]], codes: Iterable[str]) -> Callable[[_Function], _Function]:
+    def enter(function: _Function) -> _Function:
+        for code in codes:
+            table.setdefault(code, []).append(function)
+        return function
+
+    return enter
 
 
 def remark(

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from pubcheck.lexing.keywords import RESERVED
 from pubcheck.postgres.tokens import tokens
+from pubcheck.rulebook import finder
 
 _NAME = r"[^\s(),]+"
 _ANY_RESERVED = "|".join(sorted(RESERVED))
@@ -233,6 +234,7 @@ _LIST_ERRORS = {
 _LIST_DETAIL = "One of TABLE or TABLES IN SCHEMA must be specified before a standalone table or schema name."
 
 
+@finder("PUB101", "PUB102", "PUB103")
 def code_of_syntax_error(message: str) -> tuple[str, str | None]:
     """Return the code of the rule for an error of the grammar in a statement about publications, and its DETAIL."""
     code = _LIST_ERRORS.get(message, "PUB107" if message.startswith("improper") else "PUB101")

@@ -11,6 +11,7 @@ from pubcheck.checks.remedies.statement_fixes import Change, StatementFix
 from pubcheck.postgres.identifiers import identifier
 from pubcheck.postgres.parse import SyntaxRefused, TooDeep, parse
 from pubcheck.postgres.tokens import folded, tokens
+from pubcheck.rulebook import fixer
 
 
 class _Token(Struct, frozen=True):
@@ -20,6 +21,7 @@ class _Token(Struct, frozen=True):
     name: str
 
 
+@fixer("PUB101", "PUB102", "PUB103")
 def correction(sql: str) -> StatementFix | None:
     """Return the fix for a statement that the grammar refuses, or None if it is not clear. The grammar accepts the
     result."""

@@ -11,6 +11,7 @@ from pubcheck.checks.remedies.remedy import Keys, Remedy
 from pubcheck.checks.write.published_table import PublishedTable
 from pubcheck.checks.write.replica_identity import Refusal
 from pubcheck.postgres.session import Session
+from pubcheck.rulebook import fixer
 
 _MOST = 12
 """Statements that are still read: many columns can need a NOT NULL."""
@@ -38,6 +39,7 @@ class Remedies:
         self.lists_first = not changes or table.identity.columns.issuperset(identity.needed)
         """Whether a wider column list is better than another identity: no filter needs one, or the table has none."""
 
+    @fixer("PUB301", "PUB302", "PUB303", "PUB304", "PUB406")
     def of(self, refusal: Refusal) -> list[Remedy]:
         """All ways that are known to end a cause, the best first.
 

@@ -15,6 +15,7 @@ from pubcheck.postgres.replication.publication_lookup import (
     publications_of,
 )
 from pubcheck.postgres.replication.replica_identity import replica_identity
+from pubcheck.rulebook import finder
 
 WRITING = frozenset(("UpdateStmt", "DeleteStmt", "InsertStmt", "MergeStmt"))
 """The nodes of the statements that write tables; others may have them inside."""
@@ -136,6 +137,7 @@ def _in_order(catalog: Catalog, relation: Relation, operation: Write, met: list[
     )
 
 
+@finder("PUB301", "PUB302", "PUB303", "PUB304", "PUB406")
 def _rule(relation: Relation, check: int) -> str:
     filtered = "PUB304" if relation.partition else "PUB301"
     return (filtered, "PUB406", "PUB303", "PUB302")[check]

@@ -178,6 +178,7 @@ def _is_suppressed(diagnostic: Diagnostic, files: dict[int, _File]) -> bool:
     return file is not None and file.suppresses(diagnostic)
 
 
+@rulebook.finder(UNUSED, UNCLEAR)
 def _comment_diagnostics(file: _File, reported: Collection[str], majors: tuple[int, ...]) -> Iterator[Diagnostic]:
     for unclear in file.unclear:
         span = Span(file.source, unclear.start, unclear.end)
@@ -197,6 +198,7 @@ def _comment_diagnostics(file: _File, reported: Collection[str], majors: tuple[i
         )
 
 
+@rulebook.fixer(UNUSED)
 def _removal(source: Source, comment: Comment) -> Fix:
     """Return the fix that removes the comment, and its line if nothing else is there."""
     text, start, end = source.shown, comment.start, comment.end
@@ -212,6 +214,7 @@ def _removal(source: Source, comment: Comment) -> Fix:
     return Fix("remove the comment", "safe", (Edit(Span(source, start, end), ""),))
 
 
+@rulebook.fixer(UNUSED)
 def _shortening(source: Source, comment: Comment, idle: Collection[Code]) -> Fix:
     remaining = [source.shown[code.start : code.end] for code in comment.codes or () if code not in idle]
     title = f"remove {', '.join(code.text for code in idle)} from the comment"

@@ -19,6 +19,7 @@ from pubcheck.postgres.analysis.row_filter import Evidence, analyze, parse_state
 from pubcheck.postgres.analysis.simple_filter import Refusal, check_simple
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.primnodes import Expr, nodes
+from pubcheck.rulebook import fixer
 
 if TYPE_CHECKING:
     from pubcheck.checks.remedies.filter_rewrites.context import Proposal, RewriteContext, Rewriters
@@ -44,6 +45,7 @@ class Rewriting(Struct, frozen=True):
     safe: bool
 
 
+@fixer("PUB207", "PUB209", "PUB210", "PUB211", "PUB213")
 def rewrite(evidence: Evidence) -> Rewriting | None:
     """Return a filter that pubcheck expects to be accepted, or None. The session stays unchanged."""
     session = evidence.state.session
