@@ -7,6 +7,8 @@ not matter from where pubcheck is called.
 from __future__ import annotations
 
 import os
+import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 
 import msgspec
@@ -19,6 +21,7 @@ from pubcheck.fingerprints import fingerprints
 from pubcheck.rulebook import ALWAYS
 
 VERSION = 1
+_OPERATION = re.compile("(?:UPDATE of|DELETE from) ")
 
 
 class Known(Struct, frozen=True):
@@ -69,6 +72,16 @@ class Baseline(Struct, frozen=True):
         ]
 
 
+def count_causes(entries: Iterable[Known]) -> int:
+    """Return the number of findings as reports for people count them: UPDATE and DELETE of one cause are one."""
+    numbers: dict[tuple[str, str, str], Counter[str]] = {}
+    for entry in entries:
+        operation = _OPERATION.match(entry.message)
+        cause = entry.path, entry.rule, entry.message[operation.end() :] if operation else entry.message
+        numbers.setdefault(cause, Counter())[operation[0] if operation else ""] += 1
+    return sum(max(counter.values()) for counter in numbers.values())
+
+
 def _relative(label: str, baseline: str) -> str:
     """Return a file's path from the baseline's folder; what has no path (standard input) keeps its name."""
     folder = os.path.dirname(os.path.abspath(baseline))
@@ -108,7 +121,8 @@ def read(path: str) -> Baseline:
 
 
 def text(units: Iterable[Sequence[Finding]], path: str) -> tuple[str, int]:
-    """Return the text of the baseline that knows all findings of these units, one a line, and how many it knows."""
+    """Return the text of the baseline that knows all findings of these units, one a line, and how many causes it
+    knows."""
     entries: dict[str, Known] = {}
     for findings in units:
         placed = _placed(findings, path)
@@ -118,4 +132,4 @@ def text(units: Iterable[Sequence[Finding]], path: str) -> tuple[str, int]:
             entries[fingerprint] = Known(fingerprint, entry.rule, entry.path, entry.message, entry.postgres)
     ordered = sorted(entries.values(), key=lambda entry: (entry.path, entry.rule, entry.message, entry.fingerprint))
     lines = ",\n".join(msgspec.json.encode(entry).decode() for entry in ordered)
-    return f'{{"pubcheck_baseline": {VERSION}, "findings": [\n{lines}\n]}}\n', len(entries)
+    return f'{{"pubcheck_baseline": {VERSION}, "findings": [\n{lines}\n]}}\n', count_causes(entries.values())

@@ -202,6 +202,8 @@ def read_codes(value: object) -> tuple[str, ...]:
             if not named and ", PUB" in hint:
                 hint = "; `pubcheck rules` lists them"
             raise ConfigError(f"no rule has the code {code}{hint}")
+    if items and not codes:
+        raise ConfigError("names no rule; `pubcheck rules` lists them")
     return tuple(codes)
 
 

@@ -73,8 +73,10 @@ def run(arguments: Sequence[str] | None = None) -> int:
         status = cli.main(args=arguments, prog_name="pubcheck", standalone_mode=False)
         sys.stdout.flush()
     except click.ClickException as error:
+        if "\n" not in error.format_message():
+            return complain(_in_one_line(error))
         with suppress(OSError):
-            error.show()
+            error.show()  # the help, where a command is missing
         return WRONG
     except (ConfigError, NoInput) as error:
         return complain(str(error))
@@ -92,6 +94,13 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
         return complain(failure_text([fault_of(error)]) or "")
     return int(status or 0)
+
+
+def _in_one_line(error: click.ClickException) -> str:
+    """Return what is wrong with the arguments, and where the right ones are explained."""
+    message = error.format_message().rstrip(".")
+    command = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx is not None else ""
+    return f"{message}; see {command} --help" if command else message
 
 
 def _in_folder() -> bool:

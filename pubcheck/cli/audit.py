@@ -46,8 +46,9 @@ def _size(value: str) -> int:
 Examples:
   pubcheck audit repositories/ --output audit
   pubcheck audit 'mirror/*/*' --output audit --since latest --fail-on error
-  pubcheck audit stack.parquet --format parquet --preset the-stack --output a
-  pubcheck audit lake.code.files --format table --output s3a://lake/audit
+  pubcheck audit stack.parquet --input-format parquet --preset the-stack \\
+    --output audit
+  pubcheck audit code.files --input-format table --output s3a://lake/audit
 
 \b
 Exit status: the same as `pubcheck lint`. An unreadable or non-text file
@@ -57,8 +58,8 @@ lint; other quarantined items do not fail a run.""",
 @click.argument("input_", metavar="INPUT")
 @click.option("--output", required=True, metavar="DIR", help="Folder for the tables: DIR/<table>/run=<id>/.")
 @click.option(
-    "--format",
-    "format_",
+    "--input-format",
+    "input_format",
     default="files",
     metavar="FORMAT",
     show_default=True,
@@ -121,7 +122,7 @@ lint; other quarantined items do not fail a run.""",
 def command(
     input_: str,
     output: str,
-    format_: str,
+    input_format: str,
     repo_column: str | None,
     path_column: str | None,
     content_column: str | None,
@@ -186,7 +187,7 @@ def command(
     if config.units and not quiet:
         click.echo("pubcheck: ignoring [[unit]]: it applies to one repository, not to a corpus", err=True)
     columns = (repo_column, path_column, content_column)
-    source = _input(input_, format_, columns, preset, dict(options), config)
+    source = _input(input_, input_format, columns, preset, dict(options), config)
 
     from pubcheck.engine.linter import Linter
     from pubcheck.spark.inputs import BadInput, EmptyInput
@@ -245,7 +246,7 @@ def command(
 
 def _input(
     where: str,
-    format_: str,
+    input_format: str,
     columns: tuple[str | None, ...],
     preset: str | None,
     options: dict[str, str],
@@ -255,14 +256,16 @@ def _input(
     from pubcheck.spark.folder_input import FolderInput
     from pubcheck.spark.table_input import PRESETS, TableColumns, TableInput
 
-    if format_ == "files":
+    if input_format == "files":
         if preset or any(columns) or options:
-            raise ConfigError("columns, presets and options apply to tables: name the kind of INPUT with --format")
+            raise ConfigError(
+                "columns, presets and options apply to tables: name the kind of INPUT with --input-format"
+            )
         if not os.path.exists(where) and fixed_part(where) is None:
             raise NoInput(f"no input: there is no {where}")
         if os.path.isfile(where) and not readable([os.path.basename(where)]):
             raise ConfigError(
-                f"{where} is not an SQL file: if its rows are files, add --format, such as --format parquet"
+                f"{where} is not an SQL file: if its rows are files, add --input-format, such as --input-format parquet"
             )
         return FolderInput(where, config)
     base = TableColumns("repository", "path", "content")
@@ -272,7 +275,7 @@ def _input(
         base = PRESETS[preset]
     repository, path, content = columns
     chosen = TableColumns(repository or base.repository, path or base.path, content or base.content)
-    return TableInput(where, format_, chosen, options)
+    return TableInput(where, input_format, chosen, options)
 
 
 def _new_id() -> str:

@@ -165,6 +165,8 @@ def discover(
         raise click.UsageError("a PATH is empty; is a shell variable not set?")
     if STDIN in paths and STDIN in schema:
         raise click.UsageError("standard input cannot be both a PATH and --schema")
+    if stdin_filename not in (UNNAMED, STDIN) and STDIN not in (*paths, *schema):
+        raise click.UsageError("--stdin-filename names standard input: give - as PATH")
     stdin = _standard_input() if STDIN in (*paths, *schema) else None
     if majors and config.units:
         config = replace(config, units=tuple(replace(unit, postgres=()) for unit in config.units))

@@ -227,7 +227,12 @@ def command(
     shown = _shown(findings, format_, statistics, rewritten if diff else None, use_color(color), quiet)
     show(shown, for_people=format_ in FOR_PEOPLE and not diff)
     if not quiet:
-        run = LintRun(findings, outcomes, units, config, known, change, diff=diff, unwritten=frozenset(unwritten))
+        run = LintRun(
+            *(findings, outcomes, units, config, known, change),
+            diff=diff,
+            unwritten=frozenset(unwritten),
+            variables=tuple(variables),
+        )
         for line in (*(f"{notice}." for notice in skipped_messages(survey.named)), *closing_lines(run)):
             click.echo(line, err=diff or format_ not in FOR_PEOPLE)
     return _complain_of(problems) or status

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 
 from msgspec import Struct
 
 from pubcheck import rulebook
 from pubcheck.config import Config
 from pubcheck.discovery.file_types import DiscoveredUnit
-from pubcheck.findings import Report
+from pubcheck.findings import FixEntry, Report
 from pubcheck.report import count
 from pubcheck.report.causes import causes
 
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 
 class LintRun(Struct, frozen=True):
-    """A run and its result. ``unwritten`` are the labels of files that a change could not be written to."""
+    """A run and its result. ``unwritten`` are the labels of files that a change could not be written to,
+    ``variables`` the names of psql's variables that the command line sets."""
 
     report: Report
     outcomes: Sequence[Outcome]
@@ -30,6 +31,7 @@ class LintRun(Struct, frozen=True):
     change: Change | None
     diff: bool
     unwritten: frozenset[str]
+    variables: tuple[str, ...]
 
 
 def closing_lines(run: LintRun) -> Iterator[str]:
@@ -37,6 +39,9 @@ def closing_lines(run: LintRun) -> Iterator[str]:
     yield from _fixable(run)
     if run.baseline is not None:
         yield from _recorded(run, run.baseline)
+    for name in run.variables:
+        if not any(name in outcome.used_variables for outcome in run.outcomes):
+            yield f"Not used: -v {name}; no file names :{name}."
 
 
 def _applied(run: LintRun) -> Iterator[str]:
@@ -54,7 +59,8 @@ def _applied(run: LintRun) -> Iterator[str]:
 
 
 def _fixable(run: LintRun) -> Iterator[str]:
-    safe, unsafe = (_with_fix(run.report, applicability) for applicability in ("safe", "unsafe"))
+    labels = {file.label for unit in run.units for file in unit.files if not file.context}
+    safe, unsafe = (_with_fix(run.report, applicability, labels) for applicability in ("safe", "unsafe"))
     if run.change is None and (safe or unsafe):
         parts = [f"{safe} with --fix"] if safe else []
         parts += [f"{unsafe}{' more' if safe else ''} with --fix --unsafe-fixes"] if unsafe else []
@@ -63,24 +69,34 @@ def _fixable(run: LintRun) -> Iterator[str]:
         yield f"Can be fixed: {unsafe} more with --unsafe-fixes."
 
 
-def _with_fix(report: Report, applicability: str) -> int:
-    """Return the number of findings whose best fix is of that applicability; UPDATE and DELETE of one cause count
-    once."""
-    firsts = [group[0].entry for group in causes(report.findings)]
-    fixes = [{fix.applicability for fix in entry.fixes if fix.edits} for entry in firsts]
+def _with_fix(report: Report, applicability: str, labels: Set[str]) -> int:
+    """Return the number of findings whose best fix is of that applicability and changes only the files of these
+    labels; UPDATE and DELETE of one cause count once."""
+    fixes = [
+        {fix.applicability for fix in group[0].entry.fixes if fix.edits and _is_within(fix, labels)}
+        for group in causes(report.findings)
+    ]
     return sum(applicability in group and (applicability == "safe" or "safe" not in group) for group in fixes)
 
 
+def _is_within(fix: FixEntry, labels: Set[str]) -> bool:
+    return all(edit.path in labels for edit in fix.edits)
+
+
 def _recorded(run: LintRun, baseline: Baseline) -> Iterator[str]:
+    # Loaded only where there is a baseline.
+    from pubcheck.baseline import count_causes
+
     config = run.config
     known = {name for outcome in run.outcomes for name in outcome.known_fingerprints}
     labels = [file.label for unit in run.units for file in unit.files if not file.context]
     reported = rulebook.selected(config.select, config.ignore, config.extend_select)
     stale = baseline.stale(known, labels, reported, run.report.postgres) if run.change is None else []
     if known:
-        yield f"Not shown: {count(len(known), 'finding', 'd')} recorded in {baseline.path}."
+        number = count_causes(baseline.known[name] for name in known)
+        yield f"Not shown: {count(number, 'finding', 'd')} recorded in {baseline.path}."
     if stale:
         yield (
-            f"No longer found: {count(len(stale), 'finding', 'd')} recorded in {baseline.path};"
+            f"No longer found: {count(count_causes(stale), 'finding', 'd')} recorded in {baseline.path};"
             f" --write-baseline {baseline.path} removes them."
         )

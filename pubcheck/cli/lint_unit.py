@@ -38,6 +38,7 @@ class Outcome(Struct, frozen=True):
 
     ``known`` are the fingerprints of findings in the baseline, which are not among ``findings``. ``rewritten`` are the
     files after the requested change, and ``done`` is the number of findings that it resolved.
+    ``used_variables`` are the variables of the configuration that a file names.
     """
 
     findings: tuple[Finding, ...]
@@ -48,6 +49,7 @@ class Outcome(Struct, frozen=True):
     known_fingerprints: tuple[str, ...] = ()
     rewritten: tuple[Rewritten, ...] = ()
     applied: tuple[AppliedFixes, ...] = ()
+    used_variables: tuple[str, ...] = ()
 
 
 def lint_unit(task: Task) -> Outcome:
@@ -68,7 +70,19 @@ def lint_unit(task: Task) -> Outcome:
     if task.baseline is not None:
         findings, known_fingerprints = task.baseline.split(findings)
     files, crash = reported_files(task.unit), failure_text(linted.faults)
-    return Outcome(findings, linted.postgres, files, linted.statements, crash, known_fingerprints, rewritten, applied)
+    used_variables: tuple[str, ...] = ()
+    if task.config.variables:
+        # Loaded only where psql has variables.
+        from pubcheck.lexing.psql import names_variable
+
+        texts = [source.text for source in linted.reading.sources]
+        used_variables = tuple(
+            name for name, _ in task.config.variables if any(names_variable(text, name) for text in texts)
+        )
+    return Outcome(
+        *(findings, linted.postgres, files, linted.statements, crash),
+        *(known_fingerprints, rewritten, applied, used_variables),
+    )
 
 
 def _changed(

@@ -22,7 +22,7 @@ Examples:
 @color_option
 def command(code: str | None, color: str) -> None:
     """Show the page of a rule, given by its code or its name. In a pipe the page is Markdown."""
-    if code is None:
+    if not (code and code.strip()):
         raise click.UsageError("missing rule code or name; `pubcheck rules` lists them")
     rule = rulebook.find(code) or rulebook.find(f"PUB{code}")
     family = [known for known in rulebook.RULES if known.startswith(code.upper())]

@@ -157,7 +157,8 @@ class Outcome:
             return None
         refused_statement = self._refused_dml.earliest(refusal.relation) if self._refused_dml is not None else None
         if refused_statement is None:
-            return edits.appended(self.statements, remedy.statements, whole=remedy.ends == "table")
+            reason = "a new column is for you to choose" if "ADD COLUMN" in remedies[0].statements[-1] else ""
+            return edits.appended(self.statements, remedy.statements, whole=remedy.ends == "table", reason=reason)
         if len(remedy.statements) == 1 and " REPLICA IDENTITY " in remedy.statements[0]:
             # The unit's own statements stop here.
             return edits.insert_before(refused_statement, remedy.statements[0])

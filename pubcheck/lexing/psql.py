@@ -155,6 +155,11 @@ def _server(host: str, port: str) -> str:
     return f"{host}:{port}" if port else host
 
 
+def names_variable(text: str, name: str) -> bool:
+    """Return whether a text may use the variable of that name: as `:name`, `:'name'`, `:"name"` or `:{?name}`."""
+    return re.search(rf""":(?:['"]|\{{\?)?{re.escape(name)}(?!\w)""", text) is not None
+
+
 def substituted(site: str, variables: Mapping[str, str]) -> str | None:
     """Return the text that psql inserts for `:name`, `:'name'`, `:"name"` or `:{?name}` in a statement (psqlscan.l).
 

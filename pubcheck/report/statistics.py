@@ -8,10 +8,14 @@ from msgspec import Struct
 
 from pubcheck.diagnostics import SEVERITIES, Severity
 from pubcheck.findings import Report, encode
+from pubcheck.report.causes import causes
 
 
 class Count(Struct, frozen=True):
-    """The findings of a rule; ``severity`` is that of the worst, ``fixable`` counts those with a fix to apply."""
+    """The findings of a rule, UPDATE and DELETE of one cause as one.
+
+    ``severity`` is that of the worst, ``fixable`` counts those with a fix to apply.
+    """
 
     rule: str
     name: str
@@ -24,8 +28,8 @@ class Count(Struct, frozen=True):
 def counts(report: Report) -> list[Count]:
     """Return a count for each rule that found something, the most frequent first."""
     by_rule: dict[str, Count] = {}
-    for finding in report.findings:
-        entry = finding.entry
+    for cause in causes(report.findings):
+        entry = cause[0].entry
         old = by_rule.get(entry.rule) or Count(entry.rule, entry.name, entry.severity, 0, 0, 0)
         by_rule[entry.rule] = Count(
             entry.rule,
@@ -33,7 +37,7 @@ def counts(report: Report) -> list[Count]:
             max(old.severity, entry.severity, key=SEVERITIES.index),
             old.count + 1,
             old.assumed + (entry.certainty == "assumed"),
-            old.fixable + any(fix.applicability != "display" for fix in entry.fixes),
+            old.fixable + any(fix.applicability != "display" for finding in cause for fix in finding.entry.fixes),
         )
     return sorted(by_rule.values(), key=lambda count: (-count.count, count.rule))
 

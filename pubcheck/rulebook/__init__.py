@@ -147,7 +147,7 @@ def summary(code: str) -> str:
 
 def is_selector(text: str) -> bool:
     """Return whether ``text`` is the code of a rule or the beginning of one (``PUB3``)."""
-    return text != "" and any(code.startswith(text) for code in RULES)
+    return text.startswith("PUB") and any(code.startswith(text) for code in RULES)
 
 
 def selected(select: Iterable[str] = (), ignore: Iterable[str] = (), extend: Iterable[str] = ()) -> frozenset[str]:

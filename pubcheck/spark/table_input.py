@@ -88,7 +88,7 @@ class TableInput:
             columns = table.columns
         except Exception as error:  # of Py4J, where PySpark does not know the one of Java
             if "DATA_SOURCE_NOT_FOUND" in str(error):
-                raise BadInput(f"--format: Spark has no data source {self._format}") from None
+                raise BadInput(f"--input-format: Spark has no data source {self._format}") from None
             raise
         types = {field.name.lower(): field.dataType for field in table.schema}
         for role in ("repository", "path", "content"):

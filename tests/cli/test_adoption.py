@@ -252,10 +252,10 @@ def test_add_ignore_can_be_shown_first(pubcheck: Call) -> None:
 def test_a_baseline_knows_what_was_found_and_not_what_comes_after(pubcheck: Call) -> None:
     Path("a.sql").write_text(TABLE + BAD)
     written = pubcheck("lint", "--write-baseline", "known.json", "a.sql")
-    assert (written.status, written.out, written.err) == (0, "", "known.json: 2 findings written\n")
+    assert (written.status, written.out, written.err) == (0, "", "known.json: 1 finding written\n")
     known = pubcheck("lint", "--baseline", "known.json", "a.sql")
     assert (known.status, known.out.count("PUB301")) == (0, 0)
-    assert known.out.endswith("Not shown: 2 findings recorded in known.json.\n")
+    assert known.out.endswith("Not shown: 1 finding recorded in known.json.\n")
     # Lines above do not matter, and neither does the folder that it is called from.
     Path("a.sql").write_text("\n\n-- more\n" + TABLE + BAD + OTHER + WORSE)
     called = pubcheck("lint", "--baseline", "known.json", os.path.abspath("a.sql"))
@@ -283,7 +283,7 @@ def test_what_is_no_longer_found_is_said(pubcheck: Call) -> None:
     assert called.status == 0
     # Of a.sql, and of c.sql which is gone; b.sql was not read.
     assert called.out.endswith(
-        "No longer found: 4 findings recorded in known.json; --write-baseline known.json removes them.\n"
+        "No longer found: 2 findings recorded in known.json; --write-baseline known.json removes them.\n"
     )
     for options in (("--ignore", "PUB3"), ("--postgres", "17")):
         assert "No longer" not in pubcheck("lint", "--baseline", "known.json", *options, "b.sql", "a.sql").out
@@ -321,12 +321,22 @@ def test_statistics_count_by_rule_the_most_frequent_first(pubcheck: Call) -> Non
     called = pubcheck("lint", "--statistics", "-q", "a.sql")
     assert called.status == 1
     assert called.out == (
-        "2  PUB301  error    filter-column-outside-replica-identity (2 with a fix)\n"
         "1  PUB011  warning  unused-ignore-comment (1 with a fix)\n"
         "1  PUB106  note     publication-undefined (1 assumed)\n"
+        "1  PUB301  error    filter-column-outside-replica-identity (1 with a fix)\n"
     )
     counted = json.loads(pubcheck("lint", "--statistics", "--format", "json", "a.sql").out)
-    assert [(each["rule"], each["count"]) for each in counted] == [("PUB301", 2), ("PUB011", 1), ("PUB106", 1)]
+    assert [(each["rule"], each["count"]) for each in counted] == [("PUB011", 1), ("PUB106", 1), ("PUB301", 1)]
+
+
+def test_a_fix_that_belongs_to_another_file_is_not_counted(pubcheck: Call) -> None:
+    Path("migrations").mkdir()
+    Path("migrations/001_t.sql").write_text(TABLE)
+    Path("migrations/002_p.sql").write_text(BAD)
+    assert "Can be fixed" in pubcheck("lint", "migrations/002_p.sql").out
+    called = pubcheck("lint", "migrations/001_t.sql")
+    assert "error[PUB301]" in called.out
+    assert "Can be fixed" not in called.out
 
 
 def test_exit_zero_reports_and_does_not_fail(pubcheck: Call) -> None:

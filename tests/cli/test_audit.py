@@ -23,7 +23,7 @@ from tests.cli.conftest import Call
         ((".", "--output", "out", "--conf", "x"), "'x' must be KEY=VALUE"),
         ((".", "--output", "out", "--repo-column", "x"), "columns, presets and options apply to tables"),
         (
-            ("t", "--format", "table", "--preset", "x", "--output", "out"),
+            ("t", "--input-format", "table", "--preset", "x", "--output", "out"),
             "there is no preset x; choose from the-stack, github",
         ),
         ((".", "--output", "out", "--run", "a" * 101), "is not a valid ID: use at most 100 letters"),
@@ -52,7 +52,7 @@ def test_a_file_of_rows_is_not_taken_for_one_of_sql(pubcheck: Call, name: str) -
     Path(name).write_text("repository,path,content\n")
     called = pubcheck("audit", name, "--output", "out")
     assert (called.status, called.out) == (2, "")
-    assert f"{name} is not an SQL file: if its rows are files, add --format" in called.err
+    assert f"{name} is not an SQL file: if its rows are files, add --input-format" in called.err
 
 
 def test_without_pyspark_it_says_what_to_install(pubcheck: Call, monkeypatch: pytest.MonkeyPatch) -> None:

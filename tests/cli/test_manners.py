@@ -267,3 +267,33 @@ def test_a_file_that_is_not_there_fails_the_run_whatever_is_selected(pubcheck: C
 def test_a_baseline_records_no_file_that_was_not_linted(pubcheck: Call) -> None:
     pubcheck("lint", "--write-baseline", "known.json", "none.sql")
     assert pubcheck("lint", "--baseline", "known.json", "none.sql").status == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (("lint", "--nosuch"), "--nosuch"),
+        (("lint", "--fail-on", "x", "a.sql"), "Invalid value for '--fail-on'"),
+        (("lint", "--stdin-filename", "b.sql", "a.sql"), "--stdin-filename names standard input: give - as PATH"),
+        (("explain", "--stdin-filename", "b.sql", "a.sql"), "--stdin-filename names standard input: give - as PATH"),
+        (("lint", "--select", ",", "a.sql"), "--select: names no rule; `pubcheck rules` lists them"),
+        (("lint", "--select", "PU", "a.sql"), "no rule has the code PU"),
+        (("rule", ""), "missing rule code or name; `pubcheck rules` lists them"),
+        (("rule", "PUB3"), "PUB3 matches several rules"),
+        (("nosuch",), "there is no command 'nosuch'"),
+    ],
+)
+def test_wrong_arguments_are_explained_in_one_line(pubcheck: Call, arguments: tuple[str, ...], reason: str) -> None:
+    Path("a.sql").write_text(TABLE)
+    called = pubcheck(*arguments)
+    assert (called.status, called.out, called.err.count("\n")) == (2, "", 1)
+    assert called.err.startswith("pubcheck: ")
+    assert reason in called.err
+
+
+def test_a_variable_that_no_file_names_is_reported(pubcheck: Call) -> None:
+    Path("a.sql").write_text("CREATE TABLE :schema.t (id int); SELECT :'x', :\"y\", :{?z};")
+    arguments = [part for name in ("schema", "x", "y", "z", "schem") for part in ("-v", f"{name}=1")]
+    called = pubcheck("lint", *arguments, "a.sql")
+    assert called.out.endswith("\nNot used: -v schem; no file names :schem.\n")
+    assert called.out.count("Not used") == 1

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.spark
 
 
 def test_a_format_that_spark_does_not_know_is_said(audits: Audits) -> None:
-    with pytest.raises(BadInput, match="--format: Spark has no data source nosuch"):
+    with pytest.raises(BadInput, match="--input-format: Spark has no data source nosuch"):
         audits.run(TableInput("x", "nosuch", TableColumns("repository", "path", "content")))
 
 

@@ -49,8 +49,9 @@ def _with_terminator(span: Span) -> Span:
     return Span(span.source, line if whole_line else span.start, end)
 
 
-def appended(statements: Statements, new_statements: Sequence[str], *, whole: bool) -> Fix | None:
+def appended(statements: Statements, new_statements: Sequence[str], *, whole: bool, reason: str = "") -> Fix | None:
     """The fix that runs statements after all others of a unit; None where its last file is not one to write them in.
+    ``reason``: why it is not the best remedy.
 
     Files of Flyway that are run again whenever they change (`R__...`) are skipped.
     """
@@ -69,7 +70,7 @@ def appended(statements: Statements, new_statements: Sequence[str], *, whole: bo
     if not last.text.endswith(("\n", "\r")):
         edits.append(Edit(Span(last, length, length), "\n"))
     text = "".join(f"{statement};\n" for statement in new_statements)
-    title = f"Append {new_statements[-1]}{', after what it needs' if new_statements[1:] else ''}"
+    title = f"Append {'; '.join(new_statements)}{f', because {reason}' if reason else ''}"
     return Fix(title, "unsafe", (*edits, Edit(Span(last, length, length), text)), whole=whole)
 
 

@@ -323,3 +323,24 @@ def test_each_way_out_ends_the_refusal_on_a_server(major: int, servers: Servers)
             wrong += disproved(servers[major], list(split(example.sql)), told)
     assert not wrong
     assert told.keys() == KINDS.keys()
+
+
+@pytest.mark.parametrize(
+    ("sql", "title"),
+    [
+        (
+            "CREATE TABLE t (id int PRIMARY KEY, r text NOT NULL); CREATE PUBLICATION p FOR TABLE t WHERE (r = 'x');",
+            "Append CREATE UNIQUE INDEX t_identity ON t (id, r); ALTER TABLE t REPLICA IDENTITY USING INDEX t_identity",
+        ),
+        (
+            "CREATE TABLE t (r text); CREATE PUBLICATION p FOR TABLE t;",
+            "Append ALTER TABLE t REPLICA IDENTITY FULL, because a new column is for you to choose",
+        ),
+        (
+            "CREATE TABLE t (r text NOT NULL UNIQUE); CREATE PUBLICATION p FOR TABLE t;",
+            "Append ALTER TABLE t REPLICA IDENTITY USING INDEX t_r_key",
+        ),
+    ],
+)
+def test_a_fix_names_all_its_statements_and_why_it_is_not_the_best_remedy(sql: str, title: str) -> None:
+    assert [each.title for each in lint(sql)[0].fixes] == [title]
