@@ -44,6 +44,8 @@ class Database:
         self.log = Log()
         self.listeners: list[Callable[[Record], None]] = []
         self.xids = TransactionIds()
+        self.logged: set[int] = set()
+        """The transaction ids that the log has."""
         journal = self.catalog.journal
         self.storage: Heap[int, Storage] = Heap(journal)
         """The rows of each table; TRUNCATE and rewrites give it another one."""
@@ -94,6 +96,7 @@ class Database:
         self._position = end
         entry = record(start=start, end=end, **fields)
         self.log.records.append(entry)
+        self.logged.add(entry.xid)
         for listener in self.listeners:
             listener(entry)
         return entry

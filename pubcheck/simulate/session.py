@@ -13,7 +13,7 @@ from pubcheck.postgres.parse import Node, SyntaxRefused, parse
 from pubcheck.postgres.session import Session
 from pubcheck.simulate import transaction_blocks
 from pubcheck.simulate.catalog_copies import Parked, park, unpark
-from pubcheck.simulate.log import Abort, Commit
+from pubcheck.simulate.log import Abort, Commit, Record
 from pubcheck.simulate.not_followed import NotFollowed
 from pubcheck.simulate.transactions import Level, Snapshot, Transaction
 
@@ -178,7 +178,14 @@ class ServerSession:
 
     def xid(self) -> int:
         """The id of the current (sub)transaction, which is assigned now if it has none."""
-        return self.database.xids.assign(self.current)
+        transaction, database = self.current, self.database
+        is_first = not transaction.levels[-1].xid
+        xid = database.xids.assign(transaction)
+        if is_first and xid != transaction.top and transaction.top not in database.logged:
+            # A subtransaction's id is logged after its parent's (XLOG_XACT_ASSIGNMENT).
+            database.append(Record, 8, xid=xid, top=transaction.top)
+            database.logged.add(transaction.top)
+        return xid
 
     def snapshot(self) -> Snapshot:
         transaction, ids = self.current, self.database.xids

@@ -52,6 +52,9 @@ def _peek(slot: Slot, capture: Capture) -> Stream:
         rows, notices = slot.read(capture.settings, capture.options)
     except ServerError as error:
         return Stream([], [], (error.sqlstate, error.message))
+    encoding = capture.settings.get("client_encoding") if capture.plugin == "test_decoding" else None
+    if encoding is not None:  # a result of type text is converted
+        rows = [(lsn, xid, data.decode().encode(encoding)) for lsn, xid, data in rows]
     return Stream([(0, lsn, xid, data) for lsn, xid, data in rows], notices)
 
 

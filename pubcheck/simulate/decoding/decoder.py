@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pubcheck.simulate.decoding.callbacks import Callbacks
-from pubcheck.simulate.decoding.invalidations import invalidation_of, invalidation_of_truncation
+from pubcheck.simulate.decoding.invalidations import invalidation_of, invalidation_of_truncation, rewrites_rows
 from pubcheck.simulate.decoding.output_plugin import DecodingContext, OutputPlugin
 from pubcheck.simulate.decoding.reorder_buffer import BufferedTransaction, Memory, ReorderBuffer
 from pubcheck.simulate.decoding.replay import Replay
@@ -41,7 +41,11 @@ class Decoder:
         self._callbacks = Callbacks(plugin, context, two_phase_slot=two_phase_slot)
         self._replay = Replay(self._callbacks, context, aborted.__contains__)
         self._buffer = self._replay.buffer = ReorderBuffer(
-            memory, context.streaming, self._replay.stream, aborted.__contains__, context.major >= 18
+            memory,
+            context.streaming,
+            self._replay.stream,
+            aborted.__contains__,
+            context.major >= 18 and not memory.immediate,
         )
 
     @property
@@ -62,7 +66,8 @@ class Decoder:
         if isinstance(record, LogicalMessage):
             self._message(txn, record)
         elif txn is None:
-            return
+            if isinstance(record, CatalogChange):
+                self._replay.invalidate(invalidation_of(record))
         elif isinstance(record, RowChange):
             txn.toplevel.has_snapshot = True
             if not self._callbacks.filter_by_origin(record.origin):
@@ -73,6 +78,8 @@ class Decoder:
                 self._buffer.queue_truncation(txn, record)
         elif isinstance(record, CatalogChange):
             txn.toplevel.has_snapshot = True
+            if rewrites_rows(record):
+                self._buffer.queue_catalog_row(txn, record.start)
             invalidation = invalidation_of(record)
             if invalidation:
                 self._buffer.queue_invalidation(txn, record.start, invalidation)

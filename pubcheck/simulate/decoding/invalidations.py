@@ -54,7 +54,7 @@ def invalidation_of(record: CatalogChange) -> Invalidation:
                 relations.update((row.relation, row.references))
             elif isinstance(row, Publication):
                 publications = True
-                everything = everything or _publication_covers_all(after, former)
+                everything = everything or row.all_tables
                 relations.update(_published(after, row))
             elif isinstance(row, PublicationRel):
                 relations.update(_tree(after, row.relation))
@@ -68,6 +68,35 @@ def invalidation_of(record: CatalogChange) -> Invalidation:
     return Invalidation(frozenset(relations - {0}), everything, publications)
 
 
+def rewrites_rows(record: CatalogChange) -> bool:
+    """Whether a command updates or deletes rows of system catalogs: decoding queues those like changes of tables."""
+    if record.statement in _REWRITING:
+        return True
+    rows = (_row(record.after.catalog, table, key) for table, key, _ in record.entries)
+    return any(table != "gone" and former is not None for table, _, former in record.entries) or any(
+        isinstance(row, Relation) and row.kind in "rp" and _has_toast_table(row) for row in rows
+    )
+
+
+_REWRITING: Final = frozenset(
+    (
+        "AlterTableStmt",
+        "ClusterStmt",
+        "CreateExtensionStmt",
+        "CreateTrigStmt",
+        "GrantStmt",
+        "RuleStmt",
+        "TruncateStmt",
+    )
+)
+_NEVER_TOASTED = frozenset((16, 18, 19, 20, 21, 23, 26, 700, 701, 1082, 1083, 1114, 1184, 1186, 1266, 2950))
+
+
+def _has_toast_table(relation: Relation) -> bool:
+    """CREATE TABLE updates its row of pg_class once the TOAST table is there; types are those that need none."""
+    return relation.kind == "r" and any(column.type not in _NEVER_TOASTED for column in relation.live())
+
+
 def invalidation_of_truncation(record: Truncation) -> Invalidation:
     """TRUNCATE gives each table a new heap (relfilenode)."""
     return Invalidation(frozenset(record.relations))
@@ -76,11 +105,6 @@ def invalidation_of_truncation(record: Truncation) -> Invalidation:
 def _row(catalog: Catalog, table: str, key: object) -> object:
     heap: Mapping[Any, object] = getattr(catalog, table)
     return heap.get(key)
-
-
-def _publication_covers_all(catalog: Catalog, former: object) -> bool:
-    """CREATE PUBLICATION ... FOR ALL TABLES, and changes of one, call CacheInvalidateRelcacheAll."""
-    return isinstance(former, Publication) and former.all_tables
 
 
 def _published(catalog: Catalog, publication: Publication) -> Iterable[int]:

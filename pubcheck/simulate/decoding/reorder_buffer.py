@@ -10,7 +10,7 @@ from msgspec import Struct
 from pubcheck.simulate.decoding.invalidations import Invalidation
 from pubcheck.simulate.log import LogicalMessage, RowChange, Truncation
 
-Action = Literal["row", "toast", "confirm", "truncate", "message", "invalidation"]
+Action = Literal["row", "toast", "confirm", "truncate", "message", "invalidation", "catalog"]
 
 _CHANGE, _TUPLE, _OID, _INVALIDATION, _MESSAGE = 80, 24, 4, 16, 16
 """Bytes: sizeof(ReorderBufferChange), HeapTupleData, Oid, SharedInvalidationMessage, two Sizes."""
@@ -139,10 +139,14 @@ class ReorderBuffer:
         txn.changes = []
         txn.is_serialized = False
 
-    def truncate(self, txn: BufferedTransaction) -> None:
-        """Drop what was passed on; the transaction counts as streamed (ReorderBufferTruncateTXN)."""
+    def truncate(self, txn: BufferedTransaction, *, is_streamed: bool = True) -> None:
+        """Drop what was passed on; the transaction counts as streamed (ReorderBufferTruncateTXN).
+
+        Without ``is_streamed``, subtransactions count as streamed all the same: a fault of 18.4, which then sends
+        Stream Abort messages for them.
+        """
         for one in txn.family():
-            if not txn.is_prepared and (one.parent is None or one.changes):
+            if not txn.is_prepared and (is_streamed if one.parent is None else one.changes):
                 one.is_streamed = True
             self.discard(one)
 
@@ -179,6 +183,11 @@ class ReorderBuffer:
         size = _CHANGE + len(record.prefix.encode()) + 1 + len(record.content) + _MESSAGE
         txn.toplevel.has_streamable_change = True
         self._queue(Queued("message", record.end, 0, txn, record.origin, size, message=record))
+
+    def queue_catalog_row(self, txn: BufferedTransaction, lsn: int) -> None:
+        """Queue an update or deletion in a system catalog. Plugins never get it, but it takes up memory."""
+        txn.toplevel.has_streamable_change = True
+        self._queue(Queued("catalog", lsn, 0, txn, 0, _CHANGE))
 
     def queue_invalidation(
         self, txn: BufferedTransaction, lsn: int, invalidation: Invalidation, *, distributed: bool = False
@@ -246,6 +255,6 @@ class ReorderBuffer:
         """18 looks whether the transaction is aborted already (ReorderBufferCheckAndTruncateAbortedTXN)."""
         if not self._checks_status or not self._is_aborted(txn.xid):
             return False
-        self.truncate(txn)
+        self.truncate(txn, is_streamed=False)
         txn.is_aborted = True
         return True

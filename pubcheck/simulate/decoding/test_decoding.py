@@ -252,7 +252,7 @@ class TestDecoding(OutputPlugin):
         parts: list[str] = []
         for column in relation.columns:
             value = row.values.get(column.number)
-            if (value is None and skip_nulls) or column.generated == "v":
+            if value is None and skip_nulls:
                 continue
             name, kind = self._quoted(ctx, column.name), ctx.values.format_type(relation.version, column.type)
             text = "null"

@@ -13,6 +13,12 @@ if TYPE_CHECKING:
     from pubcheck.simulate.session import Result, ServerSession
 
 
+_CHANGE_MORE = frozenset(
+    ("AlterTableStmt", "ClusterStmt", "CreateStatsStmt", "CreateTrigStmt", "GrantStmt", "RuleStmt", "VacuumStmt")
+)
+"""Statements that change rows of system catalogs of which pubcheck's catalog keeps nothing."""
+
+
 def define(session: ServerSession, name: str, node: Node) -> Result:
     """Apply a statement to the catalog, and log it."""
     from pubcheck.simulate.session import NOTHING
@@ -30,10 +36,10 @@ def log_change(session: ServerSession, name: str, node: Node, before: CatalogVer
     database = session.database
     journal, versions = database.catalog.journal, database.versions
     entries = entries_since(database.catalog, mark)
-    if not any(versions.is_definition(entry) for entry in journal.entries[mark:]):
+    if name not in _CHANGE_MORE and not any(versions.is_definition(entry) for entry in journal.entries[mark:]):
         return
     session.refuse_concurrent_definitions()
-    xid = session.xid()
+    xid = 0 if _updates_in_place(name, node) else session.xid()
     catalog = database.catalog
     for table, key, former in entries:
         if table == "relations" and former is None and isinstance(key, int):
@@ -44,7 +50,7 @@ def log_change(session: ServerSession, name: str, node: Node, before: CatalogVer
         CatalogChange,
         100,
         xid=xid,
-        top=session.current.top,
+        top=session.current.top if xid else 0,
         origin=session.origin,
         statement=name,
         node=node,
@@ -52,3 +58,9 @@ def log_change(session: ServerSession, name: str, node: Node, before: CatalogVer
         before=before,
         after=database.version(),
     )
+
+
+def _updates_in_place(name: str, node: Node) -> bool:
+    """VACUUM without FULL or ANALYZE changes rows of pg_class in their place, without a transaction id."""
+    options = {item["DefElem"]["defname"] for item in node.get("options", ())}
+    return name == "VacuumStmt" and bool(node.get("is_vacuumcmd")) and not options & {"full", "analyze"}
