@@ -13,17 +13,17 @@ def quote_identifier(name: str, major: int) -> str:
     """A name as a server shows it (utils/adt/ruleutils.c): quoted too where a keyword could only be a column's name."""
     if _PLAIN.match(name) and major < QUOTED_SINCE.get(name, 1000):
         return name
-    return _in_quotes(name)
+    return in_quotes(name)
 
 
 def identifier(name: str) -> str:
     """A name as it must be written in SQL for a table, column or role: quoted only where it needs quotes."""
     if _NEEDS_NO_QUOTES.match(name) and name not in RESERVED:
         return name
-    return _in_quotes(name)
+    return in_quotes(name)
 
 
-def _in_quotes(name: str) -> str:
+def in_quotes(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 

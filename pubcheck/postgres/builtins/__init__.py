@@ -43,6 +43,7 @@ class Builtins:
         """(schema, name) -> oid."""
         self._names: dict[int, tuple[str, str]] | None = None
         self._arrays: dict[int, int] | None = None
+        self._relations: dict[int, tuple[str, str]] | None = None
         for schema, relations in snapshot.relations.items():
             for name, relation in relations.items():
                 if relation.array:
@@ -70,6 +71,16 @@ class Builtins:
     def relation(self, schema: str, name: str) -> KnownRelation | None:
         """A relation that every database has; information_schema's with their column names."""
         return self._snapshot.relations.get(schema, {}).get(name)
+
+    def relation_named(self, oid: int) -> tuple[str, str] | None:
+        """(schema, name) of a relation, or None."""
+        if self._relations is None:
+            self._relations = {
+                row.oid: (schema, name)
+                for schema, relations in self._snapshot.relations.items()
+                for name, row in relations.items()
+            }
+        return self._relations.get(oid)
 
     def relation_of_type(self, oid: int) -> tuple[str, str, KnownRelation] | None:
         """(schema, name, row) of the relation whose row type, or the array over it, this is."""

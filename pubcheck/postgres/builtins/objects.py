@@ -413,6 +413,10 @@ class Objects:
         row = self._held(self._file.roles.get(name))
         return row.oid if row is not None else 0
 
+    def role_name(self, oid: int) -> str | None:
+        """A role that initdb makes, by its oid."""
+        return next((name for name in self._file.roles if self.role(name) == oid), None)
+
     # Operator classes and families of btree and hash.
 
     def default_classes(self) -> dict[tuple[str, int], int]:

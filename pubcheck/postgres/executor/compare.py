@@ -12,8 +12,8 @@ from typing import Any
 from pubcheck.postgres import oids
 from pubcheck.postgres.datum import Array
 from pubcheck.postgres.errors import Unknowable
-from pubcheck.postgres.executor.range_order import multirange_order, range_order
 from pubcheck.postgres.executor.values import Context, Order
+from pubcheck.postgres.range_order import multirange_order, range_order
 
 Test = Callable[[Any, Any], bool]
 

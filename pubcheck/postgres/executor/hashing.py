@@ -9,8 +9,9 @@ import struct
 from collections.abc import Callable
 from decimal import Decimal
 
-from pubcheck.postgres.datum import WIDE, Interval
+from pubcheck.postgres.datum import Interval
 from pubcheck.postgres.executor.function_lookup import Function, Maker
+from pubcheck.postgres.output.numbers import numeric_digits
 
 FUNCTIONS: dict[str, Function] = {}
 MAKERS: dict[str, Maker] = {}
@@ -99,18 +100,8 @@ def _numeric(value: Decimal, seed: int = 0) -> tuple[int, int]:
         return seed >> 32 & _MASK, seed & _MASK
     if not value:
         return (seed - 1) >> 32 & _MASK, (seed - 1) & _MASK
-    weight = value.adjusted() // 4
-    digits: list[int] = []
-    exponent = value.as_tuple().exponent
-    assert isinstance(exponent, int)
-    shift = -exponent + (exponent % 4)
-    number = int(abs(WIDE.scaleb(value, shift)))
-    while number:
-        number, digit = divmod(number, 10_000)
-        digits.append(digit)
-    packed = struct.pack(f"<{len(digits)}H", *reversed(digits))
-    while packed.endswith(b"\0\0"):
-        packed = packed[:-2]
+    digits, weight = numeric_digits(value)
+    packed = struct.pack(f"<{len(digits)}H", *digits)
     high, low = _bytes(packed, seed)
     combined = (high << 32 | low) ^ (weight & 0xFFFFFFFFFFFFFFFF)
     return combined >> 32 & _MASK, combined & _MASK

@@ -14,17 +14,16 @@ from pubcheck.postgres.datum import Range
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.executor.compare import order_of
 from pubcheck.postgres.executor.function_lookup import Call, Function, Maker
-from pubcheck.postgres.executor.range_order import (
+from pubcheck.postgres.executor.values import Order, evaluation_error
+from pubcheck.postgres.input.ranges import canonical
+from pubcheck.postgres.range_order import (
     bound_order,
     high,
     low,
     multirange_order,
-    normalised,
     range_order,
     touch,
 )
-from pubcheck.postgres.executor.values import Order, evaluation_error
-from pubcheck.postgres.input.ranges import canonical
 
 FUNCTIONS: dict[str, Function] = {}
 MAKERS: dict[str, Maker] = {}
@@ -132,7 +131,7 @@ def _ordered(test: Callable[[int, int], bool], several: bool = False) -> Maker:
 
 
 def _any_range(name: str, swapped: bool = False) -> Maker:
-    """Test whether any range of a multirange contains or overlaps a value, after they are normalised."""
+    """Test whether any range of a multirange contains or overlaps a value."""
 
     def make(call: Call) -> Function:
         operations = _operations(call)
@@ -141,7 +140,7 @@ def _any_range(name: str, swapped: bool = False) -> Maker:
         def test(ranges: list[Range], operand: Any) -> bool:
             if isinstance(operand, Range) and operand.empty and name == "contains":
                 return True
-            return any(function(member, operand) for member in normalised(operations.order, ranges))
+            return any(function(member, operand) for member in ranges)
 
         return (lambda left, right: test(right, left)) if swapped else test
 
@@ -153,8 +152,7 @@ def _multirange_contains(swapped: bool) -> Maker:
         operations = _operations(call)
 
         def test(ranges: list[Range], operands: list[Range]) -> bool:
-            mine = normalised(operations.order, ranges)
-            return all(any(operations.contains(container, part) for container in mine) for part in operands)
+            return all(any(operations.contains(container, part) for container in ranges) for part in operands)
 
         return (lambda left, right: test(right, left)) if swapped else test
 

@@ -1,4 +1,4 @@
-"""Input of the geometric types (utils/adt/geo_ops.c). Values are tuples of numbers as they were written."""
+"""Input of the geometric types (utils/adt/geo_ops.c). Values are tuples of numbers."""
 
 from __future__ import annotations
 
@@ -118,7 +118,16 @@ def read_box(context: InputContext, text: str, typmod: int = -1) -> tuple[Point,
     scan = _Scan(text, "box")
     _, points = scan.path(False, 2)
     scan.end()
-    return points
+    # The upper right corner comes first.
+    (first_x, first_y), (second_x, second_y) = points
+    (high_x, low_x), (high_y, low_y) = _sorted(first_x, second_x), _sorted(first_y, second_y)
+    return (high_x, high_y), (low_x, low_y)
+
+
+def _sorted(first: float, second: float) -> Point:
+    """The greater number first; NaN is greater than all others (float8_lt)."""
+    less = first == first and (second != second or first < second)
+    return (second, first) if less else (first, second)
 
 
 def read_polygon(context: InputContext, text: str, typmod: int = -1) -> tuple[Point, ...]:
@@ -152,7 +161,7 @@ def _is_equal(left: Point, right: Point) -> bool:
     return all(a == b or abs(a - b) <= _EPSILON for a, b in zip(left, right, strict=True))
 
 
-def read_line(context: InputContext, text: str, typmod: int = -1) -> tuple[object, ...]:
+def read_line(context: InputContext, text: str, typmod: int = -1) -> tuple[float, float, float]:
     scan = _Scan(text, "line")
     scan.blanks()
     if scan.skip("{"):
@@ -173,7 +182,17 @@ def read_line(context: InputContext, text: str, typmod: int = -1) -> tuple[objec
         raise input_error("22P02", "invalid line specification: must be two distinct points")
     if any(not abs(number) < 1e100 for point in points for number in point):
         raise Unknowable("whether the slope of a line can be computed")
-    return points
+    return _through(*points)
+
+
+def _through(first: Point, second: Point) -> tuple[float, float, float]:
+    """line_construct and point_sl: A, B and C of Ax + By + C = 0."""
+    if abs(first[0] - second[0]) <= _EPSILON:
+        return -1.0, 0.0, first[0]
+    if abs(first[1] - second[1]) <= _EPSILON:
+        return 0.0, -1.0, first[1]
+    slope = (first[1] - second[1]) / (first[0] - second[0])
+    return slope, -1.0, (first[1] - slope * first[0]) or 0.0
 
 
 def read_circle(context: InputContext, text: str, typmod: int = -1) -> tuple[Point, float]:

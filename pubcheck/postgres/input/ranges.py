@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from pubcheck.postgres.catalog.rows import Type
-from pubcheck.postgres.datum import Range
+from pubcheck.postgres.datum import Array, Range
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.input.common import END_DAY, SPACE, input_error
 from pubcheck.postgres.input.composite import bounded, malformed
 from pubcheck.postgres.input.dispatch import InputContext
+from pubcheck.postgres.range_order import normalised
 
 _DISCRETE = {3904: ("integer", 1 << 31), 3926: ("bigint", 1 << 63)}
 _DATE_RANGE = 3912
@@ -48,8 +49,16 @@ def read_range(context: InputContext, row: Type, text: str, typmod: int = -1) ->
 _BYTEWISE = ("C", "POSIX", "ucs_basic")
 
 
+_WITHOUT_ORDER = (Array, dict, list)
+
+
 def _order(context: InputContext, left: Any, right: Any, row: Type) -> int:
     """-1, 0 or 1, as the subtype's default btree operator class compares."""
+    subtype = context.cache.type(context.cache.base_type(row.base)[0])
+    if subtype.kind == "e":
+        left, right = subtype.labels.index(left), subtype.labels.index(right)
+    if subtype.kind == "c" or isinstance(left, _WITHOUT_ORDER):
+        raise Unknowable(f"how {row.name} orders the bounds")
     if isinstance(left, str) or isinstance(right, str):
         plain = f"{left}{right}".isascii() and f"{left}0{right}".isalnum() and f"{left}{right}a".islower()
         # Lower-case letters and digits: all usual collations have them in this order.
@@ -96,7 +105,7 @@ def _next_day(day: int | float | None, move: bool) -> int | float | None:
 
 
 def read_multirange(context: InputContext, row: Type, text: str, typmod: int = -1) -> list[Range]:
-    """multirange_in: the ranges in their order, as written."""
+    """multirange_in: the ranges sorted and merged."""
     range_row = context.cache.type(row.base)
     pos = len(text) - len(text.lstrip(SPACE))
     if text[pos : pos + 1] != "{":
@@ -151,4 +160,6 @@ def read_multirange(context: InputContext, row: Type, text: str, typmod: int = -
         pos += 1
     if text[pos:].strip(SPACE):
         raise malformed("multirange", text, "Junk after closing right brace.")
-    return ranges
+    if len(ranges) < 2:
+        return ranges
+    return normalised(lambda left, right: _order(context, left, right, range_row), ranges)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.input.common import SPACE, input_error
@@ -11,8 +12,33 @@ from pubcheck.postgres.input.dispatch import InputContext
 _GREATEST_WORD = 2046
 _GREATEST_POSITION = 16384
 _GREATEST_TEXT = 1 << 20
-_WEIGHTS = "abcd*"
+_VALUES = {"a": 3, "b": 2, "c": 1, "d": 0, "*": 3}
+_BITS = {"a": 8, "b": 4, "c": 2, "d": 1, "*": 0}
 _OPERATORS = "!&|()<"
+_MOST_POSITIONS = 256
+Positions = tuple[tuple[int, int], ...]
+"""Places in a document and their weights, from 0 (D) to 3 (A)."""
+Lexemes = tuple[tuple[str, Positions], ...]
+
+
+class Operand(NamedTuple):
+    """A lexeme of a query; ``weights`` are bits, 1 (D) to 8 (A)."""
+
+    text: str
+    weights: int
+    prefix: bool
+
+
+class Operator(NamedTuple):
+    """``mark``: ! & | or <, which has a distance; ! has no left operand."""
+
+    mark: str
+    distance: int
+    left: Query | None
+    right: Query
+
+
+Query = Operand | Operator
 _OTHER_SPACE = re.compile(r"(?![ \t\n\v\f\r])\s")
 
 
@@ -35,8 +61,9 @@ class _Words:
         return input_error("42601", f'syntax error in {"tsquery" if self.query else "tsvector"}: "{self.text}"')
 
     def next(self) -> str | None:
-        """gettoken_tsvector: the next word, None at the end."""
+        """gettoken_tsvector: the next word, None at the end. ``places`` are its positions."""
         text = self.text
+        self.places: list[tuple[int, int]] = []
         while self.at < len(text) and text[self.at] in SPACE:
             self.at += 1
         if self.at == len(text):
@@ -104,32 +131,45 @@ class _Words:
             if min(position, _GREATEST_POSITION - 1) % _GREATEST_POSITION == 0:
                 raise input_error("42601", f'wrong position info in tsvector: "{text}"')
             self.at = digits.end()
-            weight = False
+            place, weight = min(position, _GREATEST_POSITION - 1) % _GREATEST_POSITION, 0
             while True:
                 character = text[self.at : self.at + 1]
                 if not character or character in SPACE:
+                    self.places.append((place, weight))
                     return
                 self.at += 1
                 if character == ",":
+                    self.places.append((place, weight))
                     break
-                if character.lower() in _WEIGHTS and character.isascii():
+                if character.lower() in _VALUES and character.isascii():
                     if weight:
                         raise self.syntax_error()
-                    weight = character not in "dD"
+                    weight = _VALUES[character.lower()]
                 elif not "0" <= character <= "9":
                     raise self.syntax_error()
 
 
-def read_tsvector(context: InputContext, text: str, typmod: int = -1) -> list[str]:
-    """tsvectorin: the words in their order."""
+def read_tsvector(context: InputContext, text: str, typmod: int = -1) -> Lexemes:
+    """tsvectorin: the lexemes in the order of their bytes."""
     _check(text)
-    words, result = _Words(text, query=False), []
+    words, places = _Words(text, query=False), dict[str, list[tuple[int, int]]]()
     while (word := words.next()) is not None:
         size = len(word.encode(errors="surrogatepass"))
         if size > _GREATEST_WORD:
             raise input_error("54000", f"word is too long ({size} bytes, max {_GREATEST_WORD} bytes)")
-        result.append(word)
-    return result
+        places.setdefault(word, []).extend(words.places)
+    order = sorted(places, key=lambda lexeme: lexeme.encode(errors="surrogatepass"))
+    return tuple((lexeme, _distinct(places[lexeme])) for lexeme in order)
+
+
+def _distinct(places: list[tuple[int, int]]) -> Positions:
+    """uniquePos: of one position the greatest weight, and no more positions than a lexeme can have."""
+    weights: dict[int, int] = {}
+    for position, weight in sorted(places):
+        if position == _GREATEST_POSITION - 1 and weights.get(position, weight) != weight:
+            raise Unknowable("the weight of a lexeme at the last position")  # the first one that the server sorts there
+        weights[position] = weight
+    return tuple(weights.items())[:_MOST_POSITIONS]
 
 
 _PHRASE = re.compile(r"<(?:(-)|([0-9]+))")
@@ -137,66 +177,110 @@ _PRIORITY = {"|": 1, "&": 2, "<": 3, "!": 4}
 _STACK = 32
 
 
-def read_tsquery(context: InputContext, text: str, typmod: int = -1) -> str:
-    """tsqueryin (parse_tsquery, makepol, gettoken_query_standard). The value is the text."""
+class _Level:
+    """The operators and operands within one pair of parentheses (makepol, cleanOpStack)."""
+
+    def __init__(self) -> None:
+        self.operators: list[tuple[str, int]] = []
+        self.operands: list[Query] = []
+
+    def push(self, mark: str, distance: int = 0) -> None:
+        priority, operators = _PRIORITY[mark], self.operators
+        while operators:
+            above = _PRIORITY[operators[-1][0]]
+            # NOT alone is right-associative.
+            if priority > above or (mark == "!" and priority >= above):
+                break
+            self.pop()
+        if len(operators) == _STACK:
+            raise input_error("XX000", "tsquery stack too small")
+        operators.append((mark, distance))
+
+    def pop(self) -> None:
+        mark, distance = self.operators.pop()
+        right = self.operands.pop()
+        left = None if mark == "!" else self.operands.pop()
+        self.operands.append(Operator(mark, distance, left, right))
+
+    def whole(self) -> Query:
+        while self.operators:
+            self.pop()
+        return self.operands[0]
+
+
+def read_tsquery(context: InputContext, text: str, typmod: int = -1) -> Query | tuple[()]:
+    """tsqueryin (parse_tsquery, makepol, gettoken_query_standard); () for an empty query."""
     _check(text)
     words = _Words(text, query=True)
     wrong = words.syntax_error()
-    levels: list[list[str]] = [[]]
-    operand = first = True
+    levels = [_Level()]
+    wants_operand = first = True
     while True:
         while words.at < len(text) and text[words.at] in SPACE:
             words.at += 1
         character = text[words.at : words.at + 1]
-        if operand:
+        if wants_operand:
             if character == "!":
                 words.at += 1
                 first = False
-                _push(levels[-1], "!")
+                levels[-1].push("!")
             elif character == "(":
                 words.at += 1
                 first = False
-                levels.append([])
+                levels.append(_Level())
             elif character == ":":
                 raise wrong
             else:
-                word = words.next()
-                if word is None:
+                operand = _operand(words)
+                if operand is None:
                     if first:
-                        return text
+                        return ()
                     raise input_error("42601", f'no operand in tsquery: "{text}"')
-                first = operand = False
-                if len(word.encode(errors="surrogatepass")) > _GREATEST_WORD:
-                    raise input_error("54000", f'word is too long in tsquery: "{text}"')
-                if text[words.at : words.at + 1] == ":":
-                    words.at += 1
-                    while text[words.at : words.at + 1] and text[words.at] in "abcdABCD*":
-                        words.at += 1
+                first = wants_operand = False
+                levels[-1].operands.append(operand)
         elif not character:
             if len(levels) > 1:
                 raise wrong
-            return text
+            return levels[0].whole()
         elif character in "&|":
             words.at += 1
-            operand = True
-            _push(levels[-1], character)
-        elif character == "<" and _phrase(words):
-            operand = True
-            _push(levels[-1], "<")
+            wants_operand = True
+            levels[-1].push(character)
+        elif character == "<" and (distance := _phrase(words)) is not None:
+            wants_operand = True
+            levels[-1].push("<", distance)
         elif character == ")":
             words.at += 1
-            levels.pop()
+            inner = levels.pop().whole()
             if not levels:
                 raise wrong
+            levels[-1].operands.append(inner)
         else:
             raise wrong
 
 
-def _phrase(words: _Words) -> bool:
+def _operand(words: _Words) -> Operand | None:
+    """A word, and the weights and the asterisk behind a colon (get_modifiers)."""
+    text, word = words.text, words.next()
+    if word is None:
+        return None
+    if len(word.encode(errors="surrogatepass")) > _GREATEST_WORD:
+        raise input_error("54000", f'word is too long in tsquery: "{text}"')
+    weights, prefix = 0, False
+    if text[words.at : words.at + 1] == ":":
+        words.at += 1
+        while (mark := text[words.at : words.at + 1].lower()) and mark in _BITS:
+            weights |= _BITS[mark]
+            prefix = prefix or mark == "*"
+            words.at += 1
+    return Operand(word, weights, prefix)
+
+
+def _phrase(words: _Words) -> int | None:
     """parse_phrase_operator: <-> or <n>, followed by something."""
     match = _PHRASE.match(words.text, words.at)
     if match is None:
-        return False
+        return None
     if match[2] and int(match[2][:400]) > _GREATEST_POSITION:
         raise input_error(
             "22023",
@@ -204,16 +288,6 @@ def _phrase(words: _Words) -> bool:
         )
     end = match.end()
     if words.text[end : end + 1] != ">" or end + 1 == len(words.text):
-        return False
+        return None
     words.at = end + 1
-    return True
-
-
-def _push(stack: list[str], operator: str) -> None:
-    """cleanOpStack and pushOpStack."""
-    priority = _PRIORITY[operator]
-    while stack and not (priority > _PRIORITY[stack[-1]] or (operator == "!" and priority >= _PRIORITY[stack[-1]])):
-        stack.pop()
-    if len(stack) == _STACK:
-        raise input_error("XX000", "tsquery stack too small")
-    stack.append(operator)
+    return 1 if match[1] else int(match[2])

@@ -5,6 +5,8 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable
 from decimal import Decimal
+from fractions import Fraction
+from math import nextafter
 from typing import Any
 
 from pubcheck.postgres.datum import WIDE
@@ -52,18 +54,17 @@ _SCALE_OF_INFINITY = 32
 
 
 def numeric_digits(value: Decimal) -> tuple[list[int], int]:
-    """The digits of a finite numeric to the base of 10,000 without zeros at the ends, and the weight of the first."""
+    """The digits of a finite numeric to the base of 10,000 without zeros at the ends, and the power of the first."""
     if not value:
         return [], 0
     exponent = value.as_tuple().exponent
     assert isinstance(exponent, int)
     shift = -exponent + (exponent % 4)
-    number, digits = int(abs(WIDE.scaleb(value, shift))), list[int]()
-    text = str(Decimal(number)) if number < 10**4000 else f"{Decimal(number):f}"
+    text = f"{WIDE.scaleb(value.copy_abs(), shift):f}"
     text = text.zfill(-(-len(text) // 4) * 4)
-    digits = [int(text[at : at + 4]) for at in range(0, len(text), 4)]
+    digits = [int(text[start : start + 4]) for start in range(0, len(text), 4)]
     weight = len(digits) - 1 - shift // 4
-    while digits and digits[-1] == 0:
+    while digits[-1] == 0:
         digits.pop()
     return digits, weight
 
@@ -112,19 +113,45 @@ def _special(value: float) -> str:
 
 
 def shortest_double(value: float) -> str:
-    """double_to_shortest_decimal_buf (common/d2s.c)."""
+    """double_to_shortest_decimal_buf (common/d2s.c): the shortest digits that are nearer to the number than to any
+    other one, where ``repr`` also takes digits halfway between two.
+    """
     if value != value or value in (_INF, -_INF):
         return _special(value)
-    return _laid_out(repr(value), 15)
+    text = repr(value)
+    if _FIRST_DOUBTFUL_DOUBLE <= abs(value) < _LAST_DOUBTFUL:
+        size = abs(value)
+        low, high = nextafter(size, 0.0), nextafter(size, _INF)
+        limits = (Fraction(size) + Fraction(low)) / 2, (Fraction(size) + Fraction(high)) / 2
+        if abs(Fraction(text)) in limits:
+            digits = len(Decimal(text).normalize().as_tuple().digits)
+            text = next(
+                candidate
+                for precision in range(digits, 17)
+                if limits[0] < abs(Fraction(candidate := f"{value:.{precision}e}")) < limits[1]
+            )
+    return _laid_out(text, 15)
+
+
+_FIRST_DOUBTFUL_DOUBLE, _LAST_DOUBTFUL = 2.0**53, 1e40
+"""Between them a few digits can be halfway between two numbers."""
+_SINGLE, _BITS = struct.Struct("<f"), struct.Struct("<I")
 
 
 def shortest_single(value: float) -> str:
     """float_to_shortest_decimal_buf (common/f2s.c)."""
     if value != value or value in (_INF, -_INF):
         return _special(value)
-    for precision in range(1, 10):
-        text = f"{value:.{precision - 1}e}"
-        if struct.unpack("<f", struct.pack("<f", float(text)))[0] == value:
+    if not value:
+        return _laid_out(repr(value), 6)
+    size = abs(value)
+    (bits,) = _BITS.unpack(_SINGLE.pack(size))
+    below, above = (_SINGLE.unpack(_BITS.pack(bits + step))[0] for step in (-1, 1))
+    low, high = (size + below) / 2, (size + above) / 2 if above != _INF else size + (size - below) / 2
+    for precision in range(9):
+        text = f"{value:.{precision}e}"
+        number = abs(float(text))
+        if low < number < high or (number in (low, high) and low < Fraction(text.lstrip("-")) < high):
             break
     return _laid_out(text, 6)
 

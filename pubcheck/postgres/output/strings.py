@@ -124,8 +124,8 @@ def _xml(value: str) -> str:
     if declaration is None:
         return value
     standalone = _STANDALONE.search(declaration[0])
-    kept = f'<?xml version="1.0" standalone="{standalone[1]}"?>' if standalone else ""
-    return kept + value[declaration.end() :].removeprefix("\n")
+    body = value[declaration.end() :]
+    return f'<?xml version="1.0" standalone="{standalone[1]}"?>{body}' if standalone else body.removeprefix("\n")
 
 
 def xml_out(context: OutputContext, type_oid: int) -> Writer:

@@ -111,7 +111,7 @@ class SysCache(TypeLookups):
         name = names[-1]
         if len(names) > 1:
             namespace = self._explicit_namespace(names)
-            rows = [(0, row) for row in self._procs_in(namespace, name)]
+            rows = [(0, row) for row in self.procs_in(namespace, name)]
             if not rows:
                 self._require_seen(namespace)
             return rows
@@ -122,10 +122,10 @@ class SysCache(TypeLookups):
             (place, row)
             for place, namespace in enumerate(path)
             if namespace != TEMPORARY
-            for row in self._procs_in(namespace, name)
+            for row in self.procs_in(namespace, name)
         ]
 
-    def _procs_in(self, namespace: int, name: str) -> Iterator[Proc]:
+    def procs_in(self, namespace: int, name: str) -> Iterator[Proc]:
         procs = self.catalog.procs
         for oid in self.catalog.proc_names.get((namespace, name)):
             if oid >= FIRST_NORMAL_OID:
@@ -156,7 +156,7 @@ class SysCache(TypeLookups):
         name = names[-1]
         if len(names) > 1:
             namespace = self._explicit_namespace(names)
-            rows = [(0, row) for row in self._operators_in(namespace, name, prefix)]
+            rows = [(0, row) for row in self.operators_in(namespace, name, prefix)]
             if not rows:
                 self._require_seen(namespace)
             return rows
@@ -167,10 +167,10 @@ class SysCache(TypeLookups):
             (place, row)
             for place, namespace in enumerate(path)
             if namespace != TEMPORARY
-            for row in self._operators_in(namespace, name, prefix)
+            for row in self.operators_in(namespace, name, prefix)
         ]
 
-    def _operators_in(self, namespace: int, name: str, prefix: bool) -> Iterator[Operator]:
+    def operators_in(self, namespace: int, name: str, prefix: bool) -> Iterator[Operator]:
         operators = self.catalog.operators
         for oid in self.catalog.operator_names.get((namespace, name)):
             row = operators[oid]

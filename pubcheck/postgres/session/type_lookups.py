@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import NamedTuple
 
 from pubcheck.postgres import oids
 from pubcheck.postgres.builtins import builtins
@@ -10,7 +11,7 @@ from pubcheck.postgres.builtins.objects import Objects, objects
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID, PG_CATALOG, TEMPORARY
 from pubcheck.postgres.catalog.rows import Column, Type
 from pubcheck.postgres.errors import Unknowable
-from pubcheck.postgres.identifiers import quote_identifier
+from pubcheck.postgres.identifiers import in_quotes, quote_identifier
 from pubcheck.postgres.session.relations import Relations
 from pubcheck.postgres.typmod_text import display
 
@@ -41,6 +42,16 @@ _PRECISION_WITHIN = {
     oids.TIMESTAMPTZ: "timestamp",
 }
 """Types whose typmod is inside of their name; typmodout writes the rest."""
+
+
+class Naming(NamedTuple):
+    """How a session shows names: its search path, and quote_all_identifiers."""
+
+    path: tuple[int, ...]
+    quotes_all: bool = False
+
+    def quoted(self, name: str, major: int) -> str:
+        return in_quotes(name) if self.quotes_all else quote_identifier(name, major)
 
 
 class TypeLookups:
@@ -106,8 +117,8 @@ class TypeLookups:
             raise Unknowable(f'the columns of "{row.name}"')
         return relation.columns
 
-    def format_type(self, oid: int, typmod: int | None = None) -> str:
-        """format_type_be; with a typmod, format_type_with_typemod."""
+    def format_type(self, oid: int, typmod: int | None = None, naming: Naming | None = None) -> str:
+        """format_type_be; with a typmod, format_type_with_typemod; ``naming`` is that of another session."""
         row, brackets = self.type(oid), ""
         # typstorage of oidvector and int2vector is plain, so that they go by their own names.
         if row.subscript == "a" and row.element and oid not in (oids.OIDVECTOR, oids.INT2VECTOR):
@@ -117,26 +128,26 @@ class TypeLookups:
         name = _SQL_NAMES.get(oid)
         # BIT and CHARACTER mean one bit and one character: without a length the catalog's names are given.
         if name is None or (oid in (oids.BIT, oids.BPCHAR) and typmod is not None and not with_typmod):
-            name = self._quoted(row)
+            name = self._quoted(row, naming or Naming(self.session.path))
         elif with_typmod:
             name = _PRECISION_WITHIN.get(oid, name)
         if typmod is not None and with_typmod:
             name += display(oid, typmod)
         return name + brackets
 
-    def _quoted(self, row: Type) -> str:
+    def _quoted(self, row: Type, naming: Naming) -> str:
         major = self.catalog.major.number
-        name = quote_identifier(row.name, major)
-        if self.type_is_visible(row):
+        name = naming.quoted(row.name, major)
+        if self.type_is_visible(row, naming.path):
             return name
         schema = "pg_temp" if row.namespace == TEMPORARY else self.catalog.namespaces[row.namespace].name
-        return f"{quote_identifier(schema, major)}.{name}"
+        return f"{naming.quoted(schema, major)}.{name}"
 
-    def type_is_visible(self, row: Type) -> bool:
+    def type_is_visible(self, row: Type, path: tuple[int, ...]) -> bool:
         """TypeIsVisible: the unqualified name leads to this type."""
         catalog, name = self.catalog, row.name
         builtin = builtins(catalog.major.number)
-        for namespace in self.session.path:
+        for namespace in path:
             if namespace == row.namespace:
                 return True
             if (namespace, name) in catalog.type_names or (

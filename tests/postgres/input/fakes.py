@@ -9,6 +9,7 @@ from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.catalog.rows import Column, Type
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.session.syscache import SysCache
+from pubcheck.postgres.session.type_lookups import Naming
 
 SCHEMA = """
     CREATE TYPE mood AS ENUM ('sad', 'ok', 'happy', 'so so');
@@ -80,5 +81,5 @@ class Cache(SysCache):
             )  # fmt: skip
         return super().fields(oid)
 
-    def format_type(self, oid: int, typmod: int | None = None) -> str:
-        return _TYPES[oid].name if oid in _TYPES else super().format_type(oid, typmod)
+    def format_type(self, oid: int, typmod: int | None = None, naming: Naming | None = None) -> str:
+        return _TYPES[oid].name if oid in _TYPES else super().format_type(oid, typmod, naming)

@@ -9,9 +9,9 @@ from functools import cmp_to_key
 from typing import Any
 
 from pubcheck.postgres.datum import Range
-from pubcheck.postgres.executor.values import Order
 
 Bound = tuple[Any, bool, bool]
+Order = Callable[[Any, Any], int]
 
 
 def low(value: Range) -> Bound:
@@ -65,7 +65,6 @@ def multirange_order(order: Order) -> Order:
     member_order = range_order(order)
 
     def compare(left: list[Range], right: list[Range]) -> int:
-        left, right = normalised(order, left), normalised(order, right)
         for left_range, right_range in zip(left, right, strict=False):
             sign = member_order(left_range, right_range)
             if sign:

@@ -1,0 +1,195 @@
+"""Names of objects as a session shows them (regproc.c, ruleutils.c: quote_qualified_identifier; namespace.c: the
+...IsVisible functions).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from pubcheck.postgres.builtins import builtins
+from pubcheck.postgres.catalog import FIRST_NORMAL_OID, PG_CATALOG, TEMPORARY
+from pubcheck.postgres.catalog.rows import Operator, Proc
+from pubcheck.postgres.errors import Unknowable
+from pubcheck.postgres.output.dispatch import OutputContext
+from pubcheck.postgres.session.type_lookups import Naming
+
+_PART = re.compile(r"""\s*(?:"((?:[^"]|"")*)"|'([^']*)'|([^\s,"']+))\s*(?:,|\Z)""")
+
+
+class Names:
+    """The names of objects by their oids; None for an object that does not exist.
+
+    Raises Unknowable for an object that may exist elsewhere.
+    """
+
+    def __init__(self, context: OutputContext) -> None:
+        self.cache = context.cache
+        self.catalog = context.cache.catalog
+        self.naming = Naming(_path(context), context.setting("quote_all_identifiers") == "on")
+        self.path = self.naming.path
+
+    def quoted(self, name: str) -> str:
+        return self.naming.quoted(name, self.catalog.major.number)
+
+    def missing(self, oid: int) -> str | None:
+        """Return None for an object that is in no catalog. Raises Unknowable where that is not known."""
+        if oid < FIRST_NORMAL_OID or self.cache.complete_names:
+            return None
+        raise Unknowable("an object by its oid")
+
+    def _qualified(self, namespace: int, shown: str) -> str:
+        schema = "pg_temp" if namespace == TEMPORARY else self.catalog.namespaces[namespace].name
+        return f"{self.quoted(schema)}.{shown}"
+
+    def _at_its_place(self, namespace: int, shown: str, visible: bool) -> str:
+        return shown if visible else self._qualified(namespace, shown)
+
+    def relation(self, oid: int) -> str | None:
+        """regclassout."""
+        row = self.catalog.relations.get(oid)
+        if row is not None:
+            namespace, name = row.namespace, row.name
+        else:
+            builtin = builtins(self.catalog.major.number).relation_named(oid)
+            if builtin is None:
+                if 0 < oid < FIRST_NORMAL_OID:
+                    raise Unknowable("a relation by its oid")
+                return self.missing(oid)
+            namespace, name = self.catalog.namespace_names[builtin[0]], builtin[1]
+        visible = next((place == namespace for place in self.path if self._has_relation(place, name)), False)
+        return self._at_its_place(namespace, self.quoted(name), visible)
+
+    def _has_relation(self, namespace: int, name: str) -> bool:
+        if (namespace, name) in self.catalog.relation_names:
+            return True
+        schema = self.catalog.namespaces[namespace].name if namespace != TEMPORARY else ""
+        return builtins(self.catalog.major.number).relation(schema, name) is not None
+
+    def type(self, oid: int) -> str | None:
+        """format_type_extended with FORMAT_TYPE_INVALID_AS_NULL."""
+        if not (self.cache.builtin.type(oid) if oid < FIRST_NORMAL_OID else oid in self.catalog.types):
+            return self.missing(oid)
+        return str(self.cache.format_type(oid, naming=self.naming))
+
+    def _candidates(self, name: str) -> Iterator[Proc]:
+        """FuncnameGetCandidates: of the same arguments the first in the path."""
+        seen = set()
+        for namespace in self.path:
+            for row in self.cache.procs_in(namespace, name):
+                if row.arguments not in seen:
+                    seen.add(row.arguments)
+                    yield row
+
+    def _proc(self, oid: int) -> Proc | None:
+        row: Proc | None = self.catalog.procs.get(oid) or self.cache.builtin.proc(oid)
+        return row
+
+    def function(self, oid: int) -> str | None:
+        """regprocout: with its schema unless its name alone means it."""
+        row = self._proc(oid)
+        if row is None:
+            return self.missing(oid)
+        candidates = [candidate.oid for candidate in self._candidates(row.name)]
+        return self._at_its_place(row.namespace, self.quoted(row.name), candidates == [oid])
+
+    def function_with_arguments(self, oid: int) -> str | None:
+        """format_procedure."""
+        row = self._proc(oid)
+        if row is None:
+            return self.missing(oid)
+        visible = any(candidate.oid == oid for candidate in self._candidates(row.name))
+        arguments = ",".join(self.type(argument) or "-" for argument in row.arguments)
+        return f"{self._at_its_place(row.namespace, self.quoted(row.name), visible)}({arguments})"
+
+    def _operator_candidates(self, name: str) -> Iterator[Operator]:
+        seen = set()
+        for namespace in self.path:
+            for prefix in (True, False):
+                for row in self.cache.operators_in(namespace, name, prefix):
+                    if (row.left, row.right) not in seen:
+                        seen.add((row.left, row.right))
+                        yield row
+
+    def _operator(self, oid: int) -> Operator | None:
+        row: Operator | None = self.catalog.operators.get(oid) or self.cache.builtin.operator(oid)
+        return row
+
+    def operator(self, oid: int) -> str | None:
+        """regoperout."""
+        row = self._operator(oid)
+        if row is None:
+            return self.missing(oid)
+        candidates = [candidate.oid for candidate in self._operator_candidates(row.name)]
+        return self._at_its_place(row.namespace, row.name, candidates == [oid])
+
+    def operator_with_operands(self, oid: int) -> str | None:
+        """format_operator."""
+        row = self._operator(oid)
+        if row is None:
+            return self.missing(oid)
+        visible = any(candidate.oid == oid for candidate in self._operator_candidates(row.name))
+        left, right = ((self.type(operand) if operand else "NONE") for operand in (row.left, row.right))
+        return f"{self._at_its_place(row.namespace, row.name, visible)}({left},{right})"
+
+    def namespace(self, oid: int) -> str | None:
+        row = self.catalog.namespaces.get(oid)
+        return self.missing(oid) if row is None else self.quoted(row.name)
+
+    def role(self, oid: int) -> str | None:
+        """The role's name, not quoted."""
+        row = self.catalog.roles.get(oid)
+        if row is not None:
+            return str(row.name)
+        name: str | None = self.cache.builtin.role_name(oid)
+        return self.missing(oid) if name is None else name
+
+    def collation(self, oid: int) -> str | None:
+        row: Any = self.catalog.collations.get(oid) or self.cache.builtin.collation(oid)
+        if row is None:
+            if 0 < oid < FIRST_NORMAL_OID:
+                raise Unknowable("a collation by its oid")
+            return self.missing(oid)
+        names = self.catalog.collation_names
+        visible = next(
+            (place == row.namespace for place in self.path if place == row.namespace or (place, row.name) in names),
+            False,
+        )
+        return self._at_its_place(row.namespace, self.quoted(row.name), visible)
+
+    def text_search(self, kind: str, value: int | str) -> str | None:
+        """A text search configuration or dictionary: an oid, or the name of one that initdb created."""
+        if isinstance(value, str):
+            namespace, name = PG_CATALOG, value
+        else:
+            row = self.catalog.others.get(value)
+            if row is None:
+                if value < FIRST_NORMAL_OID:
+                    raise Unknowable(f"a {kind} by its oid")
+                return self.missing(value)
+            namespace, name = row.namespace, row.name
+        names = self.catalog.other_names
+        visible = next(
+            (place == namespace for place in self.path if place == namespace or (kind, place, name) in names), False
+        )
+        return self._at_its_place(namespace, self.quoted(name), visible)
+
+
+def _path(context: OutputContext) -> tuple[int, ...]:
+    """The schemas of the search_path setting (recomputeNamespacePath); the session's own where it is not set."""
+    setting = context.setting("search_path")
+    session = context.cache.session
+    if setting is None:
+        return tuple(session.path)
+    if isinstance(setting, str):
+        parts = [match.groups() for match in _PART.finditer(setting)]
+        names = [
+            quoted.replace('""', '"') if quoted is not None else literal if literal is not None else bare.lower()
+            for quoted, literal, bare in parts
+        ]
+    else:
+        names = list(setting)
+    found = context.cache.catalog.namespace_names
+    path = [found[name] for name in dict.fromkeys(names) if name in found]
+    return tuple(path if PG_CATALOG in path else [PG_CATALOG, *path])
