@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from pubcheck.source import Source
 
-Phase = Literal["ddl", "write", "subscribe", "silent"]
+Phase = Literal["ddl", "write", "subscribe", "silent", "stream"]
 Severity = Literal["note", "warning", "error"]
 Certainty = Literal["certain", "assumed"]
 Operation = Literal["insert", "update", "delete", "truncate"]

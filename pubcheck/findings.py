@@ -65,6 +65,17 @@ class FixEntry(Struct, frozen=True):
     edits: tuple[EditEntry, ...]
 
 
+class StreamPlace(Struct, frozen=True):
+    """The message of a captured stream that a finding is about: its number from 1, the name of its format, the position
+    and transaction that the slot gave with it, and the byte of a malformed message at which the fault is."""
+
+    message: int
+    kind: str | None
+    lsn: str | None
+    xid: int | None
+    offset: int | None
+
+
 class Entry(Struct, frozen=True):
     """One diagnostic of the JSON document."""
 
@@ -94,6 +105,7 @@ class Entry(Struct, frozen=True):
     after: tuple[Earlier, ...] = ()
     after_count: int = 0
     assumptions: tuple[str, ...] = ()
+    stream: StreamPlace | UnsetType = UNSET
 
 
 class Line(Struct, frozen=True):
@@ -126,12 +138,15 @@ class Finding(Struct, frozen=True):
 
 
 class Report(Struct, frozen=True):
-    """The findings of a run, in the order of the report, with the majors checked, files and statements."""
+    """The findings of a run, in the order of the report, with the majors checked, files and statements.
+
+    ``noun`` is what ``statements`` counts: those of ``verify`` are messages."""
 
     findings: tuple[Finding, ...]
     postgres: tuple[int, ...]
     files: int
     statements: int
+    noun: str = "statement"
 
 
 LONGEST_LINE = 160

@@ -9,7 +9,7 @@ from __future__ import annotations
 from msgspec import Struct
 from msgspec.structs import replace
 
-from pubcheck.postgres.catalog import AUTO, NORMAL, RELATION
+from pubcheck.postgres.catalog import AUTO, NORMAL, PG_CATALOG, RELATION
 from pubcheck.postgres.catalog.rows import Column, Relation
 from pubcheck.postgres.ddl.assumed_relations import adopt_keys, adopt_members
 from pubcheck.postgres.ddl.constraints import add_constraint
@@ -97,6 +97,8 @@ def create_table(session: Session, node: Node, kind: str = "") -> None:
         parents=tuple([parent.oid for parent in parents]),
         of_type=of_type,
         on_commit_drop=node.get("oncommit") == "ONCOMMIT_DROP",
+        # heap_create: a table in pg_catalog, which only allow_system_table_mods allows, has none.
+        identity="n" if namespace == PG_CATALOG else "d",
         seen=elements.seen,
         place=session.place(rv.get("location", 0), len(name.encode())),
         bound=bound,

@@ -1,0 +1,1 @@
+"""Whether a captured stream conforms to a schema and its publications."""

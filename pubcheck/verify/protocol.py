@@ -1,0 +1,370 @@
+"""The order of messages: which may follow which, and the positions and transaction ids that must agree.
+
+Follows logical.c and pgoutput.c: transactions are sent in the order of their commits, each whole, except that large
+ones in progress are sent in blocks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from msgspec import Struct, field
+
+from pubcheck.stream import (
+    AnyMessage,
+    Begin,
+    BeginPrepare,
+    Commit,
+    CommitPrepared,
+    Delete,
+    Insert,
+    Message,
+    Origin,
+    Prepare,
+    Relation,
+    RollbackPrepared,
+    StreamAbort,
+    StreamCommit,
+    StreamPrepare,
+    StreamStart,
+    StreamStop,
+    Truncate,
+    Type,
+    Update,
+    format_lsn,
+)
+from pubcheck.verify.rows import Problem
+
+_CHANGES = (Insert, Update, Delete)
+_UNKNOWN_TRANSACTION = 0
+_STRAY_ABORTS_FROM = 18
+"""The major that sends Stream Abort for transactions that it never streamed."""
+
+
+class Streamed(Struct):
+    """A transaction that is sent while it is in progress, with its subtransactions that were rolled back."""
+
+    aborted: set[int] = field(default_factory=set)
+
+
+class Protocol:
+    """The state of one stream. ``check`` yields the problems of a message and takes it into the state."""
+
+    def __init__(self, major: int, origin: str | None) -> None:
+        """``origin`` is the option of that name."""
+        self._major, self._wanted_origin = major, origin
+        self.begun: Begin | BeginPrepare | None = None
+        """The transaction that is being sent, if it is not streamed."""
+        self.inside_unknown = False
+        """Whether the capture began inside the transaction that is being sent."""
+        self.block: int | None = None
+        """The transaction of the open block."""
+        self.streamed: dict[int, Streamed] = {}
+        self._gids: set[str] = set()
+        self.continued = False
+        """Whether the capture began later than the stream."""
+        self._first = True
+        self._previous: AnyMessage | None = None
+        self._empty = False
+        self._described: set[int] = set()
+        """The relations described since the last change."""
+        self._last_end = 0
+        self._late_prepare: tuple[str, Problem] | None = None
+        self._last_position = 0
+
+    @property
+    def xid(self) -> int | None:
+        """The transaction to which the next change belongs; None if it is unknown."""
+        return self.block if self.block is not None else self.begun.xid if self.begun is not None else None
+
+    def check(self, message: AnyMessage, lsn: int | None, xid: int | None) -> Iterator[Problem]:
+        if self._first:
+            self._first = False
+            yield from self._begin_of_capture(message)
+        if self._late_prepare is not None:
+            gid, problem = self._late_prepare
+            self._late_prepare = None
+            if not (isinstance(message, CommitPrepared) and message.gid == gid):
+                yield problem
+        kind = type(message)
+        if self._described and kind not in _MAY_FOLLOW_A_DESCRIPTION:
+            self._described.clear()
+            yield _state("follows a Relation message, of which no change was sent")
+        yield from _CHECKS[kind](self, message)
+        yield from self._row_of_slot(message, lsn, xid)
+        self._previous = message
+
+    def end(self) -> Iterator[Problem]:
+        """Yield the problems of a capture that ends here."""
+        if self._late_prepare is not None:
+            yield self._late_prepare[1]
+        if self.begun is not None or self.inside_unknown:
+            yield _cut_off("is the last of the capture, which ends inside a transaction")
+        elif self.block is not None:
+            yield _cut_off("is the last of the capture, which ends inside a streamed block")
+
+    def _begin_of_capture(self, message: AnyMessage) -> Iterator[Problem]:
+        inside = isinstance(message, Insert | Update | Delete | Truncate | Relation | Type | Origin | Commit | Prepare)
+        later = isinstance(message, StreamStop | StreamCommit | StreamPrepare)
+        if isinstance(message, StreamAbort) and self._major < _STRAY_ABORTS_FROM:
+            later = True
+        if isinstance(message, StreamStart) and not message.first_segment:
+            later = True
+        if inside or later:
+            self.continued = True
+            yield _cut_off("is the first of the capture, which begins inside a transaction")
+        if isinstance(message, StreamStop) or (inside and getattr(message, "xid", None) is not None):
+            self.block = _UNKNOWN_TRANSACTION
+            self.streamed[_UNKNOWN_TRANSACTION] = Streamed()
+        elif inside:
+            self.inside_unknown = True
+
+    # Transactions.
+
+    def _nothing_open(self) -> Iterator[Problem]:
+        if self.begun is not None or self.inside_unknown:
+            yield _state("comes inside a transaction, whose commit is missing")
+        elif self.block is not None:
+            yield _state("comes inside a streamed block, whose Stream Stop is missing")
+        self.begun, self.block, self.inside_unknown = None, None, False
+
+    def _begin(self, message: Begin) -> Iterator[Problem]:
+        yield from self._nothing_open()
+        self.begun, self._empty, self._last_position = message, True, 0
+        if message.final_lsn < self._last_end:
+            yield _order("its commit position", message.final_lsn, self._last_end)
+
+    def _commit(self, message: Commit) -> Iterator[Problem]:
+        begun = self.begun
+        if isinstance(begun, Begin):
+            if message.commit_lsn != begun.final_lsn:
+                yield _state(
+                    f"commits at {format_lsn(message.commit_lsn)}, but its Begin says {format_lsn(begun.final_lsn)}"
+                )
+            elif message.commit_time != begun.commit_time:
+                yield _state("has another commit time than its Begin")
+            if self._empty:
+                yield _state("ends a transaction without any change, which is never sent")
+        elif begun is not None:
+            yield _state("ends a transaction that was to be prepared")
+        elif not self.inside_unknown:
+            yield _state("ends a transaction, but none has begun")
+        self.begun, self.inside_unknown = None, False
+        yield from self._ends(message.commit_lsn, message.end_lsn)
+
+    def _ends(self, lsn: int, end_lsn: int) -> Iterator[Problem]:
+        """Transactions are sent in the order in which their last records are in the log."""
+        if end_lsn <= lsn:
+            yield _state(f"ends at {format_lsn(end_lsn)}, before its record begins at {format_lsn(lsn)}")
+        elif lsn < self._last_end:
+            yield _order("its position", lsn, self._last_end)
+        self._last_end = max(self._last_end, end_lsn)
+
+    def _begin_prepare(self, message: BeginPrepare) -> Iterator[Problem]:
+        yield from self._nothing_open()
+        self.begun, self._empty, self._last_position = message, False, 0
+
+    def _prepare(self, message: Prepare) -> Iterator[Problem]:
+        begun = self.begun
+        if isinstance(begun, BeginPrepare):
+            for name in ("prepare_lsn", "end_lsn", "prepare_time", "xid", "gid"):
+                if getattr(begun, name) != getattr(message, name):
+                    yield _state(f"has another {name} than its Begin Prepare")
+                    break
+        elif begun is not None:
+            yield _state("ends a transaction that was to be committed")
+        elif not self.inside_unknown:
+            yield _state("ends a prepared transaction, but none has begun")
+        self.begun, self.inside_unknown = None, False
+        yield from self._prepared(message)
+
+    def _prepared(self, message: Prepare | StreamPrepare) -> Iterator[Problem]:
+        if message.gid in self._gids:
+            yield _state(f'prepares "{message.gid}", which is prepared already')
+        self._gids.add(message.gid)
+        if message.prepare_lsn < self._last_end:
+            # Prepared before the slot decoded in two phases: then it is sent at its COMMIT PREPARED.
+            self._late_prepare = message.gid, _order("its position", message.prepare_lsn, self._last_end)
+        else:
+            self._last_end = max(self._last_end, message.end_lsn)
+
+    def _commit_prepared(self, message: CommitPrepared) -> Iterator[Problem]:
+        yield from self._finishes(message.gid, "commits")
+        yield from self._ends(message.commit_lsn, message.end_lsn)
+
+    def _rollback_prepared(self, message: RollbackPrepared) -> Iterator[Problem]:
+        yield from self._finishes(message.gid, "rolls back")
+        if message.rollback_end_lsn <= self._last_end:
+            yield _order("its position", message.rollback_end_lsn, self._last_end)
+        self._last_end = max(self._last_end, message.rollback_end_lsn)
+
+    def _finishes(self, gid: str, verb: str) -> Iterator[Problem]:
+        yield from self._nothing_open()
+        if gid not in self._gids and not self.continued:
+            yield self._unknown_gid(f'{verb} "{gid}", which was not prepared')
+        self._gids.discard(gid)
+
+    def _unknown_gid(self, text: str) -> Problem:
+        if self._wanted_origin == "none":
+            why = "With origin = none the server skips the changes of other origins, but not the end of a transaction."
+            return Problem("PUB859", text, why)
+        if self._previous is None:
+            self.continued = True
+            return _cut_off(text + " in the capture")
+        return _state(text)
+
+    # Streamed transactions.
+
+    def _stream_start(self, message: StreamStart) -> Iterator[Problem]:
+        yield from self._nothing_open()
+        self.block = message.xid
+        known = self.streamed.get(message.xid)
+        if known is None:
+            self.streamed[message.xid] = Streamed()
+            if not message.first_segment and not self.continued:
+                yield _state(f"continues transaction {message.xid}, of which no block was sent before")
+        elif message.first_segment:
+            yield _state(f"begins transaction {message.xid}, of which blocks were sent before")
+
+    def _stream_stop(self, message: StreamStop) -> Iterator[Problem]:
+        if self.block is None:
+            yield _state("ends a streamed block, but none is open")
+        self.block = None
+
+    def _stream_commit(self, message: StreamCommit) -> Iterator[Problem]:
+        yield from self._stream_ends(message.xid, "commits")
+        yield from self._ends(message.commit_lsn, message.end_lsn)
+
+    def _stream_prepare(self, message: StreamPrepare) -> Iterator[Problem]:
+        yield from self._stream_ends(message.xid, "prepares")
+        yield from self._prepared(message)
+
+    def _stream_ends(self, xid: int, verb: str) -> Iterator[Problem]:
+        yield from self._nothing_open()
+        if self.streamed.pop(xid, None) is None and not self.continued:
+            yield _state(f"{verb} transaction {xid}, of which no block was sent")
+
+    def _stream_abort(self, message: StreamAbort) -> Iterator[Problem]:
+        yield from self._nothing_open()
+        streamed = self.streamed.get(message.xid)
+        if streamed is None:
+            if self._major >= _STRAY_ABORTS_FROM:
+                yield Problem(
+                    "PUB859",
+                    f"aborts transaction {message.xid}, of which no block was sent: PostgreSQL 18 sends this for a "
+                    "rolled back transaction that exceeded logical_decoding_work_mem",
+                    "Ignore a Stream Abort of a transaction that was not streamed.",
+                )
+            elif not self.continued:
+                yield _state(f"aborts transaction {message.xid}, of which no block was sent")
+        elif message.subxid == message.xid:
+            del self.streamed[message.xid]
+        elif message.subxid in streamed.aborted:
+            yield _state(f"aborts subtransaction {message.subxid} again")
+        else:
+            streamed.aborted.add(message.subxid)
+
+    # Inside transactions.
+
+    def _change(self, message: Insert | Update | Delete) -> Iterator[Problem]:
+        yield from self._inside(message)
+        self._empty = False
+        if self._described and message.relation not in self._described:
+            yield _state("follows the Relation message of another table, of which no change was sent")
+        self._described.clear()
+
+    def _truncate(self, message: Truncate) -> Iterator[Problem]:
+        yield from self._inside(message)
+        self._empty = False
+        if self._described and not self._described & set(message.relations):
+            yield _state("follows the Relation message of another table, of which no change was sent")
+        self._described.clear()
+
+    def _relation(self, message: Relation) -> Iterator[Problem]:
+        yield from self._inside(message)
+        if message.oid in self._described:
+            yield _state("is sent twice for the same change")
+        self._described.add(message.oid)
+
+    def _type(self, message: Type) -> Iterator[Problem]:
+        yield from self._inside(message)
+
+    def _inside(self, message: Any) -> Iterator[Problem]:
+        if self.block is not None:
+            if message.xid is None:
+                yield _state("has no transaction id, although it is in a streamed block")
+            elif message.xid in self.streamed[self.block].aborted:
+                yield _state(f"belongs to subtransaction {message.xid}, which was rolled back")
+        elif message.xid is not None:
+            yield _state("has a transaction id, although it is not in a streamed block")
+        elif self.begun is None and not self.inside_unknown:
+            yield _state("comes outside of a transaction")
+            self.inside_unknown = True
+
+    def _message(self, message: Message) -> Iterator[Problem]:
+        if message.transactional:
+            yield from self._inside(message)
+            self._empty = False
+        elif self.begun is not None or self.block is not None:
+            yield _state("is a non-transactional message, but comes inside a transaction")
+
+    def _origin(self, message: Origin) -> Iterator[Problem]:
+        if not isinstance(self._previous, Begin | BeginPrepare | StreamStart) and self._previous is not None:
+            yield _state("does not follow the begin of a transaction")
+
+    # The position and transaction id that the slot's function or the walsender gives with each message.
+
+    def _row_of_slot(self, message: AnyMessage, lsn: int | None, xid: int | None) -> Iterator[Problem]:
+        expected = None
+        if isinstance(message, Commit | StreamCommit | Prepare | StreamPrepare | CommitPrepared):
+            expected = message.end_lsn
+        elif isinstance(message, RollbackPrepared):
+            expected = message.rollback_end_lsn
+        elif lsn and self.begun is not None and isinstance(message, Insert | Update | Delete | Truncate):
+            end = self.begun.final_lsn if isinstance(self.begun, Begin) else self.begun.prepare_lsn
+            if lsn >= end:
+                yield _state(f"is at {format_lsn(lsn)}, after the end of its transaction at {format_lsn(end)}")
+            elif lsn < self._last_position:
+                yield _order("its position", lsn, self._last_position)
+            self._last_position = lsn
+        if lsn and expected is not None and lsn != expected:
+            yield _state(f"is at {format_lsn(lsn)}, but ends at {format_lsn(expected)}")
+        if xid and self.begun is not None and xid != self.begun.xid:
+            yield _state(f"is of transaction {xid}, but comes inside transaction {self.begun.xid}")
+
+
+def _state(text: str) -> Problem:
+    return Problem("PUB851", text)
+
+
+def _cut_off(text: str) -> Problem:
+    return Problem("PUB851", text, severity="note")
+
+
+def _order(subject: str, lsn: int, last: int) -> Problem:
+    return Problem("PUB851", f"is out of order: {subject}, {format_lsn(lsn)}, is before {format_lsn(last)}")
+
+
+_MAY_FOLLOW_A_DESCRIPTION = frozenset((Relation, Type, Truncate, *_CHANGES))
+_CHECKS: Mapping[type[AnyMessage], Callable[[Protocol, Any], Iterator[Problem]]] = {
+    Begin: Protocol._begin,
+    Commit: Protocol._commit,
+    BeginPrepare: Protocol._begin_prepare,
+    Prepare: Protocol._prepare,
+    CommitPrepared: Protocol._commit_prepared,
+    RollbackPrepared: Protocol._rollback_prepared,
+    StreamStart: Protocol._stream_start,
+    StreamStop: Protocol._stream_stop,
+    StreamCommit: Protocol._stream_commit,
+    StreamPrepare: Protocol._stream_prepare,
+    StreamAbort: Protocol._stream_abort,
+    Insert: Protocol._change,
+    Update: Protocol._change,
+    Delete: Protocol._change,
+    Truncate: Protocol._truncate,
+    Relation: Protocol._relation,
+    Type: Protocol._type,
+    Message: Protocol._message,
+    Origin: Protocol._origin,
+}

@@ -1,0 +1,268 @@
+"""One row change against one way in which its relation is published."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final, Literal
+
+from msgspec import Struct
+
+from pubcheck.diagnostics import Severity
+from pubcheck.postgres.catalog.rows import Filter
+from pubcheck.postgres.errors import ServerError, Unknowable
+from pubcheck.postgres.executor import Context, Prepared, prepare
+from pubcheck.postgres.input import InputContext
+from pubcheck.postgres.primnodes import Expr
+from pubcheck.postgres.replication.replica_identity import replica_identity
+from pubcheck.postgres.replication.subscription_set import Filters
+from pubcheck.stream import UNCHANGED_TOAST, Delete, Insert, Row, Update, Value
+from pubcheck.verify.publisher import Route
+from pubcheck.verify.values import Unknown, binary_fault, has_fixed_length, text_check, value_reader
+
+Answer = Literal["true", "false", "null", "unknown"]
+
+LONG: Final = 500
+"""A key value of more characters may be compressed: its row's old key is then sent although its text is the same."""
+
+
+class Problem(Struct, frozen=True):
+    """What is wrong with a change: the code of the rule, and the text after the name of the relation."""
+
+    rule: str
+    text: str
+    help: str = ""
+    publications: tuple[str, ...] = ()
+    severity: Severity | None = None
+    """If it is not that of the rule."""
+
+
+def listed(publications: Sequence[str]) -> str:
+    """Return publications as a message names them."""
+    return f"publication{'s' if len(publications) > 1 else ''} " + ", ".join(f'"{name}"' for name in publications)
+
+
+class RouteCheck:
+    """Checks the changes that come by a route."""
+
+    def __init__(self, route: Route, locale: str | None) -> None:
+        self.route = route
+        session = route.state.session
+        catalog = session.catalog
+        settings = catalog.settings
+        inputs = InputContext(catalog.major.number, session.syscache, lambda name: settings.get(name.lower()))
+        self._context = Context(inputs, locale)
+        columns = route.columns
+        self.names = [column.name for column in columns]
+        self._types = [column.type for column in columns]
+        self._positions = {column.number: position for position, column in enumerate(columns)}
+        self._not_null = [position for position, column in enumerate(columns) if column.not_null]
+        self._checks = [
+            (position, check)
+            for position, column in enumerate(columns)
+            if (check := text_check(inputs, column)) is not None
+        ]
+        self._fixed = [has_fixed_length(session.syscache, column) for column in columns]
+        self._readers = [value_reader(inputs, column) for column in columns]
+        self._prepared: dict[int, Callable[[Row, Row | None], Answer]] = {}
+        identity = replica_identity(catalog, route.table)
+        names = {route.table.columns[number - 1].name for number in identity.columns}
+        self.full = identity.full
+        self._known_identity = identity.known and (identity.exists or identity.kind == "n")
+        self.key = [position for position, name in enumerate(self.names) if name in names] if identity.exists else []
+        published = route.published
+        self.filters = {
+            operation: None if published is None else published.filters(operation)
+            for operation in ("insert", "update", "delete")
+        }
+        self.truncates = published is not None and published.truncate
+
+    # Changes.
+
+    def problems(self, message: Insert | Update | Delete) -> Iterator[Problem]:
+        """Yield the problems of a change, whose rows have the number of columns that they must have."""
+        if isinstance(message, Insert):
+            return self.insert(message)
+        return self.update(message) if isinstance(message, Update) else self.delete(message)
+
+    def insert(self, message: Insert) -> Iterator[Problem]:
+        new = message.new
+        yield from self._row(new, is_new=True)
+        if UNCHANGED_TOAST in new and not self.filters["update"]:
+            yield Problem("PUB855", "has an unchanged TOAST value, which an INSERT never has")
+        yield from self._either("insert", new)
+
+    def delete(self, message: Delete) -> Iterator[Problem]:
+        yield from self._old(message.old)
+        yield from self._either("delete", message.old)
+
+    def update(self, message: Update) -> Iterator[Problem]:
+        new, old = message.new, message.old
+        yield from self._row(new, is_new=True)
+        if old is not None:
+            yield from self._old(old)
+            if not self.full and self.key and self._same_key(old, new):
+                yield Problem("PUB855", "has an old key, although the key did not change")
+        elif self.full and self._known_identity:
+            yield Problem("PUB855", "has no old row, although the replica identity is FULL")
+        else:
+            for position in self.key:
+                if new[position] is UNCHANGED_TOAST:
+                    name = self.names[position]
+                    yield Problem("PUB855", f'leaves out key column "{name}" as unchanged, but has no old key')
+        filters = self.filters["update"]
+        if filters is None:
+            yield self._unpublished("update")
+        elif filters:
+            yield from self._transformed(filters, old, new)
+
+    def _transformed(self, filters: Filters, old: Row | None, new: Row) -> Iterator[Problem]:
+        """Whether an UPDATE should have been sent as another operation (pgoutput_row_filter)."""
+        after = self._passes(filters, new, old)
+        before = "true" if old is None else self._passes(filters, old, None)
+        if "unknown" in (before, after) or before == after == "true":
+            return
+        if before != "true" and after != "true":
+            yield self._outside("has an old and a new row that do not pass", after, filters)
+        elif after == "true":
+            yield self._outside("must be sent as an INSERT, because the old row does not pass", before, filters)
+        elif old is not None:
+            yield self._outside("must be sent as a DELETE, because the new row does not pass", after, filters)
+        else:
+            yield self._outside("has a new row that does not pass", after, filters)
+
+    def _either(self, operation: Literal["insert", "delete"], row: Row) -> Iterator[Problem]:
+        """An INSERT or DELETE is one by itself, or an UPDATE that brought the row into the filter or out of it."""
+        own, updates = self.filters[operation], self.filters["update"]
+        answers: list[tuple[Answer, Filters]] = []
+        for filters in (own, updates or None):
+            if filters is not None:
+                answer = self._passes(filters, row, None)
+                if answer in ("true", "unknown"):
+                    return
+                answers.append((answer, filters))
+        if not answers:
+            yield self._unpublished(operation)
+        else:
+            answer, filters = answers[0]
+            which = "a row" if operation == "insert" else "an old row"
+            yield self._outside(f"has {which} that does not pass", answer, filters)
+
+    def _unpublished(self, operation: str) -> Problem:
+        names = self.route.state.publications
+        return Problem("PUB854", f"is not sent: {listed(names)} does not publish {operation}", publications=names)
+
+    def _outside(self, text: str, answer: Answer, filters: Filters) -> Problem:
+        catalog = self.route.state.catalog
+        names = tuple(catalog.publications[oid].name for oid, _ in filters)
+        result = "" if answer != "null" else ", which is NULL for it"
+        return Problem("PUB856", f"{text} the row filter of {listed(names)}{result}", publications=names)
+
+    # Rows.
+
+    def _row(self, row: Row, *, is_new: bool) -> Iterator[Problem]:
+        if is_new:
+            for position in self._not_null:
+                if row[position] is None:
+                    yield Problem("PUB855", f'has NULL in column "{self.names[position]}", which is NOT NULL')
+        for position, check in self._checks:
+            value = row[position]
+            if type(value) is str:
+                fault = check(value)
+                if fault is not None:
+                    yield self._bad_value(position, value, fault)
+        for position, value in enumerate(row):
+            if value is UNCHANGED_TOAST:
+                if self._fixed[position]:
+                    text = f'leaves out column "{self.names[position]}" as unchanged, whose type is never stored apart'
+                    yield Problem("PUB855", text)
+            elif type(value) is bytes:
+                fault = binary_fault(self._types[position], value)
+                if fault is not None:
+                    yield self._bad_value(position, value, fault)
+
+    def _bad_value(self, position: int, value: Value, fault: str) -> Problem:
+        shown = repr(value)
+        shown = shown if len(shown) <= 40 else shown[:37] + "..."
+        return Problem("PUB855", f'has {shown} in column "{self.names[position]}", which {fault}')
+
+    def _old(self, old: Row) -> Iterator[Problem]:
+        yield from self._row(old, is_new=False)
+        if UNCHANGED_TOAST in old:
+            yield Problem("PUB855", "has an unchanged TOAST value in its old row, which is always sent whole")
+        if self.full or not self._known_identity:
+            return
+        if not self.key:
+            if self.route.table.oid == self.route.target.oid and self.route.table.identity != "f":
+                yield Problem("PUB855", "has an old row, although the table has no replica identity")
+            return
+        key = set(self.key)
+        for position, value in enumerate(old):
+            name = self.names[position]
+            if value is None and position in key:
+                yield Problem("PUB855", f'has no value for column "{name}" of the replica identity in its old row')
+            elif value is not None and position not in key:
+                yield Problem("PUB855", f'has column "{name}" in its old row, which is not in the replica identity')
+
+    def _same_key(self, old: Row, new: Row) -> bool:
+        for position in self.key:
+            value = old[position]
+            if value != new[position] or not isinstance(value, str | bytes) or len(value) > LONG:
+                return False
+        return True
+
+    # Filters.
+
+    def _passes(self, filters: Filters, row: Row, old: Row | None) -> Answer:
+        """The answer of the filters, which are ORed. ``old`` has the values that ``row`` leaves out as unchanged."""
+        result: Answer = "false"
+        for _, condition in filters:
+            answer = self._filter(condition)(row, old)
+            if answer == "true":
+                return answer
+            if answer == "unknown" or (answer == "null" and result == "false"):
+                result = answer
+        return result if filters else "true"
+
+    def _filter(self, condition: Filter) -> Callable[[Row, Row | None], Answer]:
+        known = self._prepared.get(id(condition))
+        if known is None:
+            known = self._prepared[id(condition)] = self._prepare(condition)
+        return known
+
+    def _prepare(self, condition: Filter) -> Callable[[Row, Row | None], Answer]:
+        frozen = any("now" in causes for _, causes in condition.frozen)
+        positions = [self._positions.get(number) for number in condition.columns]
+        if not isinstance(condition.expr, Expr) or frozen or None in positions:
+            return _unknown
+        run = prepare(condition.expr, self._context)
+        numbers = [
+            (number, position, self._readers[position])
+            for number, position in zip(condition.columns, positions, strict=True)
+            if position is not None
+        ]
+        return _evaluated(run, numbers)
+
+
+def _unknown(row: Row, old: Row | None) -> Answer:
+    return "unknown"
+
+
+def _evaluated(
+    run: Prepared, columns: Sequence[tuple[int, int, Callable[[str | bytes], Any]]]
+) -> Callable[[Row, Row | None], Answer]:
+    def answer(row: Row, old: Row | None) -> Answer:
+        values: dict[int, Any] = {}
+        try:
+            for number, position, read in columns:
+                value = row[position]
+                if value is UNCHANGED_TOAST:
+                    value = UNCHANGED_TOAST if old is None else old[position]
+                    if value is None or value is UNCHANGED_TOAST:
+                        return "unknown"
+                values[number] = None if value is None else read(value)
+            result = run(values)
+        except (Unknown, Unknowable, ServerError):
+            return "unknown"
+        return "null" if result is None else "true" if result else "false"
+
+    return answer

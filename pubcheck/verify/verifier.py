@@ -1,0 +1,355 @@
+"""Check a stream message by message: nothing is kept of a message except what later ones refer to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from msgspec import Struct
+
+from pubcheck.diagnostics import Operation, Severity
+from pubcheck.postgres.catalog.rows import Relation as Table
+from pubcheck.postgres.replication.subscription_set import combine
+from pubcheck.stream import (
+    AnyMessage,
+    BeginPrepare,
+    CommitPrepared,
+    Decoder,
+    Delete,
+    Insert,
+    Malformed,
+    Message,
+    Prepare,
+    Relation,
+    RollbackPrepared,
+    StreamAbort,
+    StreamCommit,
+    StreamPrepare,
+    StreamStart,
+    StreamStop,
+    Truncate,
+    Type,
+    Update,
+)
+from pubcheck.verify.protocol import Protocol
+from pubcheck.verify.publisher import Publisher, Route
+from pubcheck.verify.relations import described_types, matching, shown
+from pubcheck.verify.rows import Problem, RouteCheck, listed
+
+
+class Options(Struct, frozen=True):
+    """The options of pgoutput that the stream was requested with; None for one that is not known."""
+
+    proto_version: int | None = None
+    binary: bool | None = None
+    messages: bool | None = None
+    streaming: str | None = None
+    two_phase: bool | None = None
+    origin: str | None = None
+
+    @staticmethod
+    def of(options: Mapping[str, str]) -> Options:
+        """Return the options of a slot's function or START_REPLICATION. Raises ValueError."""
+        version = options.get("proto_version")
+        return Options(
+            None if version is None else int(version),
+            _boolean(options.get("binary")),
+            _boolean(options.get("messages")),
+            _streaming(options.get("streaming")),
+            _boolean(options.get("two_phase")),
+            options.get("origin"),
+        )
+
+
+def _boolean(text: str | None) -> bool | None:
+    if text is None:
+        return None
+    if text.lower() in ("on", "true", "yes", "1", "t"):
+        return True
+    if text.lower() in ("off", "false", "no", "0", "f"):
+        return False
+    raise ValueError(f"{text!r} is not on or off")
+
+
+def _streaming(text: str | None) -> str | None:
+    if text is None or text.lower() == "parallel":
+        return text and "parallel"
+    return "on" if _boolean(text) else "off"
+
+
+class StreamFinding(Struct, frozen=True, kw_only=True):
+    """What is wrong with a message. ``number`` counts messages from 1, ``kind`` is the message's name in PostgreSQL's
+    documentation, ``offset`` the byte of a malformed message. ``object`` is the relation concerned."""
+
+    rule: str
+    message: str
+    number: int
+    kind: str | None = None
+    lsn: int | None = None
+    xid: int | None = None
+    line: int | None = None
+    offset: int | None = None
+    severity: Severity | None = None
+    certain: bool = True
+    object: str | None = None
+    operation: Operation | None = None
+    publications: tuple[str, ...] = ()
+    help: str | None = None
+
+
+_KINDS: Mapping[type[AnyMessage], str] = {
+    BeginPrepare: "Begin Prepare",
+    CommitPrepared: "Commit Prepared",
+    RollbackPrepared: "Rollback Prepared",
+    StreamStart: "Stream Start",
+    StreamStop: "Stream Stop",
+    StreamCommit: "Stream Commit",
+    StreamAbort: "Stream Abort",
+    StreamPrepare: "Stream Prepare",
+}
+_Named = tuple[Problem, "str | None", "Operation | None"]
+"""A problem with the relation and the operation that it is about."""
+
+_OPERATIONS: Mapping[type[AnyMessage], Operation] = {Insert: "insert", Update: "update", Delete: "delete"}
+_VERSION_2 = (StreamStart, StreamStop, StreamCommit, StreamAbort)
+_VERSION_3 = (BeginPrepare, Prepare, CommitPrepared, RollbackPrepared, StreamPrepare)
+_SECOND_VERSION, _THIRD_VERSION = 2, 3
+
+
+class _Described:
+    """A relation as the stream has described it, with the checks of the ways in which it may be published."""
+
+    __slots__ = ("checks", "message", "name", "open")
+
+    def __init__(self, message: Relation, checks: list[RouteCheck], *, is_open: bool) -> None:
+        self.message, self.checks, self.open = message, checks, is_open
+        self.name = shown(message.namespace, message.name)
+
+
+class Verifier:
+    """Checks the messages of one stream, in their order."""
+
+    def __init__(
+        self, publisher: Publisher, publications: Sequence[str], options: Options = Options(), locale: str | None = None
+    ) -> None:
+        self._publisher, self._publications, self._options, self._locale = publisher, publications, options, locale
+        self._decoder = Decoder(options.streaming)  # type: ignore[arg-type]
+        self._protocol = Protocol(publisher.major, options.origin)
+        self._described: dict[int, _Described] = {}
+        self._by_transaction: dict[int, dict[int, _Described]] = {}
+        """Relations that streamed transactions described: the others know them only once these have committed."""
+        self._types: dict[int, Type] = {}
+        self._new_types: list[int] = []
+        self._undescribed: set[int] = set()
+        self._route_checks: dict[int, RouteCheck] = {}
+        self._number = 0
+        self.last: AnyMessage | None = None
+        """The last message, unless it was malformed."""
+
+    def check(
+        self, data: bytes, lsn: int | None = None, xid: int | None = None, line: int | None = None
+    ) -> Iterator[StreamFinding]:
+        """Yield the findings of the next message. ``lsn`` and ``xid`` are those that the slot gave with it, ``line`` is
+        where the capture has it."""
+        self._number += 1
+        try:
+            message = self._decoder.decode(data)
+        except Malformed as malformed:
+            self.last = None
+            yield StreamFinding(
+                rule="PUB850",
+                message=f"is malformed: {malformed}",
+                number=self._number,
+                lsn=lsn,
+                xid=xid,
+                line=line,
+                offset=malformed.offset,
+            )
+            return
+        self.last = message
+        for problem, name, operation in self._problems(message, lsn, xid):
+            yield StreamFinding(
+                rule=problem.rule,
+                message=problem.text,
+                number=self._number,
+                kind=kind_of(message),
+                lsn=lsn,
+                xid=xid,
+                line=line,
+                severity=problem.severity,
+                object=name,
+                operation=operation,
+                publications=problem.publications,
+                help=problem.help or None,
+            )
+
+    def end(self) -> Iterator[StreamFinding]:
+        """Yield the findings of the end of the capture."""
+        for problem in self._protocol.end():
+            yield StreamFinding(rule=problem.rule, message=problem.text, number=self._number, severity=problem.severity)
+
+    def _problems(self, message: AnyMessage, lsn: int | None, xid: int | None) -> Iterator[_Named]:
+        for problem in self._of_options(message):
+            yield problem, None, None
+        for problem in self._protocol.check(message, lsn, xid):
+            yield problem, None, None
+        if isinstance(message, Insert | Update | Delete):
+            yield from self._change(message)
+        elif isinstance(message, Relation):
+            yield from self._relation(message)
+        elif isinstance(message, Type):
+            self._types[message.oid] = message
+            self._new_types.append(message.oid)
+        elif isinstance(message, Truncate):
+            yield from self._truncate(message)
+        elif isinstance(message, StreamCommit | StreamPrepare):
+            self._described.update(self._by_transaction.pop(message.xid, {}))
+        elif isinstance(message, StreamAbort) and message.xid == message.subxid:
+            self._by_transaction.pop(message.xid, None)
+
+    # Options.
+
+    def _of_options(self, message: AnyMessage) -> Iterator[Problem]:
+        options = self._options
+        version = options.proto_version
+        if version is not None:
+            needed = 1
+            if isinstance(message, _VERSION_2):
+                needed = _SECOND_VERSION
+            elif isinstance(message, _VERSION_3):
+                needed = _THIRD_VERSION
+            if version < needed and not self._is_stray(message):
+                if needed == _THIRD_VERSION:
+                    text = f"is of protocol version 3, but version {version} was requested"
+                    why = "A slot created with two_phase sends prepared transactions whatever version is requested."
+                    yield Problem("PUB859", text, why)
+                else:
+                    yield Problem("PUB852", f"is of protocol version {needed}, but version {version} was requested")
+                return
+        if options.streaming == "off" and isinstance(message, StreamStart):
+            yield Problem("PUB852", "begins a streamed block, but the stream was requested without streaming")
+        if isinstance(message, StreamAbort) and options.streaming in ("on", "parallel"):
+            long = message.abort_lsn is not None
+            if long != (options.streaming == "parallel"):
+                has = "has" if long else "lacks"
+                yield Problem("PUB852", f"{has} position and time, but streaming = {options.streaming} was requested")
+        if options.messages is False and isinstance(message, Message):
+            yield Problem("PUB852", "is a logical message, but the stream was requested without messages")
+        if options.binary is False and isinstance(message, Insert | Update | Delete):
+            rows = (getattr(message, "new", None), getattr(message, "old", None))
+            if any(isinstance(value, bytes) for row in rows if row is not None for value in row):
+                yield Problem("PUB852", "has a binary value, but the stream was requested without binary")
+
+    def _is_stray(self, message: AnyMessage) -> bool:
+        return isinstance(message, StreamAbort) and message.xid not in self._protocol.streamed
+
+    # Relations.
+
+    def _relation(self, message: Relation) -> Iterator[_Named]:
+        routes, problem = matching(self._publisher, message, self._types, self._publications)
+        described = _Described(message, [self._check_of(route) for route in routes], is_open=not routes)
+        block = self._protocol.block
+        if block is None:
+            self._described[message.oid] = described
+        else:
+            self._by_transaction.setdefault(block, {})[message.oid] = described
+        if problem is not None:
+            yield problem, described.name, None
+        elif list(described_types(message)) != self._new_types:
+            text = "is not preceded by a Type message for each column of a type that is not built in"
+            yield Problem("PUB853", text), described.name, None
+        self._new_types.clear()
+
+    def _check_of(self, route: Route) -> RouteCheck:
+        check = self._route_checks.get(id(route))
+        if check is None:
+            check = self._route_checks[id(route)] = RouteCheck(route, self._locale)
+        return check
+
+    def _find(self, oid: int) -> _Described | None:
+        block = self._protocol.block
+        if block is not None:
+            described = self._by_transaction.get(block, {}).get(oid)
+            if described is not None:
+                return described
+        return self._described.get(oid)
+
+    def _missing(self, oid: int) -> Iterator[_Named]:
+        if oid in self._undescribed:
+            return
+        self._undescribed.add(oid)
+        if self._protocol.continued:
+            text = f"is about the relation with OID {oid}, which was described before the capture began: not checked"
+            yield Problem("PUB853", text, severity="note"), None, None
+        else:
+            text = f"is about the relation with OID {oid}, which no Relation message has described"
+            yield Problem("PUB853", text), None, None
+
+    # Changes.
+
+    def _change(self, message: Insert | Update | Delete) -> Iterator[_Named]:
+        described = self._find(message.relation)
+        if described is None:
+            yield from self._missing(message.relation)
+            return
+        name, operation = described.name, _OPERATIONS[type(message)]
+        relation = described.message
+        rows = [row for row in (getattr(message, "old", None), getattr(message, "new", None)) if row is not None]
+        kind = getattr(message, "old_kind", None)
+        for row in rows:
+            if len(row) != len(relation.columns):
+                text = f"has {len(row)} values, but {name} was described with {len(relation.columns)} columns"
+                yield Problem("PUB855", text), name, operation
+                return
+        if kind is not None and (kind == "O") != (relation.replica_identity == "f"):
+            text = f"has an old row of kind {kind}, but {name} has replica identity {relation.replica_identity!r}"
+            yield Problem("PUB855", text), name, operation
+        if not described.open:
+            for problem in self._of_routes(described, message):
+                yield problem, name, operation
+
+    def _of_routes(self, described: _Described, message: Insert | Update | Delete) -> list[Problem]:
+        """The problems by the route that has the fewest; none if there is a route without any."""
+        fewest: list[Problem] | None = None
+        for check in described.checks:
+            if check.route.published is None:
+                continue
+            if len(described.message.columns) != len(check.names):
+                return []  # reported with the Relation message
+            problems = list(check.problems(message))
+            if not problems:
+                return problems
+            if fewest is None or len(problems) < len(fewest):
+                fewest = problems
+        if fewest is None:
+            root = _arrives_as(described.checks[0].route)
+            names = tuple(self._publications)
+            text = f"must be sent under {root}, its partitioned table" if root else f"is not sent by {listed(names)}"
+            return [Problem("PUB854", text, publications=names)]
+        return fewest if all(check.route.certain for check in described.checks) else []
+
+    def _truncate(self, message: Truncate) -> Iterator[_Named]:
+        for oid in message.relations:
+            described = self._find(oid)
+            if described is None:
+                yield from self._missing(oid)
+            elif not described.open and not any(check.truncates for check in described.checks):
+                names = tuple(self._publications)
+                text = f"is not sent for {described.name}: {listed(names)} does not publish truncate of it"
+                yield Problem("PUB854", text, publications=names), described.name, "truncate"
+        if len(set(message.relations)) != len(message.relations):
+            yield Problem("PUB851", "names a relation twice"), None, "truncate"
+
+
+def kind_of(message: AnyMessage) -> str:
+    """Return the name of a message in PostgreSQL's documentation."""
+    return _KINDS.get(type(message), type(message).__name__)
+
+
+def _arrives_as(route: Route) -> str | None:
+    """Return the relation under which a partition's changes come, for a route that only describes the partition."""
+    state = route.state
+    published = combine(state.catalog, state.asked(), route.target.oid)
+    if published is None or published.arrives_as == route.target.oid:
+        return None
+    root: Table = state.catalog.relations[published.arrives_as]
+    return shown(state.catalog.namespaces[root.namespace].name, root.name)
