@@ -118,4 +118,12 @@ ROWS: tuple[tuple[Any, ...], ...] = (
     ('PUB812', 'rows-copied-twice', 'silent', 'warning', (15,), (), (), False, True),
     ('PUB813', 'migration-table-without-key', 'silent', 'note', (15, 16, 17, 18), (), (), False, True),
     ('PUB814', 'upper-case-publication-name', 'silent', 'note', (15, 16, 17, 18), (), (), False, True),
+    ('PUB850', 'stream-malformed', 'stream', 'error', (15, 16, 17, 18), (), (), False, True),
+    ('PUB851', 'stream-out-of-order', 'stream', 'error', (15, 16, 17, 18), (), (), False, True),
+    ('PUB852', 'stream-option-not-requested', 'stream', 'error', (15, 16, 17, 18), (), (), False, True),
+    ('PUB853', 'stream-relation-differs', 'stream', 'error', (15, 16, 17, 18), (), (), False, True),
+    ('PUB854', 'stream-change-not-published', 'stream', 'error', (15, 16, 17, 18), (), (), False, True),
+    ('PUB855', 'stream-row-differs', 'stream', 'error', (15, 16, 17, 18), (), (), False, True),
+    ('PUB856', 'stream-row-outside-filter', 'stream', 'error', (15, 16, 17, 18), (), (), False, True),
+    ('PUB859', 'stream-server-fault', 'stream', 'note', (15, 16, 17, 18), (), (), False, True),
 )

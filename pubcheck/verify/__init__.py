@@ -1,1 +1,49 @@
-"""Whether a captured stream conforms to a schema and its publications."""
+"""Whether a captured stream conforms to a schema and its publications.
+
+>>> from pubcheck.stream.framing import read
+>>> from pubcheck.verify import publisher_of, verify
+>>> for finding in verify(publisher_of(schema_sql, ["eu"]), read("stream.txt"), ["eu"]):
+...     print(finding.rule, finding.number, finding.message)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from pubcheck.config import Config
+from pubcheck.engine.linter import Linter
+from pubcheck.engine.unit import Unit
+from pubcheck.postgres.versions import DEFAULT_MAJOR
+from pubcheck.source import Source
+from pubcheck.stream.framing import Frame
+from pubcheck.verify.publisher import Publisher as Publisher
+from pubcheck.verify.publisher import State as State
+from pubcheck.verify.verifier import Options as Options
+from pubcheck.verify.verifier import StreamFinding as StreamFinding
+from pubcheck.verify.verifier import Verifier as Verifier
+
+
+def publisher_of(schema: str, publications: Sequence[str], major: int = DEFAULT_MAJOR) -> Publisher:
+    """Return the publisher that a schema makes."""
+    followed = Linter(Config(postgres=(major,))).follow(Unit((Source("schema.sql", schema),)))
+    return Publisher([State(followed.replays[-1].session, tuple(publications))])
+
+
+def verify(
+    publisher: Publisher,
+    frames: Iterable[Frame],
+    publications: Sequence[str],
+    options: Options = Options(),
+    locale: str | None = None,
+) -> Iterator[StreamFinding]:
+    """Yield the findings about a stream, in its order.
+
+    ``publications`` are those that it was requested with; ``options`` the other options, as far as they are known.
+    ``locale`` is the database's collation, such as "C.UTF-8"; without it, row filters that depend on it are not
+    evaluated. The memory in use does not depend on the length of the stream, except for streamed transactions that have
+    not ended.
+    """
+    verifier = Verifier(publisher, publications, options, locale)
+    for frame in frames:
+        yield from verifier.check(frame.data, frame.lsn, frame.xid, frame.place.line)
+    yield from verifier.end()

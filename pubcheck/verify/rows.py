@@ -67,6 +67,7 @@ class RouteCheck:
         identity = replica_identity(catalog, route.table)
         names = {route.table.columns[number - 1].name for number in identity.columns}
         self.full = identity.full
+        self._has_identity = identity.exists
         self._known_identity = identity.known and (identity.exists or identity.kind == "n")
         self.key = [position for position, name in enumerate(self.names) if name in names] if identity.exists else []
         published = route.published
@@ -191,9 +192,8 @@ class RouteCheck:
             yield Problem("PUB855", "has an unchanged TOAST value in its old row, which is always sent whole")
         if self.full or not self._known_identity:
             return
-        if not self.key:
-            if self.route.table.oid == self.route.target.oid and self.route.table.identity != "f":
-                yield Problem("PUB855", "has an old row, although the table has no replica identity")
+        if not self._has_identity:
+            yield Problem("PUB855", "has an old row, although the table has no replica identity")
             return
         key = set(self.key)
         for position, value in enumerate(old):

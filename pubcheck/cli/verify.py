@@ -1,0 +1,278 @@
+"""`pubcheck verify`: whether a captured stream conforms to a schema and its publications."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal
+
+import click
+from msgspec.structs import replace
+
+from pubcheck.cli.app import (
+    FOUND,
+    NoInput,
+    color_option,
+    complain,
+    fail_on_assumed_option,
+    fail_on_option,
+    show,
+    use_color,
+)
+from pubcheck.cli.input_options import (
+    complete_option,
+    config_option,
+    configuration,
+    read_units,
+    schema_option,
+    together_option,
+)
+from pubcheck.cli.output_files import Output, OutputType, put
+from pubcheck.discovery.file_types import STDIN, UNNAMED
+from pubcheck.report.formats import FOR_PEOPLE, FORMATS, render
+
+if TYPE_CHECKING:
+    from pubcheck.config import Config
+    from pubcheck.engine.linter import Followed
+    from pubcheck.findings import Finding
+    from pubcheck.verify import Options, Publisher
+
+_MOST = 1000
+"""Findings that are reported; the rest are counted."""
+_STREAMING = ("off", "on", "parallel")
+
+
+def _publications(_context: click.Context, _option: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:
+    """Names as pgoutput reads publication_names: separated by commas, folded unless they are quoted."""
+    from pubcheck.postgres.ddl.publications.options import split_identifiers
+
+    names: list[str] = []
+    for text in texts:
+        parts = split_identifiers(text)
+        if parts is None:
+            raise click.BadParameter(f"{text!r} is not a list of names")
+        names += parts
+    return tuple(dict.fromkeys(names))
+
+
+def _options(_context: click.Context, _option: click.Parameter, texts: tuple[str, ...]) -> dict[str, str]:
+    options = {}
+    for text in texts:
+        name, sign, value = text.partition("=")
+        if not sign or not name:
+            raise click.BadParameter(f"{text!r} is not NAME=VALUE")
+        options[name] = value
+    return options
+
+
+@click.command(
+    short_help="Check a captured stream against a schema and its publications.",
+    epilog="""\b
+Examples:
+  pubcheck verify schema.sql stream.txt --publication eu
+  pubcheck verify db/ stream.bin --publication eu,us --option proto_version=2
+  pubcheck verify schema.sql - --publication eu --format json < stream.txt
+
+\b
+Exit status: 0 no finding fails the run; 1 a certain finding is at least as
+severe as --fail-on; 2 bad arguments, no input, a capture in no known framing,
+or an internal error.""",
+)
+@click.argument("schema_path", metavar="SCHEMA")
+@click.argument("stream", metavar="STREAM")
+@click.option(
+    "--publication",
+    "publications",
+    multiple=True,
+    callback=_publications,
+    metavar="NAME[,NAME]",
+    help="The publications that the stream was requested with. Repeatable.  [default: the only one of the schema]",
+)
+@click.option(
+    "--option",
+    "options",
+    multiple=True,
+    callback=_options,
+    metavar="NAME=VALUE",
+    help="An option of pgoutput that the stream was requested with, such as proto_version=2 or binary=on. Repeatable.",
+)
+@click.option("--framing", metavar="FRAMING", help="The form of the capture.  [default: recognised by its first bytes]")
+@click.option(
+    "--locale",
+    metavar="LOCALE",
+    help="The database's collation, such as C.UTF-8. Without it, row filters that depend on it are not evaluated.",
+)
+@click.option("--postgres", metavar="MAJOR", help="PostgreSQL version of the publisher.  [default: as for explain]")
+@click.option(
+    "--format", "format_", type=click.Choice(FORMATS), default="text", show_default=True, help="Format of the report."
+)
+@click.option(
+    "--output",
+    "outputs",
+    type=OutputType(),
+    multiple=True,
+    metavar="FORMAT:FILE",
+    help="Also write a report to FILE. Repeatable.",
+)
+@complete_option
+@together_option
+@schema_option
+@fail_on_option
+@fail_on_assumed_option
+@config_option
+@color_option
+@click.option("-q", "--quiet", is_flag=True, help="Print no summary.")
+def command(
+    schema_path: str,
+    stream: str,
+    publications: tuple[str, ...],
+    options: dict[str, str],
+    framing: str | None,
+    locale: str | None,
+    postgres: str | None,
+    format_: str,
+    outputs: tuple[Output, ...],
+    complete: bool | None,
+    together: bool,
+    schema: tuple[str, ...],
+    fail_on: str | None,
+    fail_on_assumed: bool | None,
+    config_path: str | None,
+    color: str,
+    quiet: bool,
+) -> int:
+    """Check a captured stream of logical replication against a schema and its publications.
+
+    Each message must be well-formed, in its place, and what the publications send: the relations as the schema has
+    them, the published operations and columns, and rows that pass the row filters. STREAM is a file, or - for standard
+    input: rows of pg_logical_slot_peek_binary_changes as psql or COPY prints them, a file of pg_recvlogical, and
+    others.
+    """
+    config = configuration(
+        {"postgres": postgres, "complete": complete, "fail-on": fail_on, "fail-on-assumed": fail_on_assumed},
+        config_path,
+    )
+    if postgres is not None and len(config.postgres) > 1:
+        raise click.UsageError("--postgres: verify takes one version at a time")
+    if schema_path == stream == STDIN:
+        raise click.UsageError("standard input cannot be both SCHEMA and STREAM")
+    for path in (schema_path, stream):
+        if path != STDIN and not os.path.exists(path):
+            raise NoInput(f"no input: there is no {path}")
+    followed = _followed(schema_path, config, together, schema, majors=postgres is not None)
+    names = _named(publications, followed)
+
+    from pubcheck.verify import Options, Publisher, State
+
+    try:
+        stream_options = Options.of(options)
+    except ValueError as error:
+        raise click.UsageError(f"--option: {error}") from None
+    publisher = Publisher([State(followed.replays[-1].session, names)])
+    run = _Run(publisher, names, stream_options, locale, config)
+    problem = run.read(stream, framing)
+    if problem is not None:
+        return complain(problem)
+    return run.show(format_, outputs, color, quiet=quiet)
+
+
+def _followed(path: str, config: Config, together: bool, schema: tuple[str, ...], *, majors: bool) -> Followed:
+    """Return the final state of the schema. Raises NoInput and UsageError."""
+    units = read_units((path,), config, together=together, schema=schema, stdin_filename=UNNAMED, majors=majors)
+    if len(units) > 1:
+        names = ", ".join(unit.name for unit in units[:10])
+        raise click.UsageError(f"SCHEMA holds {len(units)} units ({names}): name one, or use --together")
+
+    from pubcheck.engine.linter import Linter
+    from pubcheck.faults import failure_text
+    from pubcheck.lint_files import lint_files
+
+    linted = lint_files(units[0], Linter(replace(config, postgres=config.postgres[-1:])), follow=True)
+    if linted.followed is None:
+        raise click.ClickException(failure_text(linted.faults) or "the schema cannot be read")
+    return linted.followed
+
+
+def _named(publications: tuple[str, ...], followed: Followed) -> tuple[str, ...]:
+    """Return the publications that are meant. Raises UsageError."""
+    known = sorted(followed.replays[-1].catalog.publication_names)
+    if not publications:
+        if len(known) != 1:
+            listed = f"has {', '.join(known)}" if known else "creates no publication"
+            raise click.UsageError(f"name the stream's publications with --publication: the schema {listed}")
+        return tuple(known)
+    for name in publications:
+        if name not in known:
+            listed = ", ".join(known) or "none"
+            raise click.UsageError(f"--publication: the schema has no publication {name!r}; it has {listed}")
+    return publications
+
+
+class _Run:
+    """One capture, and its findings."""
+
+    def __init__(
+        self,
+        publisher: Publisher,
+        publications: Sequence[str],
+        options: Options,
+        locale: str | None,
+        config: Config,
+    ) -> None:
+        from pubcheck.verify import Verifier
+
+        self._config, self._major = config, publisher.major
+        self._streaming = options.streaming
+        self._verifier = Verifier(publisher, publications, options, locale)
+        self.findings: list[Finding] = []
+        self.messages = self.left_out = 0
+        self._fails = False
+
+    def read(self, path: str, framing: str | None) -> str | None:
+        """Check the messages of a capture. Return why it cannot be read."""
+        from pubcheck.stream.framing import FramingError, read
+
+        label = "<stdin>" if path == STDIN else path
+        source = sys.stdin.buffer if path == STDIN else path
+        streaming: Literal["off", "on", "parallel"] | None = self._streaming  # type: ignore[assignment]
+        try:
+            for frame in read(source, framing, streaming=streaming):
+                self.messages += 1
+                for finding in self._verifier.check(frame.data, frame.lsn, frame.xid, frame.place.line):
+                    self._add(finding, label)
+            for finding in self._verifier.end():
+                self._add(finding, label)
+        except FramingError as error:
+            return f"{label}: {error}"
+        except OSError as error:
+            return f"{label}: {error.strerror}"
+        return None if self.messages else f"no input: {label} holds no message"
+
+    def _add(self, finding: object, label: str) -> None:
+        from pubcheck.verify.report import entry_of
+        from pubcheck.verify.verifier import StreamFinding
+
+        assert isinstance(finding, StreamFinding)
+        resolved = entry_of(finding, label, self._major, self._config.docs_url)
+        self._fails = self._fails or self._config.fails_run(resolved.entry.severity, resolved.entry.certainty)
+        if len(self.findings) < _MOST:
+            self.findings.append(resolved)
+        else:
+            self.left_out += 1
+
+    def show(self, format_: str, outputs: Sequence[Output], color: str, *, quiet: bool) -> int:
+        """Write the reports, and return the exit status."""
+        from pubcheck.findings import Report
+
+        report = Report(tuple(self.findings), (self._major,), 1, self.messages, "message")
+        for output in outputs:
+            try:
+                put(output.path, render(report, output.format))
+            except OSError as error:
+                return complain(f"--output: {output.path}: {error.strerror}")
+        pieces = render(report, format_, color=use_color(color), quiet=quiet)
+        show(pieces, for_people=format_ in FOR_PEOPLE)
+        if self.left_out:
+            click.echo(f"pubcheck: {self.left_out:,} more findings are not shown", err=True)
+        return FOUND if self._fails else 0
