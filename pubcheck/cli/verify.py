@@ -231,7 +231,8 @@ class _Run:
 
     def read(self, path: str, framing: str | None) -> str | None:
         """Check the messages of a capture. Return why it cannot be read."""
-        from pubcheck.stream.framing import FramingError, read
+        from pubcheck.stream.framing import read
+        from pubcheck.stream.framing.frame import FramingError
 
         label = "<stdin>" if path == STDIN else path
         source = sys.stdin.buffer if path == STDIN else path

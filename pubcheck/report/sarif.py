@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
+from msgspec import UNSET
+
 from pubcheck import __version__
 from pubcheck.diagnostics import SEVERITIES, Certainty, Severity
 from pubcheck.findings import Entry, FixEntry, Related, Report, encode
@@ -103,6 +105,7 @@ def _result(entry: Entry, rule: int, fingerprint: str) -> _Object:
         "server": entry.server,
         "after": entry.after,
         "afterCount": entry.after_count,
+        **({} if entry.stream is UNSET else {"stream": entry.stream}),
     }
     return result
 

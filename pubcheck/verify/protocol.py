@@ -43,9 +43,11 @@ _STRAY_ABORTS_FROM = 18
 
 
 class Streamed(Struct):
-    """A transaction that is sent while it is in progress, with its subtransactions that were rolled back."""
+    """A transaction that is sent while it is in progress. ``aborted`` are its subtransactions that were rolled back;
+    ``cut_off``: a block of it ends between the description of a relation and its change."""
 
     aborted: set[int] = field(default_factory=set)
+    cut_off: bool = False
 
 
 class Protocol:
@@ -90,7 +92,11 @@ class Protocol:
         kind = type(message)
         if self._described and kind not in _MAY_FOLLOW_A_DESCRIPTION:
             self._described.clear()
-            yield _state("follows a Relation message, of which no change was sent")
+            if kind is StreamStop and self.block is not None:
+                # Decoding stops wherever it notices that the transaction has been rolled back.
+                self.streamed[self.block].cut_off = True
+            elif kind is not Prepare:
+                yield _state("follows a Relation message, of which no change was sent")
         yield from _CHECKS[kind](self, message)
         yield from self._row_of_slot(message, lsn, xid)
         self._previous = message
@@ -242,8 +248,12 @@ class Protocol:
 
     def _stream_ends(self, xid: int, verb: str) -> Iterator[Problem]:
         yield from self._nothing_open()
-        if self.streamed.pop(xid, None) is None and not self.continued:
-            yield _state(f"{verb} transaction {xid}, of which no block was sent")
+        streamed = self.streamed.pop(xid, None)
+        if streamed is None:
+            if not self.continued:
+                yield _state(f"{verb} transaction {xid}, of which no block was sent")
+        elif streamed.cut_off and not streamed.aborted:
+            yield _state(f"{verb} transaction {xid}, of which a change is missing after a Relation message")
 
     def _stream_abort(self, message: StreamAbort) -> Iterator[Problem]:
         yield from self._nothing_open()

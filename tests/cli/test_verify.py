@@ -1,0 +1,82 @@
+"""`pubcheck verify` from the command line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+import pubcheck as package
+from pubcheck.report.formats import FORMATS
+from pubcheck.stream import AnyMessage, Begin, Column, Commit, Insert, Relation, encode
+from tests.cli.conftest import Call
+
+SCHEMA = "CREATE TABLE items (id int PRIMARY KEY, name text NOT NULL);\nCREATE PUBLICATION shop FOR TABLE items;\n"
+ITEMS = Relation(2, "public", "items", "d", (Column("id", 23, key=True), Column("name", 25)))
+RIGHT = (Begin(0x1000, 5, 700), ITEMS, Insert(2, ("1", "a")), Commit(0x1000, 0x1030, 5))
+WRONG = (*RIGHT[:2], Insert(2, ("1", None)), RIGHT[3])
+
+
+def capture(messages: Sequence[AnyMessage]) -> str:
+    """The rows of a slot as psql prints them unaligned."""
+    lsns = ("0/F00", "0/F00", "0/F00", "0/1030")
+    return "".join(f"{lsn}|700|{encode(message).hex()}\n" for lsn, message in zip(lsns, messages, strict=True))
+
+
+@pytest.fixture
+def files(pubcheck: Call) -> None:
+    Path("schema.sql").write_text(SCHEMA)
+    Path("right.txt").write_text(capture(RIGHT))
+    Path("wrong.txt").write_text(capture(WRONG))
+
+
+def test_a_stream_that_conforms_ends_with_0(pubcheck: Call, files: None) -> None:
+    called = pubcheck("verify", "schema.sql", "right.txt", "--publication", "shop")
+    assert (called.status, called.out) == (0, "Nothing found in 4 messages of 1 file (PostgreSQL 18).\n")
+
+
+def test_a_finding_has_its_place_in_every_format(pubcheck: Call, files: None) -> None:
+    for format_ in FORMATS:
+        called = pubcheck("verify", "schema.sql", "wrong.txt", "--format", format_)
+        assert called.status == 1
+        assert "PUB855" in called.out
+        assert "message 3 at 0/F00" in called.out
+        assert "wrong.txt" in called.out
+
+
+def test_the_json_document_follows_the_schema(pubcheck: Call, files: None) -> None:
+    document = json.loads(pubcheck("verify", "schema.sql", "wrong.txt", "--format", "json").out)
+    schema = Path(package.__file__).parent / "report" / "schema.json"
+    jsonschema.validate(document, json.loads(schema.read_text()))
+    [finding] = document["diagnostics"]
+    assert (finding["path"], finding["line"], finding["object"]) == ("wrong.txt", 3, "public.items")
+    assert finding["stream"] == {"message": 3, "kind": "Insert", "lsn": "0/F00", "xid": 700, "offset": None}
+
+
+def test_a_capture_is_read_from_standard_input(pubcheck: Call, files: None) -> None:
+    called = pubcheck("verify", "schema.sql", "-", "--format", "concise", stdin=capture(WRONG).encode())
+    assert called.status == 1
+    assert called.out.startswith("<stdin>:3:1: error[PUB855]: Insert of public.items has NULL")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (("schema.sql", "none.txt"), "no input: there is no none.txt"),
+        (("schema.sql", "right.txt", "--publication", "others"), "the schema has no publication 'others'; it has shop"),
+        (("schema.sql", "right.txt", "--option", "binary=perhaps"), "'perhaps' is not on or off"),
+        (("schema.sql", "right.txt", "--option", "binary"), "'binary' is not NAME=VALUE"),
+        (("schema.sql", "right.txt", "--framing", "morse"), "there is no framing 'morse'"),
+        (("schema.sql", "right.txt", "--postgres", "15,18"), "verify takes one version at a time"),
+        (("schema.sql", "schema.sql"), "framing"),
+    ],
+)
+def test_wrong_arguments_end_with_2_and_the_reason(
+    pubcheck: Call, files: None, arguments: tuple[str, ...], reason: str
+) -> None:
+    called = pubcheck("verify", *arguments)
+    assert (called.status, called.out) == (2, "")
+    assert reason in " ".join(called.err.split())

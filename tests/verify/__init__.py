@@ -1,0 +1,1 @@
+"""Verifying captured streams: recorded ones conform, and injected faults are found."""
