@@ -11,6 +11,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from pubcheck.rulebook import finder
 from pubcheck.stream import (
     AnyMessage,
     Begin,
@@ -80,6 +81,7 @@ class Protocol:
         """The transaction to which the next change belongs; None if it is unknown."""
         return self.block if self.block is not None else self.begun.xid if self.begun is not None else None
 
+    @finder("PUB851")
     def check(self, message: AnyMessage, lsn: int | None, xid: int | None) -> Iterator[Problem]:
         if self._first:
             self._first = False
@@ -255,6 +257,7 @@ class Protocol:
         elif streamed.cut_off and not streamed.aborted:
             yield _state(f"{verb} transaction {xid}, of which a change is missing after a Relation message")
 
+    @finder("PUB859")
     def _stream_abort(self, message: StreamAbort) -> Iterator[Problem]:
         yield from self._nothing_open()
         streamed = self.streamed.get(message.xid)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from pubcheck.rulebook import finder
 from pubcheck.stream import Relation, Type
 from pubcheck.verify.publisher import FIRST_DESCRIBED_TYPE, ColumnShape, Publisher, Route, Shape, TypeName
 from pubcheck.verify.rows import Problem, listed
@@ -69,6 +70,7 @@ def _type_fault(oid: int, column: ColumnShape, types: dict[int, Type]) -> str | 
     return None
 
 
+@finder("PUB853", "PUB854")
 def matching(
     publisher: Publisher, message: Relation, types: dict[int, Type], publications: Sequence[str]
 ) -> tuple[list[Route], Problem | None]:

@@ -15,6 +15,7 @@ from pubcheck.postgres.input import InputContext
 from pubcheck.postgres.primnodes import Expr
 from pubcheck.postgres.replication.replica_identity import replica_identity
 from pubcheck.postgres.replication.subscription_set import Filters
+from pubcheck.rulebook import finder
 from pubcheck.stream import UNCHANGED_TOAST, Delete, Insert, Row, Update, Value
 from pubcheck.verify.publisher import Route
 from pubcheck.verify.values import Unknown, binary_fault, has_fixed_length, text_check, value_reader
@@ -148,10 +149,12 @@ class RouteCheck:
             which = "a row" if operation == "insert" else "an old row"
             yield self._outside(f"has {which} that does not pass", answer, filters)
 
+    @finder("PUB854")
     def _unpublished(self, operation: str) -> Problem:
         names = self.route.state.publications
         return Problem("PUB854", f"is not sent: {listed(names)} does not publish {operation}", publications=names)
 
+    @finder("PUB856")
     def _outside(self, text: str, answer: Answer, filters: Filters) -> Problem:
         catalog = self.route.state.catalog
         names = tuple(catalog.publications[oid].name for oid, _ in filters)
@@ -160,6 +163,7 @@ class RouteCheck:
 
     # Rows.
 
+    @finder("PUB855")
     def _row(self, row: Row, *, is_new: bool) -> Iterator[Problem]:
         if is_new:
             for position in self._not_null:
@@ -186,6 +190,7 @@ class RouteCheck:
         shown = shown if len(shown) <= 40 else shown[:37] + "..."
         return Problem("PUB855", f'has {shown} in column "{self.names[position]}", which {fault}')
 
+    @finder("PUB855")
     def _old(self, old: Row) -> Iterator[Problem]:
         yield from self._row(old, is_new=False)
         if UNCHANGED_TOAST in old:

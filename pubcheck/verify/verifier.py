@@ -9,6 +9,7 @@ from msgspec import Struct
 from pubcheck.diagnostics import Operation, Severity
 from pubcheck.postgres.catalog.rows import Relation as Table
 from pubcheck.postgres.replication.subscription_set import combine
+from pubcheck.rulebook import finder
 from pubcheck.stream import (
     AnyMessage,
     BeginPrepare,
@@ -145,6 +146,7 @@ class Verifier:
         self.last: AnyMessage | None = None
         """The last message, unless it was malformed."""
 
+    @finder("PUB850")
     def check(
         self, data: bytes, lsn: int | None = None, xid: int | None = None, line: int | None = None
     ) -> Iterator[StreamFinding]:
@@ -208,6 +210,7 @@ class Verifier:
 
     # Options.
 
+    @finder("PUB852", "PUB859")
     def _of_options(self, message: AnyMessage) -> Iterator[Problem]:
         options = self._options
         version = options.proto_version
@@ -307,6 +310,7 @@ class Verifier:
             for problem in self._of_routes(described, message):
                 yield problem, name, operation
 
+    @finder("PUB854")
     def _of_routes(self, described: _Described, message: Insert | Update | Delete) -> list[Problem]:
         """The problems by the route that has the fewest; none if there is a route without any."""
         fewest: list[Problem] | None = None
