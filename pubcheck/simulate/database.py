@@ -13,6 +13,7 @@ from pubcheck.simulate.script import statements
 from pubcheck.simulate.transactions import TransactionIds
 
 if TYPE_CHECKING:
+    from pubcheck.simulate.decoding.slot import PluginFactory, Slot
     from pubcheck.simulate.executor.sequences import SequenceState
     from pubcheck.simulate.heap import Storage
     from pubcheck.simulate.session import ServerSession
@@ -67,6 +68,12 @@ class Database:
         if name not in self.sessions:
             self.sessions[name] = ServerSession(self, name)
         return self.sessions[name]
+
+    def slot(self, plugin: str | PluginFactory, *, two_phase: bool = False) -> Slot:
+        """Create a replication slot at the current end of the log, for pgoutput, test_decoding or a plugin's class."""
+        from pubcheck.simulate.decoding.slot import Slot
+
+        return Slot(self, plugin, two_phase=two_phase)
 
     def activate(self, session: ServerSession) -> None:
         """Let the catalog be as a session sees it: with its own uncommitted definitions, not with those of others."""

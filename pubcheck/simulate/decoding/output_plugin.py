@@ -15,7 +15,7 @@ from pubcheck.postgres.catalog.rows import Relation as RelationRow
 from pubcheck.postgres.errors import ServerError
 from pubcheck.simulate.decoding.invalidations import Invalidation
 from pubcheck.simulate.decoding.values import Values
-from pubcheck.simulate.log import CatalogVersion, Tuple
+from pubcheck.simulate.log import UNCHANGED, CatalogVersion, Tuple
 
 REQUIRED: Final = ("begin", "change", "commit")
 """The callbacks without which a plugin is not loaded."""
@@ -217,6 +217,20 @@ class DecodingContext:
     def update_progress(self, skipped_xact: bool = False) -> None:
         """Report progress to the reader (OutputPluginUpdateProgress); the simulator counts skipped transactions."""
         self.skipped_transactions += skipped_xact
+
+    def text(self, relation: Relation, column: Column, row: Tuple) -> str | None:
+        """Return a column as text; None for NULL and for an unchanged value that the log leaves out."""
+        value = row.values[column.number]
+        if value is None or value is UNCHANGED:
+            return None
+        return self.values.text(relation.version, column.type, value)
+
+    def binary(self, relation: Relation, column: Column, row: Tuple) -> bytes | None:
+        """Return a column in binary form; None as for ``text``, and for a type without send function."""
+        value = row.values[column.number]
+        if value is None or value is UNCHANGED:
+            return None
+        return self.values.binary(relation.version, column.type, value)
 
     def warn(self, message: str) -> None:
         """ereport(WARNING)."""

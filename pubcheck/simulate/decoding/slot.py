@@ -48,6 +48,7 @@ class Slot:
     """
 
     def __init__(self, server: Server, plugin: str | PluginFactory, *, two_phase: bool = False) -> None:
+        self._name = plugin if isinstance(plugin, str) else getattr(plugin, "__name__", "plugin")
         if isinstance(plugin, str):
             if plugin not in _PLUGINS:
                 raise ServerError("58P01", f'could not access file "{plugin}": No such file or directory')
@@ -79,7 +80,7 @@ class Slot:
         if textual and reader.output_type == "binary":
             raise ServerError(
                 "0A000",
-                f'logical decoding output plugin "{self._plugin.__name__}" produces binary output, but function'
+                f'logical decoding output plugin "{self._name}" produces binary output, but function'
                 ' "pg_logical_slot_peek_changes(name,pg_lsn,integer,text[])" expects textual data',
             )
         rows = [(lsn, xid, data) for lsn, xid, data, _ in reader.receive()]

@@ -1,0 +1,1 @@
+"""Tests of logical decoding and of the interface of output plugins."""

@@ -1,0 +1,37 @@
+"""Simulated streams against the recorded ones in corpus/streams."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.streams.compare import compared
+from tests.streams.normalise import without_empty_blocks
+from tests.streams.recordings import recordings
+
+FOLDER = Path(__file__).parents[2] / "corpus" / "streams"
+QUICK = {
+    "columns/dropped_and_added",
+    "definition/add_column_in_transaction",
+    "filter/full_00",
+    "identity/full",
+    "transaction/chain",
+    "transaction/order_of_commits_with_savepoints",
+    "transaction/savepoint_kept",
+    "publication/dropped_and_made_again",
+    "truncate/01",
+}
+
+
+@pytest.mark.parametrize("major", [15, 18])
+def test_some_scripts_send_what_was_recorded(major: int) -> None:
+    chosen = [item for item in recordings(FOLDER, {major}) if item.name in QUICK and len(item.steps) < 40]
+    assert len(chosen) >= len(QUICK)
+    assert [difference for item in chosen for difference in compared(item).differences] == []
+
+
+def test_empty_blocks_are_left_out() -> None:
+    start, first, stop, change = b"S\0\0\0\x07\0", b"S\0\0\0\x07\1", b"E", b"I..."
+    rows = [(0, 1, 7, data) for data in (first, stop, start, change, stop, start, stop)]
+    assert [row[3] for row in without_empty_blocks(rows)] == [first, change, stop]
