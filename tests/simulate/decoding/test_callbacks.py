@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from pubcheck.simulate.log import Record
 from tests.simulate.decoding.support import HandWritten, noting
 
 GOLDEN = Path(__file__).with_name("callbacks.txt")
@@ -97,7 +98,11 @@ def sequence(script: Callable[[HandWritten], None]) -> list[str]:
     calls: list[str] = []
     server = HandWritten()
     reader = server.database.slot(noting(calls), two_phase=True).start({"logical_decoding_work_mem": "64kB"})
-    server.database.listeners.append(lambda record: reader.receive() and None)
+
+    def read(_record: Record) -> None:
+        reader.receive()
+
+    server.database.listeners.append(read)
     script(server)
     reader.receive()
     reader.end()
