@@ -11,17 +11,20 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from pubcheck.stream import AnyMessage, Decoder, Malformed, encode, fields
+from pubcheck.stream import AnyMessage, Decoder, Malformed, StreamAbort, encode, fields
 from tests.stream.recordings import FOLDER, messages
 
 KINDS = b"BMCORYIUDTSEcAbPKrp"
+
+
+TOKENS = (b"t\0\0", b"\0", b"\xdb", b"\xc0", b"N\0", b"t\0\0\0\x74", b"n", b"u", b"a" * 116)
 
 
 def damaged(data: bytes, chance: random.Random, other: bytes) -> bytes:
     """Return a message with one to three of its bytes changed, lost, doubled or mixed with another message."""
     for _ in range(chance.choice((1, 1, 1, 2, 3))):
         at = chance.randrange(len(data) + 1)
-        match chance.randrange(9):
+        match chance.randrange(10):
             case 0:  # cut short
                 data = data[:at]
             case 1:  # lengthened
@@ -39,7 +42,9 @@ def damaged(data: bytes, chance: random.Random, other: bytes) -> bytes:
                 data = data[:at] + data[max(0, at - chance.randrange(1, 9)) :]
             case 7:  # a length or a number of the largest kind
                 data = data[:at] + b"\xff" * chance.choice((2, 4)) + data[at + 4 :]
-            case 8:  # the rest of another message
+            case 8:  # what the decoder looks for
+                data = data[:at] + b"".join(chance.choices(TOKENS, k=chance.randrange(1, 4))) + data[at:]
+            case 9:  # the rest of another message
                 data = data[:at] + other[chance.randrange(len(other)) :]
     return data
 
@@ -48,6 +53,8 @@ def check(decoder: Decoder, data: bytes) -> str:
     """Return the name of the message's class, or ``Malformed``. Raises AssertionError if decoder, encoder and field
     reader disagree."""
     message = decoded(decoder, data)
+    if not isinstance(message, StreamAbort):
+        assert first(decoder, data) == (None if isinstance(message, Malformed) else message), data.hex()
     if isinstance(message, Malformed):
         assert 0 <= message.offset <= len(data), data.hex()
         assert "after the message" not in message.expected, f"the field reader accepts {data.hex()}"
@@ -63,6 +70,16 @@ def decoded(decoder: Decoder, data: bytes) -> AnyMessage | Malformed:
         return decoder.decode(data)
     except Malformed as fault:
         return fault
+
+
+def first(decoder: Decoder, data: bytes) -> AnyMessage | None:
+    """Return the message by the other functions that read it, which do not know where it ends; None if it ends
+    elsewhere."""
+    try:
+        message, end = decoder.decode_first(data)
+    except Malformed:
+        return None
+    return message if end == len(data) else None
 
 
 def run(number: int, recorded: Sequence[bytes], seed: int = 0) -> Counter[str]:
