@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from pubcheck.diagnostics import SEVERITIES, Severity
+from pubcheck.lazy_regex import lazy_compile
 
 
 class UnitConfig(Struct, frozen=True, kw_only=True):
@@ -228,7 +229,7 @@ def _read_url(value: object) -> str:
     return url
 
 
-_SIZE = re.compile(r"\s*(\d+)\s*([KMGT]?)(?:i?B)?\s*", re.IGNORECASE)
+_SIZE = lazy_compile(r"\s*(\d+)\s*([KMGT]?)(?:i?B)?\s*", re.IGNORECASE)
 
 
 def read_size(value: object) -> int:

@@ -8,9 +8,11 @@ from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct
 
+from pubcheck.lazy_regex import lazy_compile
+
 GITIGNORE = ".gitignore"
 
-_CUT = re.compile(r"\[.*?\]|[*?\\/]+")
+_CUT = lazy_compile(r"\[.*?\]|[*?\\/]+")
 
 
 class Patterns:
@@ -55,7 +57,7 @@ class Patterns:
         return self._decide(relative + "/" if folder else relative)
 
 
-_COMPLETE = re.compile(r"\\.|\[[!^]?\]?[^\]]*\]", re.DOTALL)
+_COMPLETE = lazy_compile(r"\\.|\[[!^]?\]?[^\]]*\]", re.DOTALL)
 """An escaped character, or a pair of brackets with its content."""
 
 

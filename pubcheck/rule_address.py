@@ -16,13 +16,13 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from pubcheck.checks.registry import load_all
 from pubcheck.rulebook import FINDERS, FIXERS, RULES, Rule
 
 _PACKAGE = Path(__file__).parent
 _DECLARING = (
     "checks.ddl.syntax_help",
     "checks.refused_dml",
-    "checks.registry",
     "checks.remedies.filter_rewrites",
     "checks.remedies.syntax_fixes",
     "checks.remedies.write_remedies",
@@ -69,6 +69,7 @@ def address(code: str) -> RuleAddress:
     rule = RULES[code]
     for name in _DECLARING:
         import_module(f"pubcheck.{name}")
+    load_all()
     from pubcheck.checks.messages import MESSAGES
     from pubcheck.checks.remedies.statement_fixes import STATEMENT_FIXES
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from pubcheck.checks import registry
 from pubcheck.checks.context import RuleContext, RuleFinding
 from pubcheck.checks.write import filter_runtime_errors
 from pubcheck.cli.app import run as command
@@ -21,6 +20,7 @@ from pubcheck.measure.plan import measurable
 from pubcheck.postgres.process_utility import apply_with_triggers
 from pubcheck.rulebook import INTERNAL_ERROR
 from pubcheck.source import Source
+from tests.support.checks import CHECKS
 
 Where = tuple[str, str]
 
@@ -99,29 +99,29 @@ def undisturbed() -> list[Diagnostic]:
     return found
 
 
-@pytest.mark.parametrize("name", registry.CHECKS)
+@pytest.mark.parametrize("name", CHECKS)
 def test_a_rule_of_the_final_state_costs_itself_alone(
     name: str, undisturbed: list[Diagnostic], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(registry.CHECKS, name, fail)
+    monkeypatch.setitem(CHECKS, name, fail)
     internal, found = split(lint(SHOP, MORE))
     assert [each.message for each in internal]
     assert "Broken: made to fail" in internal[0].message
     assert whole(found) == whole([each for each in undisturbed if each.rule != name])
 
 
-@pytest.mark.parametrize("name", registry.CHECKS)
+@pytest.mark.parametrize("name", CHECKS)
 def test_a_rule_that_fails_at_the_end_keeps_what_it_found(
     name: str, undisturbed: list[Diagnostic], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    check, errors = registry.CHECKS[name], (Broken("once"), MemoryError(), RecursionError("deep"))
+    check, errors = CHECKS[name], (Broken("once"), MemoryError(), RecursionError("deep"))
     error = errors[len(name) % len(errors)]
 
     def failing(ground: RuleContext) -> Iterator[RuleFinding]:
         yield from check(ground)
         raise error
 
-    monkeypatch.setitem(registry.CHECKS, name, failing)
+    monkeypatch.setitem(CHECKS, name, failing)
     internal, found = split(lint(SHOP, MORE))
     assert len(internal) == 1
     assert whole(found) == whole(undisturbed)
@@ -142,7 +142,7 @@ def test_a_rule_that_fails_at_one_filter_finds_what_it_finds_at_the_others(monke
             raise KeyError(26)
         return dangers(cache, expr)
 
-    monkeypatch.setattr("pubcheck.checks.subscribe.subscriptions.dangers", failing)
+    monkeypatch.setattr("pubcheck.checks.subscribe.filter_errors.dangers", failing)
     internal, found = split(lint(text, rules=("PUB605",)))
     assert [(each.statement and each.statement.index) for each in internal] == [7, 13]
     assert [each.object for each in found] == [f"public.t{at}" for at in range(9) if at not in (3, 6)]
@@ -211,7 +211,7 @@ CRASHING = "CREATE TABLE t (id int PRIMARY KEY, a int);\nCREATE PUBLICATION p FO
 def test_the_run_ends_with_2_and_the_finding_cannot_be_taken_away(
     arguments: tuple[str, ...], tmp_path: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setitem(registry.CHECKS, "PUB603", fail)
+    monkeypatch.setitem(CHECKS, "PUB603", fail)
     path = tmp_path / "shop.sql"
     path.write_text("-- pubcheck: ignore-file[PUB000]\n" + CRASHING)
     assert command(["lint", "--format", "json", *arguments, "--extend-select", "PUB603", str(path)]) == 2

@@ -225,6 +225,27 @@ class RuleContext:
         return [row for row in rows if row.kind == "r"]
 
 
+def by_publication(context: RuleContext) -> Iterator[tuple[Publication, list[Filtered]]]:
+    """The filters in use, together for each publication."""
+    groups: dict[int, list[Filtered]] = {}
+    for filtered in context.visit(context.filtered):
+        groups.setdefault(filtered.publication.oid, []).append(filtered)
+    for filters in groups.values():
+        for publication in context.visit((filters[0].publication,)):
+            yield publication, filters
+
+
+def published_roots(context: RuleContext, publication: Publication) -> list[Relation]:
+    """The partitioned tables that a publication names, by itself, its schema or as one of all tables."""
+    catalog = context.catalog
+    if publication.all_tables:
+        return [row for row in catalog.relations.values() if row.kind == "p" and not row.partition]
+    relations = [catalog.publication_rels[member].relation for member in catalog.members_of.get(publication.oid)]
+    for schema in catalog.schemas_of.get(publication.oid):
+        relations += catalog.relations_in.get(catalog.publication_namespaces[schema].namespace)
+    return [catalog.relations[oid] for oid in dict.fromkeys(relations) if catalog.relations[oid].kind == "p"]
+
+
 Check = Callable[[RuleContext], Iterator[RuleFinding]]
 CHECKS: dict[str, Check] = {}
 """The checks of a unit's final state, by the code of their rule."""

@@ -12,6 +12,7 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from pubcheck.checks.event_log import Events
+from pubcheck.lazy_regex import lazy_compile
 from pubcheck.postgres.catalog import PUBLIC, Catalog
 from pubcheck.postgres.catalog.rows import (
     Column,
@@ -119,6 +120,20 @@ class History:
     def is_relevant(self) -> bool:
         """Whether statements may affect a publication or subscription."""
         return bool(self.session.catalog.publications or self.session.catalog.subscriptions)
+
+    @property
+    def anything_unpublished(self) -> bool:
+        """Whether a statement took something out of a publication, or something new may be missing in one."""
+        notes = (
+            self.ended_memberships,
+            self.blind_sets,
+            self.bared,
+            self.schemas_taken,
+            self.former_names,
+            self.added,
+            self.moved,
+        )
+        return any(notes) or bool(self.events.schemas)
 
     def follow(self, name: str, node: Node, changes: Changes) -> None:
         """Note what the session's statement changed: (catalog, key, former row) in the order of the changes."""
@@ -366,7 +381,7 @@ def _bares(entry: PublicationRel, row: PublicationRel) -> bool:
     return (entry.filter is not None and row.filter is None) or (entry.columns is not None and row.columns is None)
 
 
-_ONLY = re.compile(rb"\bONLY\s*\(?\s*\Z", re.IGNORECASE)
+_ONLY = lazy_compile(rb"\bONLY\s*\(?\s*\Z", re.IGNORECASE)
 _LOOK_BACK = 100
 """Bytes before a table's name in which ONLY is looked for: a statement can name thousands of tables."""
 

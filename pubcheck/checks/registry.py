@@ -2,40 +2,86 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
 
 from pubcheck.checks.context import CHECKS as CHECKS
 from pubcheck.checks.context import Check, RuleContext, RuleFinding
-from pubcheck.checks.history import (
-    cascades,
-    dropped_identity_index,
-    migration_tool_tables,
-    published_names,
-    recreated,
-    unpublished,
-)
-from pubcheck.checks.silent import filters, overlapping_publications, partitions, publication_scope
-from pubcheck.checks.subscribe import subscriptions
 from pubcheck.faults import Faults
 
-MODULES = (
-    cascades,
-    dropped_identity_index,
-    filters,
-    migration_tool_tables,
-    overlapping_publications,
-    partitions,
-    publication_scope,
-    published_names,
-    recreated,
-    subscriptions,
-    unpublished,
-)
-"""The modules of checks of the final state; importing them fills ``CHECKS``."""
+
+def _filters(context: RuleContext) -> bool:
+    return any(entry.filter is not None for entry in context.catalog.publication_rels.values())
+
+
+def _several(context: RuleContext) -> bool:
+    """Whether a row can reach a subscriber in two ways."""
+    catalog = context.catalog
+    return len(catalog.publications) > 1 or bool(catalog.publication_namespaces)
+
+
+def _partitions(context: RuleContext) -> bool:
+    """Whether there are partitioned tables, partitions or children, or have been."""
+    rows = context.catalog.relations.values()
+    return bool(context.history.detached) or any(row.kind == "p" or row.partition or row.parents for row in rows)
+
+
+def _identity_indexes(context: RuleContext) -> bool:
+    return any(row.identity == "i" for row in context.catalog.relations.values())
+
+
+def _subscribers(context: RuleContext) -> bool:
+    """Whether something can go wrong between publications, or for a subscription."""
+    catalog = context.catalog
+    return bool(catalog.subscriptions or context.history.publication_events) or len(catalog.publications) > 1
+
+
+def _tables_to_come(context: RuleContext) -> bool:
+    """Whether a table that is created later can be published."""
+    catalog = context.catalog
+    return bool(catalog.publication_namespaces) or any(row.all_tables for row in catalog.publications.values())
+
+
+def _always(context: RuleContext) -> bool:
+    return True
+
+
+MODULES: Mapping[str, Callable[[RuleContext], bool]] = {
+    "history.cascades": lambda context: bool(context.refused),
+    "history.dropped_identity_index": _identity_indexes,
+    "history.migration_tool_tables": _tables_to_come,
+    "history.published_names": lambda context: bool(context.history.renamed),
+    "history.recreated": lambda context: bool(context.history.events.former),
+    "history.unpublished": lambda context: context.history.anything_unpublished,
+    "silent.filters": lambda context: _filters(context) or _partitions(context),
+    "silent.overlapping_publications": lambda context: _filters(context) and _several(context),
+    "silent.partitions": _partitions,
+    "silent.publication_scope": _always,
+    "subscribe.filter_errors": _filters,
+    "subscribe.subscriptions": _subscribers,
+}
+"""The modules of checks, each with what the final state must hold so that one of its checks can find something.
+
+Most units need few of them, and loading all of them takes longer than linting a small file.
+"""
+
+
+def load(module: str) -> None:
+    """Import a module of checks, which enters its checks in ``CHECKS``."""
+    import_module(f"{__package__}.{module}")
+
+
+def load_all() -> None:
+    """Import all modules of checks."""
+    for module in MODULES:
+        load(module)
 
 
 def run_final_state_rules(context: RuleContext, codes: frozenset[str], faults: Faults) -> Iterator[RuleFinding]:
     """Yield the findings of the rules with these codes, rule by rule."""
+    for module, can_find in MODULES.items():
+        if can_find(context):
+            load(module)
     for code, check in sorted(CHECKS.items()):
         if code in codes:
             yield from _run(check, context, faults)

@@ -6,9 +6,9 @@ import re
 
 from msgspec import Struct
 
+from pubcheck.discovery.conventions import APPS, HEAD, kind_of
 from pubcheck.discovery.file_types import interpreter_of, may_be_script
 from pubcheck.discovery.migration_lists import (
-    APPS,
     SCHEMA,
     STRUCTURE,
     alembic_revision,
@@ -50,22 +50,6 @@ class Traits(Struct, frozen=True, omit_defaults=True):
         return self.may_publish or self.identifies
 
 
-_MARK = re.compile(
-    rb"^\s*(?:--|#|//)[-\s]*(?:"
-    rb"(?P<goose>\+goose[ \t]+up\b)"
-    rb"|(?P<dbmate>migrate:up\b)"
-    rb"|(?P<sql_migrate>\+migrate[ \t]+up\b)"
-    rb"|(?P<node_pg_migrate>up[ \t]+migration\b)"
-    rb"|(?P<evolutions>!ups\b)"
-    rb"|(?P<micrate>\+micrate[ \t]+up\b)"
-    rb"|(?P<rambler>rambler[ \t]+up\b)"
-    rb"|(?P<liquibase>liquibase[ \t]+formatted[ \t]+sql)"
-    rb"|(?P<tern>create above / drop below)"
-    rb")",
-    re.I | re.M,
-)
-"""The marks of tools that keep the up and the down migration in one file or mark their files in another way."""
-
 LISTS = ("sqitch.plan", "_journal.json", "migration_lock.toml", "config.toml")
 """Files in which tools keep what they know of their migrations."""
 CHANGELOG = r"(?:changelog[^/]*|(?:^|/)master)\.(?:xml|ya?ml|json)$"
@@ -89,8 +73,6 @@ _INCLUDE = lazy_compile(rb"^[^\S\n]*\\(?:i|ir|include|include_relative)[ \t]+'?(
 SCRIPT = "script"
 """The kind of a script whose name does not say that it is one."""
 _FIRST_LINE = 100
-HEAD = 4096
-"""Bytes of a file that show its kind."""
 
 
 def traits(path: str, content: bytes) -> Traits:
@@ -122,12 +104,6 @@ def traits(path: str, content: bytes) -> Traits:
     scripted = may_be_script(name) and interpreter_of(head[:_FIRST_LINE].decode("latin-1")) is not None
     kind = SCRIPT if scripted else "django" if django else kind_of(head)
     return Traits(publishes, identifies, kind, dump, includes, order, revision, matters)
-
-
-def kind_of(head: bytes) -> str | None:
-    """Return the tool whose marks begin a file, such as `goose` or `sql-migrate`."""
-    mark = _MARK.search(head)
-    return mark.lastgroup.replace("_", "-") if mark is not None and mark.lastgroup else None
 
 
 def dump_of(head: bytes) -> int | None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 
-from pubcheck.discovery.file_facts import HEAD, Traits, kind_of, traits
+from pubcheck.discovery.conventions import HEAD, kind_of
 from pubcheck.discovery.file_types import SUFFIXES
 from pubcheck.discovery.opening import content_of
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
 if TYPE_CHECKING:
+    from pubcheck.discovery.file_facts import Traits
     from pubcheck.discovery.object_names import Names
 
 
@@ -46,13 +47,13 @@ class CachedFileInspector:
     def know_content(self, path: str, content: bytes) -> None:
         """Use this content instead of the file on disk."""
         self.kept[path] = content
-        self._traits[path] = traits(path, content)
+        self._traits[path] = _traits(path, content)
 
     def traits(self, path: str) -> Traits:
         file_traits = self._traits.get(path)
         if file_traits is None:
             content = self._read(path)
-            file_traits = self._traits[path] = Traits() if content is None else traits(path, content)
+            file_traits = self._traits[path] = _traits(path, content)
             if not file_traits.concerned and path in self.kept and not path.lower().endswith(SUFFIXES):
                 self._room += len(self.kept.pop(path))
         return file_traits
@@ -99,3 +100,10 @@ class CachedFileInspector:
         if len(content) <= self._room:
             self._room -= len(content)
             self.kept[path] = content
+
+
+def _traits(path: str, content: bytes | None) -> Traits:
+    # Loaded only where files are grouped: a file given by name rarely lies in a history.
+    from pubcheck.discovery.file_facts import Traits, traits
+
+    return Traits() if content is None else traits(path, content)

@@ -181,3 +181,7 @@ def label_of(path: str) -> str:
     text = path if path.isascii() else path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     text = text.replace(os.sep, "/") if os.sep != "/" else text
     return _HERE.sub("", text, count=1) if text.startswith("./") else text
+
+
+def join(folder: str, name: str) -> str:
+    return folder + name if folder.endswith(("/", os.sep)) else folder + os.sep + name

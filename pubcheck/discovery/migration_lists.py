@@ -69,10 +69,6 @@ def django_revision(path: str, content: bytes) -> tuple[tuple[str, ...], tuple[s
     return (own, *_pairs(_DEPENDENCIES, content)), tuple(_pairs(_REPLACES, content))
 
 
-APPS = "apps.py"
-"""The file that configures a Django application."""
-
-
 def django_labels(content: bytes) -> tuple[str, ...]:
     """Return the label that `apps.py` gives an application; "" where it may compute it, or inherits it from another
     file, and nothing where it leaves the folder's name."""

@@ -10,8 +10,8 @@ from itertools import takewhile
 from msgspec import Struct
 
 from pubcheck.config import Config
-from pubcheck.discovery.file_types import File, label_of, view_of
-from pubcheck.discovery.walk import folders_of, join, walk
+from pubcheck.discovery.file_types import File, join, label_of, view_of
+from pubcheck.discovery.walk import folders_of, walk
 
 
 def fixed_part(where: str) -> list[str] | None:

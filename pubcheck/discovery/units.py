@@ -8,22 +8,22 @@ other file given by name is a unit of its own. The configuration may name units 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from pubcheck.config import Config
+from pubcheck.discovery.conventions import APPS
 from pubcheck.discovery.file_inspector import CachedFileInspector
-from pubcheck.discovery.file_types import GUESSED, STDIN, UNNAMED, DiscoveredUnit, File, label_of, view_of
-from pubcheck.discovery.migration_lists import APPS
+from pubcheck.discovery.file_types import GUESSED, STDIN, UNNAMED, DiscoveredUnit, File, join, label_of, view_of
 from pubcheck.discovery.tools.history_root import history_of
-from pubcheck.discovery.walk import join, walk
 from pubcheck.gitignore import why_passed_over
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
 if TYPE_CHECKING:
     from pubcheck.discovery.tools.file_tree import FileInspector
+    from pubcheck.discovery.walk import WalkResult
 
 Identity = tuple[int, int] | str
 
@@ -147,7 +147,7 @@ class _UnitCollector:
             self.units.append(new)
 
     def folder(self, path: str) -> None:
-        walked = walk(path, self._config, listed=self._inspector.listed)
+        walked = self._walk(path, listed=self._inspector.listed)
         self._distinct = self._distinct and not walked.links
         top, prefix_length = os.path.abspath(path), len(join(path, ""))
         below = join(top, "")
@@ -173,6 +173,12 @@ class _UnitCollector:
             units = in_order(units)
         for unit in units:
             self.add(unit)
+
+    def _walk(self, path: str, listed: Callable[[int], object] = lambda _number: None) -> WalkResult:
+        # Loaded only for folders.
+        from pubcheck.discovery.walk import walk
+
+        return walk(path, self._config, listed=listed)
 
     def buffer(self, path: str, content: bytes) -> None:
         """Content that a file is to have, whatever is on the disk."""
@@ -277,7 +283,7 @@ class _UnitCollector:
 
     def _below(self, place: str) -> list[str]:
         if os.path.isdir(place):
-            files = walk(place, self._config).files
+            files = self._walk(place).files
         else:
             files = [place] if os.path.isfile(place) else []
         if self._buffer is not None and self._buffer not in files and self._buffer.startswith(join(place, "")):

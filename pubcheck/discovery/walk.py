@@ -8,12 +8,10 @@ from collections.abc import Callable, Iterable
 from msgspec import Struct
 
 from pubcheck.config import Config
+from pubcheck.discovery.conventions import INSTALLED
 from pubcheck.discovery.file_facts import is_list
-from pubcheck.discovery.file_types import SUFFIXES, language_of, may_be_script
+from pubcheck.discovery.file_types import SUFFIXES, join, language_of, may_be_script
 from pubcheck.gitignore import Patterns, above
-
-INSTALLED = frozenset(["node_modules", "__pycache__"])
-"""Folders that hold what tools put there."""
 
 
 class WalkResult(Struct, frozen=True):
@@ -129,7 +127,3 @@ def _may_be_read(entry: os.DirEntry[str]) -> bool:
         return entry.is_file() or (entry.is_symlink() and not entry.is_dir() and not os.path.exists(entry.path))
     except OSError:  # a loop of links
         return True
-
-
-def join(folder: str, name: str) -> str:
-    return folder + name if folder.endswith(("/", os.sep)) else folder + os.sep + name

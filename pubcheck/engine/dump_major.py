@@ -6,11 +6,12 @@ import re
 from collections.abc import Sequence
 
 from pubcheck.diagnostics import Diagnostic, Span
+from pubcheck.lazy_regex import lazy_compile
 from pubcheck.postgres.versions import MAJORS, nearest
 from pubcheck.rulebook import RULES, finder
 from pubcheck.source import Source
 
-_DUMP_HEADER = re.compile(r"^-- Dumped from database version (\d+)", re.MULTILINE)
+_DUMP_HEADER = lazy_compile(r"^-- Dumped from database version (\d+)", re.MULTILINE)
 _HEADER_LENGTH = 2000
 
 

@@ -57,7 +57,7 @@ def run(conforming: bool, routine: bool) -> re.Pattern[str]:
     return re.compile(rf"(?:{words}|{_literal(conforming)}|{_QUOTED_NAME}|{_OPERATORS})*+")
 
 
-SKIPPED = re.compile(r"(?:[ \t\n\r\f\v;]++|--[^\n\r]*+)*+")
+SKIPPED = lazy_compile(r"(?:[ \t\n\r\f\v;]++|--[^\n\r]*+)*+")
 LINE_REST = lazy_compile(r"[^\n\r]*+")
 FIRST_WORD = lazy_compile(rf"(?:[( \t\n\r\f\v]++)?+({_WORD})")
 _CONTINUED = r"(?:[ \t\f\v]++|--[^\n\r]*+)*+[\n\r](?:[ \t\n\r\f\v]++|--[^\n\r]*+[\n\r])*+"  # scan.l: quotecontinue
@@ -78,7 +78,7 @@ VARIABLE = lazy_compile(rf""":(?:{_WORD_CHAR}++|'{_WORD_CHAR}++'|"{_WORD_CHAR}++
 
 # psqlscan.l counts CREATE, OR, REPLACE, FUNCTION and PROCEDURE as a statement's first words. It takes any BEGIN for a
 # body; only BEGIN ATOMIC is one (gram.y: opt_routine_body), and so a routine named "begin" does no harm here.
-ROUTINE = re.compile(
+ROUTINE = lazy_compile(
     rf"(?ai:create){GAP}(?:(?ai:or){GAP}(?ai:replace){GAP})?+(?ai:function|procedure)(?!{CONT})",
 )
 ATOMIC = lazy_compile(rf"{GAP}(?ai:atomic)(?!{CONT})")

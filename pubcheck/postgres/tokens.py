@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-_TOKEN = re.compile(
+from pubcheck.lazy_regex import lazy_compile
+
+_TOKEN = lazy_compile(
     rb"""(?P<blank>\s+|--[^\n\r]*|/\*(?:[^*/]++|\*(?!/)|/(?!\*))*+\*/)
        | (?P<text>[eE]'(?:[^'\\]++|\\.|'')*+'|(?:[uU]&|[nNbBxX])?'(?:[^']++|'')*+'
            |(?P<quote>\$(?:[A-Za-z_\x80-\xff][A-Za-z0-9_\x80-\xff]*)?\$).*?(?P=quote))

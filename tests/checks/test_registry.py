@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import pubcheck
 from pubcheck.checks import registry
+from pubcheck.checks.context import Check, RuleContext, RuleFinding
 from pubcheck.checks.messages import BY_KEY, MESSAGES
-from pubcheck.checks.registry import CHECKS
 from pubcheck.checks.remedies.statement_fixes import STATEMENT_FIXES
 from pubcheck.rulebook import RULES
+from pubcheck.rulebook.pages import read_pages
+from tests.support.checks import CHECKS
+from tests.support.linting import run
 
 PACKAGE = Path(pubcheck.__file__).parent
 SOURCES = {
@@ -34,9 +38,10 @@ def test_the_tables_name_rules_that_there_are() -> None:
 
 
 def test_every_check_is_in_a_module_that_the_registry_loads() -> None:
-    modules = {module.__name__ for module in registry.MODULES}
     named = {name for name, text in SOURCES.items() if "@finds(" in text}
-    assert modules == {f"pubcheck.{name.removesuffix('.py').replace('/', '.')}" for name in named}
+    assert registry.MODULES.keys() == {
+        name.removeprefix("checks/").removesuffix(".py").replace("/", ".") for name in named
+    }
 
 
 def test_the_server_knows_no_rules() -> None:
@@ -51,3 +56,30 @@ def test_names_and_aliases_of_rules_are_on_their_pages_only() -> None:
     for name, text in SOURCES.items():
         if not name.startswith(("report/", "spark/")):
             assert names.isdisjoint(re.findall(r'"([a-z0-9-]+)"', text)), name
+
+
+def test_a_module_is_loaded_wherever_one_of_its_checks_finds_something(monkeypatch: pytest.MonkeyPatch) -> None:
+    modules = {code: check.__module__.removeprefix("pubcheck.checks.") for code, check in CHECKS.items()}
+    loaded: set[str] = set()
+    findings: set[str] = set()
+    monkeypatch.setattr(registry, "load", loaded.add)
+    for code, check in list(CHECKS.items()):
+        monkeypatch.setitem(registry.CHECKS, code, _recording(code, check, findings))
+    everything: set[str] = set()
+    for page in read_pages(str(PACKAGE.parent / "rules")):
+        for sql in (*(bad.sql for bad in page.bad), *page.good):
+            loaded.clear()
+            findings.clear()
+            run(sql, postgres=(15, 18), select=("PUB",))
+            assert {modules[code] for code in findings} <= loaded, (page.rule.code, sql)
+            everything |= findings
+    assert everything == CHECKS.keys()
+
+
+def _recording(code: str, check: Check, findings: set[str]) -> Check:
+    def recorded(context: RuleContext) -> Iterator[RuleFinding]:
+        for finding in check(context):
+            findings.add(code)
+            yield finding
+
+    return recorded

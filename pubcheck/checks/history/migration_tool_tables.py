@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from pubcheck.checks.context import RuleContext, RuleFinding, finds, listed
+from pubcheck.lazy_regex import lazy_compile
 from pubcheck.postgres.catalog import PUBLIC
 from pubcheck.postgres.catalog.rows import Publication, Relation
 from pubcheck.postgres.identifiers import identifier
@@ -39,14 +40,14 @@ TOOLS = (
         "databasechangelog",
         ("md5sum", "orderexecuted"),
         "it UPDATEs the row of a changeset that runs again, and DELETEs that of one that is rolled back",
-        re.compile(r"\A\s*--\s*liquibase formatted sql", re.IGNORECASE),
+        lazy_compile(r"\A\s*--\s*liquibase formatted sql", re.IGNORECASE),
     ),
     Tool(
         "an older tern",
         "schema_version",
         ("version",),
         "it UPDATEs the one row with every migration",
-        re.compile(r"^---- create above / drop below ----$", re.MULTILINE),
+        lazy_compile(r"^---- create above / drop below ----$", re.MULTILINE),
         "---- create above / drop below ----",
     ),
     Tool(
@@ -54,7 +55,7 @@ TOOLS = (
         "VersionInfo",
         ("version", "appliedon"),
         "it DELETEs the row of a migration that is undone",
-        re.compile(r"^\s*using FluentMigrator\s*;", re.MULTILINE),
+        lazy_compile(r"^\s*using FluentMigrator\s*;", re.MULTILINE),
         "using FluentMigrator",
     ),
     Tool(
@@ -74,7 +75,7 @@ TOOLS = (
         "migrations",
         ("migration",),
         "it DELETEs the row of a migration that is reversed",
-        re.compile(r"^-- rambler (?:up|down)\b", re.MULTILINE),
+        lazy_compile(r"^-- rambler (?:up|down)\b", re.MULTILINE),
         "-- rambler ",
     ),
     Tool(
@@ -88,7 +89,7 @@ TOOLS = (
         "typeorm_metadata",
         ("type", "name", "value"),
         "it DELETEs the row of a view or a generated column that changes",
-        re.compile(r"\b(?:INTO|FROM)\s+\"typeorm_metadata\""),
+        lazy_compile(r"\b(?:INTO|FROM)\s+\"typeorm_metadata\""),
         "typeorm_metadata",
     ),
 )

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from pubcheck.checks.context import Filtered, RuleContext, RuleFinding, finds, first_places, listed, quoted
+from pubcheck.checks.context import (
+    Filtered,
+    RuleContext,
+    RuleFinding,
+    by_publication,
+    finds,
+    first_places,
+    listed,
+    published_roots,
+    quoted,
+)
 from pubcheck.checks.silent.three_valued_logic import NULL, TRUE, possible
 from pubcheck.checks.silent.toast import can_be_toasted
 from pubcheck.checks.table_names import table_name
@@ -274,27 +284,6 @@ def _leaf_truncates(context: RuleContext) -> Iterator[RuleFinding]:
                 operation="truncate",
                 also=context.qualified(roots)[1:],
             )
-
-
-def published_roots(context: RuleContext, publication: Publication) -> list[Relation]:
-    """The partitioned tables that a publication names, by itself, its schema or as one of all tables."""
-    catalog = context.catalog
-    if publication.all_tables:
-        return [row for row in catalog.relations.values() if row.kind == "p" and not row.partition]
-    relations = [catalog.publication_rels[member].relation for member in catalog.members_of.get(publication.oid)]
-    for schema in catalog.schemas_of.get(publication.oid):
-        relations += catalog.relations_in.get(catalog.publication_namespaces[schema].namespace)
-    return [catalog.relations[oid] for oid in dict.fromkeys(relations) if catalog.relations[oid].kind == "p"]
-
-
-def by_publication(context: RuleContext) -> Iterator[tuple[Publication, list[Filtered]]]:
-    """The filters in use, together for each publication."""
-    groups: dict[int, list[Filtered]] = {}
-    for filtered in context.visit(context.filtered):
-        groups.setdefault(filtered.publication.oid, []).append(filtered)
-    for filters in groups.values():
-        for publication in context.visit((filters[0].publication,)):
-            yield publication, filters
 
 
 def _of_filters(

@@ -13,12 +13,12 @@ from pubcheck.checks.context import (
     Filtered,
     RuleContext,
     RuleFinding,
+    by_publication,
     finds,
     first_places,
     listed,
     quoted,
 )
-from pubcheck.checks.silent.filters import by_publication
 from pubcheck.postgres.catalog.rows import Place, Publication, PublicationRel, Relation
 from pubcheck.postgres.replication.publication_lookup import effective_entry, publications_of, route
 

@@ -14,9 +14,9 @@ from pubcheck.checks.context import (
     first_places,
     listed,
     order,
+    published_roots,
     quoted,
 )
-from pubcheck.checks.silent.filters import published_roots
 from pubcheck.postgres.catalog.rows import Place, Publication, PublicationRel, Relation
 from pubcheck.postgres.ddl.publications.tables import same_filter
 from pubcheck.postgres.identifiers import identifier, qualified

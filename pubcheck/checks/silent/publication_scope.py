@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from pubcheck.checks.context import RuleContext, RuleFinding, finds, first_places, listed
-from pubcheck.checks.silent.filters import by_publication
+from pubcheck.checks.context import RuleContext, RuleFinding, by_publication, finds, first_places, listed
 from pubcheck.diagnostics import Severity
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID, INFORMATION_SCHEMA
 from pubcheck.postgres.catalog.rows import Constraint, Place, Publication, Relation

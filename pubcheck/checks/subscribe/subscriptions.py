@@ -1,4 +1,4 @@
-"""Failures of a subscription: its publications conflict or are missing, or a filter can fail."""
+"""Failures of a subscription: its publications conflict or are missing."""
 
 from __future__ import annotations
 
@@ -19,9 +19,6 @@ from pubcheck.checks.context import (
     quoted,
 )
 from pubcheck.checks.publication_history import PublicationEvent
-from pubcheck.checks.silent.filters import analysed, once_a_place
-from pubcheck.checks.write.filter_reach import evaluated_part
-from pubcheck.checks.write.filter_runtime_errors import dangers
 from pubcheck.diagnostics import ServerAnswer
 from pubcheck.postgres.catalog.rows import Place, Publication, PublicationRel, Relation, Subscription
 from pubcheck.postgres.identifiers import identifier
@@ -35,57 +32,6 @@ from pubcheck.postgres.replication.publication_lookup import (
 )
 from pubcheck.postgres.replication.published_changes import published_by
 from pubcheck.postgres.replication.subscription_set import Conflict, combine
-
-
-@finds("PUB605")
-def filter_can_fail(context: RuleContext) -> Iterator[RuleFinding]:
-    """Filters that fail on some row, so that decoding stops there for good."""
-    for filtered in once_a_place(context):
-        expr = analysed(filtered)
-        if expr is None:
-            continue
-        possible_errors = list(dangers(context.session.syscache, expr))
-        if possible_errors:
-            reached = evaluated_part(context.session, filtered.relation, expr)
-            possible_errors = list(dangers(context.session.syscache, reached))
-        if not possible_errors:
-            continue
-        possible_errors.sort(key=lambda danger: (not danger.always, danger.guarded, danger.severity != "warning"))
-        danger = possible_errors[0]
-        relation, publication, entry_place = filtered.relation, filtered.publication, filtered.entry.place
-        place = (
-            Place(entry_place.source, entry_place.statement, danger.location, 0)
-            if danger.location >= 0
-            else entry_place
-        )
-        message = (
-            f"the row filter on {context.name(relation)} fails {danger.description} ({danger.answer.message}): the "
-            "initial copy and decoding stop there, and changing "
-            f'publication "{publication.name}" afterwards does not help'
-        )
-        advice = danger.remedy
-        if danger.guarded:
-            advice += "; the other conditions exclude such rows only as long as they are evaluated first, which "
-            advice += "PostgreSQL promises of CASE alone"
-        more = [
-            (Place(entry_place.source, entry_place.statement, error.location, 0), f"fails {error.description}")
-            for error in possible_errors[1:]
-        ]
-        yield RuleFinding(
-            rule="PUB605",
-            message=message,
-            help=advice,
-            place=place,
-            certain=filtered.certain,
-            related=first_places([error for error in more if error[0].start >= 0 and error[0] != place]),
-            object=context.session.qualified(relation),
-            publications=(publication.name,),
-            severity="note" if danger.guarded else danger.severity,
-            server=danger.answer,
-        )
-
-
-# Publications that do not go together.
 
 
 @finds("PUB509")

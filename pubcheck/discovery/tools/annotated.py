@@ -5,9 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pubcheck.discovery.tools.file_tree import Tree, UnitCandidate, last, natural, parent, shown
-
-_CHANGELOGS = frozenset(["changelog", "changelogs", "liquibase", "db.changelog"])
+from pubcheck.discovery.conventions import changelog_folder
+from pubcheck.discovery.tools.file_tree import Tree, UnitCandidate, natural, shown
 
 
 def plans(tree: Tree) -> Iterator[UnitCandidate]:
@@ -15,7 +14,7 @@ def plans(tree: Tree) -> Iterator[UnitCandidate]:
     for folder in tree.folders():
         kinds = [kind for name in tree.sql[folder] if (kind := tree.look.traits(tree.path(folder, name)).kind)]
         for kind in dict.fromkeys(kinds):
-            histories.setdefault((top(folder) if kind == "liquibase" else folder, kind), []).append(folder)
+            histories.setdefault((changelog_folder(folder) if kind == "liquibase" else folder, kind), []).append(folder)
     for (history, kind), folders in histories.items():
         files = []
         for folder in folders:
@@ -26,13 +25,3 @@ def plans(tree: Tree) -> Iterator[UnitCandidate]:
         files.sort(key=lambda file: natural(tree.path(*file)))
         if files:
             yield tree.group(shown(history), files, kind, f"files with the marks of {kind}, in order")
-
-
-def top(folder: str) -> str:
-    """Return the folder of a change log, which may have folders in it."""
-    above = folder
-    while above:
-        if last(above) in _CHANGELOGS:
-            return above
-        above = parent(above)
-    return folder

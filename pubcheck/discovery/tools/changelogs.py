@@ -11,9 +11,10 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Container, Iterator
 
+from pubcheck.discovery.conventions import parent
 from pubcheck.discovery.file_facts import is_changelog
 from pubcheck.discovery.file_types import language_of
-from pubcheck.discovery.tools.file_tree import Tree, UnitCandidate, parent
+from pubcheck.discovery.tools.file_tree import Tree, UnitCandidate
 
 
 def plans(tree: Tree) -> Iterator[UnitCandidate]:

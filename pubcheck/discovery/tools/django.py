@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pubcheck.discovery.migration_lists import APPS
-from pubcheck.discovery.tools.file_tree import FileInspector, Tree, UnitCandidate, last, natural, parent, shown
+from pubcheck.discovery.conventions import APPS, last, parent
+from pubcheck.discovery.tools.file_tree import FileInspector, Tree, UnitCandidate, natural, shown
 
 KIND = "django"
 _REASON = "Django runs the migration that replaces it"

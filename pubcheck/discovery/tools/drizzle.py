@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pubcheck.discovery.tools.file_tree import Tree, UnitCandidate, last, parent, shown
+from pubcheck.discovery.conventions import last, parent
+from pubcheck.discovery.tools.file_tree import Tree, UnitCandidate, shown
 
 
 def plans(tree: Tree) -> Iterator[UnitCandidate]:

@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from pubcheck.discovery.file_facts import Traits, is_list
 from pubcheck.discovery.file_types import language_of, may_be_script
+from pubcheck.lazy_regex import lazy_compile
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
 if TYPE_CHECKING:
@@ -124,7 +125,7 @@ class Tree:
 
 Convention = Callable[[Tree], Iterable[UnitCandidate]]
 
-_DIGITS = re.compile(r"(\d+)")
+_DIGITS = lazy_compile(r"(\d+)")
 
 
 def natural(name: str) -> tuple[tuple[int, str], ...]:
@@ -133,8 +134,8 @@ def natural(name: str) -> tuple[tuple[int, str], ...]:
     return tuple((int(part), "") if number % 2 else (-1, part) for number, part in enumerate(parts) if part or number)
 
 
-_UPGRADE_FOLDER = re.compile(r"(?:upgrade|update|patch|upgrade[_-]?script|delta)e?s?", re.I)
-_UPGRADE_FILE = re.compile(r"(?:.*[._ -])?upgrades?(?:[._ -].*)?\.\w+|.*\d--v?\d.*\.\w+", re.I | re.S)
+_UPGRADE_FOLDER = lazy_compile(r"(?:upgrade|update|patch|upgrade[_-]?script|delta)e?s?", re.I)
+_UPGRADE_FILE = lazy_compile(r"(?:.*[._ -])?upgrades?(?:[._ -].*)?\.\w+|.*\d--v?\d.*\.\w+", re.I | re.S)
 
 
 def is_upgrade(path: str) -> bool:
@@ -142,15 +143,6 @@ def is_upgrade(path: str) -> bool:
     folder near it. It does not run after that one."""
     *folders, name = path.split("/")
     return _UPGRADE_FILE.fullmatch(name) is not None or any(map(_UPGRADE_FOLDER.fullmatch, folders[-3:]))
-
-
-def parent(folder: str) -> str:
-    return folder.rpartition("/")[0]
-
-
-def last(folder: str) -> str:
-    """Return the name of a folder."""
-    return folder.rpartition("/")[2]
 
 
 def shown(folder: str) -> str:

@@ -5,38 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pubcheck.discovery.tools.file_tree import Tree, UnitCandidate, last, parent, shown
+from pubcheck.discovery.conventions import FLYWAY, flyway_location
+from pubcheck.discovery.tools.file_tree import Tree, UnitCandidate, shown
 from pubcheck.lazy_regex import lazy_compile
 
-NAME = re.compile(r"(?:([VUB])(\d+(?:[._]\d+)*)|(R))__(.*)\.\w+", re.S)
 _CALLBACK = lazy_compile(r"(before|after)(?:Each)?Migrate(?:__.*)?\.sql", re.S)
-_LOCATIONS = frozenset(["migration", "migrations"])
-_VENDORS = frozenset(
-    [
-        "common",
-        "cockroachdb",
-        "db2",
-        "derby",
-        "h2",
-        "hsqldb",
-        "mariadb",
-        "mssql",
-        "mysql",
-        "oracle",
-        "pg",
-        "postgres",
-        "postgresql",
-        "sqlite",
-        "sqlserver",
-    ]
-)
 
 
 def plans(tree: Tree) -> Iterator[UnitCandidate]:
     locations: dict[str, list[str]] = {}
     for folder in tree.folders():
-        if any(NAME.fullmatch(name) for name in tree.sql[folder]):
-            locations.setdefault(location(folder), []).append(folder)
+        if any(FLYWAY.fullmatch(name) for name in tree.sql[folder]):
+            locations.setdefault(flyway_location(folder), []).append(folder)
     for top, folders in locations.items():
         versions = [version for folder in folders for name in tree.sql[folder] if (version := _version(name))]
         if len(set(versions)) == len(versions):
@@ -46,16 +26,6 @@ def plans(tree: Tree) -> Iterator[UnitCandidate]:
                 yield from _group(tree, folder, [folder])
 
 
-def location(folder: str) -> str:
-    """Return the folder that Flyway is configured with: it looks for migrations in the folders below it too."""
-    above = folder
-    while above and last(above) not in _VENDORS:
-        if last(above) in _LOCATIONS:
-            return above
-        above = parent(above)
-    return folder
-
-
 def _group(tree: Tree, name: str, folders: list[str]) -> Iterator[UnitCandidate]:
     ordered: list[tuple[tuple[object, ...], tuple[str, str]]] = []
     baseline: tuple[int, ...] = ()
@@ -63,11 +33,11 @@ def _group(tree: Tree, name: str, folders: list[str]) -> Iterator[UnitCandidate]
         (folder, file)
         for folder in folders
         for file in (*tree.sql[folder], *tree.programs.get(folder, ()))
-        if NAME.fullmatch(file)
+        if FLYWAY.fullmatch(file)
     )
     for folder in folders:
         for file in [*tree.sql[folder], *tree.programs.get(folder, ())]:
-            match, callback = NAME.fullmatch(file), _CALLBACK.fullmatch(file)
+            match, callback = FLYWAY.fullmatch(file), _CALLBACK.fullmatch(file)
             if match is None and callback is None:
                 continue
             if match is not None and match[1] == "U":
@@ -97,7 +67,7 @@ def _group(tree: Tree, name: str, folders: list[str]) -> Iterator[UnitCandidate]
 
 
 def _version(name: str) -> tuple[object, ...] | None:
-    match = NAME.fullmatch(name)
+    match = FLYWAY.fullmatch(name)
     if match is None or match[1] == "U":
         return None
     return (

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pubcheck.discovery.tools.file_tree import Tree, UnitCandidate, last, natural, parent, shown
+from pubcheck.discovery.conventions import last, parent
+from pubcheck.discovery.tools.file_tree import Tree, UnitCandidate, natural, shown
 
 PRISMA = "schema.prisma"
 

@@ -5,10 +5,21 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 
+from pubcheck.discovery.conventions import (
+    DOWN,
+    FLYWAY,
+    INITDB,
+    INSTALLED,
+    NUMBERED,
+    TIMED,
+    UP,
+    changelog_folder,
+    direction_of,
+    flyway_location,
+    is_history,
+)
 from pubcheck.discovery.file_types import SUFFIXES, language_of
 from pubcheck.discovery.supabase_project import project_on_disk
-from pubcheck.discovery.tools import annotated, flyway, initdb, numbered, updown
-from pubcheck.discovery.walk import INSTALLED
 from pubcheck.gitignore import top_of
 
 _DEEPEST = 6
@@ -51,28 +62,24 @@ def _places(folder: str, name: str, path: str, kind_of: Callable[[str], str | No
             directory = os.path.dirname(directory)
             if os.path.isfile(os.path.join(directory, "sqitch.plan")):
                 yield (directory,)
-    if flyway.NAME.fullmatch(name):
-        yield (flyway.location(folder.replace(os.sep, "/")).replace("/", os.sep),)
-    if updown.direction_of(name) is not None:
+    if "__" in name and FLYWAY.fullmatch(name):
+        yield (flyway_location(folder.replace(os.sep, "/")).replace("/", os.sep),)
+    if direction_of(name) is not None:
         yield (folder,)
-    if last.lower() in updown.UP | updown.DOWN:
+    if last.lower() in UP | DOWN:
         yield (above,)
-    if last in initdb.FOLDERS:
+    if last in INITDB:
         yield (folder,)
     kind = kind_of(path) if name.lower().endswith(".sql") else None
     if kind is not None:
-        yield (annotated.top(folder.replace(os.sep, "/")).replace("/", os.sep) if kind == "liquibase" else folder,)
+        yield (changelog_folder(folder.replace(os.sep, "/")).replace("/", os.sep) if kind == "liquibase" else folder,)
     if last == "migrations" and name.endswith(".py") and name[:1].isdigit():
         yield tuple(_applications(folder))
     if last == "migrate" and name.endswith(".rb"):
         schema_files = [os.path.join(above, file_name) for file_name in ("structure.sql", "schema.rb")]
         yield *[file_name for file_name in schema_files if os.path.isfile(file_name)][:1], folder
     program = language_of(name) is not None
-    if (
-        (program or numbered.NUMBERED.fullmatch(name))
-        if numbered.is_history(last)
-        else (program and numbered.TIMED.fullmatch(name))
-    ):
+    if (program or NUMBERED.fullmatch(name)) if is_history(last) else (program and TIMED.fullmatch(name)):
         yield (folder,)
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pubcheck.discovery.tools.file_tree import Tree, UnitCandidate, last, shown
-
-FOLDERS = frozenset(["docker-entrypoint-initdb.d", "docker-entrypoint-initdb", "initdb.d", "initdb"])
+from pubcheck.discovery.conventions import INITDB, last
+from pubcheck.discovery.tools.file_tree import Tree, UnitCandidate, shown
 
 
 def plans(tree: Tree) -> Iterator[UnitCandidate]:
     for folder in sorted({*tree.sql, *tree.programs}):
-        if last(folder) not in FOLDERS:
+        if last(folder) not in INITDB:
             continue
         scripts = [name for name in tree.programs.get(folder, ()) if name.endswith(".sh")]
         names = sorted([*tree.sql.get(folder, ()), *scripts])

@@ -7,27 +7,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from pubcheck.discovery.conventions import NUMBERED, TIMED, is_history, last, parent
 from pubcheck.discovery.migration_lists import SCHEMA, STRUCTURE
-from pubcheck.discovery.tools.file_tree import Tree, UnitCandidate, last, natural, parent, shown
+from pubcheck.discovery.tools.file_tree import Tree, UnitCandidate, natural, shown
 from pubcheck.lazy_regex import lazy_compile
-
-_FOLDERS = frozenset(["migration", "migrations", "migrate", "versions"])
-_ENDS = ("_migrate", "_migrations", "-migrations")
 
 _FEWEST = 3
 """Files that must create the same table until they are no history in which it is dropped and created again."""
-NUMBERED = lazy_compile(
-    r"(?:[vm]|(?:script|step|patch|part|update|migration|version|changeset)[ _-]?)?\d+.*", re.S | re.I
-)
-TIMED = lazy_compile(r"(?:[vm]|migration|version)?(?:20\d{6}_?\d{4,6}|\d{13})\D.*", re.S | re.I)
-"""The names of migrations that begin with a time: programs of such names are a history in whatever folder they are."""
 _GENERATED = lazy_compile(r"\.Designer\.cs$|ModelSnapshot\.cs$")
 """Files that Entity Framework keeps next to its migrations."""
-
-
-def is_history(folder: str) -> bool:
-    """Return whether migrations lie in a folder of that name, by custom."""
-    return folder.lower() in _FOLDERS or folder.lower().endswith(_ENDS)
 
 
 def plans(tree: Tree) -> Iterator[UnitCandidate]:

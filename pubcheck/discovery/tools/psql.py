@@ -9,7 +9,8 @@ import posixpath
 from collections import Counter
 from collections.abc import Iterator
 
-from pubcheck.discovery.tools.file_tree import Tree, UnitCandidate, parent
+from pubcheck.discovery.conventions import parent
+from pubcheck.discovery.tools.file_tree import Tree, UnitCandidate
 
 
 def plans(tree: Tree) -> Iterator[UnitCandidate]:

@@ -11,10 +11,11 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
+from pubcheck.discovery.conventions import last, parent
 from pubcheck.discovery.file_types import LOOSE
 from pubcheck.discovery.supabase_project import project_above
 from pubcheck.discovery.tools import detached_publications
-from pubcheck.discovery.tools.file_tree import FileInspector, Tree, UnitCandidate, last, parent, shown
+from pubcheck.discovery.tools.file_tree import FileInspector, Tree, UnitCandidate, shown
 from pubcheck.postgres.versions import nearest
 
 _MIGRATION = re.compile(r"\d+[_-].*\.sql", re.S)

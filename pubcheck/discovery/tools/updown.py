@@ -3,23 +3,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
-from pubcheck.discovery.tools.file_tree import Tree, UnitCandidate, last, natural, parent, shown
+from pubcheck.discovery.conventions import DOWN, UP, direction_of, last, parent
+from pubcheck.discovery.tools.file_tree import Tree, UnitCandidate, natural, shown
 
-UP = frozenset(["up", "do", "apply", "forward", "forwards", "upgrade", "deploy"])
-DOWN = frozenset(["down", "undo", "rollback", "revert", "reverse", "backward", "backwards", "downgrade", "unapply"])
-_DIRECTION = re.compile(r"(?:^|[._-])(%s)(?=\.[^.]+$|\.[^.]+\.[^.]+$)" % "|".join(UP | DOWN), re.I)  # noqa: UP031
 _REASON = "it is a rollback file"
-
-
-def direction_of(name: str) -> tuple[str, str] | None:
-    """ "up" or "down" of a name that says it, and the name without that word."""
-    match = _DIRECTION.search(name)
-    if match is None:
-        return None
-    return "down" if match[1].lower() in DOWN else "up", name[: match.start()] + name[match.end() :]
 
 
 def plans(tree: Tree) -> Iterator[UnitCandidate]:

@@ -5,8 +5,7 @@ Follows make_const in parser/parse_node.c and transformSQLValueFunction in parse
 
 from __future__ import annotations
 
-import re
-
+from pubcheck.lazy_regex import lazy_compile
 from pubcheck.postgres import input
 from pubcheck.postgres.analysis.parse_state import ParseState
 from pubcheck.postgres.errors import ServerError
@@ -15,8 +14,8 @@ from pubcheck.postgres.parse import Node
 from pubcheck.postgres.primnodes import UNKNOWN, Expr
 from pubcheck.postgres.sql_value_functions import name_of, type_of
 
-_INTEGER = re.compile(r"[+-]?(?:[0-9][0-9_]*|0[xX][0-9a-fA-F_]+|0[oO][0-7_]+|0[bB][01_]+)")
-_DECIMAL = re.compile(r"([+-]?)0*([0-9]*)")
+_INTEGER = lazy_compile(r"[+-]?(?:[0-9][0-9_]*|0[xX][0-9a-fA-F_]+|0[oO][0-7_]+|0[bB][01_]+)")
+_DECIMAL = lazy_compile(r"([+-]?)0*([0-9]*)")
 NAME_COLLATION = 950
 """typcollation of name: "C"."""
 
