@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import Struct
 
@@ -80,22 +80,25 @@ Assumption = Span | str
 """An assumption of a finding, in words; a span also has the place of its origin."""
 
 
-class Details(TypedDict, total=False):
-    """The optional fields of a diagnostic."""
+if TYPE_CHECKING:
+    from typing import TypedDict
 
-    help: str | None
-    related: tuple[Span, ...]
-    statement: StatementRef | None
-    object: str | None
-    publications: tuple[str, ...]
-    operation: Operation | None
-    server: ServerAnswer | None
-    notices: tuple[str, ...]
-    fixes: tuple[Fix, ...]
-    also: tuple[str, ...]
-    after: tuple[Earlier, ...]
-    after_count: int
-    assumptions: tuple[Assumption, ...]
+    class Details(TypedDict, total=False):
+        """The optional fields of a diagnostic."""
+
+        help: str | None
+        related: tuple[Span, ...]
+        statement: StatementRef | None
+        object: str | None
+        publications: tuple[str, ...]
+        operation: Operation | None
+        server: ServerAnswer | None
+        notices: tuple[str, ...]
+        fixes: tuple[Fix, ...]
+        also: tuple[str, ...]
+        after: tuple[Earlier, ...]
+        after_count: int
+        assumptions: tuple[Assumption, ...]
 
 
 class Diagnostic(Struct, frozen=True, kw_only=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -17,10 +17,20 @@ from pubcheck.rulebook import finder
 from pubcheck.source import has_unknown_order
 
 if TYPE_CHECKING:
+    from typing import Protocol, TypeVar
+
     from pubcheck.checks.publication_history import History
     from pubcheck.checks.write.identity_causes import Write
     from pubcheck.checks.write.replica_identity import Refusal
     from pubcheck.source import Source
+
+    class Placed(Protocol):
+        """A row that was written somewhere."""
+
+        @property
+        def place(self) -> Place | None: ...
+
+    _Row = TypeVar("_Row", bound=Placed)
 
 
 class RuleFinding(Struct, frozen=True, kw_only=True):
@@ -67,15 +77,6 @@ class Filtered(Struct, frozen=True):
             and (self.entry.filter.analysed)
         )
 
-
-class Placed(Protocol):
-    """A row that was written somewhere."""
-
-    @property
-    def place(self) -> Place | None: ...
-
-
-_Row = TypeVar("_Row", bound=Placed)
 
 NOT_ELSEWHERE = "nothing outside these files creates it"
 """The assumption of a finding that says that something is not created."""

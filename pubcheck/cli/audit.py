@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pubcheck.cli.app import FOUND, NoInput, complain, fail_on_assumed_option, fail_on_option, show
+from pubcheck.cli.app import FOUND, Command, NoInput, complain, fail_on_assumed_option, fail_on_option, show
 from pubcheck.cli.input_options import config_option, configuration
 from pubcheck.cli.output_files import put
 from pubcheck.cli.spark import (
@@ -25,6 +25,7 @@ from pubcheck.cli.spark import (
 from pubcheck.config import Config, ConfigError, read_size
 from pubcheck.diagnostics import SEVERITIES
 from pubcheck.discovery.walk import readable
+from pubcheck.rulebook import RULES
 
 if TYPE_CHECKING:
     from pubcheck.report.audit_document import Audit, Change
@@ -41,6 +42,7 @@ def _size(value: str) -> int:
 
 
 @click.command(
+    cls=Command,
     short_help="Lint many repositories as a Spark job.",
     epilog="""\b
 Examples:
@@ -294,7 +296,6 @@ def _page_in(output: str, run: str) -> str | None:
 
 def summarised(summary: Summary, output: str, page: str | None = None, document: Audit | None = None) -> list[str]:
     """Return the lines of a run's summary on the terminal."""
-    from pubcheck.rulebook import RULES
     from pubcheck.source import escape
 
     count = {name: int(value) for name, value in summary.metrics.items()}

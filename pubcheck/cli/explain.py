@@ -9,6 +9,7 @@ import click
 from pubcheck import __version__
 from pubcheck.cli.app import (
     FOUND,
+    Command,
     color_option,
     complain,
     fail_on_assumed_option,
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
 
 @click.command(
+    cls=Command,
     short_help="Show what a subscriber will see of each table.",
     epilog="""\b
 Examples:

@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from pubcheck import __version__
-from pubcheck.cli.app import color_option, show, use_color
+from pubcheck.cli.app import Command, color_option, show, use_color
 from pubcheck.cli.input_options import (
     config_option,
     discover,
@@ -28,6 +28,7 @@ from pubcheck.source import escape
 
 
 @click.command(
+    cls=Command,
     short_help="Show which files are read, as which unit, and why.",
     epilog="""\b
 Examples:

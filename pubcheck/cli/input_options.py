@@ -19,6 +19,7 @@ from pubcheck.discovery.file_facts import Traits
 from pubcheck.discovery.file_inspector import CachedFileInspector
 from pubcheck.discovery.file_types import STDIN, UNNAMED, DiscoveredUnit
 from pubcheck.discovery.units import Discovery, discover_units
+from pubcheck.source import escape
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
 if TYPE_CHECKING:
@@ -134,8 +135,6 @@ def no_input(discovery: Discovery, paths: tuple[str, ...]) -> str:
 
 def skipped_messages(skipped: Sequence[tuple[str, str]]) -> Iterator[str]:
     """Yield a message per reason for paths that are given by name and skipped."""
-    from pubcheck.source import escape
-
     reasons: dict[str, list[str]] = {}
     for label, why in skipped:
         reasons.setdefault(why, []).append(label)

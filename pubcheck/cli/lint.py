@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from pubcheck.cli.app import (
     FOUND,
+    Command,
     NoInput,
     color_option,
     complain,
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
 
 
 @click.command(
+    cls=Command,
     short_help="Check which statements and later writes PostgreSQL refuses.",
     epilog="""\b
 Examples:

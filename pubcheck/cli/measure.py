@@ -10,7 +10,7 @@ import click
 from msgspec.structs import replace
 
 from pubcheck import __version__
-from pubcheck.cli.app import FOUND, NoInput, complain, show
+from pubcheck.cli.app import FOUND, Command, NoInput, complain, show
 from pubcheck.cli.input_options import (
     complete_option,
     config_option,
@@ -47,6 +47,7 @@ _TOLD = 10
 
 
 @click.command(
+    cls=Command,
     short_help="Count the rows of a table that its publications would send.",
     epilog="""\b
 Examples:

@@ -7,11 +7,12 @@ import sys
 import click
 
 from pubcheck import rulebook
-from pubcheck.cli.app import color_option, show, use_color
+from pubcheck.cli.app import Command, color_option, show, use_color
 from pubcheck.config import suggestion
 
 
 @click.command(
+    cls=Command,
     short_help="Show what a rule means and how to fix it.",
     epilog="""\b
 Examples:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import click
 import msgspec
 
-from pubcheck.cli.app import show
+from pubcheck.cli.app import Command, show
 from pubcheck.rulebook import RULES
 
 
-@click.command(short_help="List the rules.")
+@click.command(cls=Command, short_help="List the rules.")
 @click.option(
     "--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Output format."
 )

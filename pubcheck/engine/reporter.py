@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -34,8 +34,19 @@ from pubcheck.source import utf8
 from pubcheck.statement_index import Statements, StatementText
 
 if TYPE_CHECKING:
+    from typing import TypedDict
+
     from pubcheck.checks.messages.row_filters import FilterExplanation
     from pubcheck.checks.misspelt_names import Missing, Suggestion
+
+    class _Answer(TypedDict):
+        statement: StatementRef
+        object: str | None
+        publications: tuple[str, ...]
+        server: ServerAnswer
+        notices: tuple[str, ...]
+        assumptions: tuple[Assumption, ...]
+
 
 _DUPLICATE = "42710"
 _SETTINGS = {"zone": "timezone", "datestyle": "datestyle"}
@@ -43,15 +54,6 @@ _NAMED = ("index", "column", "publication", "relation")
 """Arguments of an error, the one that it is about first."""
 _MAX_REWRITINGS = 200
 """The maximum number of refused filters for which a rewriting is searched, at about a millisecond each."""
-
-
-class _Answer(TypedDict):
-    statement: StatementRef
-    object: str | None
-    publications: tuple[str, ...]
-    server: ServerAnswer
-    notices: tuple[str, ...]
-    assumptions: tuple[Assumption, ...]
 
 
 class _NotCreated(Struct, frozen=True):

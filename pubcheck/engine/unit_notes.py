@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Unpack
+from typing import TYPE_CHECKING
 
-from pubcheck.diagnostics import Certainty, Details, Diagnostic, Span
+from pubcheck.diagnostics import Certainty, Diagnostic, Span
 from pubcheck.rulebook import RULES, finder
 from pubcheck.statement_index import StatementText
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+    from pubcheck.diagnostics import Details
 
 
 class Notes:

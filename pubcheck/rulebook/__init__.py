@@ -11,12 +11,14 @@ from collections.abc import Callable, Iterable, Mapping
 
 from msgspec import Struct
 
-from pubcheck.diagnostics import Certainty, Details, Diagnostic, Fix, Phase, Severity, Span
+from pubcheck.diagnostics import Certainty, Diagnostic, Fix, Phase, Severity, Span
 from pubcheck.rulebook import _index
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
 if TYPE_CHECKING:
     from typing import TypeVar, Unpack
+
+    from pubcheck.diagnostics import Details
 
     _Function = TypeVar("_Function", bound=Callable[..., object])
 

@@ -9,10 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pubcheck.postgres.analysis.coerce import coerce_to_boolean
-from pubcheck.postgres.analysis.columns import column_reference
+from pubcheck.postgres.analysis.columns import MissingColumn, column_reference
 from pubcheck.postgres.analysis.constants import constant, value_function
-from pubcheck.postgres.analysis.functions import call_function, column_of
-from pubcheck.postgres.analysis.namespace_items import Nested, nested_reference
 from pubcheck.postgres.analysis.operators import make_op
 from pubcheck.postgres.analysis.parse_state import ParseState
 from pubcheck.postgres.errors import OUT_OF_PLACE, Unknowable
@@ -104,32 +102,12 @@ def _boolean(p: ParseState, body: Node) -> Expr:
         open_nodes[-1][1].append(finished)
 
 
-def _column(p: ParseState, body: Node) -> Expr:
+def column(p: ParseState, body: Node) -> Expr:
     """A ColumnRef; ``t.total`` is total(t) where t has no such column (transformColumnRef)."""
-    reference = nested_reference(p, body) if isinstance(p, Nested) else column_reference(p, body)
+    reference = _REFERENCES[p.nested](p, body)
     if isinstance(reference, Expr):
         return reference
-    called = column_of(p, reference.name, reference.row, reference.location)
-    if called is None:
-        raise reference.error()
-    return called
-
-
-def _call(p: ParseState, body: Node) -> Expr:
-    """Analyse a FuncCall; the sort keys of WITHIN GROUP are arguments too (transformFuncCall)."""
-    names, location = names_of(body["funcname"]), body.get("location", -1)
-    if p.major.number < 16 and names[-1] in _WORDS_OF_16 and not p.session.text.startswith(b"pg_catalog", location):
-        names = names[-1:]
-        if names == ["system_user"] and body.get("funcformat") == "COERCE_SQL_SYNTAX":
-            return _column(p, {"fields": body["funcname"][-1:], "location": location})
-    args = [transform(p, argument) for argument in body.get("args", ())]
-    if body.get("agg_within_group"):
-        args += [transform(p, item["SortBy"]["node"]) for item in body["agg_order"]]
-    return call_function(p, names, args, body, location)
-
-
-_WORDS_OF_16 = frozenset(("json_object", "system_user"))
-"""Names that the grammar takes for pg_catalog's since 16; before that they are names like any other."""
+    return _OTHER_NAMES["call"](p, reference)
 
 
 def _named_argument(p: ParseState, body: Node) -> Expr:
@@ -180,15 +158,6 @@ def _grouping(p: ParseState, body: Node) -> Expr:
 _MAX_GROUPING = 31
 
 
-def _merge_action(p: ParseState, body: Node) -> Expr:
-    """MERGE_ACTION(), which is a function like any other before 17."""
-    location: int = body.get("location", -1)
-    if p.major.number < 17:
-        return call_function(p, ["merge_action"], [], {}, location)
-    message = "MERGE_ACTION() can only be used in the RETURNING list of a MERGE command"
-    raise p.error("42601", message, location, "construct-out-of-place")
-
-
 _PACKAGE = "pubcheck.postgres.analysis"
 _HANDLERS: Deferred[str, Handler] = Deferred(
     _PACKAGE,
@@ -198,6 +167,7 @@ _HANDLERS: Deferred[str, Handler] = Deferred(
         "CaseExpr": "case:case",
         "CoalesceExpr": "case:coalesce",
         "CollateClause": "casts:collate",
+        "FuncCall": "calls:call",
         "JsonArrayAgg": "json:array_aggregate",
         "JsonArrayConstructor": "json:array_constructor",
         "JsonArrayQueryConstructor": "sublinks:json_array_query",
@@ -208,6 +178,7 @@ _HANDLERS: Deferred[str, Handler] = Deferred(
         "JsonParseExpr": "json:parse",
         "JsonScalarExpr": "json:scalar",
         "JsonSerializeExpr": "json:serialize",
+        "MergeSupportFunc": "calls:merge_action",
         "MinMaxExpr": "case:greatest_or_least",
         "RowExpr": "row_expr:row",
         "SubLink": "sublinks:sublink",
@@ -220,10 +191,8 @@ _HANDLERS: Deferred[str, Handler] = Deferred(
         "A_Expr": _operator,
         "BoolExpr": _boolean,
         "BooleanTest": _boolean_test,
-        "ColumnRef": _column,
-        "FuncCall": _call,
+        "ColumnRef": column,
         "GroupingFunc": _grouping,
-        "MergeSupportFunc": _merge_action,
         "NamedArgExpr": _named_argument,
         "NullTest": _null_test,
         "ParamRef": _parameter,
@@ -249,3 +218,11 @@ _SPECIAL: Deferred[str, Handler] = Deferred(
     },
 )
 """Handlers of A_Exprs that are not plain operators, by their kind, and of those that compare rows."""
+_REFERENCES: Deferred[bool, Callable[[ParseState, Node], Expr | MissingColumn]] = Deferred(
+    _PACKAGE, {True: "namespace_items:nested_reference"}, loaded={False: column_reference}
+)
+"""What finds the column that a ColumnRef means, by whether it is in a sub-select."""
+_OTHER_NAMES: Deferred[str, Callable[[ParseState, MissingColumn], Expr]] = Deferred(
+    _PACKAGE, {"call": "calls:column_as_call"}
+)
+"""What else a name may be that is not a column's."""

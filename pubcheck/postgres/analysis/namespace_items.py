@@ -60,6 +60,8 @@ class Item:
 class Nested(ParseState):
     """The state of a sub-select: the items of its FROM, and the outer query."""
 
+    nested = True
+
     def __init__(self, parent: ParseState) -> None:
         super().__init__(parent.session, parent.relation, parent.inputs, parent.transform_expr)
         self.parent = parent

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pubcheck.postgres.analysis.candidates import Candidate, matching, select
 from pubcheck.postgres.analysis.coerce import coerce_type
 from pubcheck.postgres.analysis.parse_state import ParseState
 from pubcheck.postgres.analysis.polymorphic import resolve
@@ -30,11 +29,23 @@ def find_operator(p: ParseState, names: list[str], left: int, right: int, locati
     plain = plain and (len(names) == 1 or names[-2] == "pg_catalog")
     plain = plain and not any(row.oid >= FIRST_NORMAL_OID for _, row in offered)
     if not plain:
-        return _exact(p, offered, left, right) or _choose(p, names, offered, left, right, location)
+        return _resolve(p, names, offered, left, right, location)
     key = (p.major.number, names[-1], left, right)
     if key not in _known:
-        _known[key] = _exact(p, offered, left, right) or _choose(p, names, offered, left, right, location)
+        _known[key] = _resolve(p, names, offered, left, right, location)
     return _known[key]
+
+
+def _resolve(
+    p: ParseState, names: list[str], offered: list[tuple[int, Operator]], left: int, right: int, location: int
+) -> Operator:
+    exact = _exact(p, offered, left, right)
+    if exact is not None:
+        return exact
+    # Loaded only where the operands must be coerced.
+    from pubcheck.postgres.analysis.operator_candidates import choose_operator
+
+    return choose_operator(p, names, offered, left, right, location)
 
 
 def _exact(p: ParseState, offered: list[tuple[int, Operator]], left: int, right: int) -> Operator | None:
@@ -62,55 +73,11 @@ def _with_types(offered: list[tuple[int, Operator]], left: int, right: int) -> O
     return best[1] if best is not None else None
 
 
-def _choose(
-    p: ParseState, names: list[str], offered: list[tuple[int, Operator]], left: int, right: int, location: int
-) -> Operator:
-    """oper_select_candidate."""
-    rows: dict[tuple[int, int], tuple[int, Operator]] = {}
-    for place, row in offered:
-        previous = rows.get((row.left, row.right))
-        if previous is None or place < previous[0]:
-            rows[row.left, row.right] = place, row
-    types = (left, right) if left else (right,)
-    candidates = matching(
-        p,
-        types,
-        [Candidate(row.oid, (row.left, row.right) if left else (row.right,)) for _, row in rows.values()],
-    )
-    if not candidates:
-        plural, article = ("s", "") if left else ("", "an ")
-        raise p.missing(
-            "operator does not exist: {signature}",
-            "no-operator",
-            _signature(p, names, left, right),
-            location,
-            types,
-            exists=bool(offered),
-            hint=f"No operator matches the given name and argument type{plural}. "
-            f"You might need to add {article}explicit type cast{plural}.",
-        )
-    chosen = candidates[0] if len(candidates) == 1 else select(p, types, candidates)
-    if chosen is None:
-        raise p.error(
-            "42725",
-            "operator is not unique: {signature}",
-            location,
-            "operator-ambiguous",
-            hint="Could not choose a best candidate operator. You might need to add explicit type casts.",
-            signature=_signature(p, names, left, right),
-        )
-    return next(row for _, row in rows.values() if row.oid == chosen.oid)
-
-
-def _signature(p: ParseState, names: list[str], left: int, right: int) -> str:
-    """op_signature_string."""
-    start = f"{p.type_name(left)} " if left else ""
-    return f"{start}{'.'.join(names)} {p.type_name(right)}"
-
-
 def _usable(p: ParseState, names: list[str], row: Operator, location: int) -> None:
     if not row.function and not row.procedure:
-        raise p.error("42883", f"operator is only a shell: {_signature(p, names, row.left, row.right)}", location)
+        raise p.error(
+            "42883", f"operator is only a shell: {p.operator_signature(names, row.left, row.right)}", location
+        )
     if not row.function or not row.returns:
         p.cache.type(0)
 

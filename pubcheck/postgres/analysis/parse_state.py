@@ -31,6 +31,8 @@ class ParseState:
 
     clause = "WHERE"
     """The place of the expression in its query (p_expr_kind), in the words of errors."""
+    nested = False
+    """Whether the expression is in a sub-select."""
 
     def __init__(
         self,
@@ -51,6 +53,11 @@ class ParseState:
     def transform(self, node: Node) -> Expr:
         """An expression with its types, functions and operators found (``analyze.transform``)."""
         return self.transform_expr(self, node)
+
+    def operator_signature(self, names: list[str], left: int, right: int) -> str:
+        """op_signature_string."""
+        start = f"{self.type_name(left)} " if left else ""
+        return f"{start}{'.'.join(names)} {self.type_name(right)}"
 
     def error(
         self,

@@ -11,6 +11,7 @@ from pubcheck.postgres.executor.datetime.common import HOUR, MINUTE, SECOND, Mom
 from pubcheck.postgres.executor.datetime.fields import OF_TIME, TIMESTAMPTZ, truncated
 from pubcheck.postgres.executor.function_lookup import Call, Function, Maker
 from pubcheck.postgres.executor.values import Context, evaluation_error
+from pubcheck.postgres.input.datetime_fields import Fault
 
 _NO_LETTER = ("+", "-", *"0123456789")
 
@@ -20,7 +21,6 @@ class _Zone:
 
     def __init__(self, context: Context, name: str) -> None:
         from pubcheck.postgres.input import zones
-        from pubcheck.postgres.input.datetime_fields import Fault
 
         self._zones = zones
         word = name.lower()
