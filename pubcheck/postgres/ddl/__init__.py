@@ -51,7 +51,7 @@ _TABLE = {
     "CreateExtensionStmt": "extensions:create_extension",
     "CreateFdwStmt": "foreign:create_wrapper",
     "CreateForeignServerStmt": "foreign:create_server",
-    "CreateForeignTableStmt": "tables:create_foreign_table",
+    "CreateForeignTableStmt": "foreign:create_foreign_table",
     "CreateFunctionStmt": "functions:create_function",
     "CreateOpClassStmt": "operator_classes:create_class",
     "CreateOpFamilyStmt": "operator_classes:create_family",

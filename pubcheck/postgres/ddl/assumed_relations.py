@@ -12,6 +12,20 @@ from pubcheck.postgres.ddl.deletion import perform_deletion
 from pubcheck.postgres.session import Session
 
 
+def drop_former(session: Session, former: Relation) -> None:
+    """Drop a relation that may no longer be there, and all that depends on it."""
+    perform_deletion(session, [(RELATION, former.oid, 0)], True)
+    session.notices.clear()
+
+
+def replace_assumed(session: Session, assumed: Relation, row: Relation) -> None:
+    """Put a relation that is created in the place of one that was only referred to."""
+    row = adopt_keys(session, assumed, row)
+    session.catalog.remove_relation(assumed)
+    session.catalog.add_relation(row)
+    adopt_members(session, assumed, row)
+
+
 def adopt_members(session: Session, assumed: Relation, row: Relation) -> None:
     """Move the memberships of an assumed relation to the one that is created; columns keep their names.
 

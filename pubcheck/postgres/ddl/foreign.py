@@ -1,9 +1,11 @@
-"""CREATE FOREIGN DATA WRAPPER and CREATE SERVER (commands/foreigncmds.c): names, owners and what depends on them."""
+"""CREATE FOREIGN DATA WRAPPER, CREATE SERVER (commands/foreigncmds.c) and CREATE FOREIGN TABLE."""
 
 from __future__ import annotations
 
 from pubcheck.postgres.catalog import NORMAL, OTHER
 from pubcheck.postgres.catalog.rows import Other
+from pubcheck.postgres.ddl.object_address import all_objects_known
+from pubcheck.postgres.ddl.tables import create_table
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
@@ -41,3 +43,10 @@ def create_server(session: Session, node: Node) -> None:
 def _free(session: Session, kind: str, name: str) -> None:
     if (kind, 0, name) in session.catalog.other_names:
         raise ServerError("42710", '{kind} "{name}" already exists', kind=kind, name=name)
+
+
+def create_foreign_table(session: Session, node: Node) -> None:
+    """CREATE FOREIGN TABLE, also as a partition."""
+    if all_objects_known(session) and (SERVER, 0, node["servername"]) not in session.catalog.other_names:
+        raise ServerError("42704", f'server "{node["servername"]}" does not exist')
+    create_table(session, node["base"], kind="f")

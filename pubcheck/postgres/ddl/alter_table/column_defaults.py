@@ -10,9 +10,8 @@ from pubcheck.postgres.ddl.columns import rename_columns
 from pubcheck.postgres.ddl.deletion import perform_deletion
 from pubcheck.postgres.ddl.indexes import rebuild_indexes
 from pubcheck.postgres.ddl.not_null import refuse_renewal
-from pubcheck.postgres.ddl.tables.column_definition import kept_tree, refuse_identity_type
+from pubcheck.postgres.ddl.tables.column_definition import attach_default, kept_tree, refuse_identity_type
 from pubcheck.postgres.ddl.tables.default_types import default_type
-from pubcheck.postgres.ddl.tables.default_values import attach_default
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import column_names

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from pubcheck.postgres.catalog import COLLATION, FIRST_GENERATED, FIRST_NORMAL_OID, NORMAL, RELATION, TYPE
 from pubcheck.postgres.catalog.rows import Column, NotNull, Relation
 from pubcheck.postgres.ddl.columns import rename_columns
@@ -9,6 +11,7 @@ from pubcheck.postgres.ddl.tables.conflicting_constraints import refuse_contradi
 from pubcheck.postgres.ddl.tables.default_types import default_type, is_simple, suits
 from pubcheck.postgres.ddl.type_modifiers import COLLATIONS, collation_of, typmod_of
 from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.lazy_dispatch import Deferred
 from pubcheck.postgres.oids import INT8
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import column_names
@@ -235,3 +238,22 @@ def depend_on_type(session: Session, relation: int, column: Column) -> None:
         session.catalog.depend((RELATION, relation, column.number), (COLLATION, column.collation, 0), NORMAL)
     if column.type >= FIRST_NORMAL_OID:
         session.catalog.depend((RELATION, relation, column.number), (TYPE, column.type, 0), NORMAL)
+
+
+def attach_default(session: Session, relation: int, name: str, definition: Node) -> None:
+    """Add the objects and dependencies of a default, an identity or a generation expression (StoreAttrDefault)."""
+    row = session.catalog.relations[relation]
+    column = row.column(name)
+    if column is not None:
+        _DEFAULTS["serial" if "serial" in definition else definition["contype"]](session, row, column, definition)
+
+
+_DEFAULTS: Deferred[str, Callable[[Session, Relation, Column, Node], None]] = Deferred(
+    "pubcheck.postgres.ddl.tables",
+    {
+        "CONSTR_DEFAULT": "default_values:attach_value",
+        "CONSTR_GENERATED": "default_values:attach_generation",
+        "CONSTR_IDENTITY": "default_values:attach_sequence",
+        "serial": "default_values:attach_sequence",
+    },
+)

@@ -8,6 +8,7 @@ from pubcheck.postgres.catalog import AUTO, DEFAULT, INTERNAL, NORMAL, PROC, REL
 from pubcheck.postgres.catalog.rows import Column, Relation
 from pubcheck.postgres.ddl.object_address import functions_called
 from pubcheck.postgres.ddl.sequences import own_sequence, sequences_used
+from pubcheck.postgres.ddl.tables.column_definition import attach_default
 from pubcheck.postgres.ddl.tables.default_types import is_simple, suits
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
@@ -16,22 +17,7 @@ from pubcheck.postgres.session import Session
 from pubcheck.postgres.session.columns import SYSTEM_COLUMNS
 
 
-def attach_default(session: Session, relation: int, name: str, definition: Node) -> None:
-    """Add the objects and dependencies of a default, an identity or a generation expression (StoreAttrDefault)."""
-    row = session.catalog.relations[relation]
-    column = row.column(name)
-    if column is None:
-        return
-    kind = definition.get("contype")
-    if "serial" in definition or kind == "CONSTR_IDENTITY":
-        _attach_sequence(session, row, column, definition)
-    elif kind == "CONSTR_GENERATED":
-        _attach_generation(session, row, column, definition)
-    elif kind == "CONSTR_DEFAULT":
-        _attach_default(session, row, column, definition["raw_expr"])
-
-
-def _attach_sequence(session: Session, row: Relation, column: Column, definition: Node) -> None:
+def attach_sequence(session: Session, row: Relation, column: Column, definition: Node) -> None:
     """The sequence of a serial or identity column, made and owned by it."""
     sequence, serial = own_sequence(session, row, column, definition), "serial" in definition
     column_address = (RELATION, row.oid, column.number)
@@ -40,7 +26,7 @@ def _attach_sequence(session: Session, row: Relation, column: Column, definition
         _default(session, row.oid, column.number, [(RELATION, sequence, 0)])
 
 
-def _attach_generation(session: Session, row: Relation, column: Column, definition: Node) -> None:
+def attach_generation(session: Session, row: Relation, column: Column, definition: Node) -> None:
     """The columns that a generated column reads; one that is copied from elsewhere has no ``raw_expr``."""
     catalog, column_address = session.catalog, (RELATION, row.oid, column.number)
     if "raw_expr" in definition and row.seen:
@@ -66,9 +52,9 @@ def _attach_generation(session: Session, row: Relation, column: Column, definiti
             raise ServerError("42703", f'column "{referenced}" does not exist')
 
 
-def _attach_default(session: Session, row: Relation, column: Column, expression: Node) -> None:
+def attach_value(session: Session, row: Relation, column: Column, definition: Node) -> None:
     """The sequences and functions that a default uses; what the column certainly cannot have is refused."""
-    expression_type = column.default_type
+    expression, expression_type = definition["raw_expr"], column.default_type
     if not expression_type and "sval" in expression.get("A_Const", ()):
         expression_type = column.type  # a partition's column does not say its type
     refuse_default(session, row, column, expression, expression_type)
