@@ -15,7 +15,6 @@ from msgspec.structs import replace
 from pubcheck.cli.app import NoInput
 from pubcheck.cli.lint_unit import ready
 from pubcheck.config import Config, from_options, load
-from pubcheck.discovery.file_facts import Traits
 from pubcheck.discovery.file_inspector import CachedFileInspector
 from pubcheck.discovery.file_types import STDIN, UNNAMED, DiscoveredUnit
 from pubcheck.discovery.units import Discovery, discover_units
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from click._termui_impl import ProgressBar
 
     from pubcheck.cli.process_pool import Workers
+    from pubcheck.discovery.file_facts import Traits
 
 together_option = click.option("--together", is_flag=True, help="All paths form one unit, in the order given.")
 schema_option = click.option(
@@ -268,7 +268,7 @@ class _SharedDisk(_WatchedDisk):
             return
         portions = [paths[start : start + _PORTION] for start in range(0, len(paths), _PORTION)]
         for portion, facts in zip(portions, self._workers.map(_looked_at, portions, _looked_at), strict=True):
-            self.know(portion, msgspec.msgpack.decode(facts, type=tuple[tuple[Traits, bytes | None], ...]))
+            self.know(portion, _decoded(facts))
             self._progress.advance(len(portion))
         self._workers.prepare(ready)
 
@@ -277,3 +277,10 @@ def _looked_at(paths: Sequence[str]) -> bytes:
     """Return the traits of files, and the contents of some that may be read."""
     disk = CachedFileInspector(room=_SENT)
     return msgspec.msgpack.encode([(disk.traits(path), disk.kept.get(path)) for path in paths])
+
+
+def _decoded(facts: bytes) -> tuple[tuple[Traits, bytes | None], ...]:
+    # Loaded only where several processes open files.
+    from pubcheck.discovery.file_facts import Traits
+
+    return msgspec.msgpack.decode(facts, type=tuple[tuple[Traits, bytes | None], ...])

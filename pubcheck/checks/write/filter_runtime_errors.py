@@ -165,7 +165,7 @@ def _of_call(reader: _FilterReader, expr: Expr, checked: frozenset[int]) -> Dang
     cache = reader.cache
     name = cache.proc(expr.functions[0]).name
     location = expr.start if expr.location < 0 else expr.location
-    if _DIVISION.fullmatch(name) and len(expr.args) == 2:
+    if ("div" in name or "mod" in name) and _DIVISION.fullmatch(name) and len(expr.args) == 2:
         return _division(reader, expr, location, checked)
     if reader.is_constant(expr):
         return None
@@ -188,12 +188,12 @@ def _of_call(reader: _FilterReader, expr: Expr, checked: frozenset[int]) -> Dang
         part = bool(argument.functions) and cache.proc(argument.functions[0]).name in _PARTS_OF_TIME
         severity: Severity = "note" if part else "warning"
         return Danger(location, f"a number too large for {word} is cast", advice, answer, severity, guarded=guarded)
-    if _INTEGER.fullmatch(name):
+    if name.endswith(("pl", "mi", "mul")) and _INTEGER.fullmatch(name):
         word = _TYPE_WORDS.get(expr.type, "integer")
         advice = "compute in a wider type (a::bigint, a::numeric), or move the arithmetic to the constant's side"
         answer = ServerAnswer("22003", f"{word} out of range")
         return Danger(location, f"{word} arithmetic overflows", advice, answer, "note", guarded=guarded)
-    if _RANGES.fullmatch(name) and len(expr.args) > 1:
+    if name.endswith("range") and _RANGES.fullmatch(name) and len(expr.args) > 1:
         occasion = f"{name}() is given a lower bound above the upper one"
         return Danger(location, occasion, _ADVICE, ServerAnswer("22000", _BOUNDS), "note", guarded=guarded)
     if name in _POWERS:
