@@ -89,6 +89,11 @@ class ServerSession:
         if hasattr(self, "catalog_session"):
             self.catalog_session.forget_path()
 
+    def take_parked(self) -> Parked:
+        """Hand over the uncommitted definitions of a session that is not active."""
+        parked, self._parked = self._parked, []
+        return parked
+
     @property
     def has_uncommitted_definitions(self) -> bool:
         is_definition = self.database.versions.is_definition
@@ -187,6 +192,15 @@ class ServerSession:
             database.logged.add(transaction.top)
         return xid
 
+    def top_xid(self) -> int:
+        """The id of the top-level transaction, which is assigned now if it has none."""
+        transaction = self.current
+        if not transaction.top:
+            levels, transaction.levels = transaction.levels, transaction.levels[:1]
+            self.xid()
+            transaction.levels = levels
+        return transaction.top
+
     def snapshot(self) -> Snapshot:
         transaction, ids = self.current, self.database.xids
         horizon = ids.commits
@@ -203,7 +217,7 @@ class ServerSession:
 
     def commit(self) -> None:
         transaction = self.current
-        self._run_deferred(transaction)
+        self.run_deferred(transaction)
         if self.transaction is not transaction:
             return
         catalog_session, level = self.catalog_session, transaction.levels[0]
@@ -213,7 +227,7 @@ class ServerSession:
         self.transaction = None
         if not level.xid:
             return
-        ids = self._all_ids(transaction)
+        ids = self.all_ids(transaction)
         self.database.xids.commit(ids)
         self.database.append(
             Commit,
@@ -225,6 +239,7 @@ class ServerSession:
             subtransactions=tuple(ids[1:]),
             origin_lsn=self.origin_lsn if self.origin else 0,
             origin_time=self.origin_time if self.origin else 0,
+            gid=transaction.gid,
         )
 
     def _end_of_catalog_transaction(self) -> None:
@@ -238,13 +253,13 @@ class ServerSession:
             if other is not self and other.has_uncommitted_definitions:
                 raise NotFollowed("two transactions that are open at the same time change definitions")
 
-    def _all_ids(self, transaction: Transaction) -> list[int]:
+    def all_ids(self, transaction: Transaction) -> list[int]:
         ids = transaction.levels[0].ids()
         for level in transaction.levels[1:]:
             ids += level.ids()
         return ids
 
-    def _run_deferred(self, transaction: Transaction) -> None:
+    def run_deferred(self, transaction: Transaction) -> None:
         while transaction.deferred:
             checks, transaction.deferred = transaction.deferred, []
             for check in checks:
@@ -292,6 +307,7 @@ class ServerSession:
                 origin=self.origin,
                 time=database.time(),
                 subtransactions=tuple(ids[1:]),
+                gid=transaction.gid,
             )
 
     def savepoint(self, name: str) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
+from pubcheck.simulate.prepared_transactions import commit_prepared, prepare_transaction, rollback_prepared
 
 if TYPE_CHECKING:
     from pubcheck.simulate.session import Result, ServerSession
@@ -116,4 +117,7 @@ _STATEMENTS: dict[str, Callable[[ServerSession, Node], None]] = {
     "TRANS_STMT_SAVEPOINT": _savepoint,
     "TRANS_STMT_RELEASE": _release,
     "TRANS_STMT_ROLLBACK_TO": _rollback_to,
+    "TRANS_STMT_PREPARE": prepare_transaction,
+    "TRANS_STMT_COMMIT_PREPARED": commit_prepared,
+    "TRANS_STMT_ROLLBACK_PREPARED": rollback_prepared,
 }

@@ -21,6 +21,9 @@ QUICK = {
     "transaction/savepoint_kept",
     "publication/dropped_and_made_again",
     "truncate/01",
+    "two_phase/definition",
+    "two_phase/others_between",
+    "two_phase/two_in_other_order",
 }
 
 
