@@ -51,7 +51,7 @@ def test_only_changed_keys_are_logged() -> None:
 
 def test_a_savepoint_has_an_id_of_its_own_and_its_parent_has_the_lower_one() -> None:
     database, _ = play(TABLE, "BEGIN", "SAVEPOINT s", "INSERT INTO t VALUES (1)", "RELEASE s", "COMMIT")
-    change, commit = database.log.records
+    _, change, commit = database.log.records  # the first names the parent
     assert isinstance(commit, Commit)
     assert change.xid == change.top + 1 == commit.xid + 1
     assert commit.subtransactions == (change.xid,)
