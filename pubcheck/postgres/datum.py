@@ -4,14 +4,14 @@ NULL is None. By type:
 
 - integers, oid, xid, money (in cents), pg_lsn: int; boolean: bool; real and double precision: float
 - numeric: Decimal, whose exponent is the display scale
-- text, varchar, name, json, xml, citext and similar: str; character: str with its padding
+- text, varchar, name, json, jsonpath, xml, citext and similar: str; character: str with its padding
 - bytea, uuid, macaddr, "char": bytes; bit strings: a str of 0 and 1
 - date, timestamp, timestamptz: days or microseconds since 2000-01-01, or an infinite float; time: microseconds; timetz:
   microseconds in UTC and seconds west; interval: ``Interval``
 - inet, cidr: family, network, prefix length, address
 - arrays, int2vector, oidvector: ``Array``; ranges: ``Range``; multiranges: a list of them; composites: a tuple
 - jsonb: dict, list, str, bool, Decimal and ``JSON_NULL``; enums: the label
-- geometric types: tuples of floats; tsvector: its lexemes and their positions; tsquery and jsonpath: trees
+- geometric types: tuples of floats; tsvector: its lexemes and their positions; tsquery: a tree
 """
 
 from __future__ import annotations

@@ -1,270 +1,32 @@
-"""Input of jsonpath (utils/adt/jsonpath_scan.l, jsonpath_gram.y, jsonpath.c).
-
-The errors name the token that the server's scanner read last: the first one that no valid path could have there.
-"""
+"""Input of jsonpath (utils/adt/jsonpath_gram.y, jsonpath.c)."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import NoReturn
 
+from pubcheck.postgres.datum import whole_scale
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.input.common import input_error, invalid
 from pubcheck.postgres.input.dispatch import InputContext
+from pubcheck.postgres.input.jsonpath_items import Item, escaped
+from pubcheck.postgres.input.jsonpath_scanner import LITERALS, Scanner
 from pubcheck.postgres.input.numbers import parse_numeric, read_int4
 
-_OTHER = r'[^?%$.\[\]{}()|&!=<>@#,*:\-+/\\" \t\n\r\f]'
-_BLANK = " \t\n\r\f"
-
-
-def _numbers(integer: str, digits: str) -> list[tuple[str, re.Pattern[str]]]:
-    decimal = rf"(?:{integer}\.(?:{digits})?|\.{digits})"
-    real = rf"(?:{decimal}|{integer})[Ee][-+]?{digits}"
-    return [
-        ("#number", re.compile(real)),
-        ("#number", re.compile(decimal)),
-        ("#integer", re.compile(integer)),
-        ("invalid numeric literal", re.compile(rf"(?:{decimal}|{integer})[Ee][-+]")),
-        ("trailing junk after numeric literal", re.compile(rf"{integer}{_OTHER}")),
-        ("trailing junk after numeric literal", re.compile(rf"{decimal}{_OTHER}")),
-        ("trailing junk after numeric literal", re.compile(rf"{real}{_OTHER}")),
-    ]
-
-
-_WORD = ("#word", re.compile(f"{_OTHER}+"))
-_NUMBERS_15 = [
-    *_numbers("(?:0|[1-9][0-9]*)", "[0-9]+"),
-    _WORD,
-]
-_NUMBERS_16 = [
-    *_numbers("(?:0|[1-9](?:_?[0-9])*)", "[0-9](?:_?[0-9])*"),
-    ("#integer", re.compile(r"0(?:[xX][0-9a-fA-F](?:_?[0-9a-fA-F])*|[oO][0-7](?:_?[0-7])*|[bB][01](?:_?[01])*)")),
-    _WORD,
-]
-_OPERATOR = re.compile(r"&&|\|\||\*\*|<=|<>|==|!=|>=|[?%$.\[\]{}()|&!=<>@#,*:\-+/]")
-_VARIABLE = re.compile(rf"\${_OTHER}+")
-_OTHERS = re.compile(f"{_OTHER}+")
-_UNICODE = r"\\u(?:[0-9A-Fa-f]{4}|\{[0-9A-Fa-f]{1,6}\})"
-_UNICODES = re.compile(f"(?:{_UNICODE})+")
-_UNICODE_FAIL = re.compile(rf"(?:{_UNICODE})*\\u(?:\{{[0-9A-Fa-f]{{0,6}}|[0-9A-Fa-f]{{0,3}})")
-_CODE = re.compile(r"[0-9A-Fa-f]+")
-_HEX = re.compile(r"\\x[0-9A-Fa-f]{2}")
-_HEX_FAIL = re.compile(r"\\x[0-9A-Fa-f]?")
-_QUOTED = re.compile(r'[^\\"]+')
-
-_KEYWORDS = frozenset(
-    ("is", "to", "abs", "lax", "last", "flag", "size", "type", "with", "floor", "double", "exists", "starts", "strict",
-     "ceiling", "keyvalue", "datetime", "unknown", "like_regex")
-)  # fmt: skip
-_KEYWORDS_17 = _KEYWORDS | {
-    "date", "time", "number", "bigint", "string", "boolean", "decimal", "integer", "time_tz", "timestamp",
-    "timestamp_tz",
-}  # fmt: skip
-_LITERALS = ("true", "false", "null")
 _METHODS = frozenset(("abs", "size", "type", "floor", "double", "ceiling", "keyvalue"))
 _METHODS_17 = _METHODS | {"bigint", "boolean", "date", "integer", "number", "string"}
 _PRECISION_METHODS = ("time", "time_tz", "timestamp", "timestamp_tz")
 _COMPARISONS = ("==", "!=", "<>", "<", "<=", ">", ">=")
-_SCALARS = ("#text", "#variable", "#integer", "#number", *_LITERALS)
+_SCALARS = ("#text", "#variable", "#integer", "#number", *LITERALS)
 _DEEP = 100
 
 
-class _Scanner:
-    """Tokens on demand: ``kind`` (a keyword or operator itself, else #word, #text, #variable, #integer, #number or
-    #end), ``value``, and ``near``, the text of the token in the server's scanner.
-    """
-
-    def __init__(self, text: str, major: int) -> None:
-        self.text = text
-        self.major = major
-        self.at = 0
-        self.kind = "#end"
-        self.value = ""
-        self.near = ""
-        self._rules = _NUMBERS_16 if major >= 16 else _NUMBERS_15
-        self._keywords = _KEYWORDS_17 if major >= 17 else _KEYWORDS
-
-    def error(self, message: str) -> ServerError:
-        """jsonpath_yyerror."""
-        where = f'or near "{self.near}" of' if self.near else "end of"
-        return input_error("42601", f"{message} at {where} jsonpath input")
-
-    def advance(self) -> None:
-        text = self.text
-        while True:
-            while self.at < len(text) and text[self.at] in _BLANK:
-                self.at += 1
-            if not text.startswith("/*", self.at):
-                break
-            self._comment()
-        if self.at == len(text):
-            self.kind, self.value, self.near = "#end", "", ""
-            return
-        character = text[self.at]
-        if character == '"':
-            self.at += 1
-            self._quoted("#text")
-        elif character == "\\":
-            self._word("")
-        elif text.startswith('$"', self.at):
-            self.at += 2
-            self._quoted("#variable")
-        elif match := _VARIABLE.match(text, self.at):
-            self._take("#variable", match[0])
-        else:
-            # The longest match, the first of equals.
-            kind, token = "", ""
-            for name, pattern in self._rules:
-                match = pattern.match(text, self.at)
-                if match and len(match[0]) > len(token):
-                    kind, token = name, match[0]
-            if kind == "#word":
-                self.at += len(token)
-                self._word(token)
-            elif kind in ("#integer", "#number"):
-                self._take(kind, token)
-            elif kind:
-                self.near = token
-                raise self.error(kind)
-            else:
-                match = _OPERATOR.match(text, self.at)
-                assert match is not None
-                self._take(match[0], match[0])
-
-    def _take(self, kind: str, token: str) -> None:
-        self.kind, self.value, self.near = kind, token, token
-        self.at += len(token)
-
-    def _comment(self) -> None:
-        end = self.text.find("*/", self.at + 2)
-        if end < 0:
-            self.near = ""
-            raise self.error("unexpected end of comment")
-        self.at = end + 2
-
-    def _word(self, start: str) -> None:
-        """An identifier or keyword.
-
-        A blank after it is read with it; any other character clears the text shown in errors.
-        """
-        text, pieces = self.text, [start]
-        while True:
-            if self.at == len(text):
-                self.near = ""
-                break
-            character = text[self.at]
-            if character in _BLANK:
-                start_of_blanks = self.at
-                while self.at < len(text) and text[self.at] in _BLANK:
-                    self.at += 1
-                self.near = text[start_of_blanks : self.at]
-                break
-            if text.startswith("/*", self.at):
-                # The scanner forgets the word that a comment follows.
-                self._comment()
-                self.advance()
-                return
-            if character == "\\":
-                pieces.append(self._escape())
-                continue
-            match = _OTHERS.match(text, self.at)
-            if match is None:
-                self.near = ""
-                break
-            pieces.append(match[0])
-            self.at = match.end()
-        word = "".join(pieces)
-        self.value = word
-        lower = word.lower() if word.isascii() else word
-        self.kind = word if word in _LITERALS else lower if lower in self._keywords else "#word"
-
-    def _quoted(self, kind: str) -> None:
-        text, pieces = self.text, list[str]()
-        while True:
-            character = text[self.at : self.at + 1]
-            if not character:
-                self.near = ""
-                raise self.error(
-                    "unterminated quoted string" if self.major >= 16 else "unexpected end of quoted string"
-                )
-            if character == '"':
-                self.at += 1
-                self.kind, self.value, self.near = kind, "".join(pieces), '"'
-                return
-            if character == "\\":
-                pieces.append(self._escape())
-            else:
-                match = _QUOTED.match(text, self.at)
-                assert match is not None
-                pieces.append(match[0])
-                self.at = match.end()
-
-    def _escape(self) -> str:
-        text = self.text
-        if text.startswith("\\u", self.at):
-            good, bad = _UNICODES.match(text, self.at), _UNICODE_FAIL.match(text, self.at)
-            if bad and (good is None or bad.end() > good.end()):
-                self.near = bad[0]
-                raise self.error("invalid Unicode escape sequence" if self.major >= 16 else "invalid unicode sequence")
-            assert good is not None
-            self.at = good.end()
-            return _decoded([int(code, 16) for code in _CODE.findall(good[0].replace("\\u", " "))])
-        if text.startswith("\\x", self.at):
-            match = _HEX.match(text, self.at)
-            if match is None:
-                match = _HEX_FAIL.match(text, self.at)
-                self.near = match[0] if match else ""
-                raise self.error(
-                    "invalid hexadecimal character sequence" if self.major >= 16 else "invalid hex character sequence"
-                )
-            self.at = match.end()
-            return _decoded([int(match[0][2:], 16)])
-        escaped = text[self.at + 1 : self.at + 2]
-        if escaped in ("", "\n"):
-            self.near = "\\"
-            raise self.error("unexpected end after backslash")
-        self.at += 2
-        return {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}.get(escaped, escaped)
-
-
-def _decoded(codes: list[int]) -> str:
-    """parseUnicode: surrogates come in pairs."""
-    characters, high = [], 0
-    low_expected = input_error(
-        "22P02", "invalid input syntax for type jsonpath", "Unicode low surrogate must follow a high surrogate."
-    )
-    for code in codes:
-        if 0xD800 <= code <= 0xDBFF:
-            if high:
-                raise input_error(
-                    "22P02",
-                    "invalid input syntax for type jsonpath",
-                    "Unicode high surrogate must not follow a high surrogate.",
-                )
-            high = code
-            continue
-        if 0xDC00 <= code <= 0xDFFF:
-            if not high:
-                raise low_expected
-            code = 0x10000 + ((high & 0x3FF) << 10 | code & 0x3FF)
-            high = 0
-        elif high:
-            raise low_expected
-        if code == 0:
-            raise input_error("22P05", "unsupported Unicode escape sequence", "\\u0000 cannot be converted to text.")
-        if code > 0x10FFFF:
-            raise input_error("42601", "invalid Unicode code point")
-        characters.append(chr(code))
-    if high:
-        raise low_expected
-    return "".join(characters)
-
-
 class _Parser:
-    """The grammar by descent. Functions return whether they read a predicate rather than an expression."""
+    """The grammar by descent."""
 
     def __init__(self, text: str, major: int) -> None:
-        self.scanner = _Scanner(text, major)
+        self.scanner = Scanner(text, major)
         self.major = major
         self.context = InputContext(major, None)
         self.filters = self.subscripts = self.depth = 0
@@ -294,110 +56,127 @@ class _Parser:
         self.advance()
         return True
 
-    def parse(self) -> bool:
-        """Return whether there is a path at all."""
+    def parse(self) -> str | None:
+        """Return the path as it is written; None if there is none at all."""
         self.advance()
         if self.kind == "#end":
-            return False
+            return None
+        strict = self.kind == "strict"
         if self.kind in ("strict", "lax"):
             self.advance()
-        self.predicate_or_expression()
+        item = self.predicate_or_expression()
         if self.kind != "#end":
             self.unexpected()
         if self.misplaced:
             raise self.misplaced
-        return True
+        return ("strict " if strict else "") + item.shown(True)
 
-    def predicate_or_expression(self) -> bool:
+    def predicate_or_expression(self) -> Item:
         self.depth += 1
         if self.depth > _DEEP:
             raise Unknowable("whether the server has the stack for a jsonpath nested so deeply")
-        predicate = self.comparison()
-        while self.kind in ("&&", "||"):
-            if not predicate:
+        item = self.connected("||", lambda: self.connected("&&", self.comparison))
+        self.depth -= 1
+        return item
+
+    def connected(self, operator: str, side: Callable[[], Item]) -> Item:
+        """Predicates with an operator between them, or whatever one side is."""
+        item = side()
+        while self.kind == operator:
+            if not item.predicate:
                 self.unexpected()
             self.advance()
-            if not self.comparison():
+            right = side()
+            if not right.predicate:
                 self.unexpected()
-        self.depth -= 1
-        return predicate
+            item = Item(operator, args=(item, right))
+        return item
 
-    def predicate(self) -> None:
-        if not self.predicate_or_expression():
+    def predicate(self) -> Item:
+        item = self.predicate_or_expression()
+        if not item.predicate:
             self.unexpected()
+        return item
 
-    def expression(self) -> None:
-        if self.arithmetic():
+    def expression(self) -> Item:
+        item = self.arithmetic()
+        if item.predicate:
             self.unexpected()
+        return item
 
-    def comparison(self) -> bool:
+    def comparison(self) -> Item:
         if self.accept("!"):
             if self.accept("("):
-                self.predicate()
+                inner = self.predicate()
                 self.expect(")")
             else:
-                self.exists()
-            return True
+                inner = self.exists()
+            return Item("!", args=(inner,))
         if self.kind == "exists":
-            self.exists()
-            return True
-        if self.arithmetic():
+            return self.exists()
+        left = self.arithmetic()
+        if left.predicate:
             if self.accept("is"):
                 self.expect("unknown")
-            return True
+                return Item("is unknown", args=(left,))
+            return left
         if self.kind in _COMPARISONS:
+            operator = "!=" if self.kind == "<>" else self.kind
             self.advance()
-            self.expression()
-        elif self.accept("starts"):
+            return Item(operator, args=(left, self.expression()))
+        if self.accept("starts"):
             self.expect("with")
-            self.expect("#text", "#variable")
-        elif self.accept("like_regex"):
+            kind = self.kind
+            start = self.expect("#text", "#variable")
+            return Item("starts with", args=(left, _scalar(kind, start)))
+        if self.accept("like_regex"):
             pattern = self.expect("#text")
             flags = self.expect("#text") if self.accept("flag") else ""
             _check_regex(pattern, flags)
-        else:
-            return False
-        return True
+            shown = "".join(flag for flag in "ismxq" if flag in flags)
+            return Item("like_regex", escaped(pattern) + (f' flag "{shown}"' if shown else ""), (left,))
+        return left
 
-    def exists(self) -> None:
+    def exists(self) -> Item:
         self.expect("exists")
         self.expect("(")
-        self.expression()
+        inner = self.expression()
         self.expect(")")
+        return Item("exists", args=(inner,))
 
-    def arithmetic(self) -> bool:
-        predicate = self.operand()
+    def arithmetic(self) -> Item:
+        items, operators = [self.operand()], list[str]()
         while self.kind in ("+", "-", "*", "/", "%"):
-            if predicate:
+            if items[-1].predicate:
                 self.unexpected()
+            operators.append(self.kind)
             self.advance()
-            if self.operand():
+            items.append(self.operand())
+            if items[-1].predicate:
                 self.unexpected()
-        return predicate
+        return _sum(items, operators)
 
-    def operand(self) -> bool:
-        signed = False
+    def operand(self) -> Item:
+        signs: list[str] = []
         while self.kind in ("+", "-"):
-            signed = True
+            signs.append(self.kind)
             self.advance()
         if self.accept("("):
-            predicate = self.predicate_or_expression()
+            item = self.predicate_or_expression()
             self.expect(")")
             if self.kind not in (".", "[", "?"):
-                if predicate and signed:
+                if item.predicate and signs:
                     self.unexpected()
-                return predicate
+                return _signed(item, signs)
         else:
-            self.primary()
+            item = self.primary()
         while self.kind in (".", "[", "?"):
-            self.accessor()
-        return False
+            item.following.append(self.accessor())
+        return _signed(item, signs)
 
-    def primary(self) -> None:
-        kind = self.kind
-        if kind == "#number":
-            parse_numeric(self.major, self.scanner.value)
-        elif kind == "@":
+    def primary(self) -> Item:
+        kind, value = self.kind, self.scanner.value
+        if kind == "@":
             if not self.filters:
                 self.misplace("@ is not allowed in root expressions")
         elif kind == "last":
@@ -405,89 +184,146 @@ class _Parser:
                 self.misplace("LAST is allowed only in array subscripts")
         elif kind != "$" and kind not in _SCALARS:
             self.unexpected()
+        item = _scalar(kind, value, self.major)
         self.advance()
+        return item
 
     def misplace(self, message: str) -> None:
         self.misplaced = self.misplaced or input_error("42601", message)
 
-    def accessor(self) -> None:
+    def accessor(self) -> Item:
         if self.accept("?"):
             self.expect("(")
             self.filters += 1
-            self.predicate()
+            inner = self.predicate()
             self.filters -= 1
             self.expect(")")
-        elif self.accept("["):
+            return Item("filter", args=(inner,))
+        if self.accept("["):
             self.subscripts += 1
-            if not self.accept("*"):
-                self.subscript()
-                while self.accept(","):
-                    self.subscript()
+            subscripts = [Item("text", "*")] if self.accept("*") else [self.subscript()]
+            while subscripts[0].text != "*" and self.accept(","):
+                subscripts.append(self.subscript())
             self.subscripts -= 1
             self.expect("]")
-        else:
-            self.expect(".")
-            self.member()
+            return Item("subscripts", args=subscripts)
+        self.expect(".")
+        return Item("text", "." + self.member())
 
-    def subscript(self) -> None:
-        self.expression()
+    def subscript(self) -> Item:
+        text = self.expression().shown(False)
         if self.accept("to"):
-            self.expression()
+            text += " to " + self.expression().shown(False)
+        return Item("text", text)
 
-    def member(self) -> None:
-        kind = self.kind
+    def member(self) -> str:
+        """A key, a wildcard or a method, as it is written."""
+        kind, value = self.kind, self.scanner.value
         if kind == "**":
             self.advance()
-            if self.accept("{"):
-                self.level()
-                if self.accept("to"):
-                    self.level()
-                self.expect("}")
-            return
-        named = kind in ("#word", "#text", *_LITERALS) or kind in self.scanner._keywords
+            return self.levels()
+        named = kind in ("#word", "#text", *LITERALS) or kind in self.scanner.keywords
         if kind != "*" and not named:
             self.unexpected()
         self.advance()
         if self.kind != "(":
-            return
+            return kind if kind == "*" else escaped(value)
+        argument = ""
         if kind in (_METHODS_17 if self.major >= 17 else _METHODS):
             self.advance()
         elif kind == "datetime":
             self.advance()
-            self.accept("#text")
+            if self.kind == "#text":
+                argument = escaped(self.expect("#text"))
         elif kind == "decimal":
             self.advance()
-            self.decimal()
+            argument = self.decimal()
         elif kind in _PRECISION_METHODS:
             self.advance()
-            self.accept("#integer")
+            if self.kind == "#integer":
+                argument = _number(self.major, self.expect("#integer"))
         else:
             self.unexpected()
         self.expect(")")
+        return f"{kind}({argument})"
 
-    def level(self) -> None:
+    def levels(self) -> str:
+        """What follows two asterisks."""
+        if not self.accept("{"):
+            return "**"
+        first = last = self.level()
+        if self.accept("to"):
+            last = self.level()
+        self.expect("}")
+        if (first, last) == ("0", "last"):
+            return "**"
+        return f"**{{{first}}}" if first == last else f"**{{{first} to {last}}}"
+
+    def level(self) -> str:
+        level = "last"
         if self.kind == "#integer":
-            read_int4(self.context, self.scanner.value)
+            level = str(read_int4(self.context, self.scanner.value))
         elif self.kind != "last":
             self.unexpected()
         self.advance()
+        return level
 
-    def decimal(self) -> None:
-        count = 0
+    def decimal(self) -> str:
+        numbers: list[str] = []
         if self.kind != ")":
             while True:
+                sign = "-" if self.kind == "-" else ""
                 if self.kind in ("+", "-"):
                     self.advance()
-                self.expect("#integer")
-                count += 1
+                numbers.append(_number(self.major, sign + self.expect("#integer")))
                 if not self.accept(","):
                     break
-        if self.kind == ")" and count > 2:
+        if self.kind == ")" and len(numbers) > 2:
             raise input_error(
                 "42601",
                 "invalid input syntax for type jsonpath",
                 ".decimal() can only have an optional precision[,scale].",
             )
+        return ",".join(numbers)
+
+
+def _number(major: int, text: str) -> str:
+    return f"{whole_scale(parse_numeric(major, text)) + 0:f}"
+
+
+def _scalar(kind: str, value: str, major: int = 18) -> Item:
+    if kind in ("#number", "#integer"):
+        return Item("number", _number(major, value))
+    if kind == "#text":
+        return Item("text", escaped(value))
+    if kind == "#variable":
+        return Item("text", "$" + escaped(value.removeprefix("$")))
+    return Item("text", kind)
+
+
+def _signed(item: Item, signs: list[str]) -> Item:
+    """makeItemUnary: a number takes the sign."""
+    for sign in reversed(signs):
+        if item.kind != "number" or item.following:
+            item = Item(f"unary {sign}", args=(item,))
+        elif sign == "-" and item.text.strip("0."):
+            item = Item("number", item.text[1:] if item.text.startswith("-") else "-" + item.text)
+    return item
+
+
+def _sum(items: list[Item], operators: list[str]) -> Item:
+    """Operands and the operators between them; multiplications come first."""
+    terms, sums = [items[0]], list[str]()
+    for operator, item in zip(operators, items[1:], strict=True):
+        if operator in "*/%":
+            terms[-1] = Item(operator, args=(terms[-1], item))
+        else:
+            sums.append(operator)
+            terms.append(item)
+    total = terms[0]
+    for operator, term in zip(sums, terms[1:], strict=True):
+        total = Item(operator, args=(total, term))
+    return total
 
 
 _ATOM = r"(?:[A-Za-z0-9_ ,:;@#%&=~!'\"/<>\-.]|\\[dwsDWSmMyY.]|\[\^?[A-Za-z0-9_ .]+\])"
@@ -549,7 +385,8 @@ def _bad_regex(why: str) -> ServerError:
 
 
 def read_jsonpath(context: InputContext, text: str, typmod: int = -1) -> str:
-    """jsonpath_in. The value is the text."""
-    if not _Parser(text, context.major).parse():
+    """jsonpath_in. The value is the text of the path's items, as the server writes them."""
+    path = _Parser(text, context.major).parse()
+    if path is None:
         raise invalid("jsonpath", text)
-    return text
+    return path

@@ -38,6 +38,7 @@ _HOMES: dict[str, tuple[int, ...]] = {
     "network:cidr": (650,),
     "network:macaddr": (829, 774),
     "documents:jsonb": (3802,),
+    "documents:jsonpath": (4072,),
     "datetime:date": (1082,),
     "datetime:time": (1083,),
     "datetime:timetz": (1266,),

@@ -1,4 +1,4 @@
-"""Output of jsonb (utils/adt/jsonb.c)."""
+"""Output of jsonb and jsonpath (utils/adt/jsonb.c, jsonpath.c)."""
 
 from __future__ import annotations
 
@@ -6,17 +6,10 @@ from decimal import Decimal
 from typing import Any
 
 from pubcheck.postgres.datum import JSON_NULL
+from pubcheck.postgres.input.jsonpath_items import escaped
 from pubcheck.postgres.output.dispatch import OutputContext, Sender, Writer
 from pubcheck.postgres.output.encodings import encoder
 from pubcheck.postgres.output.numbers import numeric_text
-
-_ESCAPES = {"\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t", '"': '\\"', "\\": "\\\\"}
-_ESCAPED = str.maketrans({**{chr(code): f"\\u{code:04x}" for code in range(32)}, **_ESCAPES})
-
-
-def escaped(text: str) -> str:
-    """escape_json."""
-    return f'"{text.translate(_ESCAPED)}"'
 
 
 def jsonb_text(value: Any) -> str:
@@ -47,3 +40,12 @@ def jsonb_out(context: OutputContext, type_oid: int) -> Writer:
 def jsonb_send(context: OutputContext, type_oid: int) -> Sender:
     encode = encoder(context)
     return lambda value: b"\1" + encode(jsonb_text(value))
+
+
+def jsonpath_out(context: OutputContext, type_oid: int) -> Writer:
+    return str
+
+
+def jsonpath_send(context: OutputContext, type_oid: int) -> Sender:
+    encode = encoder(context)
+    return lambda value: b"\1" + encode(value)

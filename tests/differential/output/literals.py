@@ -323,6 +323,60 @@ def _ltree(random: Random) -> str:
     return ".".join(random.choice(("a", "Top", "b_1", "x9")) for _ in range(random.randint(0, 4)))
 
 
+def _path_of_json(random: Random, depth: int = 0) -> str:
+    """An expression of jsonpath."""
+    how = random.randrange(11 if depth < 3 else 3)
+    if how == 0:
+        return random.choice(("1", "-2.50", "1e3", "0x1f", "true", "null", '"a\\n"', "$v", '$"x y"', ".5"))
+    if how < 3:
+        return "$" + "".join(_json_accessor(random, depth + 1) for _ in range(random.randint(0, 3)))
+    if how < 5:
+        mark = random.choice("+-*/%")
+        return f"{_path_of_json(random, depth + 1)} {mark} {_path_of_json(random, depth + 1)}"
+    if how < 6:
+        return random.choice("+-") + _path_of_json(random, depth + 1)
+    inner = f"({_path_of_json(random, depth + 1)})"
+    return inner + (_json_accessor(random, depth + 1) if how < 9 else "")
+
+
+def _json_predicate(random: Random, depth: int) -> str:
+    how = random.randrange(9 if depth < 3 else 3)
+    if how < 3:
+        mark = random.choice(("==", "!=", "<>", "<", "<=", ">", ">="))
+        return f"{_path_of_json(random, depth + 1)} {mark} {_path_of_json(random, depth + 1)}"
+    if how < 5:
+        mark = random.choice(("&&", "||"))
+        return f"{_json_predicate(random, depth + 1)} {mark} {_json_predicate(random, depth + 1)}"
+    return random.choice(
+        (
+            f"!({_json_predicate(random, depth + 1)})",
+            f"({_json_predicate(random, depth + 1)}) is unknown",
+            f"exists({_path_of_json(random, depth + 1)})",
+            f'{_path_of_json(random, depth + 1)} starts with "a"',
+            f'{_path_of_json(random, depth + 1)} like_regex "^a.b" flag "{random.choice(("i", "qi", "sm", ""))}"',
+            f"({_json_predicate(random, depth + 1)})",
+        )
+    )
+
+
+def _json_accessor(random: Random, depth: int) -> str:
+    if random.random() < 0.4:
+        return random.choice((".a", '."b c"', ".*", ".type", ".**", ".**{2}", ".**{1 to last}", ".**{last}", ".é"))
+    if random.random() < 0.3:
+        return f" ? ({_json_predicate(random, depth + 1)})"
+    return random.choice(
+        (
+            "[*]", "[0]", "[1 to 2, last]", f"[{_path_of_json(random, depth + 1)}]", ".size()", ".type()", ".double()",
+            ".keyvalue()", '.datetime("YYYY")', ".datetime()", ".decimal(5, -2)", ".time(3)", ".bigint()",
+        )
+    )  # fmt: skip
+
+
+def _jsonpath(random: Random) -> str:
+    body = _path_of_json(random) if random.random() < 0.6 else _json_predicate(random, 0)
+    return random.choice(("", "", "lax ", "strict ")) + body
+
+
 MAKERS: dict[str, Maker] = {
     "smallint": _integer(16),
     "integer": _integer(32),
@@ -351,6 +405,7 @@ MAKERS: dict[str, Maker] = {
     "bit varying": _bits,
     "json": _json,
     "jsonb": _json,
+    "jsonpath": _jsonpath,
     "inet": _inet,
     "cidr": _cidr,
     "macaddr": _mac(6),
