@@ -232,13 +232,32 @@ def offset_at(zone: Zone, local: tuple[int, int, int, int, int, int]) -> int:
     if zone_rules is None:
         return 0
     if zone.abbreviation:
-        for days in (0, -182, 182):
-            probed = moment + timedelta(days=days)
-            if zone_rules.tzname(probed) == zone.abbreviation:
-                moment = probed
+        moment = _in_use(zone_rules, zone.abbreviation, moment)
     # A time skipped by a change gets the offset before it, a time repeated by a change the offset after it.
     offsets = [zone_rules.utcoffset(moment.replace(fold=fold)) for fold in (0, 1)]
     return min(int(offset.total_seconds()) for offset in offsets if offset is not None)
+
+
+_FIRST_RULES, _LAST_RULES = 1840, 2040
+"""Years between which the zones got and changed their abbreviations."""
+_PROBED = 60
+"""Days; no abbreviation was in use for less."""
+
+
+def _in_use(zone_rules: tzinfo, abbreviation: str, moment: datetime) -> datetime:
+    """The last moment until this one at which a zone used an abbreviation, else the first after it, else this one
+    (pg_interpret_timezone_abbrev).
+    """
+    from datetime import datetime, timedelta
+
+    first, last = datetime(_FIRST_RULES, 1, 1), datetime(_LAST_RULES, 1, 1)
+    for start, end, step in ((min(moment, last), first, -_PROBED), (max(moment, first), last, _PROBED)):
+        probed = start
+        while first <= probed <= last and (probed >= end) is (step < 0):
+            if zone_rules.tzname(probed) == abbreviation:
+                return probed
+            probed += timedelta(days=step)
+    return moment
 
 
 def _sunday(year: int, month: int, day: int) -> datetime:
