@@ -6,9 +6,6 @@ from typing import Any
 
 from msgspec import Struct
 
-from pubcheck.postgres.catalog.columns import Column as Column
-from pubcheck.postgres.catalog.columns import NotNull as NotNull
-from pubcheck.postgres.catalog.columns import column_named
 from pubcheck.postgres.catalog.enum_labels import EnumLabels
 
 # gc=False: rows refer to no row, so that they can be in no cycle, and the collector need not look at 100,000 of them.
@@ -38,6 +35,45 @@ class Namespace(Struct, frozen=True, gc=False):
     owner: int
     seen: bool
     acl: tuple[tuple[int, str], ...] = ()
+
+
+class NotNull(Struct, frozen=True, gc=False):
+    """A NOT NULL constraint of 18; before, NOT NULL is a flag only. ``name`` is empty until it is chosen."""
+
+    name: str = ""
+    inherited: int = 0
+    local: bool = True
+    no_inherit: bool = False
+    validated: bool = True
+
+
+class Column(Struct, frozen=True, gc=False):
+    """pg_attribute. ``generated`` is '' | 's' | 'v', ``identity`` '' | 'a' | 'd'; a dropped column keeps its number.
+
+    ``type`` is a pg_type oid, 0 if it is unknown, ``typmod`` atttypmod; ``expression`` are the columns a
+    generated column reads, ``tree`` the parse tree of a virtual one's expression.
+    """
+
+    number: int
+    name: str
+    type: int = 0
+    not_null: bool = False
+    identity: str = ""
+    generated: str = ""
+    has_default: bool = False
+    inherited: int = 0
+    local: bool = True
+    dropped: bool = False
+    collation: int = 0
+    expression: tuple[str, ...] = ()
+    constraint: NotNull | None = None
+    """The NOT NULL constraint of a column that is ``not_null``, where the major has such constraints."""
+    typmod: int = -1
+    tree: object = None
+    default_type: int = 0
+    """The type that the default has by itself, 0 where that does not show."""
+    storage: str = ""
+    """attstorage in words (plain, external, extended, main) where the unit says it; else it is the type's."""
 
 
 class Relation(Struct, frozen=True, gc=False):
@@ -73,7 +109,10 @@ class Relation(Struct, frozen=True, gc=False):
     place: Place | None = None
 
     def column(self, name: str) -> Column | None:
-        return column_named(self.columns, name)
+        for column in self.columns:
+            if column.name == name and not column.dropped:
+                return column
+        return None
 
     def live(self) -> tuple[Column, ...]:
         return tuple(column for column in self.columns if not column.dropped)

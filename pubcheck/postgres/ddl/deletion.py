@@ -35,7 +35,6 @@ from pubcheck.postgres.catalog import (
     TYPE,
     Object,
 )
-from pubcheck.postgres.catalog.columns import with_changed
 from pubcheck.postgres.ddl.object_descriptions import column_of_default, describe
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.session import Session
@@ -347,8 +346,9 @@ def drop_column(session: Session, relation: int, number: int) -> None:
     """RemoveAttributeById: the column keeps its number and loses everything else."""
     catalog = session.catalog
     row = catalog.relations[relation]
-    dropped = replace(
-        row.columns[number - 1],
+    columns = list(row.columns)
+    columns[number - 1] = replace(
+        columns[number - 1],
         name=f"........pg.dropped.{number}........",
         type=0,
         not_null=False,
@@ -359,7 +359,7 @@ def drop_column(session: Session, relation: int, number: int) -> None:
         expression=(),
         tree=None,
     )
-    catalog.relations.put(relation, replace(row, columns=with_changed(row.columns, [dropped])))
+    catalog.relations.put(relation, replace(row, columns=tuple(columns)))
     catalog.forget_dependencies((RELATION, relation), number)
 
 
@@ -368,8 +368,10 @@ def _drop_default(session: Session, column: Object) -> None:
     row = session.catalog.relations.get(column[1])
     if row is None:
         return
-    changed = replace(row.columns[column[2] - 1], has_default=False, generated="", expression=(), tree=None)
-    session.catalog.relations.put(row.oid, replace(row, columns=with_changed(row.columns, [changed])))
+    columns = list(row.columns)
+    position = column[2] - 1
+    columns[position] = replace(columns[position], has_default=False, generated="", expression=(), tree=None)
+    session.catalog.relations.put(row.oid, replace(row, columns=tuple(columns)))
 
 
 def _heap(session: Session, kind: str) -> dict[int, Any]:

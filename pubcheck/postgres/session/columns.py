@@ -7,7 +7,6 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from pubcheck.postgres.catalog.columns import with_changed
 from pubcheck.postgres.catalog.rows import Column, Relation
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.session import Session
@@ -25,7 +24,7 @@ def require_column(session: Session, relation: int, name: str) -> Column:
     if row.seen:
         raise ServerError("42703", f'column "{name}" of relation "{row.name}" does not exist')
     column = Column(len(row.columns) + 1, name)
-    put_columns(session, row, with_changed(row.columns, [column]))
+    put_columns(session, row, (*row.columns, column))
     return column
 
 
@@ -54,5 +53,7 @@ def put_columns(session: Session, row: Relation, columns: tuple[Column, ...]) ->
 def change_columns(session: Session, relation: int, numbers: Iterable[int], **changes: Any) -> None:
     """Give the columns of those numbers new attributes."""
     row = session.catalog.relations[relation]
-    changed = [replace(row.columns[number - 1], **changes) for number in numbers]
-    put_columns(session, row, with_changed(row.columns, changed))
+    columns = list(row.columns)
+    for number in numbers:
+        columns[number - 1] = replace(columns[number - 1], **changes)
+    put_columns(session, row, tuple(columns))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from pubcheck.postgres.catalog.columns import with_changed
 from pubcheck.postgres.catalog.rows import Column, NotNull
 from pubcheck.postgres.ddl.columns import DIFFERENT, difference
 from pubcheck.postgres.ddl.constraints import add_constraint
@@ -51,7 +50,7 @@ def add_column(session: Session, relation: int, command: Node, recurse: bool) ->
         # The constraint is one of its own, which children inherit (18).
         not_null = not_null or NotNull()
         column = replace(column, not_null=False, constraint=None)
-    put_columns(session, row, with_changed(row.columns, [column]))
+    put_columns(session, row, (*row.columns, column))
     depend_on_type(session, relation, column)
     if column.generated == "s" or column.identity or any("serial" in definition for _, definition in owned):
         rebuild_indexes(session, relation)
@@ -88,7 +87,7 @@ def _add_inherited(session: Session, child: int, column: Column) -> None:
         change_columns(session, child, [existing.number], inherited=existing.inherited + 1)
         return
     new = replace(column, number=len(row.columns) + 1, inherited=1, local=False)
-    put_columns(session, row, with_changed(row.columns, [new]))
+    put_columns(session, row, (*row.columns, new))
     depend_on_type(session, child, new)
     if new.generated == "s":
         rebuild_indexes(session, child)

@@ -1,0 +1,115 @@
+"""`pubcheck verify` as a Spark job.
+
+The messages of a slot are checked in their order, by one task, which reads them as a stream: whatever the length of a
+transaction, the task holds one batch of it. The slots are checked side by side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache, partial
+
+import pyarrow as pa
+from msgspec import Struct
+from pyspark.sql import DataFrame
+from pyspark.sql.pandas.types import from_arrow_schema
+
+from pubcheck.config import Config
+from pubcheck.engine.linter import Linter
+from pubcheck.engine.unit import Unit
+from pubcheck.rulebook import RULES
+from pubcheck.stream.lsn import format_lsn, parse_lsn
+from pubcheck.verify import Options, Publisher, State, StreamFinding, Verifier
+from pubcheck.verify.report import headline
+
+STREAM_FINDINGS = pa.schema(
+    [
+        ("slot", pa.string()),
+        ("number", pa.int64()),
+        ("rule", pa.string()),
+        ("severity", pa.string()),
+        ("certainty", pa.string()),
+        ("message", pa.string()),
+        ("help", pa.string()),
+        ("kind", pa.string()),
+        ("lsn", pa.string()),
+        ("xid", pa.int64()),
+        ("offset", pa.int64()),
+        ("object", pa.string()),
+        ("operation", pa.string()),
+        ("publications", pa.list_(pa.string())),
+    ]
+)
+"""A finding about the message ``number`` of a slot, counted from 1."""
+
+
+class Job(Struct, frozen=True):
+    """What a task knows of the publisher: its schema, and how the stream was requested."""
+
+    schema: Unit
+    config: Config
+    publications: tuple[str, ...]
+    options: Options
+    locale: str | None = None
+
+
+def verify_messages(messages: DataFrame, job: Job) -> DataFrame:
+    """Return the findings (`STREAM_FINDINGS`) about the messages of `read_messages`."""
+    in_order = messages.repartition("slot").sortWithinPartitions("slot", "ordinal")
+    return in_order.mapInArrow(partial(_verify, job=job), from_arrow_schema(STREAM_FINDINGS))
+
+
+@lru_cache(maxsize=1)
+def _publisher(job: Job) -> Publisher:
+    followed = Linter(job.config).follow(job.schema)
+    return Publisher([State(followed.replays[-1].session, job.publications)])
+
+
+def _verify(batches: Iterator[pa.RecordBatch], *, job: Job) -> Iterator[pa.RecordBatch]:
+    slot: str | None = None
+    verifier: Verifier | None = None
+    for batch in batches:
+        rows: list[dict[str, object]] = []
+        for of_slot, lsn, xid, data in zip(*(batch[name].to_pylist() for name in _READ), strict=True):
+            if verifier is None or of_slot != slot:
+                if verifier is not None:
+                    rows += _rows(slot, verifier.end())
+                slot, verifier = of_slot, Verifier(_publisher(job), job.publications, job.options, job.locale)
+            rows += _rows(slot, verifier.check(data or b"", _position(lsn), xid))
+        if rows:
+            yield pa.RecordBatch.from_pylist(rows, STREAM_FINDINGS)
+    if verifier is not None:
+        yield pa.RecordBatch.from_pylist(_rows(slot, verifier.end()), STREAM_FINDINGS)
+
+
+_READ = ("slot", "lsn", "xid", "data")
+
+
+def _position(lsn: str | None) -> int | None:
+    """Return the number of a position; None for one that is not known or not readable."""
+    try:
+        return None if lsn is None else parse_lsn(lsn)
+    except ValueError:
+        return None
+
+
+def _rows(slot: str | None, findings: Iterator[StreamFinding]) -> Sequence[dict[str, object]]:
+    return [
+        {
+            "slot": slot,
+            "number": finding.number,
+            "rule": finding.rule,
+            "severity": finding.severity or RULES[finding.rule].severity,
+            "certainty": "certain" if finding.certain else "assumed",
+            "message": headline(finding),
+            "help": finding.help,
+            "kind": finding.kind,
+            "lsn": None if finding.lsn is None else format_lsn(finding.lsn),
+            "xid": finding.xid,
+            "offset": finding.offset,
+            "object": finding.object,
+            "operation": finding.operation,
+            "publications": list(finding.publications),
+        }
+        for finding in findings
+    ]
