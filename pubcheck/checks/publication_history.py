@@ -35,7 +35,7 @@ class PublicationEvent(Struct, frozen=True):
 
     name: str
     oid: int
-    kind: Literal["dropped", "renamed", "made"]
+    kind: Literal["dropped", "renamed", "created"]
     place: Place
 
 
@@ -194,7 +194,7 @@ class History:
         if row is None or isinstance(former, Publication) or self._is_recreated(row):
             return
         if self.session.catalog.subscriptions_to.has(row.name) and row.place is not None and row.seen:
-            self.publication_events.append(PublicationEvent(row.name, row.oid, "made", row.place))
+            self.publication_events.append(PublicationEvent(row.name, row.oid, "created", row.place))
 
     def _is_recreated(self, row: Publication) -> bool:
         """Return whether the transaction that dropped a publication makes it again; then nothing has happened."""

@@ -201,7 +201,9 @@ class RefusedDmlCollector:
                 if created is None or (created.source, created.statement) != (since.source, since.statement):
                     remedies.append(f"run it before {_line(first.span, cause)}, which forbids it")
                 else:
-                    remedies.append(f"give the table what it needs on {_line(first.span, cause)}, where it is made")
+                    remedies.append(
+                        f"give the table a replica identity on {_line(first.span, cause)}, where it is created"
+                    )
                 more = f"; so {'is' if stretch.count == 1 else 'are'} {stretch.count} more" if stretch.count else ""
                 yield replace(
                     first,

@@ -12,8 +12,8 @@ from pubcheck.rulebook import finder
 _NAME = r"[^\s(),]+"
 _ANY_RESERVED = "|".join(sorted(RESERVED))
 _NINETEEN = "this is PostgreSQL 19 syntax"
-_LOOK_FIRST = "or look first whether it is there (SELECT FROM"
-_ONE_LIST = r"publish takes one text: publish = 'insert, update'"
+_LOOK_FIRST = "or test for it first (SELECT FROM"
+_ONE_LIST = r"publish takes one string: publish = 'insert, update'"
 
 _SYNTAX = (
     # The head.
@@ -24,7 +24,7 @@ _SYNTAX = (
     ),
     (
         r"^create publication if not exists",
-        "there is no CREATE PUBLICATION IF NOT EXISTS: make it in a DO block with EXCEPTION WHEN duplicate_object, "
+        "there is no CREATE PUBLICATION IF NOT EXISTS: create it in a DO block with EXCEPTION WHEN duplicate_object, "
         f"{_LOOK_FIRST} pg_publication WHERE pubname = ...)",
     ),
     (
@@ -45,7 +45,7 @@ _SYNTAX = (
     (r"^create publication for (?:tables?|all)\b", "the publication has no name"),
     (
         rf"^create publication (?:{_ANY_RESERVED}) ",
-        "the publication's name is a reserved word: write it in double quotes, or take another",
+        "the publication's name is a reserved word: write it in double quotes, or choose another",
     ),
     (r"^(?:create|alter|drop) publication$", "the publication has no name"),
     (
@@ -60,7 +60,7 @@ _SYNTAX = (
     (r" for all tables except\b", f"{_NINETEEN} (EXCEPT); before 19 list the tables that are to be published"),
     (
         r" for all (?:tables , )?(?:all )?sequences\b",
-        f"{_NINETEEN} (ALL SEQUENCES); before 19 publications hold no sequences",
+        f"{_NINETEEN} (ALL SEQUENCES); before 19 publications cannot contain sequences",
     ),
     (
         rf"^alter publication {_NAME} set all (?:tables|sequences)\b",
@@ -81,7 +81,7 @@ _SYNTAX = (
     (r" (?:for|add|set|drop) schemas? ", "write TABLES IN SCHEMA before names of schemas"),
     (
         r" (?:for|add|set|drop) (?:sequences?|(?:materialized )?views?|foreign tables?|index(?:es)?)\b",
-        "publications hold tables only",
+        "a publication can only contain tables",
     ),
     (rf"^create publication {_NAME} (?:tables?|all)\b", "write FOR before the list"),
     (r" (?:for|table|only|schema)$", "the list ends before a name"),
@@ -102,7 +102,7 @@ _SYNTAX = (
     (rf"^create publication {_NAME} with \(\S*\) for\b", "WITH (...) comes last, after FOR"),
     (r" with \(\S*\) (?:where\b|\(|,)", "WITH (...) comes last, after every table"),
     (r" (?:with|set) \(\)", "the list of options is empty: leave it out, or name an option"),
-    (r" , \(\S*\)$", "options are changed by a statement of their own: ALTER PUBLICATION ... SET (...)"),
+    (r" , \(\S*\)$", "change options in a separate statement: ALTER PUBLICATION ... SET (...)"),
     # Schemas.
     (rf" in schema [^\s(),.]+\.{_NAME}", "a schema's name has no dot: write TABLE before the name of a table"),
     (
@@ -112,7 +112,7 @@ _SYNTAX = (
     (rf" in schema {_NAME} \(", "a schema takes no column list"),
     (
         rf" in schema {_NAME} , (?:[^\s(),.]+\.{_NAME}|{_NAME} where\b|{_NAME} \()",
-        "an entry takes the kind of the one before it: write TABLE before the name of a table",
+        "an entry without a keyword has the kind of the entry before it: write TABLE before the name of a table",
     ),
     # Tables.
     (rf" (?:{_NAME}\.){{3}}{_NAME}", "a table's name has at most its schema before it: write schema.table"),
@@ -122,10 +122,10 @@ _SYNTAX = (
     (r" where \(\)", "the row filter is empty: leave WHERE () out"),
     (r" where \(\S*\) \(", "the column list comes before the row filter: t (a, b) WHERE (...)"),
     (r" where \(\S*\) (?:and|or)\b", "put one pair of parentheses around the whole row filter: WHERE (a AND b)"),
-    (rf" only {_NAME} \*", "ONLY and * say opposite things: keep one"),
+    (rf" only {_NAME} \*", "ONLY and * contradict each other: keep one"),
     (
         rf"(?: table| ,(?! tables?\b))(?: only)? (?!only\b){_NAME} (?!where\b|with\b)(?:[^\W\d]|\"q\")",
-        "a table takes no alias here: name its columns without a table's name",
+        "a table has no alias here: write its columns without a table name",
     ),
     (
         rf" (?:table|only|,) (?!only\b|table\b)(?:{_ANY_RESERVED})\b",
@@ -133,15 +133,15 @@ _SYNTAX = (
     ),
     (rf" {_NAME} \(\)", "the column list is empty: leave it out to publish all columns"),
     (rf" {_NAME} \(\*\)", "leave the column list out to publish all columns"),
-    (r" \(,\)| ,$", "a comma is too many: nothing follows it"),
-    (rf" (?!where\b){_NAME} \(\.\)", "a column list takes plain names of columns, without the table's"),
+    (r" \(,\)| ,$", "remove the last comma: nothing follows it"),
+    (rf" (?!where\b){_NAME} \(\.\)", "a column list takes column names only, without the table's name"),
     (r" \($", "a parenthesis is opened and not closed"),
 )
 
 _OPTION_SYNTAX = (
     (r"\bpublish = (?:\(|array\b)", _ONE_LIST),
     (r"(?:^| )\S+\.\S+ =", "an option's name has no dot"),
-    (r",$", "a comma is too many: nothing follows it"),
+    (r",$", "remove the last comma: nothing follows it"),
 )
 
 

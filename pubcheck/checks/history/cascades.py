@@ -120,16 +120,16 @@ def _finding(context: RuleContext, relation: Relation, reaches: list[_Reach], fu
     message += f"which {'refuses' if len(stops) == 1 else 'refuse'} {' and '.join(refuses)}"
     if further:
         message += f"; so will DELETE from {listed(map(context.name, further))}, where rows refer to each other"
-    related = [(row.place, "refuses what the foreign key does to it") for row in stops if row.place is not None]
-    related += [(row.place, "is referred to") for row in (relation, *further) if row.place is not None]
+    related = [(row.place, "refuses the action of the foreign key") for row in stops if row.place is not None]
+    related += [(row.place, "is referenced here") for row in (relation, *further) if row.place is not None]
     return RuleFinding(
         rule="PUB306",
         message=message,
-        help=f"give {named} a replica identity that suits the publication, as the findings there say; or let the "
-        "foreign key do nothing (NO ACTION), and take away the rows that refer to it another way",
+        help=f"give {named} a replica identity that suits the publication, as the findings about it say; or use NO "
+        "ACTION for the foreign key and delete the referencing rows another way",
         place=place,
         certain=relation.seen and any(reach.certain for reach in reaches),
-        assumptions=("rows of these tables refer to the deleted ones",) if all(row.seen for row in stops) else (),
+        assumptions=("rows of these tables reference the deleted rows",) if all(row.seen for row in stops) else (),
         related=first_places([item for item in related if order(item[0]) != order(place)]),
         object=context.session.qualified(relation),
         publications=tuple(dict.fromkeys(catalog.publications[reach.publication].name for reach in reaches)),

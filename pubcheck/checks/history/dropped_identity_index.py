@@ -26,13 +26,15 @@ def dropped_identity_index(context: RuleContext) -> Iterator[RuleFinding]:
         name = context.name(relation)
         yield RuleFinding(
             rule="PUB711",
-            message=f"the index that the replica identity of {name} names is dropped: it has none now, and its UPDATEs "
-            "and DELETEs are refused as soon as a publication has them",
-            help=f"ALTER TABLE {qualified(name)} REPLICA IDENTITY USING INDEX with the index that takes its place, or "
+            message=f"the replica identity index of {name} is dropped: the table has no replica identity now, and "
+            "its UPDATEs and DELETEs are refused as soon as a publication publishes them",
+            help=f"ALTER TABLE {qualified(name)} REPLICA IDENTITY USING INDEX with the index that replaces it, or "
             "DEFAULT for the primary key",
             place=place,
             certain=relation.seen and not context.session.healed,
-            related=() if relation.place in (None, place) else ((relation.place, "its replica identity is by index"),),
+            related=()
+            if relation.place in (None, place)
+            else ((relation.place, "its replica identity uses an index"),),
             object=context.session.qualified(relation),
         )
 

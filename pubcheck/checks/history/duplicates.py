@@ -16,7 +16,7 @@ def earlier_definition(session: Session, error: ServerError) -> tuple[Place, str
         return None
     if error.key == "publication-exists":
         place = catalog.publications[publication].place
-        return (place, "is made here") if place is not None else None
+        return (place, "is created here") if place is not None else None
     if error.key not in ("table-already-member", "schema-already-member"):
         return None
     if error.relation is not None:
@@ -26,7 +26,7 @@ def earlier_definition(session: Session, error: ServerError) -> tuple[Place, str
         schema = catalog.namespace_names.get(error.arguments["schema"], 0)
         member = catalog.schema_members.get((publication, schema))
         place = catalog.publication_namespaces[member].place if member is not None else None
-    return (place, "is a member since here") if place is not None else None
+    return (place, "became a member here") if place is not None else None
 
 
 def _relation(catalog: Catalog, name: str) -> int:

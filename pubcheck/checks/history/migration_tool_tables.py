@@ -128,10 +128,10 @@ def tables_to_come(context: RuleContext) -> Iterator[RuleFinding]:
             operations = listed([name.upper() for name in ("update", "delete") if getattr(publication, name)])
             yield RuleFinding(
                 rule="PUB813",
-                message=f'publication "{publication.name}" takes in the table {tool.table}, which {tool.name} makes '
+                message=f'publication "{publication.name}" includes the table {tool.table}, which {tool.name} creates '
                 f"without a key: {operations} of it will be refused",
-                help=f"{tool.writes}; ALTER TABLE {identifier(tool.table)} REPLICA IDENTITY FULL, which for so small a "
-                "table costs nothing; or list the tables that are to be published",
+                help=f"{tool.writes}; ALTER TABLE {identifier(tool.table)} REPLICA IDENTITY FULL, which costs "
+                "little for such a small table; or list the tables to publish",
                 place=place,
                 certain=False,
                 assumptions=(f"{tool.name} creates {tool.table}",),

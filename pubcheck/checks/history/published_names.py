@@ -43,8 +43,8 @@ def names_changed(context: RuleContext) -> Iterator[RuleFinding]:
         yield RuleFinding(
             rule="PUB712",
             message=f"{effect} in {names}: a subscriber without a {missing} of that name stops at the first change",
-            help="rename it on the subscriber too, at a moment when all changes have arrived there"
-            + ("" if column is not None else f"; or take it out of the publication, if {new_name} is only kept aside"),
+            help="rename it on the subscriber too, after all earlier changes have arrived there"
+            + ("" if column is not None else f"; or drop it from the publication, if {new_name} is only a backup"),
             place=former.place,
             certain=relation.seen and any(row.seen for row in rows),
             related=first_places([(entry.place, "is published here") for entry in entries]),

@@ -145,9 +145,9 @@ def _finding(
         tables = ", ".join([*map(qualified, names[:MENTIONED]), *(["..."] if len(names) > MENTIONED else [])])
         remedies.append(f"ALTER PUBLICATION {identifier(publication.name)} ADD TABLE {tables}")
     if plain:
-        remedies.append("write the filters and lists again where the table is named")
+        remedies.append("repeat the filters and lists")
     if options:
-        remedies.append("write the options again in WITH (...)")
+        remedies.append("repeat the options in WITH (...)")
     # What the CREATE of before named is perhaps left out on purpose; what was added since is more likely forgotten.
     created = former.row.place
     added = [entry for entry in lost if created is None or _statement(entry.place) != _statement(created)]
@@ -156,7 +156,7 @@ def _finding(
         rule="PUB710",
         message=f'publication "{publication.name}" is {_RECREATED[former.fate]} {", and ".join(parts)} that it had '
         "before",
-        help="; ".join(remedies) + "; best leave the publication and ALTER it",
+        help="; ".join(remedies) + "; it is best to keep the publication and ALTER it",
         place=place,
         certain=former.row.seen and publication.seen and all(row.seen for row in rows),
         assumptions=() if former.row.seen else ("the members that the publication had before",),

@@ -28,9 +28,9 @@ def set_drops_members(context: RuleContext) -> Iterator[RuleFinding]:
         publication = catalog.publications[oid]
         names = [context.name(catalog.relations[removal.entry.relation]) for removal in removals]
         advice = f"name all members in SET; or ALTER PUBLICATION {identifier(publication.name)} ADD TABLE ..., which "
-        advice += "leaves the others alone; DROP TABLE ... says that they are meant to go"
+        advice += "keeps the others; use DROP TABLE ... if they are meant to go"
         if _sets_one(catalog, oid, place):
-            advice += "; put an ADD TABLE that may run again into a DO block with EXCEPTION WHEN duplicate_object"
+            advice += "; put an ADD TABLE that may run twice into a DO block with EXCEPTION WHEN duplicate_object"
         yield RuleFinding(
             rule="PUB709",
             message=f'{listed(names, "table")} {_is(names)} no longer in publication "{publication.name}": SET '
@@ -38,7 +38,7 @@ def set_drops_members(context: RuleContext) -> Iterator[RuleFinding]:
             help=advice,
             place=place,
             certain=publication.seen,
-            related=first_places([(removal.entry.place, "was made a member here") for removal in removals]),
+            related=first_places([(removal.entry.place, "became a member here") for removal in removals]),
             object=context.session.qualified(catalog.relations[removals[0].entry.relation]),
             also=context.qualified(catalog.relations[removal.entry.relation] for removal in removals)[1:],
             publications=(publication.name,),
@@ -61,9 +61,9 @@ def _sets_one(catalog: Catalog, publication: int, place: Place) -> bool:
 def _members_elsewhere(publication: Publication, place: Place) -> RuleFinding:
     return RuleFinding(
         rule="PUB709",
-        message=f'SET replaces the whole list of publication "{publication.name}", which these files do not make: '
-        "members that it has from elsewhere leave it",
-        help=f"ALTER PUBLICATION {identifier(publication.name)} ADD TABLE ..., unless SET names all members there are",
+        message=f'SET replaces the whole list of publication "{publication.name}", which these files do not create: '
+        "members that were added elsewhere are dropped",
+        help=f"ALTER PUBLICATION {identifier(publication.name)} ADD TABLE ..., unless SET names all members",
         place=place,
         certain=False,
         publications=(publication.name,),
@@ -84,11 +84,11 @@ def _schemas_dropped(context: RuleContext) -> Iterator[RuleFinding]:
             rule="PUB709",
             message=f'schema {name} is no longer in publication "{publication.name}": SET replaces the whole list, '
             "schemas and tables alike",
-            help=f"name all members in SET; or ALTER PUBLICATION {identifier(publication.name)} ADD ..., which leaves "
-            "the others alone",
+            help=f"name all members in SET; or ALTER PUBLICATION {identifier(publication.name)} ADD ..., which "
+            "keeps the others",
             place=place,
             certain=publication.seen,
-            related=((former.place, "was made a member here"),),
+            related=((former.place, "became a member here"),),
             publications=(publication.name,),
         )
 
@@ -109,7 +109,7 @@ def _bared(context: RuleContext) -> Iterator[RuleFinding]:
         yield RuleFinding(
             rule="PUB709",
             message=f'{context.name(relation)} loses its {" and its ".join(lost)} in "{publication.name}": '
-            f"{_BARES[how]} without, and all {contents} are sent from here on",
+            f"{_BARES[how]} without, and all {contents} are published from here on",
             help=f"write the filter and the list again{', in SET, which replaces all of them' if how == 'set' else ''}",
             place=place,
             certain=publication.seen and relation.seen,
@@ -135,8 +135,8 @@ def cascade_unpublishes(context: RuleContext) -> Iterator[RuleFinding]:
         used = "row filter" if entry.columns is None else "column list" if entry.filter is None else "filter or list"
         yield RuleFinding(
             rule="PUB706",
-            message=f'CASCADE takes {context.name(relation)} out of publication "{publication.name}", whose {used} '
-            "uses what is dropped: its changes are no longer sent",
+            message=f'CASCADE drops {context.name(relation)} from publication "{publication.name}", whose {used} '
+            "uses the dropped object: its changes are no longer published",
             help=f"change the publication first: ALTER PUBLICATION {identifier(publication.name)} SET TABLE with the "
             "whole list, this table without the column; then drop it without CASCADE",
             place=removed.place,
@@ -191,12 +191,15 @@ def no_longer_published(context: RuleContext) -> Iterator[RuleFinding]:
         add = f"ALTER PUBLICATION {identifier(lost[0])} ADD TABLE {qualified(context.name(relation))}"
         if moved.by == "schema":
             message = f"{context.name(relation)} leaves {listed(quoted(lost), 'publication')} with its schema: its "
-            message += "changes are no longer sent"
+            message += "changes are no longer published"
             advice = f"{add}, or its new schema"
         else:
             message = f"{context.name(relation)} is unlogged now, and {listed(quoted(lost), 'publication')} no longer "
-            message += f"send{'s' if len(lost) == 1 else ''} its changes; only a member named by itself is protected"
-            advice = "leave it logged, or do not count on the subscriber's copy"
+            message += (
+                f"publish{'es' if len(lost) == 1 else ''} its changes; only tables that a publication names are "
+                "protected"
+            )
+            advice = "keep it logged, or do not rely on the subscriber's copy"
         yield RuleFinding(
             rule="PUB705",
             message=message,
@@ -226,7 +229,7 @@ def _recreated_schemas(context: RuleContext) -> Iterator[RuleFinding]:
         yield RuleFinding(
             rule="PUB705",
             message=f"schema {name} is {_RECREATED[former.fate]}, and not in {listed(quoted(lost), 'publication')}: "
-            "its tables are no longer sent",
+            "its tables are no longer published",
             help=f"ALTER PUBLICATION {identifier(lost[0])} ADD TABLES IN SCHEMA {identifier(name)}; subscribers then "
             "REFRESH PUBLICATION",
             place=former.place,
@@ -263,7 +266,8 @@ def columns_outside_lists(context: RuleContext) -> Iterator[RuleFinding]:
         list_place = entry.column_places[0][1] if entry.column_places else entry.place
         yield RuleFinding(
             rule="PUB707",
-            message=f"{listed(quoted(names), 'column')} of {context.name(relation)} {_is(names)} not sent: the column "
+            message=f"{listed(quoted(names), 'column')} of {context.name(relation)} {_is(names)} not published: the "
+            "column "
             f'list of publication "{publication.name}" {"named all columns until then" if whole else "lacks it"}',
             help=f"ALTER PUBLICATION {identifier(publication.name)} SET TABLE with the whole list of members, this "
             "table's columns with the new one; add it on the subscriber first",
@@ -292,7 +296,7 @@ def partitions_moved(context: RuleContext) -> Iterator[RuleFinding]:
             message = (
                 "{table} is no longer published by {publications}: it was published only as a partition of {above}"
             )
-            advice = "ALTER PUBLICATION ... ADD TABLE, if its changes are still to be sent"
+            advice = "ALTER PUBLICATION ... ADD TABLE, if its changes are still to be published"
             severity: Any = "note"
         else:
             rows = [row for row in rows if relation.partition and route(catalog, row, relation) is not None]
@@ -300,13 +304,13 @@ def partitions_moved(context: RuleContext) -> Iterator[RuleFinding]:
             rows = [row for row in rows if _older(context, relation, row)]
             by_root = [row for row in rows if row.via_root]
             rows, severity = (by_root, None) if by_root else (rows, "note")
-            message = "rows that {table} holds when it is attached to {above} are not sent by {publications}"
+            message = "rows that {table} holds when it is attached to {above} are not published by {publications}"
             if by_root:
                 message += ", nor copied later: for a subscriber, {above} is copied already"
                 advice = "copy them to the subscriber by hand, or attach an empty table and INSERT them"
             else:
                 message += ", until subscribers REFRESH PUBLICATION, which copies them"
-                advice = "make the partition on the subscriber, then ALTER SUBSCRIPTION ... REFRESH PUBLICATION"
+                advice = "create the partition on the subscriber, then ALTER SUBSCRIPTION ... REFRESH PUBLICATION"
         if not rows:
             continue
         names = [row.name for row in rows]

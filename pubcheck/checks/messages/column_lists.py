@@ -14,9 +14,7 @@ MESSAGES: Messages = {
         ),
     },
     "PUB402": {
-        "system-column-listed": MessageTemplate(
-            'the column list names "{column}", which the server keeps for itself', "leave it out"
-        ),
+        "system-column-listed": MessageTemplate('the column list names "{column}", a system column', "leave it out"),
         "system-column-kept": MessageTemplate(
             "the column list of {table} names a system column (this major answers with an internal error)",
             "leave it out",
@@ -27,17 +25,17 @@ MESSAGES: Messages = {
     },
     "PUB404": {
         "virtual-column-listed": MessageTemplate(
-            'the column list names "{column}", a virtual generated column, which is not stored and cannot be sent',
+            'the column list names "{column}", a virtual generated column, which is not stored and cannot be published',
             "leave it out and let the subscriber's table generate it, or make it STORED",
         ),
         "generated-column-listed": MessageTemplate(
-            'the column list names "{column}", a generated column, which is not sent before PostgreSQL 18',
+            'the column list names "{column}", a generated column, which is not published before PostgreSQL 18',
             "leave it out and let the subscriber's table generate it",
         ),
     },
     "PUB405": {
         "column-list-with-schema": MessageTemplate(
-            'publication "{publication}" cannot hold both a column list ("{relation}") and TABLES IN SCHEMA',
+            'publication "{publication}" cannot contain both a column list ("{relation}") and TABLES IN SCHEMA',
             "publish the tables with column lists in a publication of their own; a subscription can name both",
         ),
         "schema-with-column-list": MessageTemplate(

@@ -5,18 +5,18 @@ from __future__ import annotations
 from pubcheck.checks.messages.template import UNEXPLAINED, Messages, MessageTemplate
 
 _MAKE_ROOT = "WITH (publish_via_partition_root = true)"
-_ORDER = "check the spelling, and that what makes it comes before this statement"
+_ORDER = "check the spelling, and that the object is created before this statement"
 _TYPES = MessageTemplate(
-    "the types in the row filter do not fit: {message}",
-    "compare like with like: a literal in quotes takes the type of the column",
+    "the types in the row filter do not match: {message}",
+    "compare values of the same type: a literal in quotes takes the type of the column",
 )
-_AMBIGUOUS = "cast the literals to the types that are meant"
+_AMBIGUOUS = "cast the literals to the intended types"
 
 MESSAGES: Messages = {
     "PUB201": {
         "no-column": MessageTemplate(
             'the row filter reads a column that {table} does not have: "{column}"',
-            "check the spelling; texts stand in single quotes, and double quotes make a column's name",
+            "check the spelling; strings are in single quotes; double quotes mark a column name",
         ),
         "column-out-of-reach": MessageTemplate(
             'the row filter reads "{column}" where it cannot be referenced', "filter on the columns of {table} alone"
@@ -39,7 +39,8 @@ MESSAGES: Messages = {
     },
     "PUB202": {
         "no-table-of-child": MessageTemplate(
-            'the row filter says "{name}.", and it is parsed again for each child table, which has another name',
+            'the row filter qualifies columns with "{name}.", but it is parsed again for each child table, which '
+            "has another name",
             'write the columns without "{name}.", or ONLY before the table',
         ),
     },
@@ -61,10 +62,10 @@ MESSAGES: Messages = {
         ),
         "no-cast": MessageTemplate(
             "the row filter casts {source} to {target}, for which there is no cast",
-            "compare in the type that the column has",
+            "compare in the column's own type",
         ),
         "types-unmatched": MessageTemplate(
-            "the branches of {what} have types that do not go together: {one} and {other}",
+            "the branches of {what} have types that cannot be combined: {one} and {other}",
             "give all of them one type; a literal in quotes takes the type of the others",
         ),
         "collation-mismatch": MessageTemplate(
@@ -81,7 +82,7 @@ MESSAGES: Messages = {
                 where={"what": ("PUBLICATION WHERE",)},
             ),
             MessageTemplate(
-                "what {what} is given in the row filter must be type {target}, not type {type}",
+                "the argument of {what} in the row filter must be of type {target}, not {type}",
                 "compare it with something, as in <> 0 or IS NOT NULL",
             ),
         ),
@@ -89,7 +90,7 @@ MESSAGES: Messages = {
     "PUB205": {
         "literal-syntax": MessageTemplate(
             'the literal "{text}" in the row filter is not a valid {type}',
-            "write a value of that type; the type is that of what the literal is compared with",
+            "write a value of that type; the literal is compared with a value of that type",
         ),
         "literal-date-out-of-range": MessageTemplate(
             'the literal "{text}" in the row filter is not an existing date',
@@ -98,7 +99,7 @@ MESSAGES: Messages = {
         "literal-malformed": (
             MessageTemplate(
                 'the literal "{text}" in the row filter is not an array',
-                "write the elements in braces: '{{a,b}}'; whether one value is in an array asks = ANY (...)",
+                "write the elements in braces: '{{a,b}}'; to test whether an array contains a value, write = ANY (...)",
                 where={"kind": ("array",)},
             ),
             MessageTemplate(
@@ -114,31 +115,31 @@ MESSAGES: Messages = {
     "PUB206": {
         "out-of-place": (
             MessageTemplate(
-                "a row filter sees one row at a time, so {what} have no place in it",
-                "keep what depends on other rows in a column of the table",
+                "a row filter sees one row at a time, so {what} are not allowed in it",
+                "store a value that depends on other rows in a column of the table",
                 where={"clause": ("WHERE",)},
             ),
-            MessageTemplate("the row filter holds what has no meaning in it: {message}", "leave it out"),
+            MessageTemplate("the row filter contains something that is not allowed in it: {message}", "leave it out"),
         ),
         "set-out-of-place": (
             MessageTemplate(
-                "a row filter says yes or no once for a row, so functions that return sets have no place in it",
-                "to look into an array, write value = ANY (column)",
+                "a row filter returns one truth value per row, so functions that return sets are not allowed in it",
+                "to search an array, write value = ANY (column)",
                 where={"clause": ("WHERE",)},
             ),
-            MessageTemplate("the row filter holds what has no meaning in it: {message}", "leave it out"),
+            MessageTemplate("the row filter contains something that is not allowed in it: {message}", "leave it out"),
         ),
         "no-parameter": MessageTemplate(
             "a row filter is stored, so it has no parameters: {name}", "write the value itself"
         ),
         "construct-out-of-place": MessageTemplate(
-            "the row filter holds what has no meaning in it: {message}", "leave it out"
+            "the row filter contains something that is not allowed in it: {message}", "leave it out"
         ),
     },
     # What check_simple refuses is explained in row_filters.py; these are for a filter whose types are not known.
     "PUB207": {
         "filter-construct": MessageTemplate(
-            "the row filter holds a construct that filters may not have",
+            "the row filter contains a construct that is not allowed",
             "compare columns with constants in the columns' own types",
         ),
     },
@@ -156,7 +157,7 @@ MESSAGES: Messages = {
     "PUB210": {
         "filter-user-function": MessageTemplate(
             "the row filter calls a function that is not built in",
-            "write what it does into the filter, or store what it gives in a generated column",
+            "write its expression into the filter, or store its result in a generated column",
         ),
     },
     "PUB211": {
@@ -167,13 +168,13 @@ MESSAGES: Messages = {
     },
     "PUB212": {
         "filter-user-type": MessageTemplate(
-            "the row filter has to do with a type that is not built in",
+            "the row filter uses a type that is not built in",
             "filter on other columns, or on a stored generated column of a built-in type",
         ),
     },
     "PUB213": {
         "filter-user-collation": MessageTemplate(
-            "the row filter works with a collation that is not built in",
+            "the row filter uses a collation that is not built in",
             'use a built-in collation, such as "C"',
         ),
     },

@@ -29,11 +29,11 @@ MESSAGES: Messages = {
     },
     "PUB132": {
         "drop-with-column-list": MessageTemplate(
-            "DROP takes a table out of {the_publication} whole, so it takes no column list",
+            "DROP removes a table from {the_publication} completely, so it takes no column list",
             "write the table's name alone; to change the list, use SET, or DROP and ADD in one transaction",
         ),
         "drop-with-filter": MessageTemplate(
-            "DROP takes a table out of {the_publication} whole, so it takes no row filter",
+            "DROP removes a table from {the_publication} completely, so it takes no row filter",
             "write the table's name alone; to change the filter, use SET, or DROP and ADD in one transaction",
         ),
     },
@@ -56,7 +56,7 @@ MESSAGES: Messages = {
             'the current role does not own the {kind} "{relation}"', "run this as the owner, or as a superuser"
         ),
         "all-tables-of-superuser": MessageTemplate(
-            "only a superuser may make a publication FOR ALL TABLES",
+            "only a superuser may create a publication FOR ALL TABLES",
             "run this as a superuser, or list the tables, which their owner may",
         ),
         "schemas-of-superuser": MessageTemplate(
@@ -65,11 +65,11 @@ MESSAGES: Messages = {
         ),
         "owner-not-superuser": MessageTemplate(
             'publication "{publication}" is FOR ALL TABLES or FOR TABLES IN SCHEMA, so its owner must be a superuser',
-            "give it to a superuser, or change the owner as one",
+            "choose a superuser as the owner, or run this as a superuser",
         ),
         "no-role": MessageTemplate('there is no role "{role}"', "CREATE ROLE first; PUBLIC is not a role"),
         "set-role": MessageTemplate(
-            'the current role may not give anything to "{role}": it cannot become that role',
+            'the current role may not make "{role}" an owner: it cannot SET ROLE to it',
             "GRANT {role:sql} to it, or run this as a superuser",
         ),
         "permission": UNEXPLAINED,
@@ -77,7 +77,7 @@ MESSAGES: Messages = {
     "PUB136": {
         "read-only-transaction": MessageTemplate(
             "the transaction is read-only, and {command} is refused in it",
-            "take it out of the transaction, or SET default_transaction_read_only = off before it",
+            "run it outside the transaction, or SET default_transaction_read_only = off before it",
         ),
     },
 }

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pubcheck.checks.messages.template import UNEXPLAINED, Messages, MessageTemplate
 
 _CHANGE_PUBLICATION = (
-    "change the publication first ({alter_publication} SET with the whole list); CASCADE would take the whole table "
-    "out of it"
+    "change the publication first ({alter_publication} SET with the whole list); CASCADE would drop the whole table "
+    "from it"
 )
 
 MESSAGES: Messages = {
@@ -15,14 +15,15 @@ MESSAGES: Messages = {
             'column "{column}" is used by {the_publication}, in a row filter or a column list', _CHANGE_PUBLICATION
         ),
         "object-in-publication": MessageTemplate(
-            "{the_publication} depends on what is dropped, by a row filter or a column list of {table}",
+            "{the_publication} depends on the dropped object through a row filter or a column list of {table}",
             _CHANGE_PUBLICATION,
         ),
     },
     "PUB702": {
         "type-of-column-in-publication": MessageTemplate(
-            'the type of column "{column}" is fixed: {the_publication} uses it in a row filter or a column list',
-            "in one transaction take {table} out of the publication, change the type, and put it back",
+            'the type of column "{column}" cannot be changed: {the_publication} uses it in a row filter or a column '
+            "list",
+            "in one transaction drop {table} from the publication, change the type, and add it again",
         ),
         "type-of-column-in-expression": UNEXPLAINED,
     },
@@ -33,13 +34,13 @@ MESSAGES: Messages = {
         ),
         "set-unlogged-of-partitioned": MessageTemplate(
             'a partitioned table ("{relation}") cannot be made unlogged',
-            "change its partitions one by one; of a published root nothing of an unlogged partition is sent",
+            "change its partitions one by one; changes of an unlogged partition are not published, even if its root is",
         ),
     },
     "PUB704": {
         "set-expression-in-publication": MessageTemplate(
-            'the expression of "{column}" is fixed as long as "{relation}" is in a publication',
-            "in one transaction take the table out of its publications, change the expression, and put it back",
+            'the expression of "{column}" cannot be changed while "{relation}" is in a publication',
+            "in one transaction drop the table from its publications, change the expression, and add it again",
         ),
     },
 }

@@ -74,8 +74,8 @@ _KINDS = {
 }
 """The kind of the missing object, and the argument with its name, by the key of an error."""
 _UNSEEN_HELP = (
-    "if it is made elsewhere, lint the files that make it together with these, or name it in the configuration where a "
-    "platform makes it; with --complete, which says that they are the whole database, this is an error"
+    "if it is created elsewhere, lint the files that create it together with these, or name it in the configuration "
+    "if a platform creates it; with --complete, which declares these files the whole database, this is an error"
 )
 
 
@@ -108,19 +108,19 @@ _FROZEN: tuple[tuple[str, Severity, str, str], ...] = (
     (
         "now",
         "warning",
-        "{literal} is read once, when the publication is made, and the filter keeps that moment for good",
-        "write the moment that is meant; a filter cannot move with the time",
+        "{literal} is evaluated once, when the publication is created, and the filter keeps that value",
+        "write the intended time; a filter cannot follow the current time",
     ),
     (
         "zone",
         "note",
-        "{literal} has no time zone: it is read in that of the session that makes the publication",
+        "{literal} has no time zone: it is read in the time zone of the session that creates the publication",
         "write an offset, as in '2024-01-01 00:00:00+00', or SET timezone before this statement",
     ),
     (
         "datestyle",
         "note",
-        "which day {literal} is depends on the DateStyle of the session that makes the publication",
+        "the day of {literal} depends on the DateStyle of the session that creates the publication",
         "write dates as year-month-day",
     ),
 )
@@ -137,6 +137,6 @@ def frozen_words(literal: str, kinds: Collection[str]) -> tuple[Severity, str, s
 def unjudged_words(unknown: str) -> tuple[str, str]:
     """Headline and help for a filter whose verdict rests on what is not visible, which ``unknown`` names."""
     return (
-        f"whether PostgreSQL accepts this row filter cannot be known: {unknown or 'something'} is not visible here",
-        "lint the files that make it together with these, or ask a server",
+        f"it is unknown whether PostgreSQL accepts this row filter: {unknown or 'something'} is not in these files",
+        "lint the files that create it together with these, or try it on a server",
     )

@@ -4,38 +4,38 @@ from __future__ import annotations
 
 from pubcheck.checks.messages.template import Messages, MessageTemplate
 
-_QUALIFY = "check the spelling and the schema, and that what makes it comes before this statement"
+_QUALIFY = "check the spelling and the schema, and that the object is created before this statement"
 
 MESSAGES: Messages = {
     "PUB107": {
         "no-relation": MessageTemplate('there is no table "{relation}"', _QUALIFY),
         "no-schema": MessageTemplate('there is no schema "{schema}"', _QUALIFY),
         "relation-of-other-database": MessageTemplate(
-            '"{name}" names a table of another database, and a publication holds only tables of its own',
-            "leave the database out of the name, or make the publication in the other database",
+            '"{name}" names a table of another database, and a publication contains only tables of its own database',
+            "leave the database out of the name, or create the publication in the other database",
         ),
     },
     "PUB108": {
         "kind-not-publishable": (
             MessageTemplate(
                 '"{relation}" is a view, and only tables can be published',
-                "publish the tables that the view reads, with a row filter or a column list where it selects",
+                "publish the tables that the view reads, with a row filter or a column list as in the view",
                 where={"kind": ("a view",)},
             ),
             MessageTemplate(
                 '"{relation}" is a materialized view, and only tables can be published',
-                "publish the tables that it reads and make the materialized view on the subscriber",
+                "publish the tables that it reads and create the materialized view on the subscriber",
                 where={"kind": ("a materialized view",)},
             ),
             MessageTemplate(
                 '"{relation}" is a foreign table, whose changes this server does not see',
-                "publish the table on the server that holds it; where it was reached as a child, write ONLY before the "
+                "publish the table on the server that stores it; if it was included as a child, write ONLY before the "
                 "parent",
                 where={"kind": ("a foreign table",)},
             ),
             MessageTemplate(
                 '"{relation}" is a sequence, and only tables can be published',
-                "leave it out, and set the subscriber's sequences yourself before it takes over",
+                "leave it out, and set the subscriber's sequences yourself before a switch-over",
                 where={"kind": ("a sequence",)},
             ),
             MessageTemplate(
@@ -52,23 +52,23 @@ MESSAGES: Messages = {
     "PUB110": {
         "temporary-relation": MessageTemplate(
             '"{relation}" is temporary: its changes are not logged, so they cannot be published',
-            "publish an ordinary table; where this one was reached as a child, write ONLY before the parent",
+            "publish an ordinary table; if this one was included as a child, write ONLY before the parent",
         ),
         "unlogged-relation": MessageTemplate(
             '"{relation}" is unlogged: its changes are not logged, so they cannot be published',
             "ALTER TABLE {table_sql} SET LOGGED first (rewrites the table), or leave it out; "
-            "where it was reached as a child, write ONLY before the parent",
+            "if it was included as a child, write ONLY before the parent",
         ),
     },
     "PUB111": {
         "system-relation": MessageTemplate(
             '"{relation}" is a system table, and these cannot be published',
-            "leave it out; where a table of your own has that name, write its schema before it",
+            "leave it out; if a table of your own has that name, write its schema before it",
         ),
     },
     "PUB112": {
         "temporary-schema": MessageTemplate(
-            '"{schema}" holds temporary tables, which cannot be published', "name a schema of ordinary tables"
+            '"{schema}" contains temporary tables, which cannot be published', "name a schema of ordinary tables"
         ),
         "system-schema": MessageTemplate(
             '"{schema}" is a system schema, and these cannot be published', "name a schema of your own"
@@ -83,7 +83,7 @@ MESSAGES: Messages = {
     "PUB114": {
         "conflicting-entries": MessageTemplate(
             'the list names "{relation}" twice (or it and its parent or child), and an entry has a {what}',
-            "name each table once (join two filters with OR in one WHERE); a parent brings its children along unless "
+            "name each table once (join two filters with OR in one WHERE); a parent includes its children unless "
             "ONLY precedes it",
         ),
     },

@@ -17,10 +17,10 @@ MESSAGES: Messages = {
         ),
         "identity-not-an-index": MessageTemplate('"{index}" is not an index', "name a unique index of the table"),
         "identity-index-not-unique": MessageTemplate(
-            'index "{index}" is not unique, so it cannot tell rows apart', _INDEX
+            'index "{index}" is not unique, so it does not identify rows', _INDEX
         ),
         "identity-index-deferrable": MessageTemplate(
-            'index "{index}" is deferrable: for a while it can hold a key twice',
+            'index "{index}" is deferrable: it can contain duplicate keys until the transaction ends',
             "make its constraint NOT DEFERRABLE (drop it and add it again), or choose another unique index",
         ),
         "identity-index-expression": MessageTemplate(

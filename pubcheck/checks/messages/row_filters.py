@@ -103,7 +103,9 @@ def _reason(evidence: Evidence) -> str:
     culprit, cache = refusal.culprit, p.cache
     match rule_of(refusal.error).code:
         case "PUB208":
-            return f"{_column(p, culprit)} is a system column, which says where a row lies and not what it holds"
+            return (
+                f"{_column(p, culprit)} is a system column, which describes where a row is stored and not its content"
+            )
         case "PUB211":
             operator = cache.operator(refusal.oid)
             sides = [p.type_name(oid) for oid in (operator.left, operator.right) if oid]
@@ -114,7 +116,7 @@ def _reason(evidence: Evidence) -> str:
             return f"{_subject(p, culprit)} has the type {p.type_name(refusal.oid)}, {_kind(p, refusal.oid)}"
         case "PUB213":
             name = cache.collation(refusal.oid).name
-            return f'{_subject(p, culprit)} works with the collation "{name}", which is not built in'
+            return f'{_subject(p, culprit)} uses the collation "{name}", which is not built in'
         case "PUB209":
             volatility = _VOLATILITY.get(cache.proc(refusal.oid).volatility, "not immutable")
             zone = " (it depends on TimeZone)" if _of_time_zone(p, refusal.oid) else ""
@@ -157,7 +159,7 @@ def _call(p: ParseState, expr: Expr) -> str:
 def _subject(p: ParseState, expr: Expr) -> str:
     if expr.node == "Var":
         return f"column {_column(p, expr)}"
-    words = {"Const": "the constant", "FuncExpr": "what the function gives", "CollateExpr": "COLLATE"}
+    words = {"Const": "the constant", "FuncExpr": "the result of the function", "CollateExpr": "COLLATE"}
     return words.get(expr.node, "this expression")
 
 
@@ -188,8 +190,8 @@ def _construct(p: ParseState, expr: Expr) -> str:
         source = p.type_name(expr.args[0].type)
         return f"the array of type {source} is cast to {p.type_name(expr.type)} element by element (ArrayCoerceExpr)"
     if expr.node == "SQLValueFunction":
-        return f"{expr.value} depends on when and by whom it is asked"
-    return _CONSTRUCTS.get(expr.node, f"a filter may hold no {expr.node}")
+        return f"{expr.value} depends on the time or the session"
+    return _CONSTRUCTS.get(expr.node, f"a filter must not contain {expr.node}")
 
 
 _CONSTRUCTS = {
@@ -218,7 +220,7 @@ _ADVICE = {
     "PUB211": "use an operator of pg_catalog, or a stored generated column of a built-in type",
     "PUB212": "filter on other columns, or on a stored generated column of a built-in type",
     "PUB213": 'use a built-in collation, such as "C"',
-    "PUB210": "write what the function does into the filter, or store what it gives in a generated column",
+    "PUB210": "write the function's expression into the filter, or store its result in a generated column",
 }
 
 
@@ -232,11 +234,11 @@ def _advice(evidence: Evidence) -> str:
     if _asks_the_time(evidence):
         return _TIMELESS
     if code == "PUB209":
-        return "use an immutable function, or a column that the application or a trigger keeps"
+        return "use an immutable function, or a column that the application or a trigger maintains"
     if culprit.node == "SQLValueFunction":
         return "a filter cannot depend on the session: store the value in a column and filter on that column"
     if culprit.node == "SubLink":
-        return "copy what it needs from the other table into a column of this one"
+        return "copy the value from the other table into a column of this one"
     return "keep the result in a column of the table and filter on that"
 
 
@@ -266,7 +268,7 @@ def _with_columns(rewriting: Rewriting) -> str:
     added = " ".join(rewriting.statements)
     return "; ".join(
         [
-            f"keep it in a stored generated column: {added} Then write WHERE ({_one_line(rewriting.text)})",
+            f"store it in a generated column: {added} Then write WHERE ({_one_line(rewriting.text)})",
             *rewriting.notes,
         ]
     )

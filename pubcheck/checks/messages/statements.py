@@ -9,7 +9,7 @@ MESSAGES: Messages = {
     "PUB105": {
         "publication-exists": MessageTemplate(
             'there is a publication "{publication}" already',
-            "take another name, or DROP PUBLICATION {publication:sql} first, or change it with ALTER PUBLICATION "
+            "choose another name, or DROP PUBLICATION {publication:sql} first, or change it with ALTER PUBLICATION "
             "{publication:sql}",
         ),
     },
@@ -23,12 +23,13 @@ MESSAGES: Messages = {
         "publication-option": (
             MessageTemplate(
                 'publications have no option "{option}" before PostgreSQL 18',
-                "leave it out: generated columns are not sent there and are computed by the subscriber's own table",
+                "leave it out: generated columns are not published there and are computed by the subscriber's own "
+                "table",
                 where={"option": ("publish_generated_columns",)},
             ),
             MessageTemplate(
-                '"{option}" is read as an option of its own, because the list of operations has no quotes',
-                "write the list as one text: publish = 'insert, update'",
+                '"{option}" is read as a separate option, because the list of operations has no quotes',
+                "write the list as one string: publish = 'insert, update'",
                 where={"option": ("insert", "update", "delete", "truncate")},
             ),
             MessageTemplate(
@@ -100,7 +101,8 @@ MESSAGES: Messages = {
     "PUB139": {
         "event-trigger": MessageTemplate(
             "an event trigger refuses this statement: {message}",
-            "run it as the trigger's function asks, or disable the trigger first: ALTER EVENT TRIGGER ... DISABLE",
+            "meet the condition of the trigger's function, or disable the trigger first: ALTER EVENT TRIGGER ... "
+            "DISABLE",
         ),
     },
 }

@@ -11,7 +11,7 @@ MESSAGES: Messages = {
             "give this one another name, ALTER the other one, or drop it first",
         ),
         "no-subscription": MessageTemplate(
-            'there is no subscription "{subscription}" any more', "make it before this statement"
+            'there is no subscription "{subscription}" any more', "create it before this statement"
         ),
         "subscription-option": (
             MessageTemplate(
@@ -40,16 +40,16 @@ MESSAGES: Messages = {
             MessageTemplate("{option} takes true or false only", "write {option} = true or {option} = false"),
         ),
         "exclusive-options": MessageTemplate(
-            "{one} and {other} do not go together",
-            "leave the second out, which without a connection, or a slot, is false anyway or must be",
+            "{one} and {other} cannot be combined",
+            "leave the second out: without a connection or a slot it is false, or must be",
         ),
         "option-without-slot": MessageTemplate(
-            "without a slot a subscription must be made with {option}", "add it; connect = false sets it, too"
+            "without a slot a subscription must be created with {option}", "add it; connect = false sets it, too"
         ),
         "in-transaction": MessageTemplate(
             "{what} cannot run inside a transaction",
-            "run it outside: slots and copies cannot be rolled back; CREATE SUBSCRIPTION may stand there with "
-            "create_slot = false, SET PUBLICATION with refresh = false",
+            "run it outside: slots and copies cannot be rolled back; inside, use create_slot = false with CREATE "
+            "SUBSCRIPTION, refresh = false with SET PUBLICATION",
         ),
         "in-function": MessageTemplate(
             "{what} does not run in a function or a DO block",
@@ -71,7 +71,7 @@ MESSAGES: Messages = {
         ),
         "last-publication": MessageTemplate(
             "a subscription keeps at least one publication",
-            "SET PUBLICATION with those that take their place, or DROP SUBSCRIPTION",
+            "SET PUBLICATION with the ones that replace them, or DROP SUBSCRIPTION",
         ),
         "connection-string": MessageTemplate(
             "this is not a valid connection string: {what}",

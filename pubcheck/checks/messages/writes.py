@@ -61,9 +61,9 @@ def help_text(session: Session, refusal: Refusal, remedies: Sequence[Remedy]) ->
     elif refusal.rule == "PUB303":
         held = relation.column(refusal.column)
         stored = held is not None and held.generated == "s"
-        headline = f"take {column} out of the replica identity, or send it"
+        headline = f"take {column} out of the replica identity, or publish it"
         if not stored:
-            headline = f"take {column}, which is never sent, out of the replica identity"
+            headline = f"take {column}, which is never published, out of the replica identity"
     else:
         headline = "give the table a replica identity, or publish only inserts"
         if relation.identity == "i":
@@ -74,7 +74,7 @@ def help_text(session: Session, refusal: Refusal, remedies: Sequence[Remedy]) ->
         elif relation.identity == "n":
             headline = "the replica identity is NOTHING: choose another, or publish only inserts"
     if not relation.seen:
-        headline += " (best a unique index over NOT NULL columns, chosen with REPLICA IDENTITY USING INDEX)"
+        headline += " (preferably a unique index over NOT NULL columns, chosen with REPLICA IDENTITY USING INDEX)"
     lines = [f"- {'; '.join(remedy.statements)}  ({remedy.cost}{_remaining(refusal, remedy)})" for remedy in remedies]
     made_by = maker(relation) if refusal.rule == "PUB302" else None
     notes = [made_by] if made_by is not None else []
@@ -101,6 +101,6 @@ def identity_text(catalog: Catalog, relation: int) -> str:
     if not identity.index:
         if row.identity == "n":
             return "the replica identity is NOTHING"
-        return "it has no replica identity" if identity.known else "its replica identity is not visible here"
+        return "it has no replica identity" if identity.known else "its replica identity is unknown here"
     names = ", ".join(row.columns[number - 1].name for number in catalog.indexes[identity.index].keys)
     return f"the key is ({names})" if row.identity == "d" else f"the replica identity is ({names})"

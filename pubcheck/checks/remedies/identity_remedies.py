@@ -47,14 +47,14 @@ class IdentityRemedies:
             columns = self.table.names(index.keys)
             if index.primary and self.row.identity != "d":
                 remedy = Remedy(
-                    (f"{self.table.alter} REPLICA IDENTITY DEFAULT",), f"the primary key ({columns}) is there"
+                    (f"{self.table.alter} REPLICA IDENTITY DEFAULT",), f"the primary key ({columns}) exists"
                 )
             elif index.identity or index.primary:
                 continue
             else:
                 name = identifier(self.catalog.relations[index.oid].name)
                 using = f"{self.table.alter} REPLICA IDENTITY USING INDEX {name}"
-                cost = f"the unique index over ({columns}) is there"
+                cost = f"the unique index over ({columns}) exists"
                 remedy = Remedy((*self.set_not_null(nullable), using), cost + self.reading(nullable))
             candidates.append((len(nullable), len(index.keys), remedy))
         if candidates:

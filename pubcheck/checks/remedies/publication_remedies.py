@@ -52,12 +52,12 @@ class PublicationRemedies:
         if self.check != GENERATED or any(columns[number - 1].generated == "v" for number in self.identity.columns):
             return
         statement = f"{self.alter} SET (publish_generated_columns = stored)"
-        cost = "the stored generated columns of all its tables are sent, to ordinary columns"
+        cost = "the stored generated columns of all its tables are published, to ordinary columns"
         yield Remedy((statement,), cost, ends="cause")
 
     def inserts_only(self) -> Iterator[Remedy]:
         if self.publication.insert:
-            cost = "only inserts are sent then, of all its tables"
+            cost = "only inserts are published then, for all its tables"
             yield Remedy((f"{self.alter} SET (publish = 'insert')",), cost, ends="publication")
 
     def less_filter(self) -> Iterator[Remedy]:
@@ -72,7 +72,7 @@ class PublicationRemedies:
         again = self.added_again(member, member.entry, where=left)
         if again is not None and source.kind in "rp":
             rows = "more" if left is not None else "all its"
-            yield Remedy(tuple(again), f"in one transaction; {rows} rows are sent then", ends="cause")
+            yield Remedy(tuple(again), f"in one transaction; {rows} rows are published then", ends="cause")
 
     def no_list(self) -> Iterator[Remedy]:
         """No column list, which FULL does not allow."""
@@ -83,7 +83,7 @@ class PublicationRemedies:
         text = self.written(member.entry) if filtered else None
         again = self.added_again(member, member.entry, where=text, with_list=False)
         if again is not None and (text is not None or not filtered):
-            yield Remedy(tuple(again), "in one transaction; all its columns are sent then", ends="cause")
+            yield Remedy(tuple(again), "in one transaction; all its columns are published then", ends="cause")
 
     def unpublished(self) -> Iterator[Remedy]:
         """The table, or what it is published through, out of the publication; FOR ALL TABLES has no such way."""
@@ -100,7 +100,7 @@ class PublicationRemedies:
                 schema = identifier(catalog.namespaces[relation.namespace].name)
                 statements.append(f"{self.alter} DROP TABLES IN SCHEMA {schema}")
         if statements:
-            yield Remedy(tuple(dict.fromkeys(statements)), "nothing of it is sent then", ends="publication")
+            yield Remedy(tuple(dict.fromkeys(statements)), "nothing of it is published then", ends="publication")
 
     def added_again(
         self,

@@ -183,7 +183,7 @@ def _option_twice(refused: _Refused) -> StatementFix | None:
         if item.tokens[0].name in names:
             changes.append((item.before, item.end, ""))
         names.add(item.tokens[0].name)
-    return StatementFix("Say the option once", tuple(changes)) if changes else None
+    return StatementFix("Keep the option once", tuple(changes)) if changes else None
 
 
 def _drop_by_name(refused: _Refused) -> StatementFix | None:
@@ -203,7 +203,7 @@ def _without_object(refused: _Refused) -> StatementFix | None:
     if number is None:
         return None
     adds = refused.error.key in ("table-already-member", "schema-already-member")
-    member = "what is a member already" if adds else "what is not a member"
+    member = "existing members" if adds else "objects that are not members"
     if len(items) == 1:
         return StatementFix("Remove the statement", ((0, len(refused.text), ""),), safe=False, whole=True)
     item = items[number]
@@ -323,7 +323,7 @@ def _option_unknown(refused: _Refused) -> StatementFix | None:
         if last > number:
             listed = [words[2], *(options[index].tokens[0].word for index in range(number + 1, last + 1))]
             change = (item.tokens[2].start, options[last].end, _listed(listed))
-            return StatementFix("Write the operations as one text", (change,))
+            return StatementFix("Write the operations as one string", (change,))
     known = ["publish", "publish_via_partition_root"]
     known += ["publish_generated_columns"] if refused.session.catalog.major.publish_generated_columns else []
     for item in options:

@@ -215,7 +215,7 @@ def _or_replace(words: Sequence[_Token], data: bytes) -> StatementFix | None:
     name = identifier(words[4].name)
     statement = data[: words[1].start] + data[words[3].start : words[-1].end]
     text = f"DROP PUBLICATION IF EXISTS {name};\n{statement[words[0].start :].decode(errors='surrogatepass')}"
-    return StatementFix("Drop it before it is made", ((words[0].start, words[-1].end, text),), safe=False)
+    return StatementFix("Drop it before creating it", ((words[0].start, words[-1].end, text),), safe=False)
 
 
 def _member_if(words: Sequence[_Token], data: bytes) -> StatementFix | None:
@@ -235,7 +235,7 @@ def _member_if(words: Sequence[_Token], data: bytes) -> StatementFix | None:
     statement = data[: words[index].start] + table + data[words[index + len(condition_words)].start : words[-1].end]
     condition = "duplicate_object" if action == "add" else "undefined_object"
     table_kind = "that is a member already" if action == "add" else "that is not a member"
-    return _block(f"Do it in a block that passes over a table {table_kind}", statement, condition, words)
+    return _block(f"Do it in a block that skips a table {table_kind}", statement, condition, words)
 
 
 def _alter_if(words: Sequence[_Token], data: bytes) -> StatementFix | None:
@@ -248,7 +248,7 @@ def _alter_if(words: Sequence[_Token], data: bytes) -> StatementFix | None:
         f"DO $pubcheck$\nBEGIN\n  IF EXISTS (SELECT FROM pg_publication WHERE pubname = '{literal}') THEN\n"
         f"    {statement.decode(errors='surrogatepass')};\n  END IF;\nEND\n$pubcheck$"
     )
-    title = "Do it in a block that looks first whether the publication exists"
+    title = "Do it in a block that first checks whether the publication exists"
     return StatementFix(title, ((words[0].start, words[-1].end, text),), safe=False)
 
 

@@ -54,22 +54,27 @@ def null_never_matches(context: RuleContext) -> Iterator[RuleFinding]:
             continue
         table, publication = context.name(filtered.relation), filtered.publication.name
         if never is None:
-            message = f"the row filter on {table} is NULL for every row: nothing but TRUNCATE is sent"
-            advice = "a filter that is NULL counts as false; write the condition that is meant, or take the table out"
+            message = f"the row filter on {table} is NULL for every row: only TRUNCATE is published"
+            advice = (
+                "a filter that is NULL counts as false; write the intended condition, or drop the table from the "
+                "publication"
+            )
             yield _of_filter(context, filtered, message, advice)
             continue
         if never:
-            message = f"rows of {table} whose {_either(filtered, never)} is NULL are not sent: the row filter of "
+            message = f"rows of {table} whose {_either(filtered, never)} is NULL are not published: the row filter of "
             message += f'publication "{publication}" is then NULL, which counts as false'
             yield _of_filter(context, filtered, message, _ADVICE, never)
         if perhaps:
-            message = f"rows of {table} whose {_either(filtered, perhaps)} is NULL are not sent where no other part of "
+            message = (
+                f"rows of {table} whose {_either(filtered, perhaps)} is NULL are not published where no other part of "
+            )
             message += f'the row filter of publication "{publication}" is true: it is then NULL, which counts as false'
             yield _of_filter(context, filtered, message, _ADVICE, perhaps)
 
 
 _ADVICE = (
-    "say what is to become of them: {0} IS NOT NULL AND ... leaves them out, ... OR {0} IS NULL sends them; or make "
+    "decide about them: {0} IS NOT NULL AND ... excludes them, ... OR {0} IS NULL publishes them; or make "
     "the column NOT NULL"
 )
 
@@ -177,12 +182,13 @@ def toast_lost(context: RuleContext) -> Iterator[RuleFinding]:
             rows = f"a row of {listed(context.name(lost_leaf) for lost_leaf, _ in lost_leaves)}"
             values = "an unchanged long value" if len(names) == 1 else "unchanged long values"
             message = (
-                f'an UPDATE that brings {rows} into the row filter of "{publication.name}" is sent as an INSERT '
+                f'an UPDATE that moves {rows} into the row filter of "{publication.name}" is published as an INSERT '
                 f"without {values} of {listed(quoted(names))}: the subscriber stores NULL"
             )
             advice = (
                 f"ALTER TABLE {table_name(context.session, leaf)} REPLICA IDENTITY FULL logs the old values, so that "
-                "they are sent (at the cost of every old row in WAL); or never change what the filter reads; or "
+                "they are published (at the cost of every old row in WAL); or never change what the filter reads; "
+                "or "
                 "publish without a filter"
             )
             keys = [leaf.columns[number - 1].name for number in sorted(identity.columns)]
@@ -232,16 +238,20 @@ def update_transformed(context: RuleContext) -> Iterator[RuleFinding]:
         tables = listed(context.name(filtered.relation) for filtered in filters)
         if publication.update:
             message = (
-                f'publication "{publication.name}" sends an UPDATE that brings a row of {tables} into its row filter '
-                "as INSERT, and one that takes it out as DELETE"
+                f'publication "{publication.name}" publishes an UPDATE that moves a row of {tables} into its row '
+                "filter "
+                "as INSERT, and one that moves it out as DELETE"
             )
             unpublished = [name for name in ("insert", "delete") if not getattr(publication, name)]
             if unpublished:
                 message += f", although it does not publish {' and '.join(unpublished)}"
-            advice = "nothing, if the subscriber is to hold the rows that match; `pubcheck explain` shows the table"
+            advice = (
+                "none is needed if the subscriber should have exactly the matching rows; `pubcheck explain` shows "
+                "the table"
+            )
         else:
             message = (
-                f'publication "{publication.name}" does not publish updates: a row of {tables} that an UPDATE brings '
+                f'publication "{publication.name}" does not publish updates: a row of {tables} that an UPDATE moves '
                 "into its row filter never reaches the subscriber"
             )
             advice = "publish updates too, or filter on columns that never change"
@@ -275,7 +285,7 @@ def _leaf_truncates(context: RuleContext) -> Iterator[RuleFinding]:
             yield RuleFinding(
                 rule="PUB604",
                 message=f"TRUNCATE of a single partition of {listed(context.name(root) for root in roots)} is not "
-                f'sent: publication "{publication.name}" publishes the partitions as their root',
+                f'published: publication "{publication.name}" publishes the partitions as their root',
                 help="TRUNCATE the root, or DELETE the partition's rows",
                 place=place,
                 certain=publication.seen and all(root.seen for root in roots),

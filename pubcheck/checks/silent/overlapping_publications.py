@@ -125,10 +125,12 @@ def _reason(publication: Publication, wider: list[Publication]) -> str:
     parts = []
     for (_, actions), names in sorted(groups.items(), key=lambda group: (not group[0][0], -len(group[0][1]))):
         if actions:
-            parts.append(f"{listed(quoted(names))} {'sends' if len(names) == 1 else 'send'} every {listed(actions)}")
+            parts.append(
+                f"{listed(quoted(names))} {'publishes' if len(names) == 1 else 'publish'} every {listed(actions)}"
+            )
     # The copy is filtered only where all publications of the table filter it, whatever they publish.
     if not any(shared for shared, _ in groups):
-        parts.append("the initial copy takes every row")
+        parts.append("the initial copy has every row")
     return ", and ".join(parts)
 
 
@@ -138,16 +140,16 @@ def _finding(context: RuleContext, publication: Publication, wider: list[_Wider]
     tables = listed(context.name(pair.filtered.relation) for pair in wider)
     names = list(dict.fromkeys(pair.publication.name for pair in wider))
     subscription = context.subscription_to(publication.oid, wider_publication.oid)
-    beside = listed(quoted(names), "publication")
+    other_names = listed(quoted(names), "publication")
     subscriber = (
         f'subscription "{subscription.name}" takes' if subscription is not None else "a subscription that takes"
     )
-    effect = f'the row filter of "{publication.name}" on {tables} does not hold'
+    effect = f'the row filter of "{publication.name}" on {tables} has no effect'
     why = _reason(publication, [pair.publication for pair in wider])
     if together:
-        message = f"{effect}: {subscriber} {beside} as well, and {why}"
+        message = f"{effect}: {subscriber} {other_names} as well, and {why}"
     else:
-        message = f"{effect} for {subscriber} {beside} as well: {why}"
+        message = f"{effect} for {subscriber} {other_names} as well: {why}"
     related: list[tuple[Place, str]] = []
     if subscription is not None:
         related.append((subscription.place, "takes both"))
@@ -158,8 +160,8 @@ def _finding(context: RuleContext, publication: Publication, wider: list[_Wider]
     return RuleFinding(
         rule="PUB508",
         message=message,
-        help="give the table the same filter in both, or subscribe to them apart; "
-        "filters of publications that are subscribed to together are joined with OR",
+        help="give the table the same filter in both, or subscribe to them separately; filters of publications in "
+        "one subscription are joined with OR",
         place=first.filtered.entry.place,
         certain=together and all(pair.filtered.certain and pair.publication.seen for pair in wider),
         assumptions=() if together else (ONE_SUBSCRIPTION,),

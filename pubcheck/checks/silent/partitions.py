@@ -62,7 +62,10 @@ def unused(context: RuleContext) -> Iterator[RuleFinding]:
         if where is not None:
             related.insert(
                 0,
-                (where, f"changes are sent as those of {context.name(target)}, with the filter and columns given here"),
+                (
+                    where,
+                    f"changes are published as those of {context.name(target)}, with the filter and columns given here",
+                ),
             )
         yield RuleFinding(
             rule="PUB504",
@@ -163,7 +166,7 @@ def copied_twice(context: RuleContext) -> Iterator[RuleFinding]:
         names = [context.name(catalog.relations[row.relation]) for row in copied_partitions]
         yield RuleFinding(
             rule="PUB812",
-            message=f'the initial copy of subscription "{subscription.name}" takes the rows of '
+            message=f'the initial copy of subscription "{subscription.name}" copies the rows of '
             f"{listed(names, 'partition')} twice: by {'itself' if len(names) == 1 else 'themselves'} and as part of "
             f"{context.name(root)}",
             help="publish_via_partition_root alike in both publications; or a subscription for each; or subscribe WITH "
@@ -252,8 +255,8 @@ def unpublishable(context: RuleContext) -> Iterator[RuleFinding]:
         names = [row.name for row in publications]
         yield RuleFinding(
             rule="PUB506",
-            message=f"rows of {listed([context.name(row) for row, _ in leaves], 'partition')} are never sent, without "
-            f"an error: {context.name(leaf)} is {kind}, and {listed(quoted(names), 'publication')} "
+            message=f"rows of {listed([context.name(row) for row, _ in leaves], 'partition')} are never published, "
+            f"and no error is raised: {context.name(leaf)} is {kind}, and {listed(quoted(names), 'publication')} "
             f"publish{'es' if len(names) == 1 else ''} {above} as a whole",
             help="ALTER TABLE ... SET LOGGED"
             if kind == "unlogged"
@@ -308,7 +311,7 @@ def _new_partitions(context: RuleContext) -> Iterator[RuleFinding]:
         names = [context.name(row) for row in rest]
         yield RuleFinding(
             rule="PUB507",
-            message=f'rows of {listed(names, "table")} are not sent: publication "{publication.name}" names the '
+            message=f'rows of {listed(names, "table")} are not published: publication "{publication.name}" names the '
             f"partitions that {context.name(above)} had then, one by one",
             help=f"ALTER PUBLICATION {identifier(publication.name)} ADD TABLE {qualified(names[0])}; or publish "
             f"{context.name(above)}, with all partitions that it will have",
@@ -358,7 +361,7 @@ def _new_children(context: RuleContext) -> Iterator[RuleFinding]:
         names = [context.name(moved_child) for moved_child, _, _ in children]
         yield RuleFinding(
             rule="PUB507",
-            message=f'rows of {listed(names, "table")} are not sent: publication "{row.name}" publishes '
+            message=f'rows of {listed(names, "table")} are not published: publication "{row.name}" publishes '
             f"{context.name(parent)} with the children that it had then",
             help=f"ALTER PUBLICATION {identifier(row.name)} ADD TABLE {qualified(names[0])}",
             place=place,

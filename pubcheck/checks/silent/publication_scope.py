@@ -65,8 +65,8 @@ def information_schema(context: RuleContext) -> Iterator[RuleFinding]:
                 context,
                 "PUB805",
                 catalog.publications[entry.publication],
-                f"{context.name(relation)} is accepted and never sent: what initdb made is not published",
-                "take it out of the publication",
+                f"{context.name(relation)} is accepted but never published: tables created by initdb are not published",
+                "drop it from the publication",
                 place=entry.place,
                 relations=[relation],
             )
@@ -76,8 +76,8 @@ def information_schema(context: RuleContext) -> Iterator[RuleFinding]:
                 context,
                 "PUB805",
                 catalog.publications[schema.publication],
-                "the schema information_schema is accepted, and none of its tables is ever sent",
-                "take it out of the publication",
+                "the schema information_schema is accepted, but none of its tables is ever published",
+                "drop it from the publication",
                 place=schema.place,
             )
 
@@ -99,7 +99,8 @@ def left_out(context: RuleContext) -> Iterator[RuleFinding]:
                 context,
                 "PUB806",
                 publication,
-                f'publication "{publication.name}" does not send {listed(names)}: only permanent tables are published',
+                f'publication "{publication.name}" does not publish {listed(names)}: only permanent tables are '
+                "published",
                 "make them permanent (ALTER TABLE ... SET LOGGED) if the subscriber needs them",
                 relations=[row for row, _ in missing],
                 related=first_places([(row.place, reason) for row, reason in missing if row.place is not None]),
@@ -128,7 +129,8 @@ def not_replicated(context: RuleContext) -> Iterator[RuleFinding]:
                     context,
                     "PUB807",
                     publication,
-                    f'publication "{publication.name}" does not send {listed(context.name(row) for row in missing)}: '
+                    f'publication "{publication.name}" does not publish '
+                    f"{listed(context.name(row) for row in missing)}: "
                     "sequences and materialized views are not replicated, nor are DDL and large objects",
                     "before a switch-over set the subscriber's sequences (setval) and refresh its materialized views",
                     relations=missing,
@@ -163,7 +165,7 @@ def _foreign_keys(
             publication,
             f'publication "{publication.name}" publishes {pairs} but not the tables that their foreign keys reference: '
             "the subscriber does not check them",
-            "publish the tables that are referred to as well, or drop the foreign keys on the subscriber",
+            "publish the referenced tables as well, or drop the foreign keys on the subscriber",
             relations=[referencing for referencing, _ in references],
         )
 
@@ -201,9 +203,9 @@ def updates_without_inserts(context: RuleContext) -> Iterator[RuleFinding]:
             continue
         unpublished = [action for action in ("insert", "delete") if not getattr(publication, action)]
         message = (
-            f'publication "{name}" sends {" and ".join(action.upper() + "s" for action in unpublished)} all the same: '
-            f"an UPDATE that brings a row of {context.name(filtered.relation)} into the row filter is sent as INSERT, "
-            "one that takes it out as DELETE"
+            f'publication "{name}" still publishes {" and ".join(action.upper() + "s" for action in unpublished)}: '
+            f"an UPDATE that moves a row of {context.name(filtered.relation)} into the row filter is published as "
+            "INSERT, one that moves it out as DELETE"
         )
         advice = "publish insert and delete too, or drop the filter"
         yield from _about(
@@ -259,7 +261,7 @@ def empty(context: RuleContext) -> Iterator[RuleFinding]:
             context,
             "PUB804",
             publication,
-            f'publication "{publication.name}" has no tables{where if schemas else ""}, and sends nothing',
+            f'publication "{publication.name}" has no tables{where if schemas else ""}, and publishes nothing',
             f"ALTER PUBLICATION {identifier(publication.name)} ADD TABLE ...; subscribers then REFRESH PUBLICATION",
             certain=not context.session.blind,
         )
@@ -279,7 +281,7 @@ def initial_copy(context: RuleContext) -> Iterator[RuleFinding]:
                 "PUB801",
                 publication,
                 f'publication "{name}" does not publish inserts, but the initial copy still copies all rows',
-                "subscribe WITH (copy_data = false) if the rows are not to come",
+                "subscribe WITH (copy_data = false) if the rows are not wanted",
             )
         entries = [catalog.publication_rels[oid] for oid in catalog.members_of.get(publication.oid)]
         narrowed = [entry for entry in entries if entry.filter is not None or entry.columns is not None]
@@ -325,7 +327,7 @@ def generated_columns(context: RuleContext) -> Iterator[RuleFinding]:
             context,
             "PUB808",
             publication,
-            f'publication "{publication.name}" does not send the generated columns {names}',
+            f'publication "{publication.name}" does not publish the generated columns {names}',
             advice,
             relations=[row for row, _ in columns],
             related=first_places([(row.place, f'"{name}"') for row, name in columns if row.place is not None]),
@@ -346,8 +348,8 @@ def identity_full(context: RuleContext) -> Iterator[RuleFinding]:
         search = "by a sequential scan" if catalog.major.number < 16 else "by an index only where a usable one exists"
         yield RuleFinding(
             rule="PUB809",
-            message=f"{context.name(relation)} has REPLICA IDENTITY FULL: every UPDATE and DELETE logs and sends the "
-            f"whole old row, and the subscriber looks for it {search}",
+            message=f"{context.name(relation)} has REPLICA IDENTITY FULL: every UPDATE and DELETE logs and "
+            f"replicates the whole old row, and the subscriber searches for it {search}",
             help="a primary key, or REPLICA IDENTITY USING INDEX with a unique index over NOT NULL columns, is cheaper",
             place=place,
             certain=relation.seen and any(row.seen for row in publications),

@@ -225,9 +225,9 @@ def _conflict(
         if where is not None and where != place:
             related.append((where, f'publication "{row.name}"'))
     seen = all(row.seen for row in publications) and all(row.seen for row in relations)
-    advice = "give the table the same column list in all of them, or make a subscription for each"
+    advice = "give the table the same column list in all of them, or create a subscription for each"
     if rule == "PUB510":
-        advice = "set publish_generated_columns alike, or give the table a column list in both"
+        advice = "set publish_generated_columns to the same value, or give the table a column list in both"
     return RuleFinding(
         rule=rule,
         message=message,
@@ -282,12 +282,13 @@ def publication_missing(context: RuleContext) -> Iterator[RuleFinding]:
             if plural
             else f'publication "{names[0]}" does not exist on the publisher'
         )
-        gone = [(context.history.gone_publications[name], "taken away here") for name, _ in dropped]
+        gone = [(context.history.gone_publications[name], "is removed here") for name, _ in dropped]
         yield RuleFinding(
             rule="PUB810",
-            message=f"{listed(quoted(names), 'publication')} {is_are} not made in these files: subscription "
-            f'"{subscription.name}" gets a WARNING when it is made, and an error or nothing of {them} when it reads',
-            help=f"make {them} on the publisher first, or take {them} out of the subscription",
+            message=f"{listed(quoted(names), 'publication')} {is_are} not created in these files: subscription "
+            f'"{subscription.name}" gets a WARNING when it is created, and an error or no changes of {them} when it '
+            "reads",
+            help=f"create {them} on the publisher first, or drop {them} from the subscription",
             place=missing[0][1],
             certain=certain,
             assumptions=(NOT_ELSEWHERE,),
@@ -316,23 +317,23 @@ def publication_missing_for_changes(context: RuleContext) -> Iterator[RuleFindin
         if since is not None and order(event.place) < order(since):
             continue
         current = context.catalog.publication_names.get(event.name)
-        if event.kind != "made" and current == event.oid:
+        if event.kind != "created" and current == event.oid:
             continue  # rolled back
         cause = {
             "renamed": f'publication "{event.name}" is renamed: ',
             "dropped": f'publication "{event.name}" is dropped: ',
-            "made": f'publication "{event.name}" is made after the subscription to it: ',
+            "created": f'publication "{event.name}" is created after the subscription to it: ',
         }[event.kind]
-        if event.kind == "made" and subscription is None:
+        if event.kind == "created" and subscription is None:
             continue
         if event.kind == "dropped" and current is not None:
             cause = f'publication "{event.name}" is dropped and recreated: '
         subscriber = f'subscription "{subscription.name}"' if subscription is not None else "a subscription to it"
         effect = (
-            f"{subscriber} stops at the first change that was made while it was missing, for decoding looks at the "
-            "catalog as of the change"
+            f"{subscriber} stops at the first change from the time when it was missing, because decoding uses the "
+            "catalog of that time"
             if stops
-            else f"{subscriber} skips the changes that were made while it was missing, with no more than a WARNING"
+            else f"{subscriber} skips the changes from the time when it was missing, with only a WARNING"
         )
         yield RuleFinding(
             rule="PUB811",

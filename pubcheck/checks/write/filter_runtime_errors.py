@@ -54,7 +54,7 @@ class Danger(Struct, frozen=True):
         return self.occasion if self.always else f"when {self.occasion}"
 
 
-_ADVICE = "let a CASE keep such rows away from it"
+_ADVICE = "exclude such rows with a CASE"
 _BOUNDS = "range lower bound must be less than or equal to range upper bound"
 _ANY_VALUE = "for every value that is not NULL"
 _REACHED = "the conditions before this part do not decide about a row"
@@ -72,9 +72,9 @@ _BY_NAME: dict[str, tuple[str, str, str]] = {
     "acos": ("22003", "input is out of range", "a number beyond 1"),
     "asin": ("22003", "input is out of range", "a number beyond 1"),
     "chr": ("54000", "requested character too large for encoding", "a number that is not a character"),
-    "make_date": ("22008", "date field value out of range", "numbers that make no date"),
-    "make_time": ("22008", "time field value out of range", "numbers that make no time"),
-    "make_timestamp": ("22008", "date field value out of range", "numbers that make no timestamp"),
+    "make_date": ("22008", "date field value out of range", "numbers that are not a valid date"),
+    "make_time": ("22008", "time field value out of range", "numbers that are not a valid time"),
+    "make_timestamp": ("22008", "date field value out of range", "numbers that are not a valid timestamp"),
     "jsonb_array_length": ("22023", "cannot get array length of a non-array", "jsonb that is not an array"),
     "json_array_length": ("22023", "cannot get array length of a non-array", "json that is not an array"),
     "jsonb_delete": ("22023", "cannot delete from scalar", "jsonb that is a scalar"),
@@ -82,8 +82,8 @@ _BY_NAME: dict[str, tuple[str, str, str]] = {
     "get_bit": ("2202E", "index out of valid range", "a value that is too short"),
     "set_byte": ("2202E", "index out of valid range", "a value that is too short"),
     "set_bit": ("2202E", "index out of valid range", "a value that is too short"),
-    "convert_from": ("22021", "invalid byte sequence for encoding", "bytes that are no text"),
-    "decode": ("22023", "invalid symbol found while decoding", "text that is not so encoded"),
+    "convert_from": ("22021", "invalid byte sequence for encoding", "bytes that are not valid text"),
+    "decode": ("22023", "invalid symbol found while decoding", "text that is not encoded in that way"),
     "bitand": ("22026", "cannot AND bit strings of different sizes", "bit strings of another size"),
     "bitor": ("22026", "cannot OR bit strings of different sizes", "bit strings of another size"),
     "bitxor": ("22026", "cannot XOR bit strings of different sizes", "bit strings of another size"),
@@ -282,7 +282,7 @@ def _of_constant_pattern(name: str, expr: Expr, location: int) -> Danger | None:
     if pattern.node != "Const" or not isinstance(pattern.value, str):
         return None
     if _LIKES.fullmatch(name) and (len(pattern.value) - len(pattern.value.rstrip("\\"))) % 2:
-        occasion, advice = "a text begins as its pattern does", "write \\\\ for a backslash at the end of a pattern"
+        occasion, advice = "a string begins like its pattern", "write \\\\ for a backslash at the end of a pattern"
         return Danger(location, occasion, advice, ServerAnswer("22025", _ESCAPE_AT_END))
     if not _PATTERNS.fullmatch(name) or len(expr.args) > (3 if name == "regexp_replace" else 2):
         return None  # with flags it may be an expression of another kind, or a plain text
@@ -291,7 +291,7 @@ def _of_constant_pattern(name: str, expr: Expr, location: int) -> Danger | None:
     try:
         refuse_regex(pattern.value)
     except ServerError as error:
-        occasion, advice = _ANY_VALUE, "write a regular expression that the server can read"
+        occasion, advice = _ANY_VALUE, "write a valid regular expression"
         return Danger(location, occasion, advice, ServerAnswer(error.sqlstate, error.message), always=True)
     return None
 

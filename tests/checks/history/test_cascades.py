@@ -44,7 +44,7 @@ def test_an_action_that_ends_at_a_table_without_identity_is_told_of_the_table_re
     assert (one.message, one.object, one.severity, one.certainty) == (says, "public.users", "error", "certain")
     assert (one.phase, one.server, one.operation) == ("write", None, None)
     assert covered(one.span) == "sessions"
-    assert places(one) == [("1.sql", "is referred to")]
+    assert places(one) == [("1.sql", "is referenced here")]
 
 
 def test_both_actions_of_a_key_are_told_at_once() -> None:

@@ -16,23 +16,23 @@ from tests.support.linting import covered, lint
             "CREATE PUBLICATION p FOR TABLE u, t;",
             "ALTER PUBLICATION p ADD TABLE v, t;",
             "t",
-            "is a member since here",
+            "became a member here",
         ),
         (
             "PUB130",
             "CREATE PUBLICATION p; ALTER PUBLICATION p ADD TABLES IN SCHEMA public;",
             "ALTER PUBLICATION p ADD TABLES IN SCHEMA public;",
             "public",
-            "is a member since here",
+            "became a member here",
         ),
         (
             "PUB130",
             'CREATE SCHEMA "s.t"; CREATE TABLE "s.t"."a.b" (id int); CREATE PUBLICATION p FOR TABLE "s.t"."a.b";',
             'ALTER PUBLICATION p ADD TABLE "s.t"."a.b";',
             '"s.t"."a.b"',
-            "is a member since here",
+            "became a member here",
         ),
-        ("PUB105", "CREATE PUBLICATION p;", "CREATE PUBLICATION p FOR TABLE t;", "p", "is made here"),
+        ("PUB105", "CREATE PUBLICATION p;", "CREATE PUBLICATION p FOR TABLE t;", "p", "is created here"),
     ],
 )
 def test_the_first_place_is_a_further_one(rule: str, first: str, again: str, where: str, says: str) -> None:
@@ -44,7 +44,7 @@ def test_the_first_place_is_a_further_one(rule: str, first: str, again: str, whe
 def test_of_a_platforms_publication_too() -> None:
     add = "ALTER PUBLICATION supabase_realtime ADD TABLE t;"
     one = only("PUB130", TABLES, add, "ALTER PUBLICATION supabase_realtime ADD TABLE u;", add)
-    assert (places(one), one.certainty) == ([("2.sql", "is a member since here")], "assumed")
+    assert (places(one), one.certainty) == ([("2.sql", "became a member here")], "assumed")
 
 
 def test_thousands_of_repeats_are_found_in_no_time() -> None:

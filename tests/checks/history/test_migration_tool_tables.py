@@ -21,7 +21,7 @@ ALL = "CREATE PUBLICATION p FOR ALL TABLES;\n"
 def test_a_tool_that_shows_is_a_note_and_assumed(text: str, table: str, scope: str) -> None:
     one = only(RULE, text, f"CREATE PUBLICATION p FOR {scope};")
     assert (one.severity, one.certainty) == ("note", "assumed")
-    assert f"takes in the table {table}" in one.message
+    assert f"includes the table {table}" in one.message
 
 
 @pytest.mark.parametrize(

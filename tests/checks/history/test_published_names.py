@@ -104,7 +104,7 @@ CREATE PUBLICATION p FOR TABLE r1, r2 WITH (publish = 'insert');
 def test_a_partition_beside_others_that_are_named_one_by_one_is_a_warning() -> None:
     one = only("PUB507", PARTITIONS, "CREATE TABLE r3 PARTITION OF r FOR VALUES IN (3);")
     assert one.message == (
-        'rows of table r3 are not sent: publication "p" names the partitions that r had then, one by one'
+        'rows of table r3 are not published: publication "p" names the partitions that r had then, one by one'
     )
     assert (one.severity, one.object) == ("warning", "public.r3")
 

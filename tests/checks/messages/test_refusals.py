@@ -143,7 +143,7 @@ def test_errors_on_the_pages_have_a_text_of_their_own(code: str, sql: str) -> No
         (
             "temporary-schema",
             {"schema": "pg_temp_0"},
-            '"pg_temp_0" holds temporary tables',
+            '"pg_temp_0" contains temporary tables',
             "schema of ordinary tables",
         ),
         ("publication-option", {"option": "copy_data"}, "subscriptions", "SUBSCRIPTION"),
@@ -153,7 +153,7 @@ def test_errors_on_the_pages_have_a_text_of_their_own(code: str, sql: str) -> No
         ("relation-owner", {"kind": "foreign table", "relation": "far"}, 'own the foreign table "far"', "as the owner"),
         ("no-role", {"role": "clerk"}, '"clerk"', "CREATE ROLE"),
         ("set-role", {"role": "clerk"}, '"clerk"', "GRANT clerk"),
-        ("owner-not-superuser", {"publication": "shop"}, "must be a superuser", "give it to a superuser"),
+        ("owner-not-superuser", {"publication": "shop"}, "must be a superuser", "choose a superuser"),
         ("no-column", {"column": "o.id"}, '"o.id"', "check the spelling"),
         ("no-identity-index", {"index": "i", "relation": "t"}, 'table "t" has no index "i"', "create"),
         ("identity-index-elsewhere", {"index": "i", "relation": "t"}, "another table", "index of this table"),
@@ -164,7 +164,7 @@ def test_errors_on_the_pages_have_a_text_of_their_own(code: str, sql: str) -> No
         ("virtual-column-listed", {"column": "vat"}, '"vat"', "STORED"),
         ("all-tables-fixed", {"publication": "shop"}, '"shop"', "create it again"),
         ("schema-not-member", {"schema": "s"}, 'schema "s"', "leave it out"),
-        ("object-in-publication", {}, 'publication "shop" depends on what is dropped', "ALTER PUBLICATION shop SET"),
+        ("object-in-publication", {}, 'publication "shop" depends on the dropped object', "ALTER PUBLICATION shop SET"),
     ],
 )
 def test_errors_are_explained_in_plain_words(key: str, arguments: dict[str, str], headline: str, action: str) -> None:
@@ -176,7 +176,9 @@ def test_errors_are_explained_in_plain_words(key: str, arguments: dict[str, str]
 def test_without_names_the_text_stays_general() -> None:
     raised = ServerError("0A000", "cannot alter type ...", key="type-of-column-in-publication", column="a")
     headline, help_text = explain(raised)
-    assert headline == 'the type of column "a" is fixed: the publication uses it in a row filter or a column list'
+    assert (
+        headline == 'the type of column "a" cannot be changed: the publication uses it in a row filter or a column list'
+    )
     assert help_text is not None
     assert "None" not in headline + help_text
 

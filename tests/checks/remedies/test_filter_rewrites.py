@@ -143,12 +143,17 @@ STORED = [
 ]
 # (filter, part that is pointed at, words of the headline, words of the help)
 ADVISED = [
-    ("d = CURRENT_DATE", "CURRENT_DATE", "CURRENT_DATE depends on when", "cannot depend on the time"),
+    (
+        "d = CURRENT_DATE",
+        "CURRENT_DATE",
+        "CURRENT_DATE depends on the time or the session",
+        "cannot depend on the time",
+    ),
     ("tz > now() - iv", "now() - iv", "timestamptz_mi_interval", "cannot depend on the time"),
     ("age(ts) > iv", "age(ts)", "age(timestamp without time zone), which is STABLE", "cannot depend on the time"),
     ("s = CURRENT_USER", "CURRENT_USER", "CURRENT_USER", "cannot depend on the session"),
     ("random() > 0.5", "random()", "random(), which is VOLATILE", "use an immutable function"),
-    ("i4 IN (SELECT 1)", "i4 IN (SELECT 1)", "sub-select", "copy what it needs"),
+    ("i4 IN (SELECT 1)", "i4 IN (SELECT 1)", "sub-select", "copy the value"),
     ("xmin <> '5'", "xmin", '"xmin" is a system column', "columns of the table"),
     ("t IS NOT NULL", "t", "the whole row", "other columns"),
 ]
@@ -218,7 +223,7 @@ def test_what_has_no_other_writing_is_explained(filter_: str, culprit: str, head
             "the implicit cast from date to timestamp with time zone calls timestamptz(date)",
         ),
         ("b AND m IS NULL", "m", 'column "m" has the type mood, an enum that is not built in'),
-        ("b AND o IS NULL", "o", 'column "o" works with the collation "own", which is not built in'),
+        ("b AND o IS NULL", "o", 'column "o" uses the collation "own", which is not built in'),
         ("b AND i4 === 1", "i4 === 1", "the operator === (integer, integer) is not built in"),
         ("twice(i4) = 4", "twice(i4)", "it calls twice(integer), which is not built in"),
         ("iv > make_interval(days => 1)", "days", "an argument is given by its name"),

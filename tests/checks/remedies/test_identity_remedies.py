@@ -241,9 +241,9 @@ def test_every_way_has_its_cost() -> None:
     assert costs == [
         "one more index; old rows are logged with (id, r)",
         "logs every old row whole; a subscriber without a key searches its table for each change",
-        "only inserts are sent then, of all its tables",
+        "only inserts are published then, for all its tables",
         "rebuilds the key under a lock; (id) alone is no longer kept unique",
-        "in one transaction; all its rows are sent then",
+        "in one transaction; all its rows are published then",
     ]
 
 

@@ -235,7 +235,8 @@ def test_the_help_fits_the_cause_and_the_mending() -> None:
     key = "ALTER TABLE x ADD PRIMARY KEY (a);"
     (one,) = (each for each in lint(f"{PUBLICATION};\n{table}", f"{update}{key}") if each.rule == HERE)
     assert one.help == (
-        "run it after line 2, which fixes this; or give the table what it needs on line 2 of 1.sql, where it is made"
+        "run it after line 2, which fixes this; or give the table a replica identity on line 2 of 1.sql, where it is "
+        "created"
     )
 
 

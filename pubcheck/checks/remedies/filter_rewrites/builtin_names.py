@@ -20,7 +20,7 @@ _CONFIGURED = {
     "websearch_to_tsquery": 1,
 }
 """Functions that take a text search configuration before so many arguments."""
-_ENGLISH = "this takes the text search configuration english: write the one that is meant"
+_ENGLISH = "this uses the text search configuration english: write the intended one"
 
 
 def _built_in_operator(w: RewriteContext, site: Site) -> Iterator[Proposal]:
@@ -50,7 +50,7 @@ def _built_in_function(w: RewriteContext, site: Site) -> Iterator[Proposal]:
 def _built_in_collation(w: RewriteContext, site: Site) -> Iterator[Proposal]:
     if w.refusal.key == "filter-user-collation":
         argument = w.operand(site.body["arg"])
-        yield Proposal(f'{argument} COLLATE "C"', "texts are then in the order of their bytes")
+        yield Proposal(f'{argument} COLLATE "C"', "strings are then ordered by their bytes")
 
 
 def _literal_as_text(w: RewriteContext, site: Site) -> Iterator[Proposal]:

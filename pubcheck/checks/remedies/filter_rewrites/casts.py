@@ -61,7 +61,7 @@ def _array_of_varchar(w: RewriteContext, site: Site) -> Iterator[Proposal]:
     if (site.body["kind"], operator) in (("AEXPR_OP_ANY", "="), ("AEXPR_OP_ALL", "<>")):
         contains = f"{w.operand(right)} @> ARRAY[{w.source(left)}]::varchar[]"
         negation = "NOT " if operator == "<>" else ""
-        note = "@> passes over elements that are NULL, where = ANY gives NULL"
+        note = "@> ignores elements that are NULL, where = ANY gives NULL"
         yield Proposal(negation + contains, note, parentheses=True)
 
 
@@ -136,7 +136,9 @@ def _from_jsonb(w: RewriteContext, site: Site) -> Iterator[Proposal]:
         text = w.text.text
         if text[location : location + 3] == operator.encode():
             new = (text[start:location] + operator[:-1].encode() + text[location + 3 : end]).decode()
-            yield Proposal(new, 'a value that is a JSON string, as in {"n": "1"}, is then an error when it is sent')
+            yield Proposal(
+                new, 'a value that is a JSON string, as in {"n": "1"}, then causes an error when the row is published'
+            )
 
 
 def _subscripts_of_jsonb(w: RewriteContext, site: Site) -> Iterator[Proposal]:

@@ -13,7 +13,7 @@ from pubcheck.postgres.oids import DATE, INTERVAL, TIME, TIMESTAMP, TIMESTAMPTZ
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.primnodes import IMPLICIT
 
-_UTC = "this takes the days and hours of UTC: write the time zone that is meant"
+_UTC = "this uses the days and hours of UTC: write the intended time zone"
 _DAY = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d( \d\d:\d\d(:\d\d(\.\d+)?)?)?")
 _MIRRORED = {"=": "=", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
