@@ -39,8 +39,8 @@ def filter_can_fail(context: RuleContext) -> Iterator[RuleFinding]:
         )
         advice = danger.remedy
         if danger.guarded:
-            advice += "; the other conditions exclude such rows only as long as they are evaluated first, which "
-            advice += "PostgreSQL promises of CASE alone"
+            advice += "; the other conditions exclude such rows only if they are evaluated first, which "
+            advice += "PostgreSQL guarantees only for CASE"
         more = [
             (Place(entry_place.source, entry_place.statement, error.location, 0), f"fails {error.description}")
             for error in possible_errors[1:]
