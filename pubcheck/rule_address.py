@@ -35,6 +35,7 @@ _DECLARING = (
     "extract.embedded_sql",
     "extract.sql_migrations",
     "faults",
+    "verify.against_script",
     "verify.verifier",
 )
 """Modules that declare finders and fixers, or that import such modules."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
 import click
@@ -36,7 +36,9 @@ if TYPE_CHECKING:
     from pubcheck.config import Config
     from pubcheck.engine.linter import Followed
     from pubcheck.findings import Finding
-    from pubcheck.verify import Options, Publisher
+    from pubcheck.lint_files import LintedUnit
+    from pubcheck.verify import Checks, Options, Publisher
+    from pubcheck.verify.simulated import Simulation
 
 _MOST = 1000
 """Findings that are reported; the rest are counted."""
@@ -72,6 +74,7 @@ def _options(_context: click.Context, _option: click.Parameter, texts: tuple[str
 Examples:
   pubcheck verify schema.sql stream.txt --publication eu
   pubcheck verify db/ stream.bin --publication eu,us --option proto_version=2
+  pubcheck verify schema.sql stream.txt --publication eu --script work.sql
   pubcheck verify schema.sql - --publication eu --format json < stream.txt
 
 \b
@@ -96,6 +99,12 @@ or an internal error.""",
     callback=_options,
     metavar="NAME=VALUE",
     help="An option of pgoutput that the stream was requested with, such as proto_version=2 or binary=on. Repeatable.",
+)
+@click.option(
+    "--script",
+    metavar="FILE",
+    help="The statements that made the changes. The stream is compared with the one that they make; missing and"
+    " unexpected messages are reported. A comment `-- session: b` begins the statements of another session.",
 )
 @click.option("--framing", metavar="FRAMING", help="The form of the capture.  [default: recognised by its first bytes]")
 @click.option(
@@ -128,6 +137,7 @@ def command(
     stream: str,
     publications: tuple[str, ...],
     options: dict[str, str],
+    script: str | None,
     framing: str | None,
     locale: str | None,
     postgres: str | None,
@@ -157,10 +167,12 @@ def command(
         raise click.UsageError("--postgres: verify takes one version at a time")
     if schema_path == stream == STDIN:
         raise click.UsageError("standard input cannot be both SCHEMA and STREAM")
-    for path in (schema_path, stream):
+    for path in (schema_path, stream, *([script] if script is not None else [])):
         if path != STDIN and not os.path.exists(path):
             raise NoInput(f"no input: there is no {path}")
-    followed = _followed(schema_path, config, together, schema, majors=postgres is not None)
+    linted = _linted(schema_path, config, together, schema, majors=postgres is not None)
+    followed = linted.followed
+    assert followed is not None
     names = _named(publications, followed)
 
     from pubcheck.verify import Options, Publisher, State
@@ -169,16 +181,44 @@ def command(
         stream_options = Options.of(options)
     except ValueError as error:
         raise click.UsageError(f"--option: {error}") from None
-    publisher = Publisher([State(followed.replays[-1].session, names)])
-    run = _Run(publisher, names, stream_options, locale, config)
+    if script is None:
+        publisher, simulation = Publisher([State(followed.replays[-1].session, names)]), None
+    else:
+        from pubcheck.simulate.not_followed import NotFollowed
+
+        try:
+            simulation = _simulated(linted, script, names, options)
+        except NotFollowed as error:
+            return complain(f"--script: {error}")
+        publisher = simulation.publisher
+    run = _Run(publisher, names, stream_options, locale, config, simulation)
     problem = run.read(stream, framing)
     if problem is not None:
         return complain(problem)
     return run.show(format_, outputs, color, quiet=quiet)
 
 
-def _followed(path: str, config: Config, together: bool, schema: tuple[str, ...], *, majors: bool) -> Followed:
-    """Return the final state of the schema. Raises NoInput and UsageError."""
+def _simulated(linted: LintedUnit, script: str, publications: Sequence[str], options: Mapping[str, str]) -> Simulation:
+    """Run the schema and a script. Raises NotFollowed, and UsageError for a script that cannot be read."""
+    from pubcheck.simulate.script import steps
+    from pubcheck.source import Source, decode
+    from pubcheck.verify.simulated import simulate
+
+    assert linted.followed is not None
+    setup = [step for source in linted.reading.sources for step in steps(source)]
+    try:
+        with open(script, "rb") as file:
+            text = decode(file.read())
+    except OSError as error:
+        raise click.UsageError(f"--script: {script}: {error.strerror}") from None
+    if text.text is None:
+        raise click.UsageError(f"--script: {script}: {text.problem}")
+    major = linted.followed.replays[-1].catalog.major.number
+    return simulate(major, setup, list(steps(Source(script, text.text))), publications, options)
+
+
+def _linted(path: str, config: Config, together: bool, schema: tuple[str, ...], *, majors: bool) -> LintedUnit:
+    """Return the schema with its final state. Raises NoInput and UsageError."""
     units = read_units((path,), config, together=together, schema=schema, stdin_filename=UNNAMED, majors=majors)
     if len(units) > 1:
         names = ", ".join(unit.name for unit in units[:10])
@@ -191,7 +231,7 @@ def _followed(path: str, config: Config, together: bool, schema: tuple[str, ...]
     linted = lint_files(units[0], Linter(replace(config, postgres=config.postgres[-1:])), follow=True)
     if linted.followed is None:
         raise click.ClickException(failure_text(linted.faults) or "the schema cannot be read")
-    return linted.followed
+    return linted
 
 
 def _named(publications: tuple[str, ...], followed: Followed) -> tuple[str, ...]:
@@ -219,12 +259,18 @@ class _Run:
         options: Options,
         locale: str | None,
         config: Config,
+        simulation: Simulation | None,
     ) -> None:
         from pubcheck.verify import Verifier
 
         self._config, self._major = config, publisher.major
         self._streaming = options.streaming
-        self._verifier = Verifier(publisher, publications, options, locale)
+        verifier = Verifier(publisher, publications, options, locale)
+        self._checks: Checks = verifier
+        if simulation is not None:
+            from pubcheck.verify.against_script import ScriptVerifier
+
+            self._checks = ScriptVerifier(verifier, simulation)
         self.findings: list[Finding] = []
         self.messages = self.left_out = 0
         self._fails = False
@@ -240,9 +286,9 @@ class _Run:
         try:
             for frame in read(source, framing, streaming=streaming):
                 self.messages += 1
-                for finding in self._verifier.check(frame.data, frame.lsn, frame.xid, frame.place.line):
+                for finding in self._checks.check(frame):
                     self._add(finding, label)
-            for finding in self._verifier.end():
+            for finding in self._checks.end():
                 self._add(finding, label)
         except FramingError as error:
             return f"{label}: {error}"

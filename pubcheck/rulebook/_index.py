@@ -125,5 +125,7 @@ ROWS: tuple[tuple[Any, ...], ...] = (
     ('PUB854', 'stream-change-not-published', 'stream', 'error', (15, 16, 17, 18), (), (), False, True),
     ('PUB855', 'stream-row-differs', 'stream', 'error', (15, 16, 17, 18), (), (), False, True),
     ('PUB856', 'stream-row-outside-filter', 'stream', 'error', (15, 16, 17, 18), (), (), False, True),
+    ('PUB857', 'stream-message-missing', 'stream', 'error', (15, 16, 17, 18), (), (), False, True),
+    ('PUB858', 'stream-message-unexpected', 'stream', 'error', (15, 16, 17, 18), (), (), False, True),
     ('PUB859', 'stream-server-fault', 'stream', 'note', (15, 16, 17, 18), (), (), False, True),
 )

@@ -18,6 +18,7 @@ from pubcheck.source import Source
 from pubcheck.stream.framing.frame import Frame
 from pubcheck.verify.publisher import Publisher as Publisher
 from pubcheck.verify.publisher import State as State
+from pubcheck.verify.verifier import Checks as Checks
 from pubcheck.verify.verifier import Options as Options
 from pubcheck.verify.verifier import StreamFinding as StreamFinding
 from pubcheck.verify.verifier import Verifier as Verifier
@@ -45,5 +46,5 @@ def verify(
     """
     verifier = Verifier(publisher, publications, options, locale)
     for frame in frames:
-        yield from verifier.check(frame.data, frame.lsn, frame.xid, frame.place.line)
+        yield from verifier.check(frame)
     yield from verifier.end()

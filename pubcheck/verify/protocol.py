@@ -51,7 +51,7 @@ class Streamed(Struct):
     cut_off: bool = False
 
 
-class Protocol:
+class Order:
     """The state of one stream. ``check`` yields the problems of a message and takes it into the state."""
 
     def __init__(self, major: int, origin: str | None) -> None:
@@ -360,24 +360,24 @@ def _order(subject: str, lsn: int, last: int) -> Problem:
 
 
 _MAY_FOLLOW_A_DESCRIPTION = frozenset((Relation, Type, Truncate, *_CHANGES))
-_CHECKS: Mapping[type[AnyMessage], Callable[[Protocol, Any], Iterator[Problem]]] = {
-    Begin: Protocol._begin,
-    Commit: Protocol._commit,
-    BeginPrepare: Protocol._begin_prepare,
-    Prepare: Protocol._prepare,
-    CommitPrepared: Protocol._commit_prepared,
-    RollbackPrepared: Protocol._rollback_prepared,
-    StreamStart: Protocol._stream_start,
-    StreamStop: Protocol._stream_stop,
-    StreamCommit: Protocol._stream_commit,
-    StreamPrepare: Protocol._stream_prepare,
-    StreamAbort: Protocol._stream_abort,
-    Insert: Protocol._change,
-    Update: Protocol._change,
-    Delete: Protocol._change,
-    Truncate: Protocol._truncate,
-    Relation: Protocol._relation,
-    Type: Protocol._type,
-    Message: Protocol._message,
-    Origin: Protocol._origin,
+_CHECKS: Mapping[type[AnyMessage], Callable[[Order, Any], Iterator[Problem]]] = {
+    Begin: Order._begin,
+    Commit: Order._commit,
+    BeginPrepare: Order._begin_prepare,
+    Prepare: Order._prepare,
+    CommitPrepared: Order._commit_prepared,
+    RollbackPrepared: Order._rollback_prepared,
+    StreamStart: Order._stream_start,
+    StreamStop: Order._stream_stop,
+    StreamCommit: Order._stream_commit,
+    StreamPrepare: Order._stream_prepare,
+    StreamAbort: Order._stream_abort,
+    Insert: Order._change,
+    Update: Order._change,
+    Delete: Order._change,
+    Truncate: Order._truncate,
+    Relation: Order._relation,
+    Type: Order._type,
+    Message: Order._message,
+    Origin: Order._origin,
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Protocol
 
 from msgspec import Struct
 
@@ -31,7 +32,8 @@ from pubcheck.stream import (
     Type,
     Update,
 )
-from pubcheck.verify.protocol import Protocol
+from pubcheck.stream.framing.frame import Frame
+from pubcheck.verify.protocol import Order
 from pubcheck.verify.publisher import Publisher, Route
 from pubcheck.verify.relations import described_types, matching, shown
 from pubcheck.verify.rows import Problem, RouteCheck, listed
@@ -116,6 +118,14 @@ _VERSION_3 = (BeginPrepare, Prepare, CommitPrepared, RollbackPrepared, StreamPre
 _SECOND_VERSION, _THIRD_VERSION = 2, 3
 
 
+class Checks(Protocol):
+    """Takes the messages of a stream one by one."""
+
+    def check(self, frame: Frame) -> Iterator[StreamFinding]: ...
+
+    def end(self) -> Iterator[StreamFinding]: ...
+
+
 class _Described:
     """A relation as the stream has described it, with the checks of the ways in which it may be published."""
 
@@ -134,7 +144,7 @@ class Verifier:
     ) -> None:
         self._publisher, self._publications, self._options, self._locale = publisher, publications, options, locale
         self._decoder = Decoder(options.streaming)  # type: ignore[arg-type]
-        self._protocol = Protocol(publisher.major, options.origin)
+        self._order = Order(publisher.major, options.origin)
         self._described: dict[int, _Described] = {}
         self._by_transaction: dict[int, dict[int, _Described]] = {}
         """Relations that streamed transactions described: the others know them only once these have committed."""
@@ -147,11 +157,9 @@ class Verifier:
         """The last message, unless it was malformed."""
 
     @finder("PUB850")
-    def check(
-        self, data: bytes, lsn: int | None = None, xid: int | None = None, line: int | None = None
-    ) -> Iterator[StreamFinding]:
-        """Yield the findings of the next message. ``lsn`` and ``xid`` are those that the slot gave with it, ``line`` is
-        where the capture has it."""
+    def check(self, frame: Frame) -> Iterator[StreamFinding]:
+        """Yield the findings of the next message."""
+        data, lsn, xid, line = frame.data, frame.lsn, frame.xid, frame.place.line
         self._number += 1
         try:
             message = self._decoder.decode(data)
@@ -186,13 +194,13 @@ class Verifier:
 
     def end(self) -> Iterator[StreamFinding]:
         """Yield the findings of the end of the capture."""
-        for problem in self._protocol.end():
+        for problem in self._order.end():
             yield StreamFinding(rule=problem.rule, message=problem.text, number=self._number, severity=problem.severity)
 
     def _problems(self, message: AnyMessage, lsn: int | None, xid: int | None) -> Iterator[_Named]:
         for problem in self._of_options(message):
             yield problem, None, None
-        for problem in self._protocol.check(message, lsn, xid):
+        for problem in self._order.check(message, lsn, xid):
             yield problem, None, None
         if isinstance(message, Insert | Update | Delete):
             yield from self._change(message)
@@ -243,14 +251,14 @@ class Verifier:
                 yield Problem("PUB852", "has a binary value, but the stream was requested without binary")
 
     def _is_stray(self, message: AnyMessage) -> bool:
-        return isinstance(message, StreamAbort) and message.xid not in self._protocol.streamed
+        return isinstance(message, StreamAbort) and message.xid not in self._order.streamed
 
     # Relations.
 
     def _relation(self, message: Relation) -> Iterator[_Named]:
         routes, problem = matching(self._publisher, message, self._types, self._publications)
         described = _Described(message, [self._check_of(route) for route in routes], is_open=not routes)
-        block = self._protocol.block
+        block = self._order.block
         if block is None:
             self._described[message.oid] = described
         else:
@@ -269,7 +277,7 @@ class Verifier:
         return check
 
     def _find(self, oid: int) -> _Described | None:
-        block = self._protocol.block
+        block = self._order.block
         if block is not None:
             described = self._by_transaction.get(block, {}).get(oid)
             if described is not None:
@@ -280,7 +288,7 @@ class Verifier:
         if oid in self._undescribed:
             return
         self._undescribed.add(oid)
-        if self._protocol.continued:
+        if self._order.continued:
             text = f"is about the relation with OID {oid}, which was described before the capture began: not checked"
             yield Problem("PUB853", text, severity="note"), None, None
         else:

@@ -80,3 +80,20 @@ def test_wrong_arguments_end_with_2_and_the_reason(
     called = pubcheck("verify", *arguments)
     assert (called.status, called.out) == (2, "")
     assert reason in " ".join(called.err.split())
+
+
+def test_a_script_says_what_is_missing(pubcheck: Call, files: None) -> None:
+    Path("work.sql").write_text("INSERT INTO items VALUES (1, 'a');\nINSERT INTO items VALUES (2, 'b');\n")
+    called = pubcheck("verify", "schema.sql", "right.txt", "--script", "work.sql", "--format", "concise")
+    assert called.status == 1
+    assert "error[PUB857]: message is missing: Insert of public.items (id=2, name=b), by the statement" in called.out
+    Path("work.sql").write_text("INSERT INTO items VALUES (1, 'a');\n")
+    assert pubcheck("verify", "schema.sql", "right.txt", "--script", "work.sql").status == 0
+
+
+def test_a_script_that_cannot_be_followed_ends_with_2_and_names_the_statement(pubcheck: Call, files: None) -> None:
+    Path("work.sql").write_text("INSERT INTO items VALUES (1, clock_timestamp()::text);\n")
+    called = pubcheck("verify", "schema.sql", "right.txt", "--script", "work.sql")
+    assert (called.status, called.out) == (2, "")
+    assert "cannot be followed" in called.err
+    assert "clock_timestamp" in called.err

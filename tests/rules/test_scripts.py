@@ -27,6 +27,7 @@ ABOUT_FILES = {
     "PUB010": "test_programs.py",
     "PUB013": "extract/test_sql_migrations.py",
     **dict.fromkeys((*(f"PUB{number}" for number in range(850, 857)), "PUB859"), "verify/test_verify.py"),
+    **dict.fromkeys(("PUB857", "PUB858"), "verify/test_script.py"),
 }
 """Rules about files and programs, which no script can show, and where their tests are."""
 

@@ -519,9 +519,7 @@ def findings(stream: Stream, frames: Iterable[Frame]) -> list[tuple[str, int, st
     options = stream.options
     options = replace(options, messages=bool(options.messages), binary=bool(options.binary))
     verifier = Verifier(stream.publisher, stream.publications, options, LOCALE)
-    found = [
-        finding for frame in frames for finding in verifier.check(frame.data, frame.lsn, frame.xid, frame.place.line)
-    ]
+    found = [finding for frame in frames for finding in verifier.check(frame)]
     found += verifier.end()
     return [(finding.rule, finding.number, finding.message) for finding in found]
 
@@ -536,7 +534,7 @@ class Result:
         self.not_clean: dict[str, list[tuple[str, int, str]]] = {}
 
 
-def inject(samples: Sequence[Stream], number: int, seed: int) -> Result:
+def inject(chosen: Sequence[Stream], number: int, seed: int) -> Result:
     """Put ``number`` faults into streams, the kinds in turn."""
     choice = random.Random(seed)
     result = Result()
@@ -546,7 +544,7 @@ def inject(samples: Sequence[Stream], number: int, seed: int) -> Result:
         fault = FAULTS[attempts % len(FAULTS)]
         attempts += 1
         for _ in range(60):
-            stream = choice.choice(samples)
+            stream = choice.choice(chosen)
             key = f"{stream.title} {id(stream)}"
             if key not in clean:
                 about = findings(stream, stream.frames)
@@ -572,13 +570,17 @@ def inject(samples: Sequence[Stream], number: int, seed: int) -> Result:
     return result
 
 
-def main(number: int, folder: Path) -> int:
-    samples = [
+def samples(folder: Path, pattern: str) -> list[Stream]:
+    """The streams that faults are put into: whole ones, and not so long that each fault takes seconds."""
+    return [
         stream
-        for stream in streams(folder, "pgoutput-*.jsonl.gz")
+        for stream in streams(folder, pattern)
         if stream.complete and len(stream.frames) < 300 and not stream.name.startswith("stray/")
     ]
-    result = inject(samples, number, seed=1)
+
+
+def main(number: int, folder: Path) -> int:
+    result = inject(samples(folder, "pgoutput-*.jsonl.gz"), number, seed=1)
     for name in (fault.__name__ for fault in FAULTS):
         injected = result.injected[name]
         share = f"{result.found[name] / injected:.1%}" if injected else "no stream that it fits into"

@@ -31,6 +31,9 @@ class Stream(Struct, frozen=True):
     options: Options
     frames: tuple[Frame, ...]
     script: dict[str, Any]
+    raw: dict[str, str]
+    """The options as the slot got them."""
+    two_phase: bool
     complete: bool
     """Whether decoding did not end with an error."""
 
@@ -63,7 +66,17 @@ def _of_script(script: dict[str, Any]) -> Iterator[Stream]:
         frames = tuple(_frame(row, number) for number, row in enumerate(capture["rows"], 1))
         options = Options.of(capture["options"])
         publisher, complete = publishers[publications], not capture.get("error")
-        yield Stream(script["name"], publisher, publications, options, frames, script, complete)
+        yield Stream(
+            script["name"],
+            publisher,
+            publications,
+            options,
+            frames,
+            script,
+            capture["options"],
+            capture["two_phase_slot"],
+            complete,
+        )
 
 
 def _frame(row: list[Any], number: int) -> Frame:

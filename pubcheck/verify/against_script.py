@@ -1,0 +1,101 @@
+"""A stream against the script that made it: the missing messages, and those that no statement gives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from pubcheck.rulebook import finder
+from pubcheck.stream import Decoder
+from pubcheck.stream.framing.frame import Frame
+from pubcheck.verify.alignment import Difference, Group, Groups, Item, differences
+from pubcheck.verify.simulated import Simulation
+from pubcheck.verify.verifier import StreamFinding, Verifier
+
+
+class ScriptVerifier:
+    """Checks the messages of one stream, and at its end compares them with the stream that a script makes."""
+
+    def __init__(self, verifier: Verifier, simulation: Simulation) -> None:
+        self._verifier, self._simulation = verifier, simulation
+        self._actual = Groups()
+        self._number = 0
+        self._reasons: dict[int, str] = {}
+        """What is wrong with messages by themselves."""
+        self._lines: dict[int, int | None] = {}
+
+    def check(self, frame: Frame) -> Iterator[StreamFinding]:
+        """Yield the findings of the next message."""
+        self._number += 1
+        for finding in self._verifier.check(frame):
+            self._reasons.setdefault(self._number, finding.message)
+            yield finding
+        self._lines[self._number] = frame.place.line
+        if self._verifier.last is not None:
+            self._actual.add(self._verifier.last, self._number, frame.lsn)
+
+    @finder("PUB857", "PUB858")
+    def end(self) -> Iterator[StreamFinding]:
+        """Yield the findings of the end of the capture, and what differs from the script."""
+        yield from self._verifier.end()
+        expected = Groups()
+        decoder = Decoder()
+        for number, (lsn, _, data) in enumerate(self._simulation.rows, 1):
+            expected.add(decoder.decode(data), number, lsn)
+        for difference in differences(expected.finished, self._actual.finished):
+            yield from self._of(difference)
+
+    def _of(self, difference: Difference) -> Iterator[StreamFinding]:
+        expected, actual = difference.expected, difference.actual
+        if isinstance(expected, Group):
+            for item in expected.items:
+                yield self._missing(item, difference.near)
+            if not expected.items:
+                yield self._finding("PUB857", f"is missing: {_ending(expected)}", difference.near)
+        elif isinstance(actual, Group):
+            for item in actual.items:
+                yield self._unexpected(item)
+            if not actual.items:
+                yield self._finding("PUB858", f"{_ending(actual)} is not what the script gives", actual.number)
+        elif expected is not None and actual is not None:
+            text = f"is {actual}, but the script gives {expected}{self._statement(expected)}"
+            yield self._finding("PUB858", text, actual.number, actual)
+        elif expected is not None:
+            yield self._missing(expected, difference.near)
+        elif actual is not None:
+            yield self._unexpected(actual)
+
+    def _missing(self, item: Item, near: int) -> StreamFinding:
+        text = f"is missing: {item}{self._statement(item)}"
+        return self._finding("PUB857", text, near, item)
+
+    def _unexpected(self, item: Item) -> StreamFinding:
+        reason = self._reasons.get(item.number)
+        why = f"it {reason}" if reason is not None else "no statement of the script gives it"
+        return self._finding("PUB858", f"is not expected: {item}; {why}", item.number, item)
+
+    def _statement(self, item: Item) -> str:
+        step = None if item.lsn is None else self._simulation.step_at(item.lsn)
+        return "" if step is None else f", by the statement in line {step.line} of the script"
+
+    def _finding(self, rule: str, text: str, number: int, item: Item | None = None) -> StreamFinding:
+        return StreamFinding(
+            rule=rule,
+            message=text,
+            number=number,
+            line=self._lines.get(number),
+            object=None if item is None else item.object,
+            operation=None if item is None else item.operation,
+        )
+
+
+def _ending(group: Group) -> str:
+    verb, *gid = group.end
+    return f"{verb} {gid[0]!r}" if gid else f"an empty {verb}"
+
+
+def verify_script(verifier: Verifier, simulation: Simulation, frames: Iterable[Frame]) -> Iterator[StreamFinding]:
+    """Yield the findings about a stream, and what differs from the stream that a script makes."""
+    checks = ScriptVerifier(verifier, simulation)
+    for frame in frames:
+        yield from checks.check(frame)
+    yield from checks.end()

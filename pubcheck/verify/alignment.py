@@ -1,0 +1,257 @@
+"""A stream against the expected one: transaction by transaction, and within these change by change.
+
+Only what reaches a subscriber counts: relations are compared by name, and streamed transactions at their commit,
+without what was rolled back. Transaction ids, OIDs, positions and times are those of a server and are not compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from difflib import SequenceMatcher
+from typing import Any, Literal
+
+from msgspec import Struct, field
+
+from pubcheck.diagnostics import Operation
+from pubcheck.stream import (
+    UNCHANGED_TOAST,
+    AnyMessage,
+    Begin,
+    BeginPrepare,
+    Commit,
+    CommitPrepared,
+    Delete,
+    Insert,
+    Message,
+    Prepare,
+    Relation,
+    RollbackPrepared,
+    Row,
+    StreamAbort,
+    StreamCommit,
+    StreamPrepare,
+    StreamStart,
+    StreamStop,
+    Truncate,
+    Update,
+)
+from pubcheck.verify.relations import shown
+
+
+class Item(Struct, frozen=True):
+    """A change that reaches subscribers. ``key`` is equal for equal changes; ``number`` is that of its message, and
+    ``lsn`` the position that the slot gave with it."""
+
+    key: tuple[object, ...]
+    number: int
+    lsn: int | None
+    subtransaction: int | None = None
+    object: str | None = None
+    operation: Operation | None = None
+
+    def __str__(self) -> str:
+        return described(self.key)
+
+
+class Group(Struct):
+    """A transaction, or what stands by itself: its end, and its changes."""
+
+    end: tuple[object, ...]
+    items: list[Item] = field(default_factory=list)
+    number: int = 0
+    lsn: int | None = None
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        return (self.end, *(item.key for item in self.items))
+
+
+class Groups:
+    """Puts the messages of a stream together; ``finished`` are the transactions that have ended."""
+
+    def __init__(self) -> None:
+        self.finished: list[Group] = []
+        self._names: dict[int, str] = {}
+        self._columns: dict[int, tuple[str, ...]] = {}
+        self._open: Group | None = None
+        self._streamed: dict[int, Group] = {}
+
+    def add(self, message: AnyMessage, number: int, lsn: int | None) -> None:
+        """Take the next message."""
+        if isinstance(message, Relation):
+            self._names[message.oid] = shown(message.namespace, message.name)
+            self._columns[message.oid] = tuple(column.name for column in message.columns)
+        elif isinstance(message, Begin | BeginPrepare):
+            self._open = Group(("transaction",))
+        elif isinstance(message, StreamStart):
+            self._open = self._streamed.setdefault(message.xid, Group(("transaction",)))
+        elif isinstance(message, StreamStop):
+            self._open = None
+        elif isinstance(message, StreamAbort):
+            self._abort(message)
+        elif isinstance(message, Commit | Prepare):
+            self._end(self._open, message, number, lsn)
+            self._open = None
+        elif isinstance(message, StreamCommit | StreamPrepare):
+            self._end(self._streamed.pop(message.xid, None), message, number, lsn)
+        elif isinstance(message, CommitPrepared | RollbackPrepared):
+            verb = "commit prepared" if isinstance(message, CommitPrepared) else "rollback prepared"
+            self.finished.append(Group((verb, message.gid), [], number, lsn))
+            if isinstance(message, RollbackPrepared):
+                self._undo(message.gid)
+        else:
+            self._change(message, number, lsn)
+
+    def _abort(self, message: StreamAbort) -> None:
+        if message.subxid == message.xid:
+            self._streamed.pop(message.xid, None)
+        elif message.xid in self._streamed:
+            group = self._streamed[message.xid]
+            group.items = [item for item in group.items if item.subtransaction != message.subxid]
+
+    def _undo(self, gid: str) -> None:
+        """Take the changes out of a prepared transaction: how many were sent depends on when they were decoded."""
+        for group in reversed(self.finished):
+            if group.end == ("prepare", gid):
+                group.items.clear()
+                return
+
+    def _end(self, group: Group | None, message: AnyMessage, number: int, lsn: int | None) -> None:
+        if group is None:
+            return
+        group.number, group.lsn = number, lsn
+        if isinstance(message, Prepare | StreamPrepare):
+            group.end = ("prepare", message.gid)
+        # Prepared and streamed transactions are sent even if they are empty.
+        if group.items or group.end != ("transaction",):
+            self.finished.append(group)
+
+    def _change(self, message: AnyMessage, number: int, lsn: int | None) -> None:
+        item = self._item(message, number, lsn)
+        if item is None:
+            return
+        if isinstance(message, Message) and not message.transactional:
+            self.finished.append(Group(("message",), [item], number, lsn))
+        elif self._open is not None:
+            self._open.items.append(item)
+
+    def _item(self, message: AnyMessage, number: int, lsn: int | None) -> Item | None:
+        xid = getattr(message, "xid", None)
+        if isinstance(message, Message):
+            return Item(("Message", message.prefix, message.content), number, lsn, xid)
+        if isinstance(message, Truncate):
+            names = tuple(sorted(self._name(oid) for oid in message.relations))
+            key = ("Truncate", names, message.cascade, message.restart_identity)
+            return Item(key, number, lsn, xid, names[0] if names else None, "truncate")
+        if isinstance(message, Insert | Update | Delete):
+            name, columns = self._name(message.relation), self._columns.get(message.relation, ())
+            old, new = (_named(columns, getattr(message, side, None)) for side in ("old", "new"))
+            kind = type(message).__name__
+            return Item((kind, name, old, new), number, lsn, xid, name, _OPERATIONS[kind])
+        return None
+
+    def _name(self, oid: int) -> str:
+        return self._names.get(oid, f"relation {oid}")
+
+
+_OPERATIONS: dict[str, Operation] = {"Insert": "insert", "Update": "update", "Delete": "delete"}
+_Values = tuple[tuple[str, object], ...]
+
+
+def _named(columns: Sequence[str], row: Row | None) -> _Values | None:
+    if row is None:
+        return None
+    names = columns if len(columns) == len(row) else tuple(map(str, range(1, len(row) + 1)))
+    return tuple(zip(names, row, strict=True))
+
+
+def described(key: tuple[Any, ...]) -> str:
+    """Return a change as a message names it."""
+    kind = key[0]
+    if kind == "Message":
+        return f"Message {key[1]!r}"
+    if kind == "Truncate":
+        return f"Truncate of {', '.join(key[1])}"
+    old, new = key[2], key[3]
+    parts = [f"old ({_texts(old)})"] if old is not None and new is not None else []
+    parts.append(f"({_texts(new if new is not None else old)})")
+    return f"{kind} of {key[1]} {' '.join(parts)}"
+
+
+_LONGEST = 40
+
+
+def _texts(values: _Values) -> str:
+    texts = []
+    for name, value in values:
+        if value is not None:
+            text = "unchanged" if value is UNCHANGED_TOAST else str(value)
+            texts.append(f"{name}={text if len(text) <= _LONGEST else text[: _LONGEST - 1] + '…'}")
+    return ", ".join(texts)
+
+
+Kind = Literal["missing", "unexpected", "differs"]
+
+
+class Difference(Struct, frozen=True):
+    """A difference between the streams. ``expected`` is None for what is unexpected, ``actual`` for what is missing; a
+    group stands for a whole transaction."""
+
+    kind: Kind
+    expected: Item | Group | None
+    actual: Item | Group | None
+    near: int
+    """The number of the message at which something is missing."""
+
+
+def differences(expected: Sequence[Group], actual: Sequence[Group]) -> Iterator[Difference]:
+    """Yield the differences, in the order of the stream."""
+    last = 0
+    for left, right in _blocks(expected, actual, lambda group: group.key):
+        unpaired = list(right)
+        for group in left:
+            pair = next((other for other in unpaired if other.end == group.end), None)
+            if pair is None:
+                yield Difference("missing", group, None, last or _number_before(right, actual))
+            else:
+                unpaired.remove(pair)
+                yield from _in_transaction(group, pair)
+                last = pair.number
+        for group in unpaired:
+            yield Difference("unexpected", None, group, group.number)
+            last = max(last, group.number)
+
+
+def _number_before(right: Sequence[Group], actual: Sequence[Group]) -> int:
+    return right[0].number if right else actual[-1].number if actual else 0
+
+
+def _in_transaction(expected: Group, actual: Group) -> Iterator[Difference]:
+    for left, right in _blocks(expected.items, actual.items, lambda item: item.key):
+        unpaired = list(right)
+        for item in left:
+            pair = next((other for other in unpaired if other.key[:2] == item.key[:2]), None)
+            if pair is None:
+                yield Difference("missing", item, None, right[0].number if right else actual.number)
+            else:
+                unpaired.remove(pair)
+                yield Difference("differs", item, pair, pair.number)
+        for item in unpaired:
+            yield Difference("unexpected", None, item, item.number)
+
+
+def _blocks(
+    left: Sequence[Any], right: Sequence[Any], key: Callable[[Any], object]
+) -> Iterator[tuple[Sequence[Any], Sequence[Any]]]:
+    """Yield the parts of two sequences that differ."""
+    start = 0
+    while start < len(left) and start < len(right) and key(left[start]) == key(right[start]):
+        start += 1
+    end = 0
+    while end < min(len(left), len(right)) - start and key(left[-1 - end]) == key(right[-1 - end]):
+        end += 1
+    left, right = left[start : len(left) - end], right[start : len(right) - end]
+    matcher = SequenceMatcher(None, [key(each) for each in left], [key(each) for each in right], autojunk=False)
+    for tag, first, last, begin, stop in matcher.get_opcodes():
+        if tag != "equal":
+            yield left[first:last], right[begin:stop]

@@ -1,0 +1,71 @@
+"""What a script makes its publisher send, from a simulated server: the publisher's states, and the expected stream."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+
+from msgspec import Struct
+
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.session import Session
+from pubcheck.simulate.database import Database
+from pubcheck.simulate.decoding.slot import Slot
+from pubcheck.simulate.script import Step
+from pubcheck.verify.publisher import Publisher, State
+
+
+class Simulation(Struct, frozen=True):
+    """A script that was run. ``rows`` are positions, transaction ids and data of the expected messages; ``ends`` the
+    end of the log after each of ``steps``. ``error`` is the error at which decoding stops."""
+
+    publisher: Publisher
+    rows: Sequence[tuple[int, int, bytes]]
+    steps: Sequence[Step]
+    ends: Sequence[int]
+    error: ServerError | None = None
+
+    def step_at(self, lsn: int) -> Step | None:
+        """Return the step that wrote the record at a position."""
+        index = bisect_right(self.ends, lsn)
+        return self.steps[index] if index < len(self.steps) else None
+
+
+def simulate(
+    major: int, setup: Iterable[Step], script: Sequence[Step], publications: Sequence[str], options: Mapping[str, str]
+) -> Simulation:
+    """Run a schema and a script. Statements that the server refuses change nothing. Raises NotFollowed."""
+    database = Database(major)
+    names = tuple(publications)
+    for step in setup:
+        _run(database, step)
+    versions = {database.version().number: database.version().catalog}
+    two_phase = options.get("two_phase", "off").lower() in ("on", "true", "1", "yes")
+    slot = Slot(database, "pgoutput", two_phase=two_phase)
+    ends = []
+    for step in script:
+        _run(database, step)
+        ends.append(database.position)
+        version = database.version()
+        versions.setdefault(version.number, version.catalog)
+    states = [State(Session(catalog, complete=True), names) for catalog in versions.values()]
+    quoted = ",".join('"' + name.replace('"', '""') + '"' for name in names)
+    requested = {"proto_version": "3" if two_phase else "1", **options, "publication_names": quoted}
+    rows: Sequence[tuple[int, int, bytes]] = ()
+    error = None
+    try:
+        rows = slot.peek(**requested)
+    except ServerError as stopped:
+        error = stopped
+    return Simulation(Publisher(states), rows, tuple(script), tuple(ends), error)
+
+
+def _run(database: Database, step: Step) -> None:
+    session = database.session(step.session)
+    try:
+        if step.data is None:
+            session.run(step.sql)
+        else:
+            session.copy(step.sql, step.data)
+    except ServerError:
+        pass

@@ -1,0 +1,48 @@
+"""Recorded streams conform to their schemas, and faults put into them are found."""
+
+from __future__ import annotations
+
+import pytest
+
+from pubcheck.verify import Verifier
+from tests.verify.inject import FAULTS, LOCALE, inject, samples
+from tests.verify.recorded import FOLDER, Stream, streams
+
+NAMED = "PUB859"
+
+
+def about(stream: Stream) -> list[str]:
+    """The findings about a stream, except for known faults of servers."""
+    verifier = Verifier(stream.publisher, stream.publications, stream.options, LOCALE)
+    findings = [finding for frame in stream.frames for finding in verifier.check(frame)]
+    if stream.complete:
+        findings += verifier.end()
+    return [f"{stream.title}: {finding.number}: {finding.message}" for finding in findings if finding.rule != NAMED]
+
+
+@pytest.mark.parametrize("major", [pytest.param(15), pytest.param(18)])
+def test_recorded_streams_conform(major: int) -> None:
+    texts = [text for stream in streams(FOLDER, f"live-pgoutput-{major}.jsonl.gz") for text in about(stream)]
+    assert texts == []
+
+
+@pytest.mark.slow
+def test_all_recorded_streams_conform() -> None:
+    checked = [(about(stream), len(stream.frames)) for stream in streams(FOLDER)]
+    assert [text for texts, _ in checked for text in texts] == []
+    assert sum(number for _, number in checked) > 100_000
+
+
+def test_the_fault_of_18_is_named() -> None:
+    findings = []
+    for stream in streams(FOLDER, "pgoutput-18.jsonl.gz", "stray/"):
+        verifier = Verifier(stream.publisher, stream.publications, stream.options, LOCALE)
+        findings += [finding.rule for frame in stream.frames for finding in verifier.check(frame)]
+    assert set(findings) == {NAMED}
+
+
+def test_injected_faults_are_found() -> None:
+    result = inject(samples(FOLDER, "pgoutput-17.jsonl.gz"), 4 * len(FAULTS), seed=7)
+    assert result.missed == []
+    assert result.not_clean == {}
+    assert len(result.injected) >= 20

@@ -1,0 +1,108 @@
+"""What a script says about a captured stream: PUB857 and PUB858."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from pubcheck.simulate.script import Step, steps
+from pubcheck.source import Source
+from pubcheck.stream import Decoder, Delete, Insert, Update, encode
+from pubcheck.stream.framing.frame import Frame, Place
+from pubcheck.verify import Options, StreamFinding, Verifier
+from pubcheck.verify.against_script import verify_script
+from pubcheck.verify.simulated import Simulation, simulate
+
+SCHEMA = """
+CREATE TABLE orders (id int PRIMARY KEY, region text);
+ALTER TABLE orders REPLICA IDENTITY FULL;
+CREATE PUBLICATION eu FOR TABLE orders WHERE (region = 'eu');
+"""
+SCRIPT = """
+INSERT INTO orders VALUES (1, 'eu'), (2, 'us');
+BEGIN;
+UPDATE orders SET region = 'eu' WHERE id = 2;
+INSERT INTO orders VALUES (3, 'eu');
+COMMIT;
+DELETE FROM orders WHERE id = 1;
+"""
+
+
+@pytest.fixture(scope="module")
+def simulation() -> Simulation:
+    setup, script = (list(steps(Source("text.sql", text))) for text in (SCHEMA, SCRIPT))
+    return simulate(18, setup, script, ("eu",), {})
+
+
+def findings(simulation: Simulation, rows: list[bytes]) -> list[StreamFinding]:
+    frames = [Frame(None, None, data, Place(number, line=number)) for number, data in enumerate(rows, 1)]
+    return list(verify_script(Verifier(simulation.publisher, ("eu",), Options()), simulation, frames))
+
+
+def kinds(rows: list[bytes]) -> list[str]:
+    decoder = Decoder()
+    return [type(decoder.decode(data)).__name__ for data in rows]
+
+
+def test_the_stream_that_the_script_makes_conforms(simulation: Simulation) -> None:
+    rows = [data for _, _, data in simulation.rows]
+    assert [kind for kind in kinds(rows) if kind in ("Insert", "Update", "Delete")] == ["Insert"] * 3 + ["Delete"]
+    assert not findings(simulation, rows)
+
+
+def test_a_missing_change_is_reported_with_its_statement(simulation: Simulation) -> None:
+    rows = [data for _, _, data in simulation.rows]
+    place = [number for number, kind in enumerate(kinds(rows)) if kind == "Insert"][2]
+    [finding] = findings(simulation, rows[:place] + rows[place + 1 :])
+    assert finding.rule == "PUB857"
+    assert (
+        finding.message
+        == "is missing: Insert of public.orders (id=3, region=eu), by the statement in line 5 of the script"
+    )
+
+
+def test_a_missing_transaction_is_reported_with_its_changes(simulation: Simulation) -> None:
+    rows = [data for _, _, data in simulation.rows]
+    begins = [number for number, kind in enumerate(kinds(rows)) if kind == "Begin"]
+    about = findings(simulation, rows[: begins[1]] + rows[begins[2] :])
+    assert [finding.rule for finding in about] == ["PUB857", "PUB857"]
+    assert [finding.message.split(",")[0] for finding in about] == [
+        "is missing: Insert of public.orders (id=2",
+        "is missing: Insert of public.orders (id=3",
+    ]
+
+
+def _changed(rows: list[bytes], change: Callable[[Insert], Insert | Update | Delete]) -> list[bytes]:
+    decoder = Decoder()
+    changed = []
+    for data in rows:
+        message = decoder.decode(data)
+        is_it = isinstance(message, Insert) and message.new[0] == "3"
+        changed.append(encode(change(message)) if is_it and isinstance(message, Insert) else data)
+    return changed
+
+
+def test_other_values_and_rows_are_reported_with_the_reason(simulation: Simulation) -> None:
+    rows = [data for _, _, data in simulation.rows]
+    [finding] = findings(simulation, _changed(rows, lambda message: Insert(message.relation, ("4", "eu"))))
+    assert finding.rule == "PUB858"
+    assert "(id=4, region=eu), but the script gives Insert of public.orders (id=3" in finding.message
+    place = [number for number, kind in enumerate(kinds(rows)) if kind == "Insert"][2]
+    [doubled] = findings(simulation, [*rows[: place + 1], rows[place], *rows[place + 1 :]])
+    assert doubled.rule == "PUB858"
+    assert "no statement of the script gives it" in doubled.message
+    outside = encode(Insert(Decoder().decode(rows[1]).oid, ("9", "us")))  # type: ignore[union-attr]
+    about = findings(simulation, [*rows[: place + 1], outside, *rows[place + 1 :]])
+    assert [each.rule for each in about] == ["PUB856", "PUB858"]
+    assert "does not pass the row filter" in about[1].message
+
+
+def test_a_script_names_the_sessions_of_its_statements() -> None:
+    text = "BEGIN;\n-- session: b\nCOPY t FROM stdin;\n1\ta\n\\.\nSELECT 1;\n-- session: a\nCOMMIT;\n"
+    assert list(steps(Source("script.sql", text))) == [
+        Step("BEGIN", "a", 1),
+        Step("COPY t FROM stdin", "b", 3, "1\ta\n"),
+        Step("SELECT 1", "b", 6),
+        Step("COMMIT", "a", 8),
+    ]
