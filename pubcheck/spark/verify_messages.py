@@ -18,6 +18,7 @@ from pubcheck.config import Config
 from pubcheck.engine.linter import Linter
 from pubcheck.engine.unit import Unit
 from pubcheck.rulebook import RULES
+from pubcheck.stream.framing.frame import Frame, Place
 from pubcheck.stream.lsn import format_lsn, parse_lsn
 from pubcheck.verify import Options, Publisher, State, StreamFinding, Verifier
 from pubcheck.verify.report import headline
@@ -75,13 +76,15 @@ def _verify(batches: Iterator[pa.RecordBatch], *, job: Job) -> Iterator[pa.Recor
                 if verifier is not None:
                     rows += _rows(slot, verifier.end())
                 slot, verifier = of_slot, Verifier(_publisher(job), job.publications, job.options, job.locale)
-            rows += _rows(slot, verifier.check(data or b"", _position(lsn), xid))
+            rows += _rows(slot, verifier.check(Frame(_position(lsn), xid, data or b"", _NO_PLACE)))
         if rows:
             yield pa.RecordBatch.from_pylist(rows, STREAM_FINDINGS)
     if verifier is not None:
         yield pa.RecordBatch.from_pylist(_rows(slot, verifier.end()), STREAM_FINDINGS)
 
 
+_NO_PLACE = Place(0)
+"""The verifier numbers the messages itself."""
 _READ = ("slot", "lsn", "xid", "data")
 
 
