@@ -1,4 +1,4 @@
-"""`pubcheck measure`: what the publications of a schema would send of its tables' data."""
+"""`pubcheck measure`: what the publications of a schema would publish of its tables' data."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _TOLD = 10
 
 @click.command(
     cls=Command,
-    short_help="Count the rows of a table that its publications would send.",
+    short_help="Count the rows of a table that its publications would publish.",
     epilog="""\b
 Examples:
   pubcheck measure schema.sql --data app.orders=orders.parquet
@@ -109,12 +109,12 @@ def command(
     conf: tuple[tuple[str, str], ...],
     quiet: bool,
 ) -> int:
-    """Count the rows of a table that each publication would send, from the table's data, with Spark.
+    """Count the rows of a table that each publication would publish, from the table's data, with Spark.
 
-    For each publication the report gives the rows of the initial copy and of INSERT, and the rows that are held back
-    because the row filter is NULL. For all publications together it gives the rows that several of them send, and the
-    rows that none sends. A filter is evaluated only if Spark gives the server's answer for every row; otherwise the
-    report gives the reason.
+    For each publication the report gives the rows of the initial copy and of INSERT, and the rows that are not
+    published because the row filter is NULL. For all publications together it gives the rows that several of them
+    publish, and the rows that none publishes. A filter is evaluated only if Spark gives the server's answer for every
+    row; otherwise the report gives the reason.
     """
     config = configuration({"postgres": postgres, "complete": complete}, config_path)
     if postgres is not None and len(config.postgres) > 1:

@@ -32,7 +32,7 @@ class Identity(Struct, frozen=True):
 
 class Table(Struct, frozen=True):
     """A table whose rows change, an ordinary one or a leaf partition, or a partitioned one above it; partitions that
-    are never sent are among them. ``partition_of`` is the direct parent.
+    are never published are among them. ``partition_of`` is the direct parent.
     """
 
     name: str
@@ -89,7 +89,7 @@ class Example(Struct, frozen=True):
 class CopyDifference(Struct, frozen=True):
     """How the initial copy differs from the changes replicated later: ``kind`` for programs, ``text`` for people."""
 
-    kind: Literal["insert not published", "other rows", "other columns", "never sent", "twice"]
+    kind: Literal["insert not published", "other rows", "other columns", "never published", "twice"]
     text: str
 
 
@@ -127,7 +127,7 @@ class Refused(Struct, frozen=True):
 
 
 class Widening(Struct, frozen=True):
-    """Another publication that, in the same subscription, sends rows that this filter holds back: all of them, or
+    """Another publication that, in the same subscription, publishes rows that this filter excludes: all of them, or
     those of a filter of its own. ``operations`` are those for which it does."""
 
     publication: str
@@ -223,7 +223,7 @@ class PartOfFilter(Struct, frozen=True):
 
 
 class Sending(Struct, frozen=True):
-    """One operation of several publications together: the filters that are ORed, none where all rows are sent."""
+    """One operation of several publications together: the filters that are ORed, none where all rows are published."""
 
     operation: Operation
     filters: tuple[PartOfFilter, ...]

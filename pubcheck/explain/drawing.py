@@ -189,7 +189,7 @@ class _Picture:
         shown = leaves if len(leaves) <= MOST_LEAVES else leaves[: MOST_LEAVES - 1]
         rows = []
         for name in shown:
-            state = "never sent" if name not in sent else refused.get(name, "")
+            state = "never published" if name not in sent else refused.get(name, "")
             rows.append(Row(_short(_relative(name, root), _CARD_LETTERS - 4 - len(state)), name, state))
         if len(leaves) > len(shown):
             rest = leaves[len(shown) :]
@@ -388,7 +388,7 @@ def _draw_card(card: Card) -> Iterator[str]:
         x = _CARD_X + 18
         yield f'<path class="stem" d="M{x} {card.y + _HEAD - 5:.1f}V{card.rows[-1].y:.1f}"/>'
     for row in card.rows:
-        lost = " lost" if row.state == "never sent" else ""
+        lost = " lost" if row.state == "never published" else ""
         x = _CARD_X + 18
         yield f'<path class="stem" d="M{x} {row.y:.1f}h10"/>'
         yield f'<text class="leaf{lost}" x="{x + 16}" y="{row.y + 4:.1f}">{_text(row.label)}</text>'
@@ -419,8 +419,8 @@ def _draw_pill(edge: Edge) -> str:
 
 def _draw_box(box: Box, number: int) -> Iterator[str]:
     y = box.y
-    sends = ", ".join(box.operations or ()).upper() or "see below"
-    label = _text(f"Publication {box.label}, {box.remark}; sends {sends}")
+    operations = ", ".join(box.operations or ()).upper() or "see below"
+    label = _text(f"Publication {box.label}, {box.remark}; publishes {operations}")
     yield f'<a class="box" href="#{box.anchor}" data-box="{number}" style="--h:{hue(number)}" aria-label="{label}">'
     yield f"<title>{_text(box.title)}</title>"
     yield f'<rect x="{_BOX_X}" y="{y:.1f}" width="{_BOX_WIDTH}" height="{_BOX_HEIGHT}" rx="9"/>'

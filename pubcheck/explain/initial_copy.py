@@ -52,9 +52,9 @@ class Copies:
         elif {oid for oid, _ in copied.filters} != {oid for oid, _ in row.insert}:
             publications = ", ".join(self.facts.catalog.publications[oid].name for oid, _ in row.insert)
             text = (
-                f"INSERTs are sent by the filters of {publications} alone"
+                f"INSERTs are published by the filters of {publications} alone"
                 if publications
-                else "INSERTs of all rows are sent"
+                else "INSERTs of all rows are published"
             )
             differences.append(CopyDifference("other rows", text))
         return self._copied(matching, copied, row.relation, columns, differences)
@@ -87,7 +87,7 @@ class Copies:
         lost = self._never_sent(copied.relation) if source.kind == "p" else {}
         for reason, names in lost.items():
             text = f"the copy contains the rows of {', '.join(names)} ({reason}), whose changes are never published"
-            differences.append(CopyDifference("never sent", text))
+            differences.append(CopyDifference("never published", text))
         if len(matching) > 1:
             names = [self.facts.name(table.relation) for table in matching]
             differences.append(CopyDifference("twice", f"the rows are copied once for each of {', '.join(names)}"))

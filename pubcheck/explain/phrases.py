@@ -119,21 +119,21 @@ def operation_results(answer: Answer) -> Iterator[tuple[str, str]]:
     refused = {refusal.operation for refusal in answer.refused if refusal.certainty == "certain"}
     doubted = {refusal.operation for refusal in answer.refused} - refused
     if "insert" in answer.operations:
-        yield "INSERT", "sent if the new row matches" if filtered else "sent"
+        yield "INSERT", "published if the new row matches" if filtered else "published"
     if "update" in answer.operations and "update" in refused:
         yield "UPDATE", _NEVER_SENT
     elif "update" in answer.operations and not filtered:
-        yield "UPDATE", f"sent{_UNLESS_REFUSED if 'update' in doubted else ''}"
+        yield "UPDATE", f"published{_UNLESS_REFUSED if 'update' in doubted else ''}"
     if "delete" in answer.operations and "delete" in refused:
         yield "DELETE", _NEVER_SENT
     elif "delete" in answer.operations:
-        sent = "sent if the old row matches" if filtered else "sent"
+        sent = "published if the old row matches" if filtered else "published"
         yield "DELETE", f"{sent}{_UNLESS_REFUSED if 'delete' in doubted else ''}"
     if "truncate" in answer.operations:
         if answer.truncate:
-            yield "TRUNCATE", "always sent: no filter holds it back" if filtered else "sent"
+            yield "TRUNCATE", "always published: no filter applies to it" if filtered else "published"
         else:
-            yield "TRUNCATE", f"sent if {answer.arrives_as} is truncated, not for the partition alone"
+            yield "TRUNCATE", f"published if {answer.arrives_as} is truncated, not for the partition alone"
 
 
 def copied_rows(copy: InitialCopy | None, filter_: str | None) -> str:
@@ -199,11 +199,11 @@ def widening_publications(answer: Answer) -> Iterator[str]:
     open_ = [widening.publication for widening in answer.widened_by if widening.filter is None]
     if open_:
         have = "has" if len(open_) == 1 else "have"
-        yield f"{tables_of(open_)}, which {have} no filter: subscribed together, all rows are sent"
+        yield f"{tables_of(open_)}, which {have} no filter: subscribed together, all rows are published"
     filtered = [widening for widening in answer.widened_by if widening.filter is not None]
     for widening in filtered[:NAMED]:
         rows = shortened(widening.filter or "")
-        yield f"{widening.publication}: subscribed together, rows for which {rows} are sent too"
+        yield f"{widening.publication}: subscribed together, rows for which {rows} are published too"
     rest = [widening.publication for widening in filtered[NAMED:]]
     if rest:
         yield f"{tables_of(rest)}, which {'has a filter of its' if len(rest) == 1 else 'have filters of their'} own"
@@ -229,6 +229,6 @@ def joined_filters(together: Together) -> str | None:
     return parts[0].sql if len(parts) == 1 else " OR ".join(f"({part.sql})" for part in parts) or None
 
 
-_NEVER_SENT = "refused by the publisher, so none is sent"
+_NEVER_SENT = "refused by the publisher, so none is published"
 
 _UNLESS_REFUSED = ", unless the publisher refuses it"

@@ -101,16 +101,16 @@ def _publication(publication: Publication, columns: Mapping[str, tuple[str, ...]
     if publication.certainty == "assumed":
         remark += "; assumed: the files do not contain all of it"
     yield Heading(1, f"Publication {publication.name}", remark)
-    yield Field("sends", options(publication), "" if publication.operations else "warn")
+    yield Field("publishes", options(publication), "" if publication.operations else "warn")
     if publication.via_root:
         yield Field("partitions", "their changes arrive under the name of the partitioned table (via root)")
     if publication.generated_columns == "stored":
-        yield Field("generated", "stored generated columns are sent")
+        yield Field("generated", "stored generated columns are published")
     if not publication.answers:
         yield Field("tables", "none: a subscriber sees nothing", "warn")
     yield from _notes(publication.notes)
     for lost in publication.not_sent:
-        yield Field("never sent", f"{tables_of(lost.tables)}: {REASONS.get(lost.reason, lost.reason)}", "warn")
+        yield Field("never published", f"{tables_of(lost.tables)}: {REASONS.get(lost.reason, lost.reason)}", "warn")
     for answer in publication.answers:
         yield from _answer(answer, publication, columns)
 
@@ -153,7 +153,7 @@ def _answer(answer: Answer, publication: Publication, columns: Mapping[str, tupl
         yield Field(name, result)
     if answer.changes:
         yield Grid(
-            ("UPDATE of a row like", "to one like", "sends the subscriber"),
+            ("UPDATE of a row like", "to one like", "is published as"),
             tuple(
                 (
                     (
@@ -194,7 +194,7 @@ def _filter(answer: Answer) -> Iterator[Block]:
         yield Field("that is", shortened(condition.canonical), "code")
     for example in answer.examples:
         if example.result == "null":
-            yield Field("NULL", f"not sent where the filter is NULL, as for {row_text(example.row)}", "warn")
+            yield Field("NULL", f"not published where the filter is NULL, as for {row_text(example.row)}", "warn")
         elif example.result == "error":
             yield Field("fails", f"decoding stops with {example.error} at a row like {row_text(example.row)}", "bad")
     for text in same_filters(answer):

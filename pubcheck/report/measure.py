@@ -105,20 +105,20 @@ def _table(table: TableRows) -> Iterator[str]:
         if "insert" not in publication.operations:
             yield "    inserted    none: it publishes no INSERT"
         if publication.unknown:
-            yield f"    not sent    {_share(publication.unknown, table.rows)} because the filter is NULL"
+            yield f"    unpublished {_share(publication.unknown, table.rows)} because the filter is NULL"
     for nulls in table.nulls:
         if nulls.rows:
             yield f"  NULL          {_share(nulls.rows, table.rows)} in column {escape(nulls.column)}"
     if table.sent_by_none is not None:
-        yield f"  gap           {_share(table.sent_by_none, table.rows)} are sent by no publication"
+        yield f"  gap           {_share(table.sent_by_none, table.rows)} are published by no publication"
     elif table.publications:
         yield "  gap           not known: not every filter could be run"
     if table.sent_by_several is not None and len(table.publications) > 1:
-        yield f"  overlap       {_share(table.sent_by_several, table.rows)} are sent by several publications"
+        yield f"  overlap       {_share(table.sent_by_several, table.rows)} are published by several publications"
     for overlap in table.overlaps:
         if overlap.rows:
             both = " and ".join(map(escape, overlap.publications))
-            yield f"  overlap       {_share(overlap.rows, table.rows)} are sent by {both}"
+            yield f"  overlap       {_share(overlap.rows, table.rows)} are published by {both}"
 
 
 def _share(rows: int, whole: int) -> str:

@@ -191,7 +191,7 @@ def test_the_initial_copy_of_a_root_has_the_rows_of_partitions_that_are_never_se
     copy = answer(unit, "p", "public.r1").initial_copy
     assert copy is not None
     assert (copy.table, copy.filter, copy.columns) == ("public.r", "a < 5", None)
-    assert [each.kind for each in copy.differences] == ["never sent"]
+    assert [each.kind for each in copy.differences] == ["never published"]
 
 
 def test_the_initial_copy_takes_partitions_by_themselves_without_the_root() -> None:

@@ -179,7 +179,7 @@ def arrived(major: int, made: str) -> dict[str, list[int]]:
 
 
 def test_p1_p2_and_p3_together() -> None:
-    """Of several filters for a table a row must pass one; without a filter in one of them all rows are sent."""
+    """Of several filters for a table a row must pass one; without a filter in one of them all rows are published."""
     unit = explain(script(*TABLES, *PUBLICATIONS), together=(("p1", "p2", "p3"),))
     (subscription,) = unit.subscriptions
     found = {each.tables: each for each in subscription.answers}

@@ -1,4 +1,4 @@
-"""What publications would send of data: counted, or a clear reason why not."""
+"""What publications would publish of data: counted, or a clear reason why not."""
 
 from __future__ import annotations
 
@@ -71,12 +71,12 @@ def test_a_table_is_named_with_its_schema_or_without() -> None:
 def test_partitions_that_are_sent_differently_are_not_measured_as_one() -> None:
     whole = {each.publication: each for each in table("app.days").sendings}
     assert whole["eu"].spark is not None
-    assert whole["odd"].reason == "it sends only some of the partitions: give their data one by one"
+    assert whole["odd"].reason == "it publishes only some of the partitions: give their data one by one"
     leaf = {each.publication: each for each in table("app.days_2").sendings}
     assert (leaf["eu"].filter, leaf["odd"].filter) == ("id % 2 = 0", "id > 5")
     both = "CREATE PUBLICATION each_day FOR TABLE app.days_1 WHERE (id > 1), app.days_2 WHERE (id > 2);"
     assert {each.publication: each.reason for each in table("app.days", both).sendings}["each_day"] == (
-        "it sends the partitions by different filters: give their data one by one"
+        "it publishes the partitions with different filters: give their data one by one"
     )
 
 
@@ -156,7 +156,7 @@ def test_what_could_not_be_run_leaves_gap_and_overlap_open(spark: SparkSession, 
         "not run text is ordered by the collation of the database, and in Spark by its bytes",
         "gap not known: not every filter could be run",
         "NULL 1 row 16.7% in column region",
-        "overlap 2 rows 33.3% are sent by eu and every",
+        "overlap 2 rows 33.3% are published by eu and every",
     ):
         assert line in said
 
