@@ -65,7 +65,7 @@ class ServerSession:
         return self.database.catalog
 
     def context(self) -> Context:
-        return Context(self.inputs, locale="C.UTF-8")
+        return Context(self.inputs, locale="C.UTF-8", defaults=True)
 
     # Changing from one session to another.
 

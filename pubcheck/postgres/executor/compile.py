@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from pubcheck.postgres import input
 from pubcheck.postgres.datum import Array
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.executor.compare import order_of
 from pubcheck.postgres.executor.function_lookup import Call, Function, Implementation, implementation
 from pubcheck.postgres.executor.values import Context, evaluation_error
-from pubcheck.postgres.oids import INT4, OID
+from pubcheck.postgres.oids import BPCHAR, CSTRING, INT4, NAME, OID, TEXT, UNKNOWN, VARCHAR
 from pubcheck.postgres.primnodes import EXPLICIT_CALL, IMPLICIT, Expr
 
 Row = Mapping[int, Any]
@@ -116,6 +117,28 @@ class Builder:
         if inner.type == INT4 and expr.type in _OIDS:
             return self.folded(_wrapped(step, 0), [step])
         return self.folded(_wrapped(step, -(1 << 31)), [step]) if inner.type in _OIDS and expr.type == INT4 else step
+
+    def through_text(self, expr: Expr) -> Step:
+        """A cast by the output function of one type and the input function of the other."""
+        inner, source, target = self.build(expr.args[0]), expr.args[0].type, expr.type
+        inputs, context = self.context.inputs, self.context
+
+        def convert(value: Any) -> Any:
+            text = value if source in _TEXTS else context.output.writer(source)(value)
+            if target == TEXT:
+                return text
+            try:
+                return input.read(inputs, target, text, expr.typmod)
+            except ServerError as error:
+                raise evaluation_error(error.sqlstate, error.message, error.detail, error.hint) from None
+
+        bounded = context.budget.bounded(convert)
+
+        def step(row: Row) -> Any:
+            value = inner(row)
+            return None if value is None else bounded(value)
+
+        return self.folded(step, [inner])
 
     # Calls.
 
@@ -405,6 +428,8 @@ class Builder:
 
 
 _INTEGERS = frozenset((20, 21, 23))
+_TEXTS = frozenset((TEXT, VARCHAR, BPCHAR, NAME, CSTRING, UNKNOWN))
+"""Types whose values are their texts."""
 _OIDS = frozenset((OID, 24, 2202, 2203, 2204, 2205, 2206, 3734, 3769, 4089, 4096, 4191))
 """oid and the types of the names of objects, which have no sign."""
 _TESTS: dict[str, Callable[[int], bool]] = {
@@ -420,6 +445,7 @@ _BUILDERS: dict[str, Callable[[Builder, Expr], Step]] = {
     "CaseExpr": Builder.case,
     "CaseTestExpr": Builder.case_test,
     "CoalesceExpr": Builder.coalesce,
+    "CoerceViaIO": Builder.through_text,
     "CollateExpr": Builder.not_distinct,
     "Const": Builder.constant,
     "DistinctExpr": Builder.distinct,

@@ -10,14 +10,13 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from pubcheck.postgres import input
 from pubcheck.postgres.analysis.parse_state import ParseState
 from pubcheck.postgres.analysis.volatility import IMMUTABLE, mutability
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.executor.compile import Builder, Constant, Row, Step
 from pubcheck.postgres.executor.values import Context
-from pubcheck.postgres.oids import BOOL, BPCHAR, RECORD, TEXT, VARCHAR
+from pubcheck.postgres.oids import BOOL, RECORD
 from pubcheck.postgres.primnodes import IMPLICIT, Expr
 
 _STRICT = frozenset(("FuncExpr", "OpExpr"))
@@ -48,17 +47,7 @@ class _Planner(Builder):
         step = self._values.get(id(expr))
         if step is not None:
             return step
-        return self._through_text(expr) if expr.node == "CoerceViaIO" else super().build(expr)
-
-    def _through_text(self, expr: Expr) -> Step:
-        """A cast from a string by the input function of the type."""
-        step = self.build(expr.args[0])
-        if not isinstance(step, Constant) or expr.args[0].type not in (TEXT, VARCHAR, BPCHAR):
-            raise Unknowable("what a cast gives")
-        if step.value is None:
-            return Constant(None)
-        value = input.read(self.context.inputs, expr.type, step.value, expr.typmod)
-        return self.constant(replace(expr, node="Const", args=[], value=value))
+        return super().build(expr)
 
     def fold(self, expr: Expr) -> Expr:
         """Fold a node and all below it."""

@@ -13,7 +13,8 @@ from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.executor import numeric
 from pubcheck.postgres.executor.patterns import texts_matching
 from pubcheck.postgres.executor.values import Context
-from pubcheck.postgres.input.julian import POSTGRES_EPOCH, calendar
+from pubcheck.postgres.output import OutputContext
+from pubcheck.postgres.output.datetime import clock_text, iso_date, iso_timestamp
 from pubcheck.postgres.output.documents import jsonb_text
 from pubcheck.postgres.output.numbers import numeric_text
 from pubcheck.postgres.primnodes import Expr, nodes
@@ -99,9 +100,8 @@ def texts_for(column: Column, hints: Hints, context: Context) -> list[str]:
             candidates += ["{" + ",".join(map(_quoted, inner[:4])) + "}"]
         elif row.kind in "rm":
             subtype = row.base if row.kind == "r" else context.cache.type(row.base).base
-            candidates = [
-                text for value in hints.others.get(base, ()) if (text := _written(value, subtype)) is not None
-            ]
+            written = OutputContext(context.major, context.cache).writer(base)
+            candidates = [written(value) for value in hints.others.get(base, ())]
             candidates += list(_range_texts(texts_for(Column(0, "", subtype), hints, context), row.kind == "m"))
     texts: dict[str, None] = {}
     for text in candidates:
@@ -115,28 +115,6 @@ def texts_for(column: Column, hints: Hints, context: Context) -> list[str]:
 
 def _quoted(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
-
-
-def _written(value: Any, subtype: int) -> str | None:
-    """A range or multirange that the filter holds; None of bounds that are not written here."""
-    if isinstance(value, list):
-        texts = [_written(part, subtype) for part in value]
-        return None if None in texts else "{" + ",".join(text or "" for text in texts) + "}"
-    if value.empty:
-        return "empty"
-    bounds = []
-    for bound in (value.lower, value.upper):
-        if bound is None:
-            bounds.append("")
-        elif isinstance(bound, float):
-            bounds.append(str(bound).replace("inf", "infinity"))
-        elif subtype == oids.DATE:
-            bounds.append(day_text(bound))
-        elif subtype in _MOMENTS:
-            bounds.append(f'"{moment_text(bound)}{"+00" if subtype == oids.TIMESTAMPTZ else ""}"')
-        else:
-            bounds.append(str(bound))
-    return f"{'[' if value.lower_in else '('}{bounds[0]},{bounds[1]}{']' if value.upper_in else ')'}"
 
 
 def _range_texts(bounds: list[str], several: bool) -> Iterator[str]:
@@ -197,17 +175,10 @@ def _booleans(hints: Hints, type_oid: int) -> Iterator[str]:
     yield from ("true", "false")
 
 
-def day_text(day: int) -> str:
-    """A date in ISO style."""
-    year, month, number = calendar(day + POSTGRES_EPOCH)
-    shown, era = (year, "") if year > 0 else (1 - year, " BC")
-    return f"{shown:04}-{month:02}-{number:02}{era}"
-
-
 def _dates(hints: Hints, type_oid: int) -> Iterator[str]:
     for day in hints.days:
         for step in (0, -1, 1, 31, -31):
-            yield day_text(day + step)
+            yield iso_date(day + step)
     for number in hints.numbers:
         if number == int(number):
             if 1000 <= number <= 9999:
@@ -222,15 +193,6 @@ def _dates(hints: Hints, type_oid: int) -> Iterator[str]:
     yield from ("2023-06-15", "2025-12-31", "2000-02-29", "infinity", "-infinity")
 
 
-def moment_text(moment: int) -> str:
-    """A timestamp in ISO style."""
-    days, time = divmod(moment, DAY_LENGTH)
-    seconds, fraction = divmod(time, 1_000_000)
-    clock = f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
-    date, era, _ = day_text(days).partition(" BC")
-    return f"{date} {clock}{f'.{fraction:06}'.rstrip('0') if fraction else ''}{era}"
-
-
 def _timestamps(hints: Hints, type_oid: int) -> Iterator[str]:
     zone = "+00" if type_oid == oids.TIMESTAMPTZ else ""
 
@@ -240,7 +202,7 @@ def _timestamps(hints: Hints, type_oid: int) -> Iterator[str]:
     for oid in (oids.TIMESTAMP, oids.TIMESTAMPTZ):
         for value in hints.others.get(oid, ()):
             for step in (0, -1_000_000, 1_000_000, -DAY_LENGTH, DAY_LENGTH):
-                yield zoned(moment_text(value + step))
+                yield zoned(iso_timestamp(value + step))
     for number in hints.numbers:
         if number == int(number) and 0 <= number <= 23:
             yield f"2024-01-15 {int(number):02}:30:00{zone}"
@@ -256,9 +218,9 @@ def _times(hints: Hints, type_oid: int) -> Iterator[str]:
     for value in hints.others.get(oids.TIME, ()):
         for step in (0, -1_000_000, 1_000_000):
             if 0 <= value + step < DAY_LENGTH:
-                yield moment_text(value + step)[11:] + zone
+                yield clock_text(value + step) + zone
     for value, west in hints.others.get(oids.TIMETZ, ()):
-        yield moment_text((value - west * 1_000_000) % DAY_LENGTH)[11:] + f"{-west // 3600:+03}"
+        yield clock_text((value - west * 1_000_000) % DAY_LENGTH) + f"{-west // 3600:+03}"
     yield from (f"{hour:02}:30:00{zone}" for hour in (9, 0, 6, 12, 18, 23))
 
 

@@ -3,29 +3,52 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pubcheck.postgres.budget import Budget
-from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.input.dispatch import InputContext
+
+if TYPE_CHECKING:
+    from pubcheck.postgres.output import OutputContext
 
 
 class Context:
     """The environment of an evaluation, besides the row.
 
-    ``inputs`` is the context of reading literals: the major, the system caches, the settings. ``locale`` is the
+    ``inputs`` is the context of reading literals: the major, the system caches, the settings. ``defaults``: a setting
+    that is not set there has the server's default; otherwise what depends on it is Unknowable. ``locale`` is the
     database's collation and character classes ("C", "C.UTF-8", "en_US.UTF-8"...), None if it is unknown: results that
     depend on it are Unknowable then. ``budget`` is for all rows together.
     """
 
-    __slots__ = ("budget", "cache", "inputs", "locale", "major")
+    __slots__ = ("_output", "budget", "cache", "defaults", "inputs", "locale", "major")
 
-    def __init__(self, inputs: InputContext, locale: str | None = None, budget: Budget | None = None) -> None:
+    def __init__(
+        self, inputs: InputContext, locale: str | None = None, budget: Budget | None = None, *, defaults: bool = False
+    ) -> None:
         self.inputs = inputs
         self.cache = inputs.cache
         self.major = inputs.major
         self.locale = locale
         self.budget = budget or Budget()
+        self.defaults = defaults
+        self._output: OutputContext | None = None
+
+    @property
+    def output(self) -> OutputContext:
+        """The context of writing values as text."""
+        if self._output is None:
+            from pubcheck.postgres.output import OutputContext
+
+            self._output = OutputContext(self.major, self.cache, self._setting)
+        return self._output
+
+    def _setting(self, name: str) -> Any:
+        value = self.inputs.setting(name)
+        if value is None and not self.defaults and name != "search_path":
+            raise Unknowable(f"the setting {name}")
+        return value
 
 
 def evaluation_error(sqlstate: str, message: str, detail: str | None = None, hint: str | None = None) -> ServerError:

@@ -192,7 +192,10 @@ def _through(first: Point, second: Point) -> tuple[float, float, float]:
     if abs(first[1] - second[1]) <= _EPSILON:
         return 0.0, -1.0, first[1]
     slope = (first[1] - second[1]) / (first[0] - second[0])
-    return slope, -1.0, (first[1] - slope * first[0]) or 0.0
+    product = slope * first[0]
+    if not slope or (not product and first[0]):
+        raise input_error("22003", "value out of range: underflow")
+    return slope, -1.0, (first[1] - product) or 0.0
 
 
 def read_circle(context: InputContext, text: str, typmod: int = -1) -> tuple[Point, float]:

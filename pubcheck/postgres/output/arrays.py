@@ -14,19 +14,21 @@ from pubcheck.postgres.output.dispatch import OutputContext, Sender, Writer
 _BOX = 603
 
 
+_SPECIAL = {mark: re.compile(rf'[{{}}"\\{mark} \t\n\r\v\f]') for mark in ",;"}
+
+
+def quoted_element(text: str, mark: str = ",") -> str:
+    """An element between delimiters, in quotes where it needs them."""
+    if text and not _SPECIAL[mark].search(text) and text.lower() != "null":
+        return text
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
 def array_out(context: OutputContext, element: int) -> Writer:
     write, mark = context.writer(element), ";" if element == _BOX else ","
-    special, found = re.compile(rf'[{{}}"\\{mark} \t\n\r\v\f]'), '"\\'
 
     def item(value: object) -> str:
-        if value is None:
-            return "NULL"
-        text = write(value)
-        if not text or special.search(text) or (len(text) == 4 and text.lower() == "null"):
-            if any(char in text for char in found):
-                text = text.replace("\\", "\\\\").replace('"', '\\"')
-            return f'"{text}"'
-        return text
+        return "NULL" if value is None else quoted_element(write(value), mark)
 
     def out(array: Array) -> str:
         if not array.elements:

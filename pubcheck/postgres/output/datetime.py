@@ -60,20 +60,27 @@ def infinity(value: float) -> str:
     return "infinity" if value > 0 else "-infinity"
 
 
+_ISO = DateStyle("iso", False)
+
+
+def _date(style: DateStyle, days: int) -> str:
+    year, month, day = calendar(days + POSTGRES_EPOCH)
+    year, era = _era(year)
+    return _day(style, year, month, day) + era
+
+
+def iso_date(days: int) -> str:
+    """A date under DateStyle ISO."""
+    return _date(_ISO, days)
+
+
 def date_out(context: OutputContext, type_oid: int) -> Writer:
     style = date_style(context)
 
-    def out(value: int | float) -> str:
-        if isinstance(value, float):
-            return infinity(value)
-        year, month, day = calendar(value + POSTGRES_EPOCH)
-        year, era = _era(year)
-        return _day(style, year, month, day) + era
-
-    return out
+    return lambda value: infinity(value) if isinstance(value, float) else _date(style, value)
 
 
-def _clock(time: int) -> str:
+def clock_text(time: int) -> str:
     """Hours, minutes and seconds with as many digits as they need."""
     seconds, fraction = divmod(time, _SECOND)
     text = f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
@@ -91,11 +98,11 @@ def _offset(east: int) -> str:
 
 
 def time_out(context: OutputContext, type_oid: int) -> Writer:
-    return _clock
+    return clock_text
 
 
 def timetz_out(context: OutputContext, type_oid: int) -> Writer:
-    return lambda value: _clock(value[0] - value[1] * _SECOND) + _offset(-value[1])
+    return lambda value: clock_text(value[0] - value[1] * _SECOND) + _offset(-value[1])
 
 
 _LONGEST_ZONE = 10
@@ -107,7 +114,7 @@ def _moment(style: DateStyle, moment: int, zone: tuple[int, str] | None) -> str:
     days, time = divmod(moment, DAY_LENGTH)
     year, month, day = calendar(days + POSTGRES_EPOCH)
     year, era = _era(year)
-    clock = _clock(time)
+    clock = clock_text(time)
     if style.style == "iso":
         shown = f"{year:04}-{month:02}-{day:02} {clock}"
         return shown + ("" if zone is None else _offset(zone[0])) + era
@@ -121,6 +128,11 @@ def _moment(style: DateStyle, moment: int, zone: tuple[int, str] | None) -> str:
         offset, abbreviation = zone
         shown += f" {abbreviation[:_LONGEST_ZONE]}" if abbreviation else _offset(offset)
     return shown + era
+
+
+def iso_timestamp(moment: int) -> str:
+    """A timestamp under DateStyle ISO."""
+    return _moment(_ISO, moment, None)
 
 
 def timestamp_out(context: OutputContext, type_oid: int) -> Writer:

@@ -124,17 +124,18 @@ class Folder(Builder):
 
     def _through_text(self, expr: Expr) -> Step:
         """A cast by the output function of one type and the input function of the other."""
-        inner, how = self.build(expr.args[0]), _WRITTEN.get(expr.args[0].type)
+        inner, source = self.build(expr.args[0]), expr.args[0].type
         target, typmod, inputs = expr.type, expr.typmod, self.context.inputs
         if target in _TEXTS:
             return _unknown
-        if inner is _unknown or how is None:
+        if inner is _unknown or source not in _WRITTEN:
             self.risky = True
             return _unknown
+        write = self.context.output.writer(source)
 
         def step(row: Row) -> Any:
             value = inner(row)
-            return None if value is None else input.read(inputs, target, how(value), typmod)
+            return None if value is None else input.read(inputs, target, write(value), typmod)
 
         self.risky = self.risky or not isinstance(inner, Constant)
         try:
@@ -199,18 +200,8 @@ _SETTINGS = frozenset(
         "wal_level",
     )
 )
-_WRITTEN: dict[int, Any] = {
-    TEXT: str,
-    VARCHAR: str,
-    NAME: str,
-    UNKNOWN: str,
-    INT2: str,
-    INT4: str,
-    INT8: str,
-    NUMERIC: lambda value: format(value, "f"),
-    BOOL: lambda value: "t" if value else "f",
-}
-"""The output function of a type."""
+_WRITTEN = frozenset((TEXT, VARCHAR, NAME, UNKNOWN, INT2, INT4, INT8, NUMERIC, BOOL))
+"""Types of which all values are followed here."""
 
 
 _COMPARES = re.compile(

@@ -86,15 +86,11 @@ def text(value: Value, *, cast: bool = True) -> Value:
     if isinstance(value, Relid):
         return value.text
     if isinstance(value, list) and not has_unknown(value):
-        items = ["NULL" if item is None else _element(text(item, cast=False)) for item in value]
+        from pubcheck.postgres.output.arrays import quoted_element
+
+        items = ["NULL" if item is None else quoted_element(text(item, cast=False)) for item in value]
         return "{" + joined(",", items) + "}" if size_of(items) <= LARGEST else UNKNOWN
     return UNKNOWN
-
-
-def _element(item: str) -> str:
-    if item and item.lower() != "null" and not re.search(r'[\s{}",\\]', item):
-        return item
-    return '"' + item.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 _ITEM = re.compile(r'\s*(?:"((?:[^"\\]++|\\.)*+)"|([^\s{}",\\][^{}",\\]*))\s*([,}])', re.DOTALL)

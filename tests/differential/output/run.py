@@ -137,9 +137,9 @@ class Run:
         self.session = opened(self.major, SCHEMA)
         conn.execute("SET search_path = pg_catalog")
         self.types = harvest(conn, made=False).types | harvest(conn, made=True).types
-        self.theirs: dict[bytes, bytes] = {}
+        self.oids: set[tuple[bytes, bytes]] = set()
         """The oids of the schema's objects: the server's, and pubcheck's."""
-        self.theirs |= {_packed(theirs): _packed(mine) for theirs, mine in self._objects()}
+        self.oids |= {(_packed(theirs), _packed(mine)) for theirs, mine in self._objects()}
         self.entries = [entry for entry in self._entries() if only in entry.name]
 
     def _entries(self) -> Iterator[Entry]:
@@ -154,7 +154,7 @@ class Run:
             theirs, send, reader, typmodin = row
             oid = read(context, REGTYPE, name)
             if theirs >= FIRST_NORMAL_OID:
-                self.theirs[_packed(theirs)] = _packed(oid)
+                self.oids.add((_packed(theirs), _packed(oid)))
             sent = "NULL::text" if send == "-" else f"encode({send}(v), 'hex')"
             yield Entry(name, oid, -1, f"%L::{_WITHOUT_LENGTH.get(name, name)}", sent)
             for modifiers in _TYPMODS.get(name, ()):
@@ -214,20 +214,29 @@ class Run:
             return
         if inputs.frozen & {"now"}:
             return
-        if ours not in (server, (server[0], self._with_our_oids(server[1]))):
+        if not self._same(server, ours):
             figures.differences.append(Difference(self.major, entry.name, text, settings, server, ours))
         elif ours[0] is None:
             figures.refused[entry.name] += 1
         else:
             figures.same[entry.name] += 1
 
-    def _with_our_oids(self, sent: str | None) -> str | None:
-        if sent is None:
-            return None
-        data = bytes.fromhex(sent)
-        for theirs, mine in self.theirs.items():
-            data = data.replace(theirs, mine)
-        return data.hex()
+    def _same(self, server: Answer, ours: Answer) -> bool:
+        if server[0] != ours[0] or server[1] is None or ours[1] is None:
+            return server == ours
+        theirs, mine, place = bytes.fromhex(server[1]), bytes.fromhex(ours[1]), 0
+        if len(theirs) != len(mine):
+            return False
+        while place < len(mine):
+            if theirs[place] == mine[place]:
+                place += 1
+                continue
+            starts = range(max(place - 3, 0), place + 1)
+            oid = next((at for at in starts if (theirs[at : at + 4], mine[at : at + 4]) in self.oids), None)
+            if oid is None:
+                return False
+            place = oid + 4
+        return True
 
     def _written(self, entry: Entry, value: Any, settings: dict[str, str]) -> Answer:
         context = OutputContext(self.major, self.session.syscache, settings.get)
