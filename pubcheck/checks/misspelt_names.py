@@ -133,7 +133,7 @@ def _near(missing: Mapping[Missing, str], known: Iterable[tuple[str, _Candidate]
         for place, rest, word in _parts(words):
             for spelling in _spellings(word):
                 for key, near_word in index.get((rest, place, spelling), ()):
-                    if key not in met and word != near_word and _is_slip(word, near_word):
+                    if key not in met and word != near_word and is_slip(word, near_word):
                         met.add(key)
                         slipped.setdefault(key, []).append(value)
     return {**slipped, **alike}
@@ -152,7 +152,7 @@ def _spellings(word: str) -> set[str]:
     return spellings | {word[:-2]} if word.endswith("es") else spellings
 
 
-def _is_slip(first: str, second: str) -> bool:
+def is_slip(first: str, second: str) -> bool:
     """Return whether two different words are one slip apart, or one is the plural of the other."""
     shorter, longer = sorted((first, second), key=len)
     if longer in (f"{shorter}s", f"{shorter}es"):

@@ -244,11 +244,16 @@ def _about_publications(text: str) -> bool:
     That is CREATE, ALTER, DROP or COMMENT ON PUBLICATION, a statement about a subscription, ALTER TABLE ... REPLICA
     IDENTITY, or another statement with such a one in a wrong place.
     """
+    # Loaded only where a statement is refused.
+    from pubcheck.checks.ddl.misspelt_keywords import misspelt_keyword
+
     words = [token.lower() for _, token, _ in tokens(text[:1000].encode(errors="surrogatepass"))]
     if words[:3] == [b"comment", b"on", b"publication"]:
         return True
     if not words:
         return False
+    if misspelt_keyword([word.decode(errors="replace") for word in words[:2]]) is not None:
+        return True
     before = _BEFORE_PUBLICATION.get(words[0] if words[:2] != [b"create", b"schema"] else b"schema")
     if before is not None:
         return any(first in before and second == b"publication" for first, second in itertools.pairwise(words))

@@ -127,14 +127,14 @@ def test_the_publication_of_a_platform_may_be_meant() -> None:
 
 def test_names_are_not_compared_each_with_each(monkeypatch: pytest.MonkeyPatch) -> None:
     compared = 0
-    original = misspelt_names._is_slip
+    original = misspelt_names.is_slip
 
     def counting(first: str, second: str) -> bool:
         nonlocal compared
         compared += 1
         return original(first, second)
 
-    monkeypatch.setattr(misspelt_names, "_is_slip", counting)
+    monkeypatch.setattr(misspelt_names, "is_slip", counting)
     letters = "abcdefghijklmnopqrst"
     words = [f"{a}{b}{c}" for a in letters for b in letters for c in letters]
     known = [(f"table_of_{word * 3}_parts", word) for word in words]

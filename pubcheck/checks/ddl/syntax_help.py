@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from pubcheck.checks.ddl.misspelt_keywords import misspelt_keyword
 from pubcheck.lexing.keywords import RESERVED
 from pubcheck.postgres.tokens import tokens
 from pubcheck.rulebook import finder
@@ -156,6 +157,9 @@ def syntax_help(sql: str) -> str | None:
         help_text = "after REPLICA IDENTITY comes DEFAULT, FULL, NOTHING or USING INDEX and the name of an index"
         return help_text if first[1] else None
     shape, options = _shape(sql)
+    misspelt = misspelt_keyword(shape.split(" ", 2)[:2])
+    if misspelt is not None:
+        return f"did you mean {misspelt[1].upper()}?"
     for pattern, text in _OPTION_SYNTAX:
         if re.search(pattern, options):
             return text

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from pubcheck.checks.ddl.misspelt_keywords import misspelt_keyword
 from pubcheck.checks.remedies.statement_fixes import Change, StatementFix
 from pubcheck.postgres.identifiers import identifier
 from pubcheck.postgres.parse import SyntaxRefused, TooDeep, parse
@@ -267,7 +268,17 @@ def _block(title: str, statement: bytes, condition: str, words: Sequence[_Token]
     return StatementFix(title, ((words[0].start, words[-1].end, text),), safe=False)
 
 
+def _keyword(words: Sequence[_Token], data: bytes) -> StatementFix | None:
+    misspelt = misspelt_keyword([token.word for token in words[:2]])
+    if misspelt is None:
+        return None
+    token, right = words[misspelt[0]], misspelt[1]
+    edit = token.start, token.end, _like(right, data, token)
+    return StatementFix(f"Write {right.upper()}", (edit,), safe=False)
+
+
 _PROPOSALS = (
+    _keyword,
     _beta,
     _plural,
     _singular,

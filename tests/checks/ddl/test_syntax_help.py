@@ -21,6 +21,10 @@ from pubcheck.checks.ddl.syntax_help import syntax_help
         ("CREATE PUBLICATION FOR ALL TABLES", "no name"),
         ("CREATE PUBLICATION p TABLE t", "write FOR"),
         ("CREATE PUBLICATION p FOR TABLE", "ends before a name"),
+        # Misspelt keywords.
+        ("CREATE PUBLICATON p FOR TABLE t", "did you mean PUBLICATION?"),
+        ("DROP PUBLICATIONS p", "did you mean PUBLICATION?"),
+        ("CREAT PUBLICATION p FOR TABLE t", "did you mean CREATE?"),
         # Statements that end too early.
         ("CREATE PUBLICATION", "no name"),
         ("ALTER PUBLICATION p", "ADD, SET or DROP"),

@@ -86,6 +86,8 @@ UNSAFE = {
     ),
     "ALTER PUBLICATION IF EXISTS gone RENAME TO q": GUARD.format("gone", "ALTER PUBLICATION gone RENAME TO q"),
     "CREATE PUBLICATION p FOR a": "CREATE PUBLICATION p FOR TABLE a",
+    "create publicaton p FOR TABLE a": "create publication p FOR TABLE a",
+    "CRAETE PUBLICATION p FOR TABLE a": "CREATE PUBLICATION p FOR TABLE a",
     'CREATE PUBLICATION p FOR "sequences"': 'CREATE PUBLICATION p FOR TABLE "sequences"',
     "/* é */ CREATE PUBLICATION IF NOT EXISTS p": "/* é */ " + BLOCK.format("CREATE PUBLICATION p", "duplicate_object"),
 }
