@@ -1,0 +1,236 @@
+"""A line of text for each message, for people."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from pubcheck.stream.lsn import format_lsn, format_time
+from pubcheck.stream.messages import (
+    UNCHANGED_TOAST,
+    AnyMessage,
+    Begin,
+    BeginPrepare,
+    Column,
+    Commit,
+    CommitPrepared,
+    Delete,
+    Insert,
+    Message,
+    Origin,
+    Prepare,
+    Relation,
+    RollbackPrepared,
+    Row,
+    StreamAbort,
+    StreamCommit,
+    StreamPrepare,
+    StreamStart,
+    StreamStop,
+    Truncate,
+    Type,
+    Update,
+    Value,
+)
+from pubcheck.stream.render.events import Event, Events
+
+_NUMBERS = frozenset({20, 21, 23, 26, 700, 701, 1700})
+"""OIDs of int8, int2, int4, oid, float4, float8 and numeric."""
+
+_PLAIN_NAME = re.compile(r"[a-z_][a-z0-9_$]*")
+_PLAIN_NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:e[-+]?[0-9]+)?")
+_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f", "\\": "\\\\", "'": "\\'"}
+
+
+def render(event: Event, events: Events) -> Iterator[str]:
+    """Yield the line of a message: position, transaction, and what it says."""
+    lsn = "" if event.frame.lsn is None else format_lsn(event.frame.lsn)
+    xid = "" if event.xid is None else str(event.xid)
+    yield f"{lsn:<11} {xid:<7} {_LINES[type(event.message)](event.message, event, events)}\n"
+
+
+def _begin(message: Begin, event: Event, events: Events) -> str:
+    return f"BEGIN {message.xid} at {format_time(message.commit_time)}, commits at {format_lsn(message.final_lsn)}"
+
+
+def _commit(message: Commit, event: Event, events: Events) -> str:
+    return f"COMMIT, ends at {format_lsn(message.end_lsn)}"
+
+
+def _origin(message: Origin, event: Event, events: Events) -> str:
+    return f"ORIGIN {literal(message.name)} at {format_lsn(message.lsn)}"
+
+
+def _relation(message: Relation, event: Event, events: Events) -> str:
+    columns = ", ".join(
+        f"{name(column.name)}{'*' if column.key else ''} {events.type_name(column.type_oid, column.type_modifier)}"
+        for column in message.columns
+    )
+    return f"RELATION {qualified(message)} identity {message.replica_identity} ({columns}){_own_xid(message, event)}"
+
+
+def _type(message: Type, event: Event, events: Events) -> str:
+    return f"TYPE {name(message.namespace or 'pg_catalog')}.{name(message.name)}{_own_xid(message, event)}"
+
+
+def _insert(message: Insert, event: Event, events: Events) -> str:
+    relation, columns = _described(event, message.relation, message.new)
+    return f"INSERT {relation} {_row(message.new, columns)}{_own_xid(message, event)}"
+
+
+def _update(message: Update, event: Event, events: Events) -> str:
+    relation, columns = _described(event, message.relation, message.new)
+    new = _row(message.new, columns)
+    if message.old is not None:
+        new = f"{_old(message, columns)} new({new})"
+    return f"UPDATE {relation} {new}{_own_xid(message, event)}"
+
+
+def _delete(message: Delete, event: Event, events: Events) -> str:
+    relation, columns = _described(event, message.relation, message.old)
+    return f"DELETE {relation} {_old(message, columns)}{_own_xid(message, event)}"
+
+
+def _truncate(message: Truncate, event: Event, events: Events) -> str:
+    names = ", ".join(_described(event, oid, None)[0] for oid in message.relations)
+    options = (" CASCADE" if message.cascade else "") + (" RESTART IDENTITY" if message.restart_identity else "")
+    return f"TRUNCATE {names}{options}{_own_xid(message, event)}"
+
+
+def _message(message: Message, event: Event, events: Events) -> str:
+    kind = "transactional" if message.transactional else "not transactional"
+    content = content_text(message.content)
+    return f"MESSAGE {literal(message.prefix)} ({kind}) {content}{_own_xid(message, event)}"
+
+
+def _stream_start(message: StreamStart, event: Event, events: Events) -> str:
+    return f"STREAM START {message.xid}{' (first block)' if message.first_segment else ''}"
+
+
+def _stream_commit(message: StreamCommit, event: Event, events: Events) -> str:
+    return f"STREAM COMMIT {message.xid} at {format_time(message.commit_time)}, ends at {format_lsn(message.end_lsn)}"
+
+
+def _stream_abort(message: StreamAbort, event: Event, events: Events) -> str:
+    subtransaction = f" subtransaction {message.subxid}" if message.subxid != message.xid else ""
+    time = "" if message.abort_time is None else f" at {format_time(message.abort_time)}"
+    return f"STREAM ABORT {message.xid}{subtransaction}{time}"
+
+
+def _prepared(verb: str) -> Callable[[Any, Event, Events], str]:
+    def line(message: BeginPrepare | Prepare | StreamPrepare, event: Event, events: Events) -> str:
+        return f"{verb} {literal(message.gid)} {message.xid} at {format_time(message.prepare_time)}"
+
+    return line
+
+
+def _commit_prepared(message: CommitPrepared, event: Event, events: Events) -> str:
+    return f"COMMIT PREPARED {literal(message.gid)} {message.xid} at {format_time(message.commit_time)}"
+
+
+def _rollback_prepared(message: RollbackPrepared, event: Event, events: Events) -> str:
+    return f"ROLLBACK PREPARED {literal(message.gid)} {message.xid} at {format_time(message.rollback_time)}"
+
+
+_LINES: Mapping[type[AnyMessage], Callable[[Any, Event, Events], str]] = {
+    Begin: _begin,
+    Message: _message,
+    Commit: _commit,
+    Origin: _origin,
+    Relation: _relation,
+    Type: _type,
+    Insert: _insert,
+    Update: _update,
+    Delete: _delete,
+    Truncate: _truncate,
+    StreamStart: _stream_start,
+    StreamStop: lambda message, event, events: "STREAM STOP",
+    StreamCommit: _stream_commit,
+    StreamAbort: _stream_abort,
+    BeginPrepare: _prepared("BEGIN PREPARE"),
+    Prepare: _prepared("PREPARE"),
+    CommitPrepared: _commit_prepared,
+    RollbackPrepared: _rollback_prepared,
+    StreamPrepare: _prepared("STREAM PREPARE"),
+}
+
+
+def _described(event: Event, oid: int, row: Row | None) -> tuple[str, tuple[Column, ...] | None]:
+    """Return the name of a relation, and its columns if they fit the row."""
+    relation = event.relations.get(oid)
+    if relation is None:
+        return f"relation {oid} (no Relation message seen)", None
+    if row is not None and len(row) != len(relation.columns):
+        return f"{qualified(relation)} (described with {len(relation.columns)} columns)", None
+    return qualified(relation), relation.columns
+
+
+def _old(message: Update | Delete, columns: tuple[Column, ...] | None) -> str:
+    row = message.old or ()
+    if message.old_kind == "O":
+        return f"old({_row(row, columns)})"
+    in_key = [value is not None or (columns is not None and columns[at].key) for at, value in enumerate(row)]
+    return f"key({_row(row, columns, in_key)})"
+
+
+def _row(row: Row, columns: tuple[Column, ...] | None, shown: list[bool] | None = None) -> str:
+    return " ".join(
+        f"{f'${at + 1}' if columns is None else name(columns[at].name)}={_value(value, None if columns is None else columns[at])}"
+        for at, value in enumerate(row)
+        if shown is None or shown[at]
+    )
+
+
+def _value(value: Value, column: Column | None) -> str:
+    if value is None:
+        return "NULL"
+    if value is UNCHANGED_TOAST:
+        return "<unchanged>"
+    if isinstance(value, bytes):
+        return f"\\x{value.hex()}"
+    if column is not None and column.type_oid in _NUMBERS and _PLAIN_NUMBER.fullmatch(value):
+        return value
+    return literal(value)
+
+
+def _own_xid(message: Any, event: Event) -> str:
+    return f" (subtransaction {message.xid})" if message.xid not in (None, event.xid) else ""
+
+
+def qualified(relation: Relation) -> str:
+    """Return the name of a relation with its schema, quoted where SQL needs that."""
+    return f"{name(relation.namespace or 'pg_catalog')}.{name(relation.name)}"
+
+
+def name(text: str) -> str:
+    """Return a name on one line, quoted unless it is plain."""
+    if _PLAIN_NAME.fullmatch(text):
+        return text
+    return '"' + "".join(_escaped(char) for char in text.replace('"', '""')) + '"'
+
+
+def literal(text: str) -> str:
+    """Return a text on one line as a literal of SQL. Bytes that are not UTF-8 are escaped."""
+    if text.isprintable():
+        return "'" + text.replace("'", "''") + "'"
+    return "E'" + "".join(_ESCAPES.get(char) or _escaped(char) for char in text) + "'"
+
+
+def _escaped(char: str) -> str:
+    if char.isprintable():
+        return char
+    code = ord(char)
+    if 0xDC80 <= code <= 0xDCFF:
+        return f"\\x{code - 0xDC00:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def content_text(content: bytes) -> str:
+    """Return the content of a logical message: as a literal if it is printable text, otherwise in hex."""
+    try:
+        text = content.decode()
+    except UnicodeDecodeError:
+        return f"\\x{content.hex()}"
+    readable = all(char.isprintable() or char in _ESCAPES for char in text)
+    return literal(text) if readable else f"\\x{content.hex()}"
