@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
 import click
-from msgspec.structs import replace
 
 from pubcheck.cli.app import (
     FOUND,
@@ -24,17 +23,16 @@ from pubcheck.cli.input_options import (
     complete_option,
     config_option,
     configuration,
-    read_units,
     schema_option,
     together_option,
 )
 from pubcheck.cli.output_files import Output, OutputType, put
-from pubcheck.discovery.file_types import STDIN, UNNAMED
+from pubcheck.cli.publisher_options import chosen_publications, linted_schema, publication_names
+from pubcheck.discovery.file_types import STDIN
 from pubcheck.report.formats import FOR_PEOPLE, FORMATS, render
 
 if TYPE_CHECKING:
     from pubcheck.config import Config
-    from pubcheck.engine.linter import Followed
     from pubcheck.findings import Finding
     from pubcheck.lint_files import LintedUnit
     from pubcheck.verify import Checks, Options, Publisher
@@ -43,19 +41,6 @@ if TYPE_CHECKING:
 _MOST = 1000
 """Findings that are reported; the rest are counted."""
 _STREAMING = ("off", "on", "parallel")
-
-
-def _publications(_context: click.Context, _option: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:
-    """Names as pgoutput reads publication_names: separated by commas, folded unless they are quoted."""
-    from pubcheck.postgres.ddl.publications.options import split_identifiers
-
-    names: list[str] = []
-    for text in texts:
-        parts = split_identifiers(text)
-        if parts is None:
-            raise click.BadParameter(f"{text!r} is not a list of names")
-        names += parts
-    return tuple(dict.fromkeys(names))
 
 
 def _options(_context: click.Context, _option: click.Parameter, texts: tuple[str, ...]) -> dict[str, str]:
@@ -88,7 +73,7 @@ or an internal error.""",
     "--publication",
     "publications",
     multiple=True,
-    callback=_publications,
+    callback=publication_names,
     metavar="NAME[,NAME]",
     help="The publications that the stream was requested with. Repeatable.  [default: the only one of the schema]",
 )
@@ -170,10 +155,10 @@ def command(
     for path in (schema_path, stream, *([script] if script is not None else [])):
         if path != STDIN and not os.path.exists(path):
             raise NoInput(f"no input: there is no {path}")
-    linted = _linted(schema_path, config, together, schema, majors=postgres is not None)
+    linted = linted_schema(schema_path, config, together, schema, majors=postgres is not None)
     followed = linted.followed
     assert followed is not None
-    names = _named(publications, followed)
+    names = chosen_publications(publications, followed)
 
     from pubcheck.verify import Options, Publisher, State
 
@@ -215,38 +200,6 @@ def _simulated(linted: LintedUnit, script: str, publications: Sequence[str], opt
         raise click.UsageError(f"--script: {script}: {text.problem}")
     major = linted.followed.replays[-1].catalog.major.number
     return simulate(major, setup, list(steps(Source(script, text.text))), publications, options)
-
-
-def _linted(path: str, config: Config, together: bool, schema: tuple[str, ...], *, majors: bool) -> LintedUnit:
-    """Return the schema with its final state. Raises NoInput and UsageError."""
-    units = read_units((path,), config, together=together, schema=schema, stdin_filename=UNNAMED, majors=majors)
-    if len(units) > 1:
-        names = ", ".join(unit.name for unit in units[:10])
-        raise click.UsageError(f"SCHEMA holds {len(units)} units ({names}): name one, or use --together")
-
-    from pubcheck.engine.linter import Linter
-    from pubcheck.faults import failure_text
-    from pubcheck.lint_files import lint_files
-
-    linted = lint_files(units[0], Linter(replace(config, postgres=config.postgres[-1:])), follow=True)
-    if linted.followed is None:
-        raise click.ClickException(failure_text(linted.faults) or "the schema cannot be read")
-    return linted
-
-
-def _named(publications: tuple[str, ...], followed: Followed) -> tuple[str, ...]:
-    """Return the publications that are meant. Raises UsageError."""
-    known = sorted(followed.replays[-1].catalog.publication_names)
-    if not publications:
-        if len(known) != 1:
-            listed = f"has {', '.join(known)}" if known else "creates no publication"
-            raise click.UsageError(f"name the stream's publications with --publication: the schema {listed}")
-        return tuple(known)
-    for name in publications:
-        if name not in known:
-            listed = ", ".join(known) or "none"
-            raise click.UsageError(f"--publication: the schema has no publication {name!r}; it has {listed}")
-    return publications
 
 
 class _Run:

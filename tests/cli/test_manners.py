@@ -193,7 +193,9 @@ def test_help_is_a_word_too(pubcheck: Call) -> None:
     assert pubcheck("help").status == 0
 
 
-@pytest.mark.parametrize("command", [(), ("lint",), ("explain",), ("files",), ("measure",), ("audit",), ("rule",)])
+@pytest.mark.parametrize(
+    "command", [(), ("lint",), ("explain",), ("files",), ("measure",), ("decode",), ("audit",), ("rule",)]
+)
 def test_help_fits_a_terminal(pubcheck: Call, command: tuple[str, ...]) -> None:
     assert [line for line in pubcheck(*command, "--help").out.splitlines() if len(line) > 80] == []
 

@@ -176,7 +176,7 @@ def test_where_a_message_without_a_length_is_malformed_reading_ends() -> None:
 
 @pytest.mark.parametrize(
     "content",
-    [b"", b"CREATE TABLE t (a int, b text);\n", b"hello\n", b"\x7fELF\0\0\0", b"-- a comment\nSELECT 1;\n"],
+    [b"CREATE TABLE t (a int, b text);\n", b"hello\n", b"\x7fELF\0\0\0", b"-- a comment\nSELECT 1;\n"],
     ids=repr,
 )
 def test_another_file_is_not_recognised(content: bytes) -> None:

@@ -67,6 +67,8 @@ def read(
             yield from read(stream, framing, streaming=streaming, report=report)
         return
     head, rest = _head_of(source)
+    if not head:
+        return
     framing = framing or recognise(head)
     if framing is None:
         raise FramingError(f"the framing is not recognised: name it, one of {', '.join(FRAMINGS)}")

@@ -54,6 +54,7 @@ class Events:
         self._match = match
         self._type_name = type_name
         self._types: dict[int, str] = {}
+        self._matched: dict[int, Relation | None] = {}
         self._xid: int | None = None
         self._commit_time: int | None = None
 
@@ -88,9 +89,11 @@ class Events:
             oids = getattr(message, "relations", ())
         relations = {oid: relation for oid in oids if (relation := self._decoder.relation(oid)) is not None}
         if not relations and self._match is not None and isinstance(message, Insert | Update | Delete):
-            matched = self._match(message)
+            self._matched[message.relation] = self._match(message)
+        for oid in oids:
+            matched = self._matched.get(oid)
             if matched is not None:
-                relations[message.relation] = matched
+                relations.setdefault(oid, matched)
         return relations
 
 

@@ -175,11 +175,12 @@ def _old(message: Update | Delete, columns: tuple[Column, ...] | None) -> str:
 
 
 def _row(row: Row, columns: tuple[Column, ...] | None, shown: list[bool] | None = None) -> str:
-    return " ".join(
-        f"{f'${at + 1}' if columns is None else name(columns[at].name)}={_value(value, None if columns is None else columns[at])}"
-        for at, value in enumerate(row)
-        if shown is None or shown[at]
-    )
+    parts = []
+    for at, value in enumerate(row):
+        if shown is None or shown[at]:
+            column = None if columns is None else columns[at]
+            parts.append(f"{f'${at + 1}' if column is None else name(column.name)}={_value(value, column)}")
+    return " ".join(parts)
 
 
 def _value(value: Value, column: Column | None) -> str:

@@ -1,0 +1,202 @@
+"""`pubcheck decode`: the messages of a captured stream."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+import click
+
+from pubcheck.cli.app import FOUND, WRONG, NoInput, complain, show
+from pubcheck.cli.input_options import complete_option, config_option, configuration
+from pubcheck.cli.output_files import put
+from pubcheck.cli.publisher_options import chosen_publications, linted_schema, publication_names
+from pubcheck.discovery.file_types import STDIN
+
+if TYPE_CHECKING:
+    from pubcheck.config import Config
+    from pubcheck.stream import FramingError
+    from pubcheck.stream.decode import Streaming
+    from pubcheck.stream.render.events import Events
+    from pubcheck.verify.unnamed_relations import UnnamedRelations
+
+_FORMATS = ("text", "jsonl", "debezium", "hex", "fields")
+_FRAMINGS = ("psql", "csv", "copy", "hex", "jsonl", "parquet", "copy-binary", "copydata", "xlogdata", "recvlogical")
+_MOST = 100
+"""Errors that are shown; the rest are counted."""
+
+
+@click.command(
+    short_help="Show the messages of a captured stream.",
+    epilog="""\b
+Examples:
+  pubcheck decode stream.txt
+  pubcheck decode --format jsonl stream.bin | jq 'select(.kind == "update")'
+  pubcheck decode --schema schema.sql --publication eu stream.txt
+  psql -Atf peek.sql shop | pubcheck decode --format debezium -
+
+\b
+Exit status: 0; 1 a message is malformed or a row cannot be read; 2 bad
+arguments, no message, a capture in no known framing, or an internal error.""",
+)
+@click.argument("path", metavar="CAPTURE")
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(_FORMATS),
+    default="text",
+    show_default=True,
+    help="jsonl: an object for each message. debezium: Debezium's envelope, for each change. hex: bytes that decode"
+    " reads again. fields: the bytes of each field, explained.",
+)
+@click.option("-o", "--output", metavar="FILE", help="Write to this file instead of standard output.")
+@click.option(
+    "--framing",
+    type=click.Choice(_FRAMINGS),
+    help="The form of the capture.  [default: recognised by its first bytes]",
+)
+@click.option(
+    "--streaming",
+    type=click.Choice(("off", "on", "parallel")),
+    help="The option of that name that the stream was requested with. parallel makes Stream Abort longer.  [default:"
+    " the length decides]",
+)
+@click.option(
+    "--schema",
+    metavar="SCHEMA",
+    help="A schema. It names the columns of changes whose Relation message is not in the capture, if they fit only one"
+    " published table.",
+)
+@click.option(
+    "--publication",
+    "publications",
+    multiple=True,
+    callback=publication_names,
+    metavar="NAME[,NAME]",
+    help="The publications that the stream was requested with. Repeatable.  [default: the only one of the schema]",
+)
+@click.option("--postgres", metavar="MAJOR", help="PostgreSQL version of the publisher.  [default: as for explain]")
+@complete_option
+@config_option
+def command(
+    path: str,
+    format_: str,
+    output: str | None,
+    framing: str | None,
+    streaming: Streaming | None,
+    schema: str | None,
+    publications: tuple[str, ...],
+    postgres: str | None,
+    complete: bool | None,
+    config_path: str | None,
+) -> int:
+    """Show the messages of a captured stream of logical replication, one after the other.
+
+    CAPTURE is a file, or - for standard input: rows of pg_logical_slot_peek_binary_changes as psql or COPY prints
+    them, hex, JSON lines, Parquet, XLogData messages, or a file of pg_recvlogical. A malformed message is reported,
+    and the rest is decoded; the messages in a file of pg_recvlogical have no lengths, so there decoding ends.
+    """
+    for name in (path, schema or STDIN):
+        if name != STDIN and not os.path.exists(name):
+            raise NoInput(f"no input: there is no {name}")
+    if schema is None and publications:
+        raise click.UsageError("--publication needs --schema")
+    if schema == path == STDIN:
+        raise click.UsageError("standard input cannot be both CAPTURE and the schema")
+    config = configuration({"postgres": postgres, "complete": complete}, config_path)
+    if postgres is not None and len(config.postgres) > 1:
+        raise click.UsageError("--postgres: decode takes one version at a time")
+
+    unnamed = None if schema is None else _unnamed(schema, publications, config, majors=postgres is not None)
+
+    from pubcheck.stream.render.events import Events
+
+    events = Events(streaming, None if unnamed is None else unnamed.match, _type_name)
+    run = _Run(events, format_, "<stdin>" if path == STDIN else path)
+    pieces = run.pieces(path, framing, streaming)
+    if output is None:
+        show(pieces, for_people=format_ in ("text", "fields"))
+    else:
+        try:
+            put(output, pieces)
+        except OSError as error:
+            return complain(f"--output: {output}: {error.strerror}")
+    return run.end(() if unnamed is None else unnamed.notes())
+
+
+def _unnamed(schema: str, publications: tuple[str, ...], config: Config, *, majors: bool) -> UnnamedRelations:
+    """Return what knows the published relations of a schema. Raises NoInput and UsageError."""
+    followed = linted_schema(schema, config, False, (), majors=majors).followed
+    assert followed is not None
+    names = chosen_publications(publications, followed)
+
+    from pubcheck.verify import Publisher, State
+    from pubcheck.verify.unnamed_relations import UnnamedRelations
+
+    return UnnamedRelations(Publisher([State(followed.replays[-1].session, names)]))
+
+
+def _type_name(oid: int, modifier: int) -> str | None:
+    """Return the name of a built-in type with its modifier."""
+    from pubcheck.postgres.builtins import builtins
+    from pubcheck.postgres.typmod_text import display
+    from pubcheck.postgres.versions import MAJORS
+
+    named = builtins(max(MAJORS)).type_named(oid)
+    if named is None:
+        return None
+    name = named[1] if named[0] == "pg_catalog" else ".".join(named)
+    return f"{name[1:]}[]" if name.startswith("_") else name + display(oid, modifier)
+
+
+class _Run:
+    """The decoding of one capture."""
+
+    def __init__(self, events: Events, format_: str, label: str) -> None:
+        self._events = events
+        self._format = format_
+        self._label = label
+        self._messages = self._errors = 0
+        self._unreadable = False
+
+    def pieces(self, path: str, framing: str | None, streaming: Streaming | None) -> Iterator[str]:
+        """Yield the text of each message. Errors are written to standard error."""
+        from pubcheck.stream import FramingError, Malformed, read
+        from pubcheck.stream.render import RENDERERS
+
+        render, events = RENDERERS[self._format], self._events
+        source = sys.stdin.buffer if path == STDIN else path
+        try:
+            for frame in read(source, framing, streaming=streaming, report=self._report):
+                self._messages += 1
+                try:
+                    event = events.event(frame)
+                except Malformed as fault:
+                    self._report(f"{frame.place}: {fault}")
+                else:
+                    yield from render(event, events)
+        except FramingError as error:
+            self._unreadable = error.place is None
+            self._report(error)
+        except OSError as error:
+            self._unreadable = True
+            self._report(error.strerror or str(error))
+
+    def _report(self, error: FramingError | str) -> None:
+        self._errors += 1
+        if self._errors <= _MOST:
+            click.echo(f"pubcheck: {self._label}: {error}", err=True)
+
+    def end(self, notes: Iterable[str]) -> int:
+        """Write the notes, and return the exit status."""
+        for note in notes:
+            click.echo(f"pubcheck: {note}", err=True)
+        if self._errors > _MOST:
+            click.echo(f"pubcheck: {self._label}: {self._errors - _MOST:,} more errors are not shown", err=True)
+        if self._unreadable:
+            return WRONG
+        if not self._messages and not self._errors:
+            return complain(f"no input: {self._label} holds no message")
+        return FOUND if self._errors else 0
