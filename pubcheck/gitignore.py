@@ -103,10 +103,10 @@ class Ignoring(Struct, frozen=True):
         if every and names:
             text = "\n".join((folder, *names))
             if any(pattern.occurs(text) for pattern in every):
-                return [name for name in names if not self.passes_over(os.path.join(folder, name), folder=folders)]
+                return [name for name in names if not self.skips(os.path.join(folder, name), folder=folders)]
         return list(names)
 
-    def passes_over(self, path: str, *, folder: bool) -> bool:
+    def skips(self, path: str, *, folder: bool) -> bool:
         if self.excluded is not None and self.excluded.decide(path, folder=folder):
             return True
         for patterns in reversed(self.patterns):
@@ -134,7 +134,7 @@ def above(
         pattern_lists.append(_read(path, GITIGNORE))
         path = os.path.join(path, part)
         ignoring = Ignoring(tuple(patterns for patterns in pattern_lists if patterns), excluded)
-        if part != os.curdir and ignoring.passes_over(path, folder=True):
+        if part != os.curdir and ignoring.skips(path, folder=True):
             return Ignoring((), excluded)
     # The folder's own .gitignore is read when it is walked.
     return (
@@ -144,19 +144,19 @@ def above(
     )
 
 
-def why_passed_over(path: str, exclude: Sequence[str], root: str, *, gitignore: bool) -> str | None:
+def why_skipped(path: str, exclude: Sequence[str], root: str, *, gitignore: bool) -> str | None:
     """Return why a walk from above would skip a file or folder, given as an absolute path; None if it would not."""
     if exclude:
         base = os.path.abspath(root)
         excluded = Ignoring((), Patterns(base, exclude))
-        if any(excluded.passes_over(current, folder=folder) for current, folder in _down(base, path)):
+        if any(excluded.skips(current, folder=folder) for current, folder in _down(base, path)):
             return "the configuration excludes it"
     top = top_of(os.path.dirname(path)) if gitignore else None
     if top is not None:
         ignoring = Ignoring((_read(top, os.path.join(".git", "info", "exclude")),))
         for current, folder in _down(top, path):
             ignoring = ignoring.below(os.path.dirname(current), (GITIGNORE,))
-            if ignoring.passes_over(current, folder=folder):
+            if ignoring.skips(current, folder=folder):
                 return "git ignores it"
     return None
 

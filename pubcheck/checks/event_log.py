@@ -112,8 +112,10 @@ class Events:
                 self._schema_renamed(former)
 
     def finish(self, name: str, node: Node, relations: Mapping[int, Any]) -> None:
-        """The statement's changes are all told; ``name`` and ``node`` are its parse tree, ``relations`` those that it
-        changed, as they were.
+        """End a statement after all its changes.
+
+        ``name`` and ``node`` are its parse tree, ``relations`` has the
+        former rows of the relations that it changed.
         """
         for publication in self._publications:
             self._dropped(publication)

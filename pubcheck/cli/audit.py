@@ -309,8 +309,8 @@ def summarised(summary: Summary, output: str, page: str | None = None, document:
         lines.append(f"  {end.replace('_', ' '):16}{units:>10,} units {files:>10,} files")
     for why, (units, files) in summary.quarantine.items():
         lines.append(f"    {why:14}{units:>10,} units {files:>10,} files")
-    if passed_over := count.get("rows_passed_over"):
-        lines.append(f"{passed_over:,} rows of the input are not files to read")
+    if skipped := count.get("rows_passed_over"):
+        lines.append(f"{skipped:,} rows of the input are not files to read")
     lines += summary.notes
     severities = ((severity, count[f"{severity}s"]) for severity in reversed(SEVERITIES))
     lines.append(", ".join(f"{times:,} {severity}{'s' if times != 1 else ''}" for severity, times in severities))

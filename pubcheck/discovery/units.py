@@ -18,7 +18,7 @@ from pubcheck.discovery.conventions import APPS
 from pubcheck.discovery.file_inspector import CachedFileInspector
 from pubcheck.discovery.file_types import GUESSED, STDIN, UNNAMED, DiscoveredUnit, File, join, label_of, view_of
 from pubcheck.discovery.tools.history_root import history_of
-from pubcheck.gitignore import why_passed_over
+from pubcheck.gitignore import why_skipped
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
 if TYPE_CHECKING:
@@ -97,11 +97,11 @@ def discover_units(
         units = [_after(before, unit) for unit in units]
     units = list(finder.with_contents(units))
     named = list(finder.named.items())
-    return Discovery(units, list(dict.fromkeys([*finder.passed_over, *named])), named)
+    return Discovery(units, list(dict.fromkeys([*finder.skipped, *named])), named)
 
 
 def _why_not(path: str, config: Config) -> str | None:
-    return why_passed_over(os.path.abspath(path), config.exclude, config.root, gitignore=config.respect_gitignore)
+    return why_skipped(os.path.abspath(path), config.exclude, config.root, gitignore=config.respect_gitignore)
 
 
 def _after(before: Sequence[File], unit: DiscoveredUnit) -> DiscoveredUnit:
@@ -128,7 +128,7 @@ class _UnitCollector:
 
     def __init__(self, config: Config, disk: CachedFileInspector, *, alone: bool, distinct: bool) -> None:
         self.units: list[DiscoveredUnit] = []
-        self.passed_over: list[tuple[str, str]] = []
+        self.skipped: list[tuple[str, str]] = []
         self.named: dict[str, str] = {}
         self._config, self._alone, self._distinct = config, alone, distinct
         self._inspector = disk
@@ -163,9 +163,9 @@ class _UnitCollector:
             join(top, walked_path[prefix_length:]).replace(os.sep, "/") for walked_path in walked.included
         )
         for part in by_top(files, [join(top, walked_path[prefix_length:]) for walked_path in walked.tops]):
-            grouped, passed_over = group_into_units(part, self._inspector, included)
+            grouped, skipped = group_into_units(part, self._inspector, included)
             units += grouped
-            self.passed_over += passed_over
+            self.skipped += skipped
         for folder, problem in walked.problems:
             label = label_of(folder)
             units.append(DiscoveredUnit(label, (File(folder, label, error=problem),), "folder", "it cannot be listed"))

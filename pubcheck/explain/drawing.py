@@ -295,7 +295,7 @@ class _Picture:
         )
         yield f'<title id="t{number}">Tables, filters and publications</title>'
         yield (
-            f'<desc id="d{number}">Tables on the left, publications on the right, joined by lines; a filter stands on'
+            f'<desc id="d{number}">Tables on the left, publications on the right, joined by lines; a filter is on'
             " its line. The sections below say the same in words.</desc>"
         )
         captions = ((_CARD_X, "Tables"), (_PILL_X, "Row filters"), (_BOX_X, "Publications"))

@@ -198,7 +198,7 @@ def _short(text: str, most: int = _LABEL) -> str:
 class _Drawing:
     def __init__(self, figure: Figure, axes: Axes) -> None:
         self.figure, self.axes = figure, axes
-        self.told: dict[str, str] = {}
+        self.tooltips: dict[str, str] = {}
         self.text = ""
 
     def rectangle(
@@ -212,11 +212,11 @@ class _Drawing:
         alpha: float = 1.0,
         href: str | None = None,
     ) -> None:
-        """A bar in the middle of a row, which tells something to who points at it."""
+        """Draw a bar in the middle of a row, with a tooltip."""
         shape = Rectangle((left, place - 0.34), width, 0.68, facecolor=COLORS[color], linewidth=0, alpha=alpha)
         shape.set_clip_on(False)
-        name = f"tell{len(self.told)}"
-        self.told[name] = escape(tooltip)
+        name = f"tell{len(self.tooltips)}"
+        self.tooltips[name] = escape(tooltip)
         shape.set_gid(name)
         if href is not None:
             shape.set_url(href)
@@ -249,7 +249,7 @@ def _drawing(
         yield drawing
         written = io.BytesIO()
         figure.savefig(written, format="svg", transparent=True, metadata={"Date": None})
-    drawing.text = _for_page(written.getvalue(), title, drawing.told)
+    drawing.text = _for_page(written.getvalue(), title, drawing.tooltips)
 
 
 def _columns(text: str) -> int:

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 class Rule(Struct, frozen=True):
     """The declaration of a rule in its page's front matter.
 
-    ``postgres``: the majors in which the rule can speak. ``sqlstate``: what the server may answer, empty when nothing
-    fails. ``spec``: the rules of the specification that it implements, empty for our own families. ``default``:
-    whether `lint` reports it unless told otherwise.
+    ``postgres``: the majors to which the rule applies. ``sqlstate``: the possible answers of the server, empty when
+    nothing fails. ``spec``: the rules of the specification that it implements, empty for our own families.
+    ``default``: whether `lint` reports it by default.
     """
 
     code: str

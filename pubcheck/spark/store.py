@@ -2,8 +2,8 @@
 
 A table of a run is Parquet under DIR/<table>/run=<id>/. The row under DIR/runs/run=<id>/ is written last and makes the
 run exist; readers ignore all others. To write a run once more its row is deleted first. There is no rename:
-what is no longer wanted is overwritten by nothing, which every file system and Spark Connect can. What the steps of a
-run hand on (`listing`) is deleted where it is a folder of this machine, and else left without a row.
+an obsolete table is overwritten by an empty one, which every file system and Spark Connect support. Data between the
+steps of a run (`listing`) is deleted if it is in a folder of this machine, and otherwise emptied.
 """
 
 from __future__ import annotations

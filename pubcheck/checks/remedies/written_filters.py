@@ -7,9 +7,9 @@ from pubcheck.postgres.tokens import folded, name_end, tokens
 
 
 def written_filter(text: bytes, entry: PublicationRel, source: Relation) -> str | None:
-    """The row filter of a membership in the text of its statement, without its parentheses.
+    """Return the row filter of a membership in the text of its statement, without its parentheses.
 
-    None where it is not there, or where a name in it is no longer that of the table or of its column.
+    None if it has none, or if the table or a column that it names was renamed since.
     """
     if entry.filter is None:
         return None

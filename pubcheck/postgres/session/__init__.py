@@ -148,7 +148,7 @@ class Session(Relations):
         self.rests_on(row)
         return row
 
-    def role_named(self, name: str, *, judged: bool = False) -> Role:
+    def role_named(self, name: str, *, reported: bool = False) -> Role:
         """The role of that name; one the unit did not make is assumed to exist. Raises ServerError 42704 if
         ``complete``, and for a name that only a role of initdb's can have.
         """
@@ -158,16 +158,16 @@ class Session(Relations):
             return catalog.roles[oid]
         own = self.syscache.builtin.role(name) if name.startswith("pg_") else 0
         if not own and (name.startswith("pg_") or self.is_closed(ROLE, 0, name)):
-            raise ServerError("42704", NO_ROLE, key="no-role" if judged else None, role=name)
+            raise ServerError("42704", NO_ROLE, key="no-role" if reported else None, role=name)
         row = Role(own or catalog.new_oid(), name, seen=own != 0)
         catalog.add_role(row)
         return row
 
-    def role_spec(self, node: Node, *, judged: bool = False) -> Role:
+    def role_spec(self, node: Node, *, reported: bool = False) -> Role:
         """get_rolespec_tuple for a RoleSpec node; PUBLIC is the caller's to look for."""
         kind = node["roletype"]
         if kind == "ROLESPEC_CSTRING":
-            return self.role_named(node["rolename"], judged=judged)
+            return self.role_named(node["rolename"], reported=reported)
         if kind == "ROLESPEC_SESSION_USER":
             return self.catalog.roles[self.setting("session_authorization")]
         return self.role

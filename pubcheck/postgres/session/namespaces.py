@@ -50,11 +50,11 @@ class Schemas(Visibility):
 
     # Schemas by name.
 
-    def _check_usage(self, oid: int, *, judged: bool) -> None:
+    def _check_usage(self, oid: int, *, reported: bool) -> None:
         """LookupExplicitNamespace. Raises ServerError 42501."""
         namespace = self.catalog.namespaces[oid]
         if not self.may_use(namespace):
-            key = "permission" if judged else None
+            key = "permission" if reported else None
             raise ServerError("42501", f"permission denied for schema {namespace.name}", key=key)
 
     def _assume_namespace(self, name: str) -> int | None:

@@ -98,49 +98,49 @@ class Relations(Schemas):
                 return row
         return None
 
-    def relation(self, rv: Node, *, judged: bool = False) -> Relation:
+    def relation(self, rv: Node, *, reported: bool = False) -> Relation:
         """Return the relation that a RangeVar names; an unknown one is assumed to exist, in the open world.
 
-        Raises ServerError 42P01 or 3F000 where the server certainly would. ``judged``: whether the error is reported.
+        Raises ServerError 42P01 or 3F000 where the server certainly would. ``reported``: whether the error is reported.
         """
         location = rv.get("location", 0)
         if "schemaname" in rv and not self.superuser():
             explicit = self.catalog.namespace_names.get(rv["schemaname"])
             if explicit is not None:
-                self._check_usage(explicit, judged=judged)
+                self._check_usage(explicit, reported=reported)
         row = self.find_relation(rv)
         if row is None:
-            row = self._assume_relation(rv, judged)
+            row = self._assume_relation(rv, reported)
         elif not row.seen:
             self.rests_on(row)
             # A relation that may have been created is not new information either: the files create it.
-            if judged and not row.noted and row.place is None:
-                self.note_unseen(self._missing(rv, judged), RELATION, row.namespace, row.name)
+            if reported and not row.noted and row.place is None:
+                self.note_unseen(self._missing(rv, reported), RELATION, row.namespace, row.name)
                 row = replace(row, noted=True)
                 self.catalog.relations.put(row.oid, row)
         self.mentions.setdefault(row.oid, location)
         return row
 
-    def _missing(self, rv: Node, judged: bool) -> ServerError:
+    def _missing(self, rv: Node, reported: bool) -> ServerError:
         name, schema = rv["relname"], rv.get("schemaname")
         error = ServerError(
             "42P01",
             'relation "{relation}" does not exist',
-            key="no-relation" if judged else None,
+            key="no-relation" if reported else None,
             culprit=rv.get("location"),
             relation=name if schema is None else f"{schema}.{name}",
         )
         error.missing_schema = schema
         return error
 
-    def _assume_relation(self, rv: Node, judged: bool) -> Relation:
-        error = self._missing(rv, judged)
+    def _assume_relation(self, rv: Node, reported: bool) -> Relation:
+        error = self._missing(rv, reported)
         name, schema = rv["relname"], rv.get("schemaname")
         catalog = self.catalog
         if schema is not None:
             exists = schema in catalog.namespace_names or (schema == "pg_temp" and TEMPORARY in catalog.namespaces)
             if not exists:
-                key = "no-schema" if judged else None
+                key = "no-schema" if reported else None
                 error = ServerError("3F000", NO_SCHEMA, key=key, culprit=rv.get("location"), schema=schema)
                 if schema == "pg_temp" or (
                     self.is_closed(NAMESPACE, 0, schema)
@@ -169,7 +169,7 @@ class Relations(Schemas):
             "r",
             self.setting("role"),
             seen=False,
-            noted=judged,
+            noted=reported,
         )
         catalog.add_relation(row)
         self.note_unseen(error, RELATION, namespace, name)

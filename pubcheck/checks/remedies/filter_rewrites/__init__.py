@@ -1,7 +1,7 @@
-"""Row filters that the server refuses, written so that it accepts them.
+"""Rewrite row filters that the server refuses so that it accepts them.
 
-Each way of being refused has its remedies: texts for one node of the parse tree. They are tried on the filter's own
-text, which keeps its style and comments, and what comes out is offered only when it is checked clean as a whole.
+Each kind of refusal has its rewriters: new texts for one node of the parse tree. They are tried on the filter's own
+text, which keeps its style and comments. The result is offered only if the whole filter is accepted.
 """
 
 from __future__ import annotations
@@ -58,23 +58,23 @@ def _rewrite(evidence: Evidence, statement: bytes) -> Rewriting | None:
     extent = filter_extent(statement, evidence.tree)
     if extent is None or extent[1] - extent[0] > _MAX_BYTES:
         return None
-    judged = _judged(evidence.state, Text(statement[slice(*extent)]))
+    checked = _check(evidence.state, Text(statement[slice(*extent)]))
     proposals: list[Proposal] = []
     steps: list[tuple[str, str]] = []
-    while judged is not None and judged.refusals:
+    while checked is not None and checked.refusals:
         if len(proposals) == _MAX_STEPS:
             return None
-        step = _step(judged)
+        step = _step(checked)
         if step is None:
             return None
-        judged, proposal, before = step
+        checked, proposal, before = step
         proposals.append(proposal)
         steps.append((before, proposal.text))
-    if judged is None or not proposals:
+    if checked is None or not proposals:
         return None
     return Rewriting(
         *extent,
-        judged.text.text.decode(),
+        checked.text.text.decode(),
         tuple(steps),
         tuple(dict.fromkeys(proposal.note for proposal in proposals if proposal.note)),
         tuple(proposal.column.statement for proposal in proposals if proposal.column),
@@ -82,7 +82,7 @@ def _rewrite(evidence: Evidence, statement: bytes) -> Rewriting | None:
     )
 
 
-class _Judged(Struct):
+class _CheckedFilter(Struct):
     """A text with its verdict: what is in the server's way, from the root down."""
 
     state: ParseState
@@ -90,10 +90,10 @@ class _Judged(Struct):
     refusals: list[Refusal]
 
 
-def _judged(state: ParseState, text: Text) -> _Judged | None:
+def _check(state: ParseState, text: Text) -> _CheckedFilter | None:
     p = parse_state(state.session, state.relation)
     try:
-        return _Judged(p, text, list(_refusals(p, analyze(p, text.tree))))
+        return _CheckedFilter(p, text, list(_refusals(p, analyze(p, text.tree))))
     except (ServerError, Unknowable):
         return None
 
@@ -106,21 +106,21 @@ def _refusals(p: ParseState, expr: Expr) -> Iterator[Refusal]:
             yield Refusal(refusal.key, node, refusal.oid, refusal.error)
 
 
-def _step(judged: _Judged) -> tuple[_Judged, Proposal, str] | None:
+def _step(checked: _CheckedFilter) -> tuple[_CheckedFilter, Proposal, str] | None:
     """Return the first replacement that leaves fewer refusals."""
-    for site, proposal in _proposals(judged):
-        rewritten = _applied(judged, site, proposal)
-        if rewritten is not None and len(rewritten.refusals) < len(judged.refusals):
-            return rewritten, proposal, judged.text.source(site.node)
+    for site, proposal in _proposals(checked):
+        rewritten = _applied(checked, site, proposal)
+        if rewritten is not None and len(rewritten.refusals) < len(checked.refusals):
+            return rewritten, proposal, checked.text.source(site.node)
     return None
 
 
-def _proposals(judged: _Judged) -> Iterator[tuple[Site, Proposal]]:
+def _proposals(checked: _CheckedFilter) -> Iterator[tuple[Site, Proposal]]:
     """Yield the replacements to try for each refused node, the cheapest first."""
     from pubcheck.checks.remedies.filter_rewrites import builtin_names, casts, generated_column, time_zone
     from pubcheck.checks.remedies.filter_rewrites.context import RewriteContext
 
-    workshops = [RewriteContext(judged.state, judged.text, refusal) for refusal in judged.refusals]
+    contexts = [RewriteContext(checked.state, checked.text, refusal) for refusal in checked.refusals]
     for rewriters in (
         time_zone.RANGES,
         casts.REWRITERS,
@@ -131,38 +131,38 @@ def _proposals(judged: _Judged) -> Iterator[tuple[Site, Proposal]]:
         # A column that cannot be read is the least that another column must hold, then the innermost node; elsewhere
         # the outermost comes first, as in the walk.
         if rewriters is generated_column.REWRITERS:
-            workshops.reverse()
-            workshops.sort(key=_is_no_column)
-        for workshop in workshops:
-            for site in judged.text.around(place_of(workshop.refusal.culprit)):
-                yield from _tried(workshop, site, rewriters)
+            contexts.reverse()
+            contexts.sort(key=_is_no_column)
+        for context in contexts:
+            for site in checked.text.around(place_of(context.refusal.culprit)):
+                yield from _tried(context, site, rewriters)
 
 
-def _is_no_column(workshop: RewriteContext) -> bool:
-    return workshop.refusal.culprit.node != "Var"
+def _is_no_column(context: RewriteContext) -> bool:
+    return context.refusal.culprit.node != "Var"
 
 
-def _tried(workshop: RewriteContext, site: Site, rewriters: Rewriters) -> Iterator[tuple[Site, Proposal]]:
+def _tried(context: RewriteContext, site: Site, rewriters: Rewriters) -> Iterator[tuple[Site, Proposal]]:
     for rewriter in (*rewriters.get(site.kind, ()), *rewriters.get("*", ())):
         try:
-            for proposal in rewriter(workshop, site):
+            for proposal in rewriter(context, site):
                 yield site, proposal
         except (ValueError, Unknowable):
             continue
 
 
-def _applied(judged: _Judged, site: Site, proposal: Proposal) -> _Judged | None:
-    text = judged.text
+def _applied(checked: _CheckedFilter, site: Site, proposal: Proposal) -> _CheckedFilter | None:
+    text = checked.text
     start, end = text.extent(site.node)
     new = proposal.text
     if proposal.parentheses and not text.enclosed(site.node) and not _alone(site):
         new = f"({new})"
-    state = judged.state
+    state = checked.state
     if proposal.column is not None:
         relation = replace(state.relation, columns=(*state.relation.columns, proposal.column.row))
         state = parse_state(state.session, relation)
     try:
-        return _judged(state, Text(text.text[:start] + new.encode() + text.text[end:]))
+        return _check(state, Text(text.text[:start] + new.encode() + text.text[end:]))
     except ValueError:
         return None
 

@@ -35,17 +35,17 @@ def alter_table(session: Session, node: Node) -> None:
         return
     commands = [item["AlterTableCmd"] for item in node["cmds"]]
     rv = node["relation"]
-    judged = any(command["subtype"] == "AT_ReplicaIdentity" for command in commands)
+    reported = any(command["subtype"] == "AT_ReplicaIdentity" for command in commands)
     if node.get("missing_ok") and session.find_relation(rv) is None:
         session.notices.append(f'relation "{rv["relname"]}" does not exist, skipping')
         return
-    relation = session.relation(rv, judged=judged)
+    relation = session.relation(rv, reported=reported)
     if not session.owns(relation.owner):
         noun = RELKIND_NOUN.get(relation.kind, "table")
-        key = "relation-owner" if judged else None
+        key = "relation-owner" if reported else None
         raise ServerError("42501", NOT_RELATION_OWNER, key=key, kind=noun, relation=relation.name)
     if relation.oid < FIRST_UNPINNED:
-        key = "identity-of-system-catalog" if judged else None
+        key = "identity-of-system-catalog" if reported else None
         message = 'permission denied: "{relation}" is a system catalog'
         raise ServerError("42501", message, key=key, relation=relation.name)
     try:
@@ -53,7 +53,7 @@ def alter_table(session: Session, node: Node) -> None:
         _run(session, relation.oid, commands, rv.get("inh", False))
     except ServerError as error:
         # What sets the replica identity is refused with all else that the statement says.
-        if judged and error.key is None:
+        if reported and error.key is None:
             error.key, error.relation = "identity", session.qualified(relation)
         raise
 

@@ -17,12 +17,12 @@ from pubcheck.postgres.session import Session
 
 def change_owner(session: Session, node: Node) -> None:
     """ALTER ... OWNER TO of any kind of object but relations (ExecAlterOwnerStmt)."""
-    kind, judged = node["objectType"], node["objectType"] == "OBJECT_PUBLICATION"
+    kind, reported = node["objectType"], node["objectType"] == "OBJECT_PUBLICATION"
     spec = node["newowner"]
     if spec.get("roletype") == "ROLESPEC_PUBLIC":
-        raise ServerError("42704", NO_ROLE, key="no-role" if judged else None, role="public")
-    owner = session.role_spec(spec, judged=judged)
-    if judged:
+        raise ServerError("42704", NO_ROLE, key="no-role" if reported else None, role="public")
+    owner = session.role_spec(spec, reported=reported)
+    if reported:
         _change_publication_owner(session, session.publication(node["object"]["String"]["sval"]), owner)
         return
     catalog = session.catalog

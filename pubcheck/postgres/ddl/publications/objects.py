@@ -83,7 +83,7 @@ def open_tables(session: Session, nodes: list[Node], publication: str) -> list[M
         columns = [item["String"]["sval"] for item in node["columns"]] if "columns" in node else None
         location = rv.get("location", 0)
         try:
-            relation = session.relation(rv, judged=True)
+            relation = session.relation(rv, reported=True)
         except ServerError as error:
             raise add_names(error, publication) from None
         _refuse_unopenable(session, relation, publication, location)

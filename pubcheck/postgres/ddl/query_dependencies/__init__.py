@@ -147,7 +147,7 @@ class _QueryReader:
         return outputs
 
     def _modifying(self, body: Node, ctes: dict[str, Outputs], outer: list[list[NamespaceItem]]) -> Outputs:
-        """INSERT, UPDATE, DELETE or MERGE inside a WITH; what its RETURNING gives is only told for plain names."""
+        """Read INSERT, UPDATE, DELETE or MERGE inside a WITH. RETURNING has known columns only for plain names."""
         self.reading.modifies = True
         row = self._relation(body["relation"]) if "relation" in body else None
         returning = body.get("returningClause", {}).get("exprs", ())

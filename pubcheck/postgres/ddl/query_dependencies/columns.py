@@ -38,7 +38,7 @@ def columns_of(row: Relation) -> Outputs:
     """Return the columns of a relation, as a query that reads it sees them."""
     if row.kind == "S":
         return [OutputColumn(name, oid) for name, oid in _SEQUENCE]
-    # The server's own catalogs, and views whose columns could not be told, are kept without columns.
+    # The server's own catalogs, and views whose columns are unknown, are kept without columns.
     if not row.seen or (not row.columns and (row.oid < FIRST_NORMAL_OID or row.kind == "v")):
         return None
     return [
