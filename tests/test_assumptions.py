@@ -14,8 +14,8 @@ from pubcheck.source import Source
 
 TABLE = "CREATE TABLE t (id int PRIMARY KEY, a int, b text);\n"
 FILTER = "CREATE PUBLICATION p FOR TABLE t WHERE (a > 1);\n"
-NOWHERE = "nothing outside these files creates it"
-TOGETHER = "one subscription takes these publications together"
+NOWHERE = "whether something outside these files creates it"
+TOGETHER = "whether one subscription takes these publications together"
 
 
 def lint(*sources: Source, complete: bool = False) -> tuple[Diagnostic, ...]:
@@ -48,17 +48,17 @@ def rests_on(text: str, rule: str, *, language: str = "sql", complete: bool = Fa
         (
             TABLE + "\\if :x\n" + FILTER + "\\endif\n",
             "PUB301",
-            ["it is unknown whether this statement takes effect (a.sql:3)"],
+            ["whether this statement takes effect (a.sql:3)"],
         ),
         (
             TABLE + "ALTER TABLE :name ADD COLUMN x int;\n" + FILTER.replace("a > 1", "x > 1"),
             "PUB201",
-            ["a variable of psql in this statement has no known value (a.sql:2)"],
+            ["the value of a psql variable in this statement (a.sql:2)"],
         ),
         (
             TABLE + FILTER + "DO $$ BEGIN EXECUTE current_setting('x') || ' REPLICA IDENTITY FULL'; END $$;",
             "PUB301",
-            ["the effect of this statement is unknown (a.sql:3)"],
+            ["the effect of this statement, which is unknown (a.sql:3)"],
         ),
         (
             TABLE + "CREATE PUBLICATION p FOR TABLE t WHERE (a > 1);\nCREATE PUBLICATION q FOR TABLE t;\n",
@@ -70,7 +70,11 @@ def rests_on(text: str, rule: str, *, language: str = "sql", complete: bool = Fa
             "PUB509",
             [TOGETHER],
         ),
-        (TABLE + FILTER + "\\i other.sql\n", "PUB301", ["this runs statements that are not in these files (a.sql:3)"]),
+        (
+            TABLE + FILTER + "\\i other.sql\n",
+            "PUB301",
+            ["the statements that this runs, which are not in these files (a.sql:3)"],
+        ),
         ("nonsense here;\n" + TABLE + FILTER, "PUB004", []),
     ],
 )
@@ -84,7 +88,7 @@ def test_a_certain_finding_rests_on_nothing() -> None:
 
 def test_a_placeholder_is_pointed_at() -> None:
     text = TABLE + "ALTER TABLE {{ name }} ADD COLUMN x int;\n" + FILTER.replace("a > 1", "x > 1")
-    assert rests_on(text, "PUB201") == ["part of this statement is known only at run time (a.sql:2)"]
+    assert rests_on(text, "PUB201") == ["the part of this statement that is known only at run time (a.sql:2)"]
 
 
 def test_the_first_few_are_named() -> None:

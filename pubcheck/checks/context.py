@@ -78,9 +78,9 @@ class Filtered(Struct, frozen=True):
         )
 
 
-NOT_ELSEWHERE = "nothing outside these files creates it"
+NOT_ELSEWHERE = "whether something outside these files creates it"
 """The assumption of a finding that says that something is not created."""
-ONE_SUBSCRIPTION = "one subscription takes these publications together"
+ONE_SUBSCRIPTION = "whether one subscription takes these publications together"
 """The assumption of a finding about several publications if the unit has no subscription to them."""
 
 MENTIONED = 3

@@ -45,7 +45,7 @@ class _RefusalInterval(Struct):
 _PREPARED = re.compile(rf"(?:prepare|execute|deallocate)\s+(?:prepare\s+)?({NAME})", re.IGNORECASE)
 
 
-_FIRST = ("no other error is raised first",)
+_FIRST = ("whether another error is raised first",)
 
 
 class RefusedDmlCollector:

@@ -193,7 +193,7 @@ def assume_source(catalog: Catalog, source: int) -> None:
         if row.seen and row.place is not None and row.place.source == source:
             relations[oid] = replace(row, seen=False)
             place = row.place.source, row.place.statement
-            catalog.reasons.rows.setdefault(oid, Reason("this statement may be for another database", place))
+            catalog.reasons.rows.setdefault(oid, Reason("whether this statement is for this database", place))
 
 
 def assume_unknown(session: Session, name: str, node: Node, changes: list[Change]) -> None:

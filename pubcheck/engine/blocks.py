@@ -52,7 +52,7 @@ _ABOUT_PUBLICATIONS = re.compile(
     r"\b(?:create|alter|drop)\s+publication\b|\breplica\s+identity\s+(?:full|nothing|default|using)\b", re.IGNORECASE
 )
 _UNFINISHED = "end each statement with a semicolon, also END, END IF, END LOOP and END CASE"
-_MAY_NOT_GET_HERE = Reason("it is unknown whether the block gets here")
+_MAY_NOT_GET_HERE = Reason("whether the block gets here")
 _NOT_INLINE = ("sql", "c", "internal")
 
 
@@ -389,7 +389,7 @@ class _InnerExecution(Execution):
         """Report the refusal. Raises Raised if it is certain."""
         replay, session = self.replay, self.replay.session
         if error.sqlstate in ALREADY and not replay.uncertain_names.isdisjoint(error.arguments.values()):
-            session.assume("it is unknown whether an earlier block, which may fail, has created it")
+            session.assume("whether an earlier block, which may fail, has created it")
         if session.basis.certain:
             raise Raised(error, self._raised_at) from None
         if error.key is not None and not self.context.excuse(error, False):

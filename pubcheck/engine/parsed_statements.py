@@ -83,7 +83,7 @@ def is_parsed(item: Statement) -> bool:
 def unknown_reason(item: Statement) -> str:
     """Return why a statement is uncertain: it may not run, or not as written."""
     if item.placeholders:
-        return "part of this statement is known only at run time"
+        return "the part of this statement that is known only at run time"
     return VARIABLE if item.variables else MAY_NOT_RUN
 
 

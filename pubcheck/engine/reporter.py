@@ -251,7 +251,7 @@ class StatementReporter:
                 severity="note",
                 help=help_text,
                 related=related,
-                **self.answer(statement, first, basis, ("nothing outside these files creates it",)),
+                **self.answer(statement, first, basis, ("whether something outside these files creates it",)),
             )
         )
 

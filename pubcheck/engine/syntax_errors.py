@@ -55,7 +55,7 @@ class SyntaxErrorReporter:
         rest = splitter.recover(item)
         if rest is not None:
             self.statements.put(source, item.index, rest.start, rest.end)
-        self.databases.set_place((source, item.index), "this statement cannot be read")
+        self.databases.set_place((source, item.index), "the effect of this statement, which cannot be read")
         view = statement.source.view
         quoted = view is not None and view.quoted
         inside = _in_body(statement.text, refusal)

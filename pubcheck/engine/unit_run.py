@@ -267,7 +267,7 @@ class Run:
             span = Span(source, note.start, note.end)
             self.notes.add(note.rule, "certain", note.message, span, help=note.help)
             if note.rule in ("PUB009", "PUB013"):
-                self.databases.set_place(span, "this cannot be read")
+                self.databases.set_place(span, "the content of this, which cannot be read")
                 self.databases.unfollowed(None)
                 self.notes.first_unseen(source.label)
 
@@ -277,7 +277,8 @@ class Run:
 
         target, path = connection(command, variables), included(command, variables)
         self.databases.set_place(
-            Span(before.source, command.start, command.end), "this runs statements that are not in these files"
+            Span(before.source, command.start, command.end),
+            "the statements that this runs, which are not in these files",
         )
         if target is not None:
             if target.database == HOME:

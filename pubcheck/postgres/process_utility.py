@@ -7,7 +7,7 @@ from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.session.connection import EVENT_TRIGGERS
 
-MAY_BE_REFUSED = "an event trigger may refuse this statement"
+MAY_BE_REFUSED = "whether an event trigger refuses this statement"
 _CREATE = "CreateEventTrigStmt"
 
 

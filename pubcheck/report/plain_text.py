@@ -14,7 +14,7 @@ def paragraphs(entry: Entry) -> Iterator[str]:
     if entry.server is not None:
         yield answer(entry.server)
     if entry.certainty == "assumed":
-        yield f"Assumed: {'; '.join(entry.assumptions)}." if entry.assumptions else "Assumed."
+        yield f"Assumed: it rests on {'; '.join(entry.assumptions)}." if entry.assumptions else "Assumed."
     if entry.help:
         yield f"Help: {entry.help}"
 

@@ -171,7 +171,7 @@ def _remarks(group: list[Finding], majors: tuple[int, ...]) -> Iterator[tuple[st
     if entry.postgres and entry.postgres != majors:
         yield "postgres", ", ".join(map(str, entry.postgres))
     if entry.assumptions:
-        yield "assumed", "; ".join(entry.assumptions)
+        yield "rests on", "; ".join(entry.assumptions)
     if entry.help:
         yield "help", entry.help
     several = len(objects) > 1 or (len(publications) > 1 and is_cause(entry))

@@ -89,12 +89,12 @@ def test_where_a_file_has_many_notes_of_a_rule_the_first_are_shown_and_the_other
 
 
 def test_assumed_stands_in_the_headline_and_is_explained() -> None:
-    where = span(ORDERS, "orders", "the effect of this statement is unknown", nth=1)
+    where = span(ORDERS, "orders", "the effect of this statement, which is unknown", nth=1)
     rests_on = ("table public.x, which these files do not create", where)
     text = shown(diagnostic(span(ORDERS, "eu"), certainty="assumed", severity="note", assumptions=rests_on))
     assert text.startswith("note[PUB301] (assumed): ")
     assert (
-        "= assumed: table public.x, which these files do not create; the effect of this statement is unknown"
+        "= rests on: table public.x, which these files do not create; the effect of this statement, which is unknown"
         " (db/schema.sql:6)\n"
     ) in text
 

@@ -134,7 +134,7 @@ def tables_to_come(context: RuleContext) -> Iterator[RuleFinding]:
                 "little for such a small table; or list the tables to publish",
                 place=place,
                 certain=False,
-                assumptions=(f"{tool.name} creates {tool.table}",),
+                assumptions=(f"whether {tool.name} creates {tool.table}",),
                 publications=(publication.name,),
             )
 

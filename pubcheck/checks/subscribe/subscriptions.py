@@ -342,7 +342,7 @@ def publication_missing_for_changes(context: RuleContext) -> Iterator[RuleFindin
             "subscription take both names (ALTER SUBSCRIPTION ... ADD PUBLICATION) before the old one goes",
             place=event.place,
             certain=subscription is not None,
-            assumptions=() if subscription is not None else ("a subscription takes this publication",),
+            assumptions=() if subscription is not None else ("whether a subscription takes this publication",),
             related=() if since is None else ((since, "reads it"),),
             publications=(event.name,),
             severity="warning" if subscription is not None else "note",

@@ -86,7 +86,7 @@ class ParseState:
         """
         own = exists and all(oid < FIRST_NORMAL_OID for oid in types)
         if not self.cache.complete_names and (not own or self.session.blind or self.session.extensions):
-            self.session.assume("no function or operator for these types is created elsewhere")
+            self.session.assume("whether a function or operator for these types is created elsewhere")
         return self.error("42883", message, location, key, hint=hint, signature=signature)
 
     def take_set(self, location: int) -> None:

@@ -41,7 +41,7 @@ class Reasons:
         self.rows.setdefault(oid, self.current(text))
 
 
-NOT_FOLLOWED = "the effect of this statement is unknown"
-VARIABLE = "a variable of psql in this statement has no known value"
-MAY_NOT_RUN = "it is unknown whether this statement takes effect"
+NOT_FOLLOWED = "the effect of this statement, which is unknown"
+VARIABLE = "the value of a psql variable in this statement"
+MAY_NOT_RUN = "whether this statement takes effect"
 """The start of a text about a statement; its place follows."""

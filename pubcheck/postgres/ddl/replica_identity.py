@@ -74,7 +74,7 @@ def _index(session: Session, row: Relation, name: str) -> Index | None:
             "identity-index-expression",
         )
     if index.partial and index.always is None:
-        session.assume(f'the predicate of index "{name}" always holds')
+        session.assume(f'whether the predicate of index "{name}" always holds')
     elif index.partial and not index.always:
         raise _unfit(
             session,

@@ -56,7 +56,7 @@ def parse_options(session: Session, nodes: Iterable[Node], about: str) -> Option
         try:
             if name not in supported:
                 if session.extensions or name.startswith(_OF_EXTENSIONS):
-                    session.assume("no extension adds this parameter")
+                    session.assume("whether an extension adds this parameter")
                 message = 'unrecognized subscription parameter: "{option}"'
                 raise ServerError("42601", message, key="subscription-option", option=name)
             if name in options:

@@ -141,7 +141,7 @@ def _assume_same_subscriber(session: Session, row: Subscription) -> None:
     """A name that a subscription has; but files of one folder may be of several subscribers."""
     _rests_on(session, row)
     if row.place.source != session.source:
-        session.assume(f'one subscriber for these files: another file creates subscription "{row.name}"')
+        session.assume(f'whether these files are for one subscriber: another file creates subscription "{row.name}"')
 
 
 def _require_owner(session: Session, row: Subscription) -> None:
@@ -178,7 +178,7 @@ def _require(session: Session, name: str) -> None:
 def _outside_transaction(session: Session, command: str) -> None:
     """PreventInTransactionBlock. Raises ServerError 25001."""
     if session.statement >= EMBEDDED:
-        session.assume("no transaction block is around the call")  # the server would report that first
+        session.assume("whether a transaction block is around the call")  # the server would report that first
         raise ServerError("25001", "{what} cannot be executed from a function", key="in-function", what=command)
     if session.transaction is not None and not session.pretended:
         raise ServerError("25001", "{what} cannot run inside a transaction block", key="in-transaction", what=command)

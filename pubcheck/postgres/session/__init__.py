@@ -137,7 +137,7 @@ class Session(Relations):
             error.publication = name
             if self.is_closed(PUBLICATION, 0, name):
                 if name in self.doubted:
-                    self.assume("the statement that creates it is refused")
+                    self.assume("whether the statement that creates it is refused")
                 error.missing = (PUBLICATION, 0, name)
                 raise error
             row = Publication(catalog.new_oid(), name, self.setting("role"), seen=False)

@@ -124,7 +124,7 @@ class Visibility(Rights):
     def assume_database(self) -> None:
         """The server's answer contains the name of the database, which is not in the files."""
         if not self.catalog.database_known:
-            self.assume(f'the database is called "{self.catalog.database}"')
+            self.assume(f'the name of the database, which may not be "{self.catalog.database}"')
 
     def note_unknown_effect(self, text: str | None) -> None:
         """Note that something with an unknown effect runs; ``text`` is its known part, None if nothing is known."""

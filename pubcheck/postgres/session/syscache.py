@@ -268,7 +268,7 @@ class SysCache(TypeLookups):
                 session.note_unseen(self._no_collation(names, location))
             return _assumed_collation(name)
         if not self.complete_names:
-            session.assume("no such collation is created elsewhere")
+            session.assume("whether such a collation is created elsewhere")
         raise self._no_collation(names, location)
 
     def _no_collation(self, names: list[str], location: int | None) -> ServerError:

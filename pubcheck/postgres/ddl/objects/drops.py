@@ -41,7 +41,7 @@ def drop(session: Session, node: Node) -> None:
         else:
             address = _object_to_drop(session, kind, item, missing_ok)
         if address is None and not missing_ok:
-            session.assume("all objects that the statement names, some of which these files do not create")
+            session.assume("the objects that the statement names and these files do not create")
         if address is not None:
             objects[address] = None
     if objects:

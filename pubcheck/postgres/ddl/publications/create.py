@@ -33,7 +33,7 @@ def create_publication(session: Session, node: Node) -> None:
     if existing is not None and catalog.publications[existing].seen:
         creator = catalog.publications[existing].creator
         if creator not in (0, session.unseen_role()):
-            session.assume(f'role "{catalog.roles[creator].name}", which these files do not create, may create it')
+            session.assume(f'role "{catalog.roles[creator].name}", which these files do not create, and its privileges')
         raise add_names(
             ServerError("42710", PUBLICATION_EXISTS, key="publication-exists", culprit=location, publication=name),
             name,

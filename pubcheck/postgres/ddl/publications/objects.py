@@ -185,7 +185,7 @@ def transform_filters(session: Session, members: list[Member], publication: Publ
         # what becomes of the publication is assumed.
         row = session.catalog.publications[publication.oid]
         if row.seen:
-            session.catalog.reasons.assume_row(row.oid, "it is unknown whether the server accepts this statement")
+            session.catalog.reasons.assume_row(row.oid, "whether the server accepts this statement")
         session.catalog.publications.put(row.oid, replace(row, seen=False))
 
 
