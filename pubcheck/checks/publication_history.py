@@ -22,6 +22,7 @@ from pubcheck.postgres.catalog.rows import (
     PublicationNamespace,
     PublicationRel,
     Relation,
+    Type,
 )
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.replication.publication_lookup import is_publishable, publications_of, route
@@ -72,6 +73,15 @@ class Renamed(Struct, frozen=True):
     column: int = 0
 
 
+class ChangedType(Struct, frozen=True):
+    """A type that was renamed or, if ``labels``, an enum that was given other labels. ``name`` is its former one."""
+
+    type: int
+    name: str
+    place: Place
+    labels: bool
+
+
 class Moved(Struct, frozen=True):
     """A table that a statement took out of publications, or brought into them; ``by`` says how."""
 
@@ -109,6 +119,7 @@ class History:
         self.moved: list[Moved] = []
         self.renamed: dict[tuple[int, int], Renamed] = {}
         """The names that tables named in publications, and their columns, had first; 0 for the table itself."""
+        self.changed_types: dict[int, ChangedType] = {}
         self.events = Events(session)
         self.publication_events: list[PublicationEvent] = []
         self.gone_publications: dict[str, Place] = {}
@@ -156,6 +167,8 @@ class History:
             elif heap is catalog.publications:
                 self._publication(former, catalog.publications.get(key))
                 events.change(heap, key, former)
+            elif heap is catalog.types:
+                self._type(key, former, catalog.types.get(key))
             elif heap is catalog.constraints or heap is catalog.indexes:
                 events.change(heap, key, former)
             elif heap is catalog.namespaces:
@@ -321,6 +334,15 @@ class History:
             if members and table.seen and table.kind in "rp":
                 self.former_names[former.name, table.name] = FormerName(oid, members, place, "renamed")
                 self.renamed.setdefault((oid, 0), Renamed(oid, f"{former.name}.{table.name}", place))
+
+    def _type(self, oid: int, former: Any, row: Type | None) -> None:
+        if not isinstance(former, Type) or row is None or not former.seen or former.shell:
+            return
+        labels = former.labels != row.labels
+        if labels or (former.name, former.namespace) != (row.name, row.namespace):
+            start = self.session.find_name(former.name)
+            place = self.session.place(start or 0, len(former.name.encode()) if start is not None else 0)
+            self.changed_types[oid] = ChangedType(oid, former.name, place, labels)
 
     def _note_unpublished(self, former: Relation, row: Relation, by: Any) -> None:
         """A table that publications by schema, or FOR ALL TABLES, no longer have."""

@@ -42,12 +42,17 @@ def _tables_to_come(context: RuleContext) -> bool:
     return bool(catalog.publication_namespaces) or any(row.all_tables for row in catalog.publications.values())
 
 
+def _foreign_keys(context: RuleContext) -> bool:
+    return any(row.kind == "f" for row in context.catalog.constraints.values())
+
+
 def _always(context: RuleContext) -> bool:
     return True
 
 
 MODULES: Mapping[str, Callable[[RuleContext], bool]] = {
     "history.cascades": lambda context: bool(context.refused),
+    "history.column_types": lambda context: bool(context.history.changed_types),
     "history.dropped_identity_index": _identity_indexes,
     "history.migration_tool_tables": _tables_to_come,
     "history.published_names": lambda context: bool(context.history.renamed),
@@ -55,8 +60,11 @@ MODULES: Mapping[str, Callable[[RuleContext], bool]] = {
     "history.unpublished": lambda context: context.history.anything_unpublished,
     "silent.filters": lambda context: _filters(context) or _partitions(context),
     "silent.overlapping_publications": lambda context: _filters(context) and _several(context),
+    "silent.partition_identity": _partitions,
     "silent.partitions": _partitions,
     "silent.publication_scope": _always,
+    "silent.truncate": _foreign_keys,
+    "subscribe.binary": lambda context: any(row.binary for row in context.catalog.subscriptions.values()),
     "subscribe.filter_errors": _filters,
     "subscribe.subscriptions": _subscribers,
 }

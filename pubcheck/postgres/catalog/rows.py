@@ -421,3 +421,4 @@ class Subscription(Struct, frozen=True, gc=False):
     """Whether it exists only if the publisher could be reached when it was created."""
     owner: int = 0
     password_required: bool = True
+    binary: bool = False

@@ -65,6 +65,7 @@ def create_subscription(session: Session, node: Node) -> None:
         connected=options["connect"],
         owner=session.setting("role"),
         password_required=password_required,
+        binary=bool(options.get("binary", False)),
     )
     catalog.put_subscription(row)
 
@@ -229,6 +230,8 @@ def _set_options(session: Session, node: Node, row: Subscription) -> Subscriptio
     if "password_required" in options:
         refuse_without_password(session, options["password_required"])
         row = replace(row, password_required=options["password_required"])
+    if "binary" in options:
+        row = replace(row, binary=bool(options["binary"]))
     return replace(row, slot=options["slot_name"] is not None) if "slot_name" in options else row
 
 
