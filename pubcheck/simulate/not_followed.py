@@ -15,9 +15,13 @@ class NotFollowed(Exception):
         self.reason = reason
         self.location = location
         self.statement = ""
+        self.place = ""
+        """The script and the line, where they are known."""
 
     def __str__(self) -> str:
+        before = f"{self.place}: " if self.place else ""
         if not self.statement:
-            return self.reason
+            return before + self.reason
         place = "" if self.location is None else f" (at byte {self.location})"
-        return f"this statement cannot be followed: {self.reason}{place}: {self.statement}"
+        statement = " ".join(self.statement.split())
+        return f"{before}this statement cannot be followed: {self.reason}{place}: {statement}"

@@ -72,6 +72,8 @@ def rewrites_rows(record: CatalogChange) -> bool:
     """Whether a command updates or deletes rows of system catalogs: decoding queues those like changes of tables."""
     if record.statement in _REWRITING:
         return True
+    if record.statement == "AlterEnumStmt":
+        return "oldVal" in record.node
     rows = (_row(record.after.catalog, table, key) for table, key, _ in record.entries)
     return any(table != "gone" and former is not None for table, _, former in record.entries) or any(
         isinstance(row, Relation) and row.kind in "rp" and _has_toast_table(row) for row in rows

@@ -9,11 +9,11 @@ from typing import Any, Final, Literal
 from msgspec import Struct
 
 from pubcheck.lazy_regex import lazy_compile
+from pubcheck.postgres.ddl.publications.options import split_identifiers
 from pubcheck.postgres.errors import ServerError
 
 _UINT32: Final = 2**32 - 1
 _NUMBER = lazy_compile(r"[ \t\n\v\f\r]*[+-]?[0-9]+", re.ASCII)
-_NAME = lazy_compile(r'[ \t\n\r\f]*("(?:[^"]|"")*"|[^", \t\n\r\f]+)[ \t\n\r\f]*')
 _BINARY, _STREAM, _TWO_PHASE, _PARALLEL = 1, 2, 3, 4
 """The protocol versions from which on these are supported."""
 
@@ -89,32 +89,7 @@ def _publications(parsed: PgoutputOptions, name: str, value: str | None, major: 
     names = split_identifiers(value or "")
     if names is None:
         raise ServerError("42602", "invalid publication_names syntax")
-    parsed.publication_names = names
-
-
-def split_identifiers(text: str) -> tuple[str, ...] | None:
-    """Return the SQL identifiers of a list, folded unless quoted (SplitIdentifierString); None for a syntax error."""
-    if not text.strip(" \t\n\r\f"):
-        return ()
-    names: list[str] = []
-    place = 0
-    while True:
-        match = _NAME.match(text, place)
-        if match is None:
-            return None
-        name = match[1]
-        names.append(name[1:-1].replace('""', '"') if name.startswith('"') else _folded(name))
-        place = match.end()
-        if place == len(text):
-            return tuple(name.encode()[:63].decode(errors="ignore") for name in names)
-        if text[place] != ",":
-            return None
-        place += 1
-
-
-def _folded(name: str) -> str:
-    """downcase_identifier: only ASCII letters in a multi-byte encoding."""
-    return "".join(letter.lower() if letter.isascii() else letter for letter in name)
+    parsed.publication_names = tuple(names)
 
 
 def boolean(name: str, value: str | None, choices: str = "a Boolean value") -> bool:

@@ -1,0 +1,127 @@
+"""One run of a schema and a script on a simulated server, read through one slot."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Literal
+
+from msgspec import Struct, field
+
+from pubcheck.postgres.catalog import Catalog
+from pubcheck.postgres.errors import ServerError, Unknowable
+from pubcheck.postgres.identifiers import quote_identifier
+from pubcheck.postgres.session import Session
+from pubcheck.simulate.database import Database
+from pubcheck.simulate.decoding.slot import Reader, Row, Slot
+from pubcheck.simulate.not_followed import NotFollowed
+from pubcheck.simulate.psql_script import ScriptStep, script_steps
+
+
+class Request(Struct, frozen=True):
+    """What to run and how to read it. ``schema`` and ``script`` are (label, text).
+
+    ``publications`` are lists of names as publication_names has them; without any, all that the schema creates.
+    """
+
+    schema: tuple[str, str]
+    script: tuple[str, str]
+    plugin: str
+    publications: tuple[str, ...]
+    options: Mapping[str, str]
+    settings: Mapping[str, str]
+    live: bool
+
+
+class Run(Struct):
+    """The rows that the slot gave. ``notices`` are what psql would show: errors of statements, and of decoding.
+
+    ``failed``: decoding ended with an error. ``streaming`` is pgoutput's option.
+    """
+
+    major: int
+    plugin: str
+    streaming: Literal["off", "on", "parallel"]
+    rows: list[Row] = field(default_factory=list)
+    notices: list[str] = field(default_factory=list)
+    failed: bool = False
+
+
+def run(request: Request, major: int) -> Run:
+    """Run a request on one major. Raises NotFollowed."""
+    database = Database(major)
+    options = dict(request.options)
+    result = Run(major, request.plugin, _streaming(options))
+    for step in script_steps(request.schema[1], request.schema[0]):
+        _statement(database, step, request.schema[0], result)
+    if request.plugin == "pgoutput":
+        options.setdefault("proto_version", "3" if major < 16 else "4")
+        names = [quote_identifier(row.name, major) for row in database.catalog.publications.values()]
+        options.setdefault("publication_names", ",".join(request.publications or names))
+    slot = database.slot(request.plugin, two_phase=options.get("two_phase", "").lower() in ("on", "true"))
+    reader: Reader | None = None
+    try:
+        if request.live:
+            reader = slot.start(request.settings, **options)
+        for step in script_steps(request.script[1], request.script[0]):
+            _statement(database, step, request.script[0], result)
+            if reader is not None:
+                _receive(reader, result)
+        if reader is None:
+            _peek(slot, request.settings, options, result)
+    except ServerError as error:
+        result.notices += _error(error)
+        result.failed = True
+    if reader is not None:
+        result.rows += [row[:3] for row in reader.sent()]
+        result.notices += reader.notices
+    return result
+
+
+def _streaming(options: Mapping[str, str]) -> Literal["off", "on", "parallel"]:
+    value = options.get("streaming", "off").lower()
+    if value == "parallel":
+        return "parallel"
+    return "on" if value in ("on", "true") else "off"
+
+
+def _receive(reader: Reader, result: Run) -> None:
+    result.rows += [row[:3] for row in reader.receive()]
+
+
+def _peek(slot: Slot, settings: Mapping[str, str], options: Mapping[str, str], result: Run) -> None:
+    rows, notices = slot.read(settings, options)
+    result.rows += rows
+    result.notices += notices
+
+
+def _statement(database: Database, step: ScriptStep, label: str, result: Run) -> None:
+    session = database.session(step.session)
+    try:
+        if step.data is None:
+            session.run(step.sql)
+        else:
+            session.copy(step.sql, step.data)
+    except ServerError as error:
+        result.notices += _error(error, f"{label}:{step.line}: ")
+    except NotFollowed as reason:
+        reason.place = f"{label}:{step.line}"
+        raise
+
+
+def _error(error: ServerError, place: str = "") -> list[str]:
+    lines = [f"{place}ERROR:  {error.message}"]
+    lines += [f"DETAIL:  {error.detail}"] if error.detail else []
+    return lines + ([f"HINT:  {error.hint}"] if error.hint else [])
+
+
+def type_namer(major: int) -> Callable[[int, int], str | None]:
+    """Return the names of built-in types, with their modifiers."""
+    cache = Session(Catalog(major), complete=True).syscache
+
+    def name(oid: int, modifier: int) -> str | None:
+        try:
+            return cache.format_type(oid, modifier)
+        except Unknowable:
+            return None
+
+    return name
