@@ -11,6 +11,7 @@ import click
 from pubcheck.cli.app import complain
 from pubcheck.cli.output_files import STDOUT, put
 from pubcheck.postgres.versions import BY_NUMBER
+from pubcheck.source import Source
 
 if TYPE_CHECKING:
     from pubcheck.simulate.runs import Run
@@ -138,13 +139,13 @@ def command(
         return complain(f"{option} is for pgoutput only")
     if len(majors) > 1 and format_ != "text":
         return complain(f"--format {format_} takes one version at a time")
-    texts = [(_label(path), _text(path)) for path in (schema, script)]
+    sources = [Source(_label(path), _text(path)) for path in (schema, script)]
     from pubcheck.simulate.not_followed import NotFollowed
     from pubcheck.simulate.runs import Request, run
 
     if work_mem is not None:
         settings = {**settings, "logical_decoding_work_mem": work_mem}
-    request = Request(texts[0], texts[1], plugin, publications, options, settings, live=reading == "live")
+    request = Request(sources[0], sources[1], plugin, publications, options, settings, live=reading == "live")
     runs: list[Run] = []
     for major in majors:
         try:

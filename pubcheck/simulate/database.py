@@ -25,7 +25,7 @@ R = TypeVar("R", bound=Record)
 _FIRST_POSITION = 0x1500028
 _RECORD_HEADER = 24
 SECOND = 1_000_000
-EPOCH = 820_454_400 * SECOND
+EPOCH = 820_540_800 * SECOND
 """2026-01-01 in microseconds since 2000: the time of the first commit, if no clock is given."""
 
 

@@ -14,17 +14,18 @@ from pubcheck.postgres.session import Session
 from pubcheck.simulate.database import Database
 from pubcheck.simulate.decoding.slot import Reader, Row, Slot
 from pubcheck.simulate.not_followed import NotFollowed
-from pubcheck.simulate.psql_script import ScriptStep, script_steps
+from pubcheck.simulate.script import Step, steps
+from pubcheck.source import Source
 
 
 class Request(Struct, frozen=True):
-    """What to run and how to read it. ``schema`` and ``script`` are (label, text).
+    """What to run and how to read it.
 
     ``publications`` are lists of names as publication_names has them; without any, all that the schema creates.
     """
 
-    schema: tuple[str, str]
-    script: tuple[str, str]
+    schema: Source
+    script: Source
     plugin: str
     publications: tuple[str, ...]
     options: Mapping[str, str]
@@ -51,8 +52,8 @@ def run(request: Request, major: int) -> Run:
     database = Database(major)
     options = dict(request.options)
     result = Run(major, request.plugin, _streaming(options))
-    for step in script_steps(request.schema[1], request.schema[0]):
-        _statement(database, step, request.schema[0], result)
+    for step in steps(request.schema):
+        _statement(database, step, request.schema.label, result)
     if request.plugin == "pgoutput":
         options.setdefault("proto_version", "3" if major < 16 else "4")
         names = [quote_identifier(row.name, major) for row in database.catalog.publications.values()]
@@ -62,8 +63,8 @@ def run(request: Request, major: int) -> Run:
     try:
         if request.live:
             reader = slot.start(request.settings, **options)
-        for step in script_steps(request.script[1], request.script[0]):
-            _statement(database, step, request.script[0], result)
+        for step in steps(request.script):
+            _statement(database, step, request.script.label, result)
             if reader is not None:
                 _receive(reader, result)
         if reader is None:
@@ -94,7 +95,7 @@ def _peek(slot: Slot, settings: Mapping[str, str], options: Mapping[str, str], r
     result.notices += notices
 
 
-def _statement(database: Database, step: ScriptStep, label: str, result: Run) -> None:
+def _statement(database: Database, step: Step, label: str, result: Run) -> None:
     session = database.session(step.session)
     try:
         if step.data is None:

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from pubcheck.lexing.items import Statement
+from pubcheck.lazy_regex import lazy_compile
+from pubcheck.lexing.items import PsqlCommand, Statement
+from pubcheck.lexing.lexical import is_copy_stdin
+from pubcheck.lexing.psql import words
 from pubcheck.lexing.splitter import Splitter
 from pubcheck.postgres.parse import split_statements
-from pubcheck.source import Source
+from pubcheck.simulate.not_followed import NotFollowed
+from pubcheck.source import LineIndex, Source
 
-_SESSION = re.compile(r"^[ \t]*--[ \t]*session:[ \t]*(\w+)[ \t]*$", re.MULTILINE)
-_COPY_END = re.compile(r"^\\\.[ \t]*\r?$", re.MULTILINE)
+FIRST_SESSION = "a"
+
+_SESSION = lazy_compile(r"(?m)^[ \t]*--[ \t]*session:[ \t]*(\S+)[ \t]*$")
+_COPY_END = lazy_compile(r"(?m)^\\\.[ \t]*\r?$")
+_RUNS_SOMETHING = frozenset(
+    ("c", "connect", "copy", "gdesc", "gexec", "gset", "i", "include", "include_relative", "ir", "if", "elif", "else")
+)
+"""Commands of psql without which a script would do something else."""
 
 
 class Step(Struct, frozen=True):
@@ -33,24 +42,42 @@ def statements(script: str | Sequence[str]) -> Iterator[str]:
 
 
 def steps(source: Source) -> Iterator[Step]:
-    """Yield the statements of a script as psql reads it. A comment `-- session: b` on a line of its own says that the
-    statements after it are those of session "b"; the first session is "a"."""
-    text, session, end = source.text, "a", 0
+    """Yield the statements of a script as psql reads it. A comment `-- session: b` on a line of its own, or the command
+    `\\session b`, says that the statements after it are those of session "b"; the first session is "a".
+
+    Raises NotFollowed for a psql command that cannot be left out.
+    """
+    text, session, end = source.text, FIRST_SESSION, 0
+    lines = LineIndex(text)
     for item in Splitter(source):
-        for match in _SESSION.finditer(text, end, item.start):
+        for match in _SESSION.finditer(text, end, max(end, item.start)):
             session = match[1]
-        end = max(end, item.end)
+        line = lines.locate(item.start)[0]
         if isinstance(item, Statement):
-            data, end = _copy_data(text, item) if item.keyword == "copy" else (None, end)
-            yield Step(item.sent(), session, text.count("\n", 0, item.start) + 1, data)
+            data, end = _copy_data(text, item)
+            yield Step(item.sent(), session, line, data)
+        else:
+            end = max(end, item.end)
+            session = _command(item, session, f"{source.label}:{line}")
+
+
+def _command(command: PsqlCommand, session: str, place: str) -> str:
+    name, rest = words(command)
+    if name == "session":
+        return rest.strip() or FIRST_SESSION
+    if name in _RUNS_SOMETHING:
+        raise NotFollowed(f"{place}: the psql command \\{name} is not supported")
+    return session
 
 
 def _copy_data(text: str, statement: Statement) -> tuple[str | None, int]:
     """Return the lines below COPY ... FROM STDIN, up to a line with \\. alone, and where they end."""
-    if re.search(r"\bfrom\s+stdin\b", statement.sql, re.IGNORECASE) is None:
+    if statement.keyword != "copy" or not is_copy_stdin(statement.sql):
         return None, statement.end
-    begin = text.find("\n", statement.end) + 1
-    match = _COPY_END.search(text, begin) if begin else None
-    if match is None:
+    start = text.find("\n", statement.end) + 1
+    if not start:
         return "", statement.end
-    return text[begin : match.start()], match.end()
+    match = _COPY_END.search(text, start)
+    if match is None:
+        return text[start:], len(text)
+    return text[start : match.start()], match.end()

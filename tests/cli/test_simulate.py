@@ -1,0 +1,137 @@
+"""`pubcheck simulate`: messages, errors of statements, and what it cannot follow."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Call
+
+SCHEMA = "CREATE TABLE t (id int PRIMARY KEY, v text);\nCREATE PUBLICATION p FOR TABLE t WHERE (id > 0);"
+SCRIPT = """BEGIN;
+INSERT INTO t VALUES (1, 'one');
+-- session: b
+INSERT INTO t VALUES (2, 'two');
+-- session: a
+INSERT INTO t VALUES (-3, 'three');
+COMMIT;
+"""
+
+
+@pytest.fixture
+def files() -> None:
+    Path("schema.sql").write_text(SCHEMA)
+    Path("work.sql").write_text(SCRIPT)
+
+
+def changes(text: str) -> list[str]:
+    """The words after position and transaction id."""
+    return [" ".join(line.split()[2:4]) for line in text.splitlines()]
+
+
+@pytest.mark.parametrize("reading", ["live", "afterwards"])
+def test_transactions_come_in_the_order_of_their_commits(pubcheck: Call, files: None, reading: str) -> None:
+    called = pubcheck("simulate", "schema.sql", "work.sql", "--publication", "p", "--read", reading)
+    assert (called.status, called.err) == (0, "")
+    kinds = [line.split()[2].strip(",") for line in called.out.splitlines()]
+    assert kinds == ["BEGIN", "RELATION", "INSERT", "COMMIT", "BEGIN", "INSERT", "COMMIT"]
+    assert "id=2 v='two'" in called.out.splitlines()[2]
+
+
+def test_without_publication_all_of_the_schema_are_asked_for(pubcheck: Call, files: None) -> None:
+    named = pubcheck("simulate", "schema.sql", "work.sql", "--publication", "p")
+    assert pubcheck("simulate", "schema.sql", "work.sql") == named
+
+
+def test_majors_with_the_same_messages_are_shown_together(pubcheck: Call, files: None) -> None:
+    called = pubcheck("simulate", "schema.sql", "work.sql", "--postgres", "15,18")
+    assert called.out.splitlines()[0] == "-- PostgreSQL 15, 18"
+    assert called.out.count("BEGIN") == 2
+
+
+def test_majors_that_differ_are_shown_apart(pubcheck: Call, files: None) -> None:
+    called = pubcheck("simulate", "schema.sql", "work.sql", "--postgres", "17,18", "--publication", "p,missing")
+    assert called.status == 1
+    assert 'PostgreSQL 17: ERROR:  publication "missing" does not exist' in called.err
+    assert 'PostgreSQL 18: WARNING: skipped loading publication "missing"' in called.err
+    assert called.out.splitlines()[0] == "-- PostgreSQL 17"
+
+
+def test_json_lines_and_hex(pubcheck: Call, files: None) -> None:
+    lines = pubcheck("simulate", "schema.sql", "work.sql", "--format", "jsonl").out.splitlines()
+    assert [json.loads(line)["kind"] for line in lines][:3] == ["begin", "relation", "insert"]
+    hexed = pubcheck("simulate", "schema.sql", "work.sql", "--format", "hex").out.splitlines()
+    assert len(hexed) == len(lines)
+
+
+def test_test_decoding(pubcheck: Call, files: None) -> None:
+    called = pubcheck("simulate", "schema.sql", "work.sql", "--plugin", "test_decoding", "--option", "include-xids=0")
+    assert called.out.splitlines()[1].endswith("table public.t: INSERT: id[integer]:2 v[text]:'two'")
+    assert "id[integer]:-3" in called.out
+
+
+def test_a_refused_statement_is_reported_with_its_place_and_the_script_goes_on(pubcheck: Call, files: None) -> None:
+    script = b"INSERT INTO t VALUES (1, 'a');\n\nINSERT INTO t VALUES (1, 'b');\nINSERT INTO t VALUES (2, 'c');\n"
+    called = pubcheck("simulate", "schema.sql", "-", stdin=script)
+    assert called.status == 0
+    assert called.err.splitlines() == [
+        '<stdin>:3: ERROR:  duplicate key value violates unique constraint "t_pkey"',
+        "DETAIL:  Key (id)=(1) already exists.",
+    ]
+    assert called.out.count("INSERT") == 2
+
+
+def test_large_transactions_are_streamed(pubcheck: Call, files: None) -> None:
+    rows = ", ".join(f"({key}, '{'x' * 1000}')" for key in range(1, 100))
+    called = pubcheck(
+        *("simulate", "schema.sql", "-", "--work-mem", "64kB", "--option", "streaming=on"),
+        stdin=f"INSERT INTO t VALUES {rows};".encode(),
+    )
+    assert (called.status, "STREAM START" in called.out) == (0, True)
+
+
+def test_what_cannot_be_followed_ends_with_2_and_names_the_statement(pubcheck: Call, files: None) -> None:
+    called = pubcheck("simulate", "schema.sql", "-", stdin=b"SELECT 1;\nINSERT INTO t\nVALUES (random() * 9, 'x');\n")
+    assert (called.status, called.out) == (2, "")
+    (line,) = called.err.splitlines()
+    assert line.startswith("pubcheck: <stdin>:2: this statement cannot be followed: ")
+    assert line.endswith("INSERT INTO t VALUES (random() * 9, 'x')")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (("--postgres", "14"), "'14' is not a list of versions such as 15,18"),
+        (("--option", "binary"), "'binary' is not NAME=VALUE"),
+        (("--postgres", "15,18", "--format", "jsonl"), "--format jsonl takes one version at a time"),
+        (("--plugin", "test_decoding", "--publication", "p"), "--publication is for pgoutput only"),
+        (("--plugin", "test_decoding", "--format", "jsonl"), "--format jsonl is for pgoutput only"),
+    ],
+)
+def test_wrong_arguments_end_with_2_and_the_reason(
+    pubcheck: Call, files: None, arguments: tuple[str, ...], reason: str
+) -> None:
+    called = pubcheck("simulate", "schema.sql", "work.sql", *arguments)
+    assert (called.status, called.out) == (2, "")
+    assert reason in " ".join(called.err.split())
+
+
+def test_a_wrong_option_of_the_plugin_is_the_server_s_error(pubcheck: Call, files: None) -> None:
+    called = pubcheck("simulate", "schema.sql", "work.sql", "--option", "proto_version=9")
+    assert called.status == 1
+    assert called.err == "ERROR:  client sent proto_version=9 but server only supports protocol 4 or lower\n"
+
+
+def test_data_of_copy_follow_the_statement(pubcheck: Call, files: None) -> None:
+    script = b"COPY t FROM STDIN;\n7\tseven\n8\t\\N\n\\.\nDELETE FROM t WHERE id = 7;\n"
+    called = pubcheck("simulate", "schema.sql", "-", stdin=script)
+    assert (called.status, called.err) == (0, "")
+    assert "id=7 v='seven'" in called.out
+    assert "DELETE" in called.out
+
+
+def test_a_missing_file_is_named(pubcheck: Call, files: None) -> None:
+    called = pubcheck("simulate", "schema.sql", "no.sql")
+    assert (called.status, called.err) == (2, "pubcheck: no.sql: No such file or directory\n")
