@@ -229,13 +229,16 @@ class ServerSession:
             return
         ids = self.all_ids(transaction)
         self.database.xids.commit(ids)
+        time = self.database.time()
+        if not self.origin or not self.origin_time:
+            self.origin_time = time  # it stays for later transactions (RecordTransactionCommit)
         self.database.append(
             Commit,
             60,
             xid=level.xid,
             top=level.xid,
             origin=self.origin,
-            time=self.database.time(),
+            time=time,
             subtransactions=tuple(ids[1:]),
             origin_lsn=self.origin_lsn if self.origin else 0,
             origin_time=self.origin_time if self.origin else 0,
@@ -307,6 +310,8 @@ class ServerSession:
                 origin=self.origin,
                 time=database.time(),
                 subtransactions=tuple(ids[1:]),
+                origin_lsn=self.origin_lsn if self.origin and transaction.gid else 0,
+                origin_time=self.origin_time if self.origin and transaction.gid else 0,
                 gid=transaction.gid,
             )
 

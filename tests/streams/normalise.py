@@ -37,6 +37,8 @@ _AT_ENDS = (
 _DECODED_AT_ENDS = re.compile(
     rb"COMMIT\b|PREPARE TRANSACTION |ROLLBACK PREPARED |committing streamed|aborting streamed|preparing streamed"
 )
+_DECODED_MESSAGE = re.compile(rb"(?:streaming )?message: ")
+_DECODED_START = re.compile(rb"BEGIN\b|opening a streamed block")
 _DECODED_XID = re.compile(rb"(?<=TXN )\d+|(?<=^BEGIN )\d+|(?<=^COMMIT )\d+|(?<=, txid )\d+(?=$| \(at)")
 
 
@@ -58,9 +60,10 @@ def normalised_pgoutput(rows: Iterable[Row], parallel: bool) -> list[str]:
     """Return each message as a line. Positions and times of an origin stay: the script sets them itself."""
     decoder = Decoder(streaming="parallel" if parallel else "on")
     messages = [(step, lsn, xid, decoder.decode(data)) for step, lsn, xid, data in rows]
+    ends = _at_ends([message for *_, message in messages])
     position = _positions(
         [
-            *(lsn for _, lsn, _, message in messages if not isinstance(message, _AT_ENDS)),
+            *(row[1] for row, is_end in zip(messages, ends, strict=True) if not is_end),
             *(value for *_, message in messages for value in _begins(message)),
         ]
     )
@@ -74,8 +77,7 @@ def normalised_pgoutput(rows: Iterable[Row], parallel: bool) -> list[str]:
         return value if value < FIRST_NORMAL_OID else f"o{oid(value)}"
 
     lines: list[str] = []
-    for step, lsn, xid, message in messages:
-        is_end = isinstance(message, _AT_ENDS)
+    for (step, lsn, xid, message), is_end in zip(messages, ends, strict=True):
         if isinstance(message, wire.Relation):
             user_types[message.oid] = [column.type_oid >= FIRST_NORMAL_OID for column in message.columns]
         values: dict[str, Any] = {name: getattr(message, name) for name in message.__struct_fields__}
@@ -83,7 +85,7 @@ def normalised_pgoutput(rows: Iterable[Row], parallel: bool) -> list[str]:
             if value is None or (isinstance(message, wire.Origin) and name == "lsn"):
                 continue
             if name in _BEGINS:
-                values[name] = position(value)
+                values[name] = position(value, end=isinstance(message, wire.Message))
             elif name in _ENDS:
                 values[name] = position(value, end=True)
             elif name in _TIMES:
@@ -106,6 +108,28 @@ def normalised_pgoutput(rows: Iterable[Row], parallel: bool) -> list[str]:
         place = position(lsn, end=is_end)
         lines.append(f"{step} {place} x{number(xid) if xid else 0} {type(message).__name__} {shown}")
     return lines
+
+
+_CHANGES = (wire.Insert, wire.Update, wire.Delete, wire.Truncate, wire.Message)
+
+
+def _at_ends(messages: list[wire.AnyMessage]) -> list[bool]:
+    """Whether a message's position is the end of a record. A logical message has that of its record's end, and so have
+    the messages around it that take their position from it."""
+    ends: list[bool] = []
+    following: wire.AnyMessage | None = None
+    for message in reversed(messages):
+        if isinstance(message, _CHANGES):
+            following = message
+        is_start = isinstance(message, wire.Begin | wire.StreamStart | wire.BeginPrepare | wire.Origin)
+        ends.append(
+            isinstance(message, (*_AT_ENDS, wire.Message)) or (is_start and isinstance(following, wire.Message))
+        )
+    ends.reverse()
+    for number, message in enumerate(messages):
+        if isinstance(message, wire.StreamStop) and number:
+            ends[number] = ends[number - 1]
+    return ends
 
 
 def _nested_oids(data: bytes, oids: Callable[[int], int | str]) -> Any:
@@ -158,7 +182,7 @@ class _Binary:
 
 
 def _begins(message: Any) -> Iterable[int]:
-    if isinstance(message, wire.Origin):
+    if isinstance(message, wire.Origin | wire.Message):
         return
     for name in _BEGINS:
         value = getattr(message, name, None)
@@ -181,15 +205,28 @@ def _positions(begins: Iterable[int]) -> Callable[..., int | str]:
 def normalised_test_decoding(rows: Iterable[Row]) -> list[str]:
     """Return each line of test_decoding with numbers for transaction ids and positions."""
     listed = list(rows)
-    position = _positions([lsn for _, lsn, _, data in listed if not _DECODED_AT_ENDS.match(data)])
+    ends = _lines_at_ends(listed)
+    position = _positions(row[1] for row, is_end in zip(listed, ends, strict=True) if not is_end)
     number = _Numbers()
     lines: list[str] = []
-    for step, lsn, xid, data in listed:
+    for (step, lsn, xid, data), is_end in zip(listed, ends, strict=True):
         text = _DECODED_XID.sub(lambda match: b"x%d" % number(int(match[0])), data)
-        place = position(lsn, end=bool(_DECODED_AT_ENDS.match(data)))
+        place = position(lsn, end=is_end)
         shown = text.decode("utf-8", "backslashreplace")
         lines.append(f"{step} {place} x{number(xid) if xid else 0} {shown}")
     return lines
+
+
+def _lines_at_ends(rows: list[Row]) -> list[bool]:
+    """As `_at_ends`, for the lines of test_decoding."""
+    ends = [bool(_DECODED_AT_ENDS.match(data) or _DECODED_MESSAGE.match(data)) for *_, data in rows]
+    for number in range(len(rows) - 2, -1, -1):
+        if _DECODED_START.match(rows[number][3]) and rows[number][1] == rows[number + 1][1]:
+            ends[number] = bool(_DECODED_MESSAGE.match(rows[number + 1][3]))
+    for number in range(1, len(rows)):
+        if rows[number][3].startswith(b"closing a streamed block"):
+            ends[number] = ends[number - 1]
+    return ends
 
 
 def without_empty_blocks(rows: list[Row]) -> list[Row]:

@@ -161,7 +161,8 @@ class Decoder:
 
 def _time(record: Commit | Abort | Prepare, *, keep: bool = False) -> int:
     """A session with a replication origin ends transactions at the origin's time, which is 0 if none was set; PREPARE
-    then keeps its own."""
-    if record.origin and (record.origin_time or not keep):
+    then keeps its own. ROLLBACK, other than ROLLBACK PREPARED, does not log it."""
+    is_plain_abort = isinstance(record, Abort) and record.gid is None
+    if record.origin and not is_plain_abort and (record.origin_time or not keep):
         return record.origin_time
     return record.time

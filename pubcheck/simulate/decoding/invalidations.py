@@ -34,8 +34,8 @@ class Invalidation(Struct, frozen=True, gc=False):
     def __bool__(self) -> bool:
         return bool(self.relations) or self.everything or self.publications
 
-    def covers(self, *relations: int) -> bool:
-        return self.everything or not self.relations.isdisjoint(relations)
+    def covers(self, relation: int) -> bool:
+        return self.everything or relation in self.relations
 
 
 def invalidation_of(record: CatalogChange) -> Invalidation:
@@ -89,6 +89,7 @@ _REWRITING: Final = frozenset(
         "GrantStmt",
         "RuleStmt",
         "TruncateStmt",
+        "ViewStmt",
     )
 )
 _NEVER_TOASTED = frozenset((16, 18, 19, 20, 21, 23, 26, 700, 701, 1082, 1083, 1114, 1184, 1186, 1266, 2950))

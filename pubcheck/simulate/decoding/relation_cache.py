@@ -52,7 +52,7 @@ class RelationCache:
         if invalidation.publications:
             self._publications = None
         for oid, entry in self._entries.items():
-            if invalidation.covers(oid) or (entry.published and invalidation.covers(entry.published.arrives_as)):
+            if invalidation.covers(oid):  # not by the relation that changes arrive as
                 entry.valid = False
 
     def entry(self, version: CatalogVersion, relation: RelationRow) -> Entry:
