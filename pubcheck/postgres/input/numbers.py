@@ -230,7 +230,7 @@ def parse_numeric(major: int, text: str) -> Decimal:
     scale = max(len(digits.partition(".")[2]) - exponent, 0)
     if scale > _GREATEST_SCALE or (value and value.adjusted() + exponent >= _GREATEST_WEIGHT):
         raise input_error("22003", _OVERFLOW)
-    return _WIDE.scaleb(value, exponent) if value else value
+    return _WIDE.scaleb(value, exponent)
 
 
 _WIDE = Context(prec=300_000, Emax=999_999_999, Emin=-999_999_999, rounding=ROUND_HALF_UP)

@@ -98,7 +98,8 @@ class OutputContext:
 
     ``major`` is the server's. ``cache`` is the SysCache of the session that reads: reg* types show names by its search
     path. ``setting`` gives that session's run-time parameters as text, None for the default: datestyle, timezone,
-    intervalstyle, extra_float_digits, bytea_output, quote_all_identifiers, lc_monetary, client_encoding.
+    intervalstyle, extra_float_digits, bytea_output, quote_all_identifiers, lc_monetary, client_encoding. A context
+    reads each setting once: after a SET another context is needed.
     """
 
     __slots__ = ("_senders", "_writers", "cache", "major", "setting")

@@ -186,10 +186,10 @@ class Run:
             self.conn.execute("SELECT set_config(%s, %s, false)", [name, value])
         path = tuple(part.strip() for part in settings["search_path"].split(",") if part.strip())
         self.session.set("search_path", path)
-        values = [
-            (entry, literal(self.random, self.types, entry.name))
-            for entry in self.random.choices(self.entries, k=count)
-        ]
+        entries = self.random.choices(self.entries, k=count)
+        literals = [(entry, literal(self.random, self.types, entry.name)) for entry in entries]
+        # The rules of this zone differ between releases of the time zone data.
+        values = [(entry, text) for entry, text in literals if "est5edt" not in text.lower()]
         for (entry, text), answer in zip(values, self._asked(values), strict=True):
             self._compare(entry, text, settings, answer)
 
