@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from pubcheck.postgres import oids
+from pubcheck.postgres.catalog.enum_labels import EnumLabels
 from pubcheck.postgres.datum import Array
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.executor.values import Context, Order
@@ -114,6 +115,8 @@ def order_of(context: Context, type_oid: int, collation: int = 0) -> Order:
     if type_oid == oids.JSONB:
         return json_order
     row = context.cache.type(type_oid)
+    if row.kind == "e":
+        return enum_order(row.labels)
     if row.kind == "r":
         return range_order(order_of(context, row.base, row.bounds))
     if row.kind == "m":
@@ -123,6 +126,10 @@ def order_of(context: Context, type_oid: int, collation: int = 0) -> Order:
     if element:
         return array_order(order_of(context, element, collation))
     raise Unknowable(f"how values of type {context.cache.format_type(type_oid)} compare")
+
+
+def enum_order(labels: EnumLabels) -> Order:
+    return lambda left, right: labels.index(left) - labels.index(right)
 
 
 def equality_of(context: Context, type_oid: int) -> Test:

@@ -60,6 +60,7 @@ _FAMILIES = {
         "datetime": "date time timetz timestamp timestamptz interval",
         "networks": "inet cidr",
         "json": "json jsonb",
+        "enums": "anyenum",
         "arrays": "anyarray anycompatiblearray anycompatible any",
         "ranges": "anyrange anymultirange int4range int8range numrange daterange tsrange tstzrange",
     }.items()
