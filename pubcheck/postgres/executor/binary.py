@@ -13,7 +13,7 @@ from pubcheck.postgres.executor.compare import bit_order
 from pubcheck.postgres.executor.function_lookup import Call, Function, Maker
 from pubcheck.postgres.executor.integers import COMPARISONS
 from pubcheck.postgres.executor.linear_matching import like
-from pubcheck.postgres.executor.values import evaluation_error
+from pubcheck.postgres.executor.values import evaluation_error, out_of_range
 
 FUNCTIONS: dict[str, Function] = {}
 MAKERS: dict[str, Maker] = {}
@@ -160,6 +160,21 @@ def _md5(value: bytes) -> str:
     return hashlib.md5(value, usedforsecurity=False).hexdigest()
 
 
+def _integer_of(size: int, name: str) -> Function:
+    """bytea_int4 and the like: big-endian, with a sign where all bytes are there."""
+
+    def cast(value: bytes) -> int:
+        if len(value) > size:
+            raise out_of_range(name)
+        return int.from_bytes(value, "big", signed=len(value) == size)
+
+    return cast
+
+
+def _bytes_of(size: int) -> Function:
+    return lambda value: value.to_bytes(size, "big", signed=True)
+
+
 def _trim(strip: Callable[[bytes, bytes], bytes]) -> Function:
     return lambda value, characters: strip(value, characters) if characters else value
 
@@ -170,6 +185,9 @@ def _uuid_version(value: bytes) -> int | None:
 
 for _name in ("length", "octet_length"):
     FUNCTIONS[f"{_name}(bytea)"] = len
+for _size, _name in ((2, "smallint"), (4, "integer"), (8, "bigint")):
+    FUNCTIONS[f"bytea(int{_size})"] = _bytes_of(_size)
+    FUNCTIONS[f"int{_size}(bytea)"] = _integer_of(_size, _name)
 FUNCTIONS["length(bit)"] = len
 FUNCTIONS["bit_length(bit)"] = len
 for _name in ("substr", "substring"):

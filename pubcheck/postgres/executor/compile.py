@@ -140,6 +140,30 @@ class Builder:
 
         return self.folded(step, [inner])
 
+    def converted_array(self, expr: Expr) -> Step:
+        """ArrayCoerceExpr: each element is converted (array_map)."""
+        array = self.build(expr.args[0])
+        held: list[Any] = [None]
+        self.tested.append(lambda row: held[0])
+        try:
+            convert = self.build(expr.args[1])
+        finally:
+            self.tested.pop()
+        budget = self.context.budget
+
+        def step(row: Row) -> Array | None:
+            value = array(row)
+            if value is None:
+                return None
+            budget.spend(len(value.elements))
+            elements = []
+            for element in value.elements:
+                held[0] = element
+                elements.append(convert(row))
+            return Array(elements, value.lengths, value.lowers)
+
+        return self.folded(step, [array])
+
     # Calls.
 
     def implementation(self, expr: Expr, oid: int) -> Implementation:
@@ -439,6 +463,7 @@ _TESTS: dict[str, Callable[[int], bool]] = {
     ">=": lambda order: order >= 0,
 }
 _BUILDERS: dict[str, Callable[[Builder, Expr], Step]] = {
+    "ArrayCoerceExpr": Builder.converted_array,
     "ArrayExpr": Builder.array,
     "BoolExpr": Builder.logic,
     "BooleanTest": Builder.boolean_test,

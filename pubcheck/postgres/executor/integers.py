@@ -130,6 +130,14 @@ def _checked_money(value: int) -> int:
     return value
 
 
+def _whole_money(value: int) -> int:
+    """int8_cash: the value counts whole units of the currency."""
+    cents = value * 100
+    if not -(1 << 63) <= cents < 1 << 63:
+        raise out_of_range("bigint")
+    return cents
+
+
 def _money_over_integer(left: int, right: int) -> int:
     if right == 0:
         raise division_by_zero()
@@ -147,6 +155,7 @@ for _size in "248":
     FUNCTIONS[f"cash_mul_int{_size}"] = lambda left, right: _checked_money(left * right)
     FUNCTIONS[f"int{_size}_mul_cash"] = lambda left, right: _checked_money(left * right)
     FUNCTIONS[f"cash_div_int{_size}"] = _money_over_integer
+    FUNCTIONS[f"money(int{_size})"] = _whole_money
 for _kind in ("int4", "int8", "int24", "int42", "int28", "int82", "int48", "int84", "oid"):
     FUNCTIONS[f"bt{_kind}cmp"] = plain_order
 FUNCTIONS |= {

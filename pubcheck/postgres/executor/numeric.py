@@ -309,6 +309,8 @@ FUNCTIONS |= {
     "int2(numeric)": to_int2,
     "int4(numeric)": to_int4,
     "int8(numeric)": to_int8,
+    "money(numeric)": lambda value: to_int8(WIDE.multiply(value, Decimal(100))),
+    "numeric(money)": lambda cents: Decimal(cents).scaleb(-2, WIDE),
     "float8(numeric)": to_float8,
     "float4(numeric)": to_float4,
     "numeric(numeric,int4)": _length_coercion,

@@ -15,5 +15,6 @@ from pubcheck.postgres.output.dispatch import (
     writer,
 )
 from pubcheck.postgres.output.encodings import to_client
+from pubcheck.postgres.output.names import type_name
 
-__all__ = ["OutputContext", "binary_send", "has_send", "sender", "text_output", "to_client", "writer"]
+__all__ = ["OutputContext", "binary_send", "has_send", "sender", "text_output", "to_client", "type_name", "writer"]

@@ -176,6 +176,12 @@ class Names:
         return self._at_its_place(namespace, self.quoted(name), visible)
 
 
+def type_name(context: OutputContext, oid: int) -> str:
+    """A type's name in the session (format_type_be). Raises Unknowable for an unknown type."""
+    names = Names(context)
+    return str(names.cache.format_type(oid, naming=names.naming))
+
+
 def _path(context: OutputContext) -> tuple[int, ...]:
     """The schemas of the search_path setting (recomputeNamespacePath); the session's own where it is not set."""
     setting = context.setting("search_path")

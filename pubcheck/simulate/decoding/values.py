@@ -13,7 +13,7 @@ from pubcheck.postgres.ddl.publications.options import split_identifiers
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.executor import Context, Prepared, prepare
 from pubcheck.postgres.input.dispatch import InputContext
-from pubcheck.postgres.output import OutputContext, has_send, to_client
+from pubcheck.postgres.output import OutputContext, has_send, to_client, type_name
 from pubcheck.postgres.primnodes import Expr
 from pubcheck.postgres.replication.row_changes import Matches, Row
 from pubcheck.postgres.session import Session
@@ -75,18 +75,9 @@ class Values:
         return self._output.sender(type_oid)(value)
 
     def format_type(self, version: CatalogVersion, type_oid: int) -> str:
-        """Return a type's name as format_type_be writes it. quote_all_identifiers quotes names of the catalog, and not
-        those of the SQL standard, such as integer."""
+        """Return a type's name as format_type_be writes it."""
         self._see(version)
-        name = self._cache.format_type(type_oid)
-        if self.settings.get("quote_all_identifiers") != "on" or name.startswith('"'):
-            return name
-        row = self._cache.type(self._cache.element_type(type_oid) or type_oid)
-        plain, brackets, _ = name.partition("[]")
-        schema, dot, last = plain.rpartition(".")
-        if last != row.name:
-            return name
-        return (f'"{schema}"{dot}' if dot else "") + f'"{last}"{brackets}'
+        return type_name(self._output, type_oid)
 
     def type_name(self, version: CatalogVersion, type_oid: int) -> tuple[str, str]:
         """Return schema and name of a type as Type messages have them: of a domain those of its base type, and an empty
