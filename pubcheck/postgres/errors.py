@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 # Templates of messages that several places raise.
 
@@ -59,6 +60,16 @@ class ServerError(Exception):
         """The schema that the statement writes before that name."""
         self.evidence: object | None = None
         """The ``analysis.row_filter.Evidence`` of a refused row filter, from which the refusal is explained."""
+
+
+@contextmanager
+def without_position() -> Iterator[None]:
+    """Let errors have no position, where the server analyses an expression without the text of the statement."""
+    try:
+        yield
+    except ServerError as error:
+        error.location = None
+        raise
 
 
 class Unknowable(Exception):

@@ -12,7 +12,7 @@ from pubcheck.postgres.ddl.indexes import rebuild_indexes
 from pubcheck.postgres.ddl.not_null import refuse_renewal
 from pubcheck.postgres.ddl.tables.column_definition import attach_default, kept_tree, refuse_identity_type
 from pubcheck.postgres.ddl.tables.default_types import default_type
-from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.errors import ServerError, without_position
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import column_names
 from pubcheck.postgres.session import Session
@@ -116,7 +116,8 @@ def _set_expression_of(session: Session, relation: int, command: Node) -> None:
     read = tuple(column_names(command["def"]))
     tree = rename_columns(command["def"]) if column.generated == "v" else kept_tree(session, command["def"])
     change_columns(session, relation, [column.number], expression=read, tree=tree)
-    attach_default(session, relation, column.name, definition)
+    with without_position():
+        attach_default(session, relation, column.name, definition)
 
 
 def drop_expression(session: Session, relation: int, command: Node, recurse: bool) -> None:

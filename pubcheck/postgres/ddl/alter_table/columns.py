@@ -17,7 +17,7 @@ from pubcheck.postgres.ddl.tables.column_definition import (
 )
 from pubcheck.postgres.ddl.tables.constraints import order_constraints
 from pubcheck.postgres.ddl.tables.default_types import is_simple
-from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.errors import ServerError, without_position
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.session.columns import change_columns, put_columns
@@ -58,15 +58,16 @@ def add_column(session: Session, relation: int, command: Node, recurse: bool) ->
         _add_inherited(session, child, column)
     if not_null is not None:
         add_not_null(session, relation, name, not_null, recurse)
-    for owner, definition in owned:
-        attach_default(session, relation, owner, definition)
-        if row.kind == "r" and definition.get("contype") == "CONSTR_DEFAULT" and _may_fail(definition["raw_expr"]):
-            # Loaded only where it does not show at a glance.
-            from pubcheck.postgres.ddl.defaults import refuse_default_of_rows
+    with without_position():
+        for owner, definition in owned:
+            attach_default(session, relation, owner, definition)
+            if row.kind == "r" and definition.get("contype") == "CONSTR_DEFAULT" and _may_fail(definition["raw_expr"]):
+                # Loaded only where it does not show at a glance.
+                from pubcheck.postgres.ddl.defaults import refuse_default_of_rows
 
-            refuse_default_of_rows(session, catalog.relations[relation], owner, definition["raw_expr"])
-    for constraint in order_constraints(deferred):
-        add_constraint(session, relation, constraint, recurse)
+                refuse_default_of_rows(session, catalog.relations[relation], owner, definition["raw_expr"])
+        for constraint in order_constraints(deferred):
+            add_constraint(session, relation, constraint, recurse)
 
 
 def _may_fail(default: Node) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 from msgspec.structs import replace
 
 from pubcheck.postgres.catalog import CONSTRAINT
@@ -10,7 +12,7 @@ from pubcheck.postgres.ddl import not_null
 from pubcheck.postgres.ddl.check_expressions import refuse_failing
 from pubcheck.postgres.ddl.constraints import add_constraint
 from pubcheck.postgres.ddl.deletion import perform_deletion
-from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.errors import ServerError, without_position
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.session.columns import require_column
@@ -65,7 +67,8 @@ def add(session: Session, relation: int, command: Node, recurse: bool) -> None:
         # They are made NOT NULL first, where the server does not speak of a key.
         for key in constraint.get("keys", ()):
             require_column(session, relation, key["String"]["sval"])
-    add_constraint(session, relation, constraint, recurse)
+    with without_position() if constraint["contype"] == "CONSTR_CHECK" else nullcontext():
+        add_constraint(session, relation, constraint, recurse)
     row = session.catalog.relations[relation]
     if constraint["contype"] == "CONSTR_CHECK" and row.kind == "r" and not constraint.get("skip_validation"):
         refuse_failing(session, row, constraint["raw_expr"])
