@@ -6,33 +6,18 @@ Follows eval_const_expressions (optimizer/util/clauses.c), which decides what is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from pubcheck.postgres import input
 from pubcheck.postgres.datum import Array
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.executor.compare import order_of
-from pubcheck.postgres.executor.function_lookup import Call, Function, Implementation, implementation
+from pubcheck.postgres.executor.function_lookup import Call, Implementation, implementation
+from pubcheck.postgres.executor.steps import Constant, Row, Step, applied, applied_to_nulls, both, nested, wrapped
 from pubcheck.postgres.executor.values import Context, evaluation_error
 from pubcheck.postgres.oids import BPCHAR, CSTRING, INT4, NAME, OID, TEXT, UNKNOWN, VARCHAR
 from pubcheck.postgres.primnodes import EXPLICIT_CALL, IMPLICIT, Expr
-
-Row = Mapping[int, Any]
-"""Attribute number -> the value, None for NULL; it has every column that the filter reads."""
-Step = Callable[[Row], Any]
-
-
-class Constant:
-    """A step whose value is known already."""
-
-    __slots__ = ("value",)
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-
-    def __call__(self, row: Row) -> Any:
-        return self.value
 
 
 class Prepared:
@@ -115,8 +100,8 @@ class Builder:
         inner = expr.args[0]
         step = self.build(inner)
         if inner.type == INT4 and expr.type in _OIDS:
-            return self.folded(_wrapped(step, 0), [step])
-        return self.folded(_wrapped(step, -(1 << 31)), [step]) if inner.type in _OIDS and expr.type == INT4 else step
+            return self.folded(wrapped(step, 0), [step])
+        return self.folded(wrapped(step, -(1 << 31)), [step]) if inner.type in _OIDS and expr.type == INT4 else step
 
     def through_text(self, expr: Expr) -> Step:
         """A cast by the output function of one type and the input function of the other."""
@@ -177,10 +162,10 @@ class Builder:
             return simplified
         if implementation.strict and any(isinstance(arg, Constant) and arg.value is None for arg in args):
             return Constant(None)
-        apply = _applied if implementation.guarded else _applied_to_nulls
+        apply = applied if implementation.guarded else applied_to_nulls
         step = apply(implementation.function, args)
         if expr.type in _OIDS and self.cache.proc(expr.functions[0]).returns == INT4:
-            step = _wrapped(step, 0)
+            step = wrapped(step, 0)
         return self.folded(step, args)
 
     def simplified(self, expr: Expr, args: Sequence[Step]) -> Step | None:
@@ -304,7 +289,7 @@ class Builder:
         if len(steps) == 1 and not unknown:
             return steps[0]
         if len(steps) == 2:
-            return _both(steps[0], steps[1], ending, otherwise)
+            return both(steps[0], steps[1], ending, otherwise)
 
         def run(row: Row) -> bool | None:
             answer: bool | None = otherwise
@@ -438,7 +423,7 @@ class Builder:
         steps = [self.build(arg) for arg in expr.args]
         if not expr.value:
             return self.folded(lambda row: Array([step(row) for step in steps]), steps)
-        return self.folded(lambda row: _nested([step(row) for step in steps]), steps)
+        return self.folded(lambda row: nested([step(row) for step in steps]), steps)
 
     def row(self, expr: Expr) -> Step:
         steps = [self.build(arg) for arg in expr.args]
@@ -487,81 +472,3 @@ _BUILDERS: dict[str, Callable[[Builder, Expr], Step]] = {
     "Var": Builder.column,
     "XmlExpr": Builder.xml,
 }
-
-
-def _wrapped(step: Step, low: int) -> Step:
-    """The same 32 bits as another type, whose least value is ``low``, takes them."""
-
-    def run(row: Row) -> Any:
-        value = step(row)
-        return None if value is None else (value - low) % (1 << 32) + low
-
-    return run
-
-
-def _both(first: Step, second: Step, ending: bool, otherwise: bool | None) -> Step:
-    """AND or OR of two, the most common ones."""
-
-    def run(row: Row) -> bool | None:
-        left = first(row)
-        if left is ending:
-            return bool(ending)
-        right = second(row)
-        if right is ending:
-            return bool(ending)
-        return None if left is None or right is None else otherwise
-
-    return run
-
-
-def _applied(function: Function, args: Sequence[Step]) -> Step:
-    """A strict function: all arguments are evaluated, and it is called when none of them is NULL."""
-    if len(args) == 2:
-        left, right = args
-        if isinstance(right, Constant):
-            fixed = right.value
-
-            def with_constant(row: Row) -> Any:
-                value = left(row)
-                return None if value is None else function(value, fixed)
-
-            return with_constant
-
-        def binary(row: Row) -> Any:
-            first, second = left(row), right(row)
-            return None if first is None or second is None else function(first, second)
-
-        return binary
-    if len(args) == 1:
-        only = args[0]
-
-        def unary(row: Row) -> Any:
-            value = only(row)
-            return None if value is None else function(value)
-
-        return unary
-
-    def many(row: Row) -> Any:
-        values = [arg(row) for arg in args]
-        return None if None in values else function(*values)
-
-    return many
-
-
-def _applied_to_nulls(function: Function, args: Sequence[Step]) -> Step:
-    return lambda row: function(*[arg(row) for arg in args])
-
-
-def _nested(parts: list[Array | None]) -> Array:
-    """ARRAY[] of arrays (ExecEvalArrayExpr): NULLs and empty ones are left out, the others must be of one shape."""
-    arrays = [part for part in parts if part is not None and part.elements]
-    if not arrays:
-        return Array([])
-    mismatch = evaluation_error("2202E", "multidimensional arrays must have array expressions with matching dimensions")
-    shape = arrays[0].lengths, arrays[0].lowers
-    if len(arrays) < len(parts) or any((part.lengths, part.lowers) != shape for part in arrays):
-        raise mismatch
-    if len(arrays[0].lengths) >= 6:
-        raise evaluation_error("54000", "number of array dimensions (7) exceeds the maximum allowed (6)")
-    elements = [element for part in arrays for element in part.elements]
-    return Array(elements, (len(arrays), *arrays[0].lengths), (1, *arrays[0].lowers))

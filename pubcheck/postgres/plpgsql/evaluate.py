@@ -14,7 +14,8 @@ from pubcheck.postgres.ddl.object_descriptions import relation_name
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.parse import Node, SyntaxRefused, TooDeep, parse
 from pubcheck.postgres.parse_tree import names
-from pubcheck.postgres.plpgsql.functions import FUNCTIONS, concatenated, is_number
+from pubcheck.postgres.plpgsql.functions import FUNCTIONS, is_number
+from pubcheck.postgres.plpgsql.operators import MATCHERS, OPERATORS
 from pubcheck.postgres.plpgsql.rows import Rows
 from pubcheck.postgres.plpgsql.values import (
     MISSING,
@@ -277,12 +278,12 @@ class Evaluator:
             return UNKNOWN if equal is UNKNOWN else None if equal is True else left
         if left is MISSING:
             return -right if name == "-" and is_number(right) else UNKNOWN
-        if name in _MATCHERS:
+        if name in MATCHERS:
             left, right = text(left), text(right)
             if left is None or right is None:
                 return None
-            return UNKNOWN if has_unknown(left, right) else _MATCHERS[name](self.budget, left, right)
-        return _OPERATORS[name](left, right) if name in _OPERATORS else UNKNOWN
+            return UNKNOWN if has_unknown(left, right) else MATCHERS[name](self.budget, left, right)
+        return OPERATORS[name](left, right) if name in OPERATORS else UNKNOWN
 
     @staticmethod
     def _equals_any(left: Value, items: list[Value]) -> Value:
@@ -435,92 +436,6 @@ def _query(sql: str) -> Node | None:
 
 
 _WHOLE = {"int2": "smallint", "int4": "integer", "int8": "bigint"}
-
-
-def _divided(left: Value, right: Value) -> Value:
-    """Divide and truncate the quotient, as C does. Raises Failed 22012."""
-    left, right = coerce(left, "bigint"), coerce(right, "bigint")
-    if left is None or right is None:
-        return None
-    if right == 0 and right is not False:
-        raise Failed("22012", "division by zero")
-    if not (is_number(left) and is_number(right)):
-        return UNKNOWN
-    return abs(left) // abs(right) * (1 if (left < 0) == (right < 0) else -1)
-
-
-def _remainder(left: Value, right: Value) -> Value:
-    """Return the remainder, with the sign of the dividend. Raises Failed 22012."""
-    quotient = _divided(left, right)
-    if not is_number(quotient):
-        return quotient
-    return coerce(left, "bigint") - quotient * coerce(right, "bigint")
-
-
-def _arithmetic(apply: Callable[[int, int], int]) -> Callable[[Value, Value], Value]:
-    def work(left: Value, right: Value) -> Value:
-        left, right = coerce(left, "bigint"), coerce(right, "bigint")
-        if left is None or right is None:
-            return None
-        if not (is_number(left) and is_number(right)):
-            return UNKNOWN
-        result = apply(left, right)
-        return result if -(1 << 63) <= result < 1 << 63 else UNKNOWN
-
-    return work
-
-
-Matcher = Callable[[Budget, str, str], Value]
-"""Whether a text matches a pattern."""
-
-
-def _like(folding: bool, negative: bool) -> Matcher:
-    def test(budget: Budget, left: str, right: str) -> Value:
-        from pubcheck.postgres.executor.linear_matching import like
-
-        if folding:
-            if not (left.isascii() and right.isascii()):
-                return UNKNOWN
-            left, right = left.lower(), right.lower()
-        return like(left, right, budget) != negative
-
-    return test
-
-
-def _matches(folding: bool, negative: bool) -> Matcher:
-    def test(budget: Budget, left: str, right: str) -> Value:
-        from pubcheck.postgres.executor.patterns import search
-
-        return search(right, folding, left, budget) != negative
-
-    return test
-
-
-_OPERATORS: dict[str, Callable[[Value, Value], Value]] = {
-    "=": sql_equal,
-    "<>": lambda left, right: sql_not(sql_equal(left, right)),
-    "<": sql_less,
-    ">": lambda left, right: sql_less(right, left),
-    "<=": lambda left, right: sql_not(sql_less(right, left)),
-    ">=": lambda left, right: sql_not(sql_less(left, right)),
-    "||": concatenated,
-    "+": _arithmetic(int.__add__),
-    "-": _arithmetic(int.__sub__),
-    "*": _arithmetic(int.__mul__),
-    "/": _divided,
-    "%": _remainder,
-}
-_MATCHERS: dict[str, Matcher] = {
-    "~~": _like(False, False),
-    "!~~": _like(False, True),
-    "~~*": _like(True, False),
-    "!~~*": _like(True, True),
-    "~": _matches(False, False),
-    "!~": _matches(False, True),
-    "~*": _matches(True, False),
-    "!~*": _matches(True, True),
-}
-
 _HELD = frozenset(("A_Const", "ColumnRef", "ParamRef"))
 """The nodes that read an existing value."""
 _NODES: dict[str, Callable[[Evaluator, Node, Scope | None], Value]] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pubcheck.postgres.catalog.rows import Column
-from pubcheck.postgres.executor.compile import Constant
+from pubcheck.postgres.executor.steps import Constant
 from pubcheck.simulate.executor.expressions import Step
 from pubcheck.simulate.executor.sequences import next_value, sequence_of_column
 

@@ -15,7 +15,8 @@ from pubcheck.postgres.analysis.namespace_items import Item, Nested, Output
 from pubcheck.postgres.analysis.parse_state import NOTHING, ParseState
 from pubcheck.postgres.catalog.rows import Column, Relation
 from pubcheck.postgres.errors import ServerError, Unknowable
-from pubcheck.postgres.executor.compile import Builder, Constant
+from pubcheck.postgres.executor.compile import Builder
+from pubcheck.postgres.executor.steps import Constant
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.primnodes import IMPLICIT, Expr
 
