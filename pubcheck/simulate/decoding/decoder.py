@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pubcheck.simulate.decoding.callbacks import Callbacks
-from pubcheck.simulate.decoding.invalidations import invalidation_of, invalidation_of_truncation, rewrites_rows
+from pubcheck.simulate.decoding.invalidations import (
+    catalog_changes,
+    invalidation_of,
+    invalidation_of_truncation,
+    rewrites_rows,
+)
 from pubcheck.simulate.decoding.output_plugin import DecodingContext, OutputPlugin
 from pubcheck.simulate.decoding.reorder_buffer import BufferedTransaction, Memory, ReorderBuffer
 from pubcheck.simulate.decoding.replay import Replay
@@ -78,8 +83,8 @@ class Decoder:
                 self._buffer.queue_truncation(txn, record)
         elif isinstance(record, CatalogChange):
             txn.toplevel.has_snapshot = True
-            if rewrites_rows(record):
-                self._buffer.queue_catalog_row(txn, record.start)
+            count = catalog_changes(record)
+            self._buffer.queue_catalog_changes(txn, record.start, count, streamable=rewrites_rows(record))
             invalidation = invalidation_of(record)
             if invalidation:
                 self._buffer.queue_invalidation(txn, record.start, invalidation)
@@ -115,8 +120,7 @@ class Decoder:
         """Tell the transactions in progress what a commit invalidates (SnapBuildDistributeSnapshotAndInval)."""
         for other in list(self._buffer.transactions.values()):
             if other.parent is None and other.has_snapshot and other is not txn and not other.is_prepared:
-                for invalidation in txn.invalidations:
-                    self._buffer.queue_invalidation(other, lsn, invalidation, distributed=True)
+                self._buffer.distribute(other, lsn, txn)
 
     def _finish_prepared(self, txn: BufferedTransaction, record: Commit | Abort, *, committed: bool) -> None:
         """COMMIT PREPARED or ROLLBACK PREPARED (ReorderBufferFinishPrepared)."""

@@ -80,6 +80,31 @@ def rewrites_rows(record: CatalogChange) -> bool:
     )
 
 
+_CHANGES: Final = {
+    "AlterOwnerStmt": 19,
+    "AlterPublicationStmt": 6,
+    "CreateEnumStmt": 8,
+    "CreateFunctionStmt": 6,
+    "CreatePublicationStmt": 4,
+    "CreateSchemaStmt": 2,
+    "CreateSeqStmt": 14,
+    "CreateStmt": 22,
+    "CreateTableAsStmt": 40,
+    "DropStmt": 84,
+    "IndexStmt": 6,
+    "RuleStmt": 6,
+    "TruncateStmt": 18,
+    "ViewStmt": 19,
+}
+_USUAL = 5
+
+
+def catalog_changes(record: CatalogChange) -> int:
+    """Return about how many changes a command leaves in the reorder buffer: as many as the empty blocks that a server
+    sends for it with debug_logical_replication_streaming = immediate."""
+    return _CHANGES.get(record.statement, _USUAL)
+
+
 _REWRITING: Final = frozenset(
     (
         "AlterTableStmt",

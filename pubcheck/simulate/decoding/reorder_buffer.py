@@ -12,8 +12,13 @@ from pubcheck.simulate.log import LogicalMessage, RowChange, Truncation
 
 Action = Literal["row", "toast", "confirm", "truncate", "message", "invalidation", "catalog"]
 
-_CHANGE, _TUPLE, _OID, _INVALIDATION, _MESSAGE = 80, 24, 4, 16, 16
-"""Bytes: sizeof(ReorderBufferChange), HeapTupleData, Oid, SharedInvalidationMessage, two Sizes."""
+_CHANGE, _TUPLE, _OID, _MESSAGE = 80, 24, 4, 16
+"""Bytes: sizeof(ReorderBufferChange), HeapTupleData, Oid, two Sizes."""
+_CATALOG_CHANGE = 95
+"""Bytes of a change of a system catalog, with its share of the command's invalidations; measured."""
+_DISTRIBUTED, _MESSAGES = 264, 26
+"""Bytes of the snapshot and the invalidations that another transaction's commit adds: together, and for each of its
+changes of system catalogs; measured."""
 _CHUNK = 24 + 12
 """Bytes of a TOAST chunk besides its data: the header of the tuple, chunk_id, chunk_seq, and the value's length."""
 
@@ -56,7 +61,7 @@ class BufferedTransaction:
         self.is_serialized = False
         self.has_streamable_change = False
         self.has_partial_change = False
-        self.skipped_prepare = False
+        self.catalog_changes = 0
         self.invalidations: list[Invalidation] = []
         self.distributed: list[Invalidation] = []
         """The invalidations of other transactions that committed meanwhile."""
@@ -184,17 +189,29 @@ class ReorderBuffer:
         txn.toplevel.has_streamable_change = True
         self._queue(Queued("message", record.end, 0, txn, record.origin, size, message=record))
 
-    def queue_catalog_row(self, txn: BufferedTransaction, lsn: int) -> None:
-        """Queue an update or deletion in a system catalog. Plugins never get it, but it takes up memory."""
-        txn.toplevel.has_streamable_change = True
-        self._queue(Queued("catalog", lsn, 0, txn, 0, _CHANGE))
+    def queue_catalog_changes(self, txn: BufferedTransaction, lsn: int, count: int, *, streamable: bool = True) -> None:
+        """Queue what a command writes into system catalogs. Plugins never get it, but it takes up memory.
 
-    def queue_invalidation(
-        self, txn: BufferedTransaction, lsn: int, invalidation: Invalidation, *, distributed: bool = False
-    ) -> None:
-        size = _CHANGE + _INVALIDATION * max(1, len(invalidation.relations))
-        (txn.toplevel.distributed if distributed else txn.toplevel.invalidations).append(invalidation)
-        self._queue(Queued("invalidation", lsn, 0, txn, 0, size, invalidation=invalidation))
+        ``count`` is about the number of changes, of which some are short and some carry invalidations. Without
+        ``streamable`` there is no update or deletion among them, for which alone nothing is streamed.
+        """
+        top = txn.toplevel
+        top.has_streamable_change = top.has_streamable_change or streamable
+        top.catalog_changes += count
+        self._queue(Queued("catalog", lsn, 0, txn, 0, _CATALOG_CHANGE * (count - 1)))
+
+    def queue_invalidation(self, txn: BufferedTransaction, lsn: int, invalidation: Invalidation) -> None:
+        """Queue what a command of this transaction invalidates; one of its ``catalog_changes``."""
+        txn.toplevel.invalidations.append(invalidation)
+        self._queue(Queued("invalidation", lsn, 0, txn, 0, _CATALOG_CHANGE, invalidation=invalidation))
+
+    def distribute(self, txn: BufferedTransaction, lsn: int, committed: BufferedTransaction) -> None:
+        """Queue what another transaction's commit invalidates."""
+        size = _DISTRIBUTED + _MESSAGES * committed.catalog_changes
+        for invalidation in committed.invalidations:
+            txn.distributed.append(invalidation)
+            self._queue(Queued("invalidation", lsn, 0, txn, 0, size, invalidation=invalidation))
+            size = _CHANGE
 
     def _queue(self, change: Queued) -> None:
         txn = change.txn
