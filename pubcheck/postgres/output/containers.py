@@ -9,6 +9,7 @@ from typing import Any
 
 from pubcheck.postgres.catalog.rows import Type
 from pubcheck.postgres.datum import Range
+from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.output.dispatch import OutputContext, Sender, Writer
 from pubcheck.postgres.output.encodings import encoder
 
@@ -16,11 +17,17 @@ from pubcheck.postgres.output.encodings import encoder
 
 
 def enum_out(context: OutputContext, row: Type) -> Writer:
-    return str
+    def out(label: str) -> str:
+        if label not in row.labels:
+            raise Unknowable("a label that was renamed")  # the server's value is the label's oid
+        return label
+
+    return out
 
 
 def enum_send(context: OutputContext, row: Type) -> Sender:
-    return encoder(context)
+    write, encode = enum_out(context, row), encoder(context)
+    return lambda label: encode(write(label))
 
 
 # Composite types.

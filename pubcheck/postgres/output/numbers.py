@@ -119,6 +119,8 @@ def shortest_double(value: float) -> str:
     if value != value or value in (_INF, -_INF):
         return _special(value)
     text = repr(value)
+    if -_FIRST_WITH_EXPONENT < value < _FIRST_WITH_EXPONENT:
+        return text.removesuffix(".0")
     if _FIRST_DOUBTFUL_DOUBLE <= abs(value) < _LAST_DOUBTFUL:
         size = abs(value)
         low, high = nextafter(size, 0.0), nextafter(size, _INF)
@@ -133,6 +135,8 @@ def shortest_double(value: float) -> str:
     return _laid_out(text, 15)
 
 
+_FIRST_WITH_EXPONENT = 1e15
+"""Below it ``repr`` writes an exponent exactly where the server does."""
 _FIRST_DOUBTFUL_DOUBLE, _LAST_DOUBTFUL = 2.0**53, 1e40
 """Between them a few digits can be halfway between two numbers."""
 _SINGLE, _BITS = struct.Struct("<f"), struct.Struct("<I")

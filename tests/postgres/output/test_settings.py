@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
+from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.input import InputContext, read
 from pubcheck.postgres.output import OutputContext, binary_send, text_output, to_client
 from tests.postgres.input.fakes import Cache
@@ -49,3 +54,22 @@ def test_floats_have_the_digits_that_were_asked_for(digits: str, text: str) -> N
 def test_texts_are_in_the_clients_encoding() -> None:
     context = OutputContext(18, Cache(18), {"client_encoding": "LATIN1"}.get)
     assert to_client(context, "grüße") == binary_send(context, 25, "grüße") == b"gr\xfc\xdfe"
+
+
+def test_a_label_that_was_renamed_is_not_guessed() -> None:
+    context = OutputContext(18, Cache(18))
+    assert text_output(context, 16400, "happy") == "happy"
+    with pytest.raises(Unknowable):
+        text_output(context, 16400, "cheerful")
+
+
+def test_linting_does_not_load_the_output_functions(tmp_path: Path) -> None:
+    schema = tmp_path / "schema.sql"
+    schema.write_text(
+        "CREATE TABLE t (id int PRIMARY KEY, n numeric, c char(3), a int[]);\n"
+        "CREATE PUBLICATION p FOR TABLE t WHERE (n > 5.5 AND c = 'eu' AND a = '{1,2}');\n"
+    )
+    command = [sys.executable, "-X", "importtime", "-m", "pubcheck", "lint", str(schema)]
+    loaded = subprocess.run(command, capture_output=True, text=True, check=False).stderr
+    assert "pubcheck.postgres.session" in loaded
+    assert "pubcheck.postgres.output" not in loaded
