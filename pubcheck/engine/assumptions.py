@@ -12,8 +12,10 @@ from msgspec.structs import replace
 
 from pubcheck.checks.write.write_refusal_history import Change
 from pubcheck.postgres.catalog import PUBLICATION, PUBLICATION_NAMESPACE, PUBLICATION_REL, RELATION, Catalog
+from pubcheck.postgres.catalog.journaled_dict import Heap
 from pubcheck.postgres.catalog.reasons import MAY_NOT_RUN, Reason
 from pubcheck.postgres.catalog.rows import (
+    ASSUMABLE,
     Column,
     Constraint,
     Index,
@@ -231,8 +233,10 @@ def _doubt_recreated(session: Session, changes: list[Change]) -> None:
     replaced = {
         (former.namespace, former.name)
         for heap, key, former in changes
-        if isinstance(former, Relation) and not former.seen and former.place is not None
+        if type(former) is Relation and not former.seen and former.place is not None
     }
+    if not replaced and not session.perhaps_there:
+        return
     for heap, key, _ in changes:
         row = heap.get(key)
         if isinstance(row, Relation):
@@ -255,7 +259,7 @@ def _is_plain(catalog: Catalog, name: str, node: Node) -> bool:
     if name in ("DropStmt", "DropRoleStmt"):
         return len(node["objects" if name == "DropStmt" else "roles"]) < 2
     if name == "AlterTableStmt":
-        return all(item["AlterTableCmd"]["subtype"] == "AT_ChangeOwner" for item in node.get("cmds", ()))
+        return {item["AlterTableCmd"]["subtype"] for item in node.get("cmds", ())} <= {"AT_ChangeOwner"}
     if name == "AlterPublicationStmt":
         row = catalog.publications.get(catalog.publication_names.get(node["pubname"], 0))
         sets = node.get("action") == "AP_SetObjects"
@@ -276,7 +280,11 @@ def rests_on_unseen(changes: Iterable[Change]) -> bool:
     """Return whether a changed object is assumed, replaces an assumed one, or gained columns of unknown types."""
     compared: set[int] = set()
     for heap, key, former in changes:
+        if type(heap) is not Heap:
+            continue  # an index over rows, as in most changes
         row = heap.get(key)
+        if type(row) not in ASSUMABLE and type(former) not in ASSUMABLE:
+            continue
         if getattr(former, "seen", True) is False and getattr(row, "seen", True):
             return True
         if not isinstance(former, Struct) and getattr(row, "seen", True) is False:

@@ -149,7 +149,7 @@ class Replay:
         if session.transaction is None:
             journal.entries.clear()
         journal.undone.clear()
-        mark = journal.mark()
+        mark = len(journal.entries)
         try:
             self.execute((execution or Execution)(self, statement, source, filled=filled), name, node)
         except (TooDeep, RecursionError):
@@ -169,7 +169,7 @@ class Replay:
         """
         session, journal, statement = self.session, self.catalog.journal, run.statement
         session.begin_statement(run.source, run.number, statement.text, run.basis())
-        mark, undone = journal.mark(), len(journal.undone)
+        mark, undone = len(journal.entries), len(journal.undone)
         try:
             perhaps_refused = apply_with_triggers(session, name, node)
             run.check_body(name, mark, perhaps_refused=perhaps_refused)
@@ -187,11 +187,10 @@ class Replay:
             unseen = [error for error in session.unseen_names() if not run.excuses(error)]
             if unseen:
                 self.reporter.report_unseen(statement, unseen, session.basis)
-        changes = journal.entries[mark:]
         if name in WITH_FILTERS:
-            self.reporter.report_filters(statement, changes)
-        if run.recorded:
-            self.follow(name, node, run.source, run.number, changes, journal.undone[undone:])
+            self.reporter.report_filters(statement, journal.entries[mark:])
+        if run.recorded and (self._history is not None or self.catalog.publications or self.catalog.subscriptions):
+            self.follow(name, node, run.source, run.number, journal.entries[mark:], journal.undone[undone:])
 
     @cached_property
     def refused_dml(self) -> RefusedDmlCollector:
@@ -217,15 +216,14 @@ class Replay:
         self, name: str, node: Node, source: int, number: int, changes: list[Change], undone: list[Change]
     ) -> None:
         """Record in the unit's history what a statement changed and what it undid."""
-        if self._history is not None or self.catalog.publications or self.catalog.subscriptions:
-            if self._history is None:
-                # Loaded only where there are publications or subscriptions.
-                from pubcheck.checks.publication_history import History
+        if self._history is None:
+            # Loaded only where there are publications or subscriptions.
+            from pubcheck.checks.publication_history import History
 
-                self._history = History(self.session)
-            with self.faults.guard(Place(source, number, 0, 0)):
-                self._history.follow(name, node, changes)
-            self._refused_writes.follow(source, number, itertools.chain(changes, undone))
+            self._history = History(self.session)
+        with self.faults.guard(Place(source, number, 0, 0)):
+            self._history.follow(name, node, changes)
+        self._refused_writes.follow(source, number, itertools.chain(changes, undone))
 
     def follow_undo(self, source: int, number: int, undone: list[Change]) -> None:
         """Record that earlier statements were undone."""

@@ -178,7 +178,7 @@ def parse(sql: str, most: int = LARGEST) -> tuple[str, Node] | None:
 
     ``most`` is how large it may be. Raises SyntaxRefused with the server's message, TooDeep, TooLarge, or MemoryError.
     """
-    if is_too_large(sql, most):
+    if len(sql) > most // _PART and is_too_large(sql, most):
         raise TooLarge
     try:
         tree: str = _parse_json(sql)

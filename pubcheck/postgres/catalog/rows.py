@@ -422,3 +422,7 @@ class Subscription(Struct, frozen=True, gc=False):
     owner: int = 0
     password_required: bool = True
     binary: bool = False
+
+
+ASSUMABLE = frozenset((Namespace, Publication, Relation, Role, Subscription, Type))
+"""The kinds of rows that may be assumed: those that have ``seen``."""

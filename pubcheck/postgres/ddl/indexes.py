@@ -100,7 +100,7 @@ def define_index(session: Session, relation: Relation, spec: IndexSpec) -> Index
     included = key_columns(session, relation, spec.included) if spec.included else ()
     relation = catalog.relations[relation.oid]
     refuse_without_operator_class(session, relation, spec.method, spec.elements, keys)
-    computed = (element for element in spec.elements if "expr" in element)
+    computed = [element for element in spec.elements if "expr" in element]
     expressions = [element["expr"] for element in computed if bare_column(session, relation, element) is None]
     if relation.kind == "p":
         _refuse_in_partitions(session, relation, spec, keys)

@@ -23,7 +23,7 @@ from pubcheck.postgres.catalog.rows import Operator, Proc, Relation
 from pubcheck.postgres.ddl.object_descriptions import format_type
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.parse_tree import find, names
+from pubcheck.postgres.parse_tree import find, names, plain_call
 from pubcheck.postgres.session import Session
 
 RELATION_KINDS = {
@@ -297,9 +297,10 @@ def functions_called(session: Session, tree: Any) -> list[int]:
     """Return the unit's functions that an expression calls, if name and number of arguments leave one candidate."""
     catalog = session.catalog
     oids: dict[int, None] = {}
-    if not catalog.procs:
+    if not (tree and catalog.procs):
         return []
-    for _, call in find(tree, "FuncCall"):
+    plain = plain_call(tree) if type(tree) is dict else None
+    for call in (plain,) if plain is not None else (call for _, call in find(tree, "FuncCall")):
         count = len(call.get("args", ()))
         several = not call.get("func_variadic")
         candidates = [

@@ -47,12 +47,12 @@ class Session(Relations):
             return 0
         if "arrayBounds" not in node:
             # Most columns of most schemas: built-in types, for which the grammar writes pg_catalog where it knows them.
-            if len(parts) == 1:
-                builtin = self._search_path()[0][0] == PG_CATALOG
-            else:
-                builtin = len(parts) == 2 and parts[0]["String"]["sval"] == "pg_catalog"
-            oid = self._builtin_types.get(("pg_catalog", parts[-1]["String"]["sval"]), 0) if builtin else 0
-            if oid:
+            oid = self._builtin_oids.get(parts[-1]["String"]["sval"], 0)
+            if oid and (
+                self._search_path()[0][0] == PG_CATALOG
+                if len(parts) == 1
+                else len(parts) == 2 and parts[0]["String"]["sval"] == "pg_catalog"
+            ):
                 return oid
         oid = self.named_type([part["String"]["sval"] for part in parts], "[]" if "arrayBounds" in node else "")
         if oid >= FIRST_NORMAL_OID and self.catalog.types[oid].shell:
@@ -73,6 +73,11 @@ class Session(Relations):
         from pubcheck.postgres.session.syscache import SysCache
 
         return SysCache(self)
+
+    @cached_property
+    def _builtin_oids(self) -> dict[str, int]:
+        """The types of pg_catalog by name."""
+        return {name: oid for (schema, name), oid in self._builtin_types.items() if schema == "pg_catalog"}
 
     @cached_property
     def _builtin_types(self) -> dict[tuple[str, str], int]:

@@ -35,7 +35,7 @@ def alter_table(session: Session, node: Node) -> None:
         return
     commands = [item["AlterTableCmd"] for item in node["cmds"]]
     rv = node["relation"]
-    reported = any(command["subtype"] == "AT_ReplicaIdentity" for command in commands)
+    reported = "AT_ReplicaIdentity" in [command["subtype"] for command in commands]
     if node.get("missing_ok") and session.find_relation(rv) is None:
         session.notices.append(f'relation "{rv["relname"]}" does not exist, skipping')
         return
