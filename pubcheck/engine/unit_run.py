@@ -17,7 +17,6 @@ from pubcheck.engine.merged_findings import merged, without_repeated_notes
 from pubcheck.engine.parsed_statements import UNPARSED, checked_in_any_case, is_parsed, known_text, unknown_reason
 from pubcheck.engine.platform_objects import platform_of
 from pubcheck.engine.replay import Replay
-from pubcheck.engine.reruns import RunObjects
 from pubcheck.engine.suppressions import may_hold_comments
 from pubcheck.engine.unit_notes import Notes
 from pubcheck.engine.unknown_names import MISSING, UnknownNames
@@ -37,6 +36,7 @@ from pubcheck.source import Source, has_unknown_order
 from pubcheck.statement_index import Statements, StatementText
 
 if TYPE_CHECKING:
+    from pubcheck.engine.reruns import RunObjects
     from pubcheck.engine.syntax_errors import SyntaxErrorReporter
     from pubcheck.engine.unit import Unit
     from pubcheck.lexing.psql import Branches
@@ -187,6 +187,9 @@ class Run:
         self._begin(source)
         named = list(reversed(source.view.named)) if source.view is not None else []
         if has_unknown_order(source):
+            # Loaded only for programs.
+            from pubcheck.engine.reruns import RunObjects
+
             self.run_objects = RunObjects(source.view.cases if source.view is not None else ())
             self._transaction(before, number, "TRANS_STMT_BEGIN")
         for item in splitter:

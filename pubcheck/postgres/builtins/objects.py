@@ -8,17 +8,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, TypeVar
 
 from msgspec import Raw, Struct
-from msgspec.json import Decoder
+from msgspec.json import Decoder, decode
 
 from pubcheck.postgres.builtins import builtins
 from pubcheck.postgres.catalog import INFORMATION_SCHEMA, PG_CATALOG, SUPERUSER
 from pubcheck.postgres.catalog.rows import Cast, Collation, Column, Operator, Proc, Type
 
 RECORD_IN, RECORD_OUT, ARRAY_IN, ARRAY_OUT = 2290, 2291, 750, 751
+
+T = TypeVar("T")
+R = TypeVar("R", bound="_Row")
 
 # Rows as they lie in the file: first the majors they hold in, a bit each. The order is that of the snapshot's queries.
 
@@ -122,24 +125,71 @@ class _AttributesRow(_Row, frozen=True, array_like=True, gc=False):
     indexes: tuple[str, ...] = ()
 
 
-class _File(Struct, frozen=True):
-    servers: dict[str, str]
-    types: dict[int, Raw]
-    procs: dict[int, Raw]
-    operators: dict[int, Raw]
-    casts: dict[str, Raw]
-    collations: dict[str, list[_CollationRow]]
-    classes: dict[str, list[_ClassRow]]
-    families: dict[int, Raw]
-    ranges: dict[int, list[RangeRow]]
-    aggregates: dict[int, list[AggregateRow]]
-    roles: dict[str, list[_RoleRow]]
-    attributes: dict[str, Raw]
-    procs_named: dict[str, tuple[int, ...]]
-    operators_named: dict[str, tuple[int, ...]]
+class _File:
+    """The sections of the file. Each is decoded when it is first needed: a filter needs few of them."""
 
+    def __init__(self, content: bytes) -> None:
+        self._sections = decode(content, type=dict[str, Raw])
 
-R = TypeVar("R", bound=_Row)
+    def _section(self, name: str, rows: type[T]) -> T:
+        return decode(self._sections[name], type=rows)
+
+    @cached_property
+    def servers(self) -> dict[str, str]:
+        return self._section("servers", dict[str, str])
+
+    @cached_property
+    def types(self) -> dict[int, Raw]:
+        return self._section("types", dict[int, Raw])
+
+    @cached_property
+    def procs(self) -> dict[int, Raw]:
+        return self._section("procs", dict[int, Raw])
+
+    @cached_property
+    def operators(self) -> dict[int, Raw]:
+        return self._section("operators", dict[int, Raw])
+
+    @cached_property
+    def casts(self) -> dict[str, Raw]:
+        return self._section("casts", dict[str, Raw])
+
+    @cached_property
+    def collations(self) -> dict[str, list[_CollationRow]]:
+        return self._section("collations", dict[str, list[_CollationRow]])
+
+    @cached_property
+    def classes(self) -> dict[str, list[_ClassRow]]:
+        return self._section("classes", dict[str, list[_ClassRow]])
+
+    @cached_property
+    def families(self) -> dict[int, Raw]:
+        return self._section("families", dict[int, Raw])
+
+    @cached_property
+    def ranges(self) -> dict[int, list[RangeRow]]:
+        return self._section("ranges", dict[int, list[RangeRow]])
+
+    @cached_property
+    def aggregates(self) -> dict[int, list[AggregateRow]]:
+        return self._section("aggregates", dict[int, list[AggregateRow]])
+
+    @cached_property
+    def roles(self) -> dict[str, list[_RoleRow]]:
+        return self._section("roles", dict[str, list[_RoleRow]])
+
+    @cached_property
+    def attributes(self) -> dict[str, Raw]:
+        return self._section("attributes", dict[str, Raw])
+
+    @cached_property
+    def procs_named(self) -> dict[str, tuple[int, ...]]:
+        return self._section("procs_named", dict[str, tuple[int, ...]])
+
+    @cached_property
+    def operators_named(self) -> dict[str, tuple[int, ...]]:
+        return self._section("operators_named", dict[str, tuple[int, ...]])
+
 
 _TYPE_ROWS = Decoder(list[_TypeRow])
 _PROC_ROWS = Decoder(list[_ProcRow])
@@ -153,7 +203,7 @@ _NORMAL_AGGREGATE = AggregateRow(0, "n", 0)
 @cache
 def _file() -> _File:
     with open(os.path.join(os.path.dirname(__file__), "objects.json"), "rb") as file:
-        return Decoder(_File).decode(file.read())
+        return _File(file.read())
 
 
 class Objects:
