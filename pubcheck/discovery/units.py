@@ -95,7 +95,7 @@ def discover_units(
     if schema:
         before = [file for unit in find_units(schema, config, stdin=stdin) for file in unit.files]
         units = [_after(before, unit) for unit in units]
-    units = list(finder.with_contents(units))
+    units = list(finder.with_contents(map(finder.with_labels, units)))
     named = list(finder.named.items())
     return Discovery(units, list(dict.fromkeys([*finder.skipped, *named])), named)
 
@@ -120,6 +120,10 @@ def _identity(file: File) -> Identity:
         return file.path
     # A volume without inode numbers gives 0 for all of them.
     return (status.st_dev, status.st_ino) if status.st_ino else os.path.realpath(file.path)
+
+
+_OF_NAMED_FILES = ("configuration", "together", "file")
+"""The conventions of units whose files are named one by one."""
 
 
 class _UnitCollector:
@@ -210,6 +214,20 @@ class _UnitCollector:
             return
         if _identity(File(path, "")) not in self._reported:
             self._report(history, {os.path.abspath(path): File(path, label_of(path), view=view_of(path))})
+
+    def with_labels(self, unit: DiscoveredUnit) -> DiscoveredUnit:
+        """Return a unit with the labels of the Django applications of its files, which those of a folder have."""
+        if unit.convention not in _OF_NAMED_FILES:
+            return unit
+        return replace(unit, files=tuple(map(self._with_label, unit.files)))
+
+    def _with_label(self, file: File) -> File:
+        path = os.path.abspath(file.path).replace(os.sep, "/") if file.content is None else ""
+        folder, _, name = path.rpartition("/")
+        app = folder.removesuffix("/migrations")
+        if app == folder or not name.endswith(".py") or not os.path.isfile(f"{app}/{APPS}"):
+            return file
+        return dict(_of_apps({path: file, f"{app}/{APPS}": file}, self._inspector)).get(path, file)
 
     def with_contents(self, units: Iterable[DiscoveredUnit]) -> Iterator[DiscoveredUnit]:
         """Yield the units with the contents that were read while the units were found."""
