@@ -55,7 +55,8 @@ arguments, no message, a capture in no known framing, or an internal error.""",
 @click.option(
     "--framing",
     type=click.Choice(_FRAMINGS),
-    help="The form of the capture.  [default: recognised by its first bytes]",
+    metavar="FRAMING",
+    help=f"The form of the capture: {', '.join(_FRAMINGS)}.  [default: recognised by its first bytes]",
 )
 @click.option(
     "--streaming",

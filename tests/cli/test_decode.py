@@ -44,7 +44,7 @@ def test_hex_is_a_capture(pubcheck: Call, name: str) -> None:
 def test_an_output_file(pubcheck: Call) -> None:
     called = pubcheck("decode", "--format", "jsonl", "-o", "out.jsonl", str(FOLDER / "copy.txt"))
     assert (called.status, called.out, called.err) == (0, "", "")
-    assert len([json.loads(line) for line in Path("out.jsonl").read_text().splitlines()]) == 28
+    assert len([json.loads(line) for line in Path("out.jsonl").read_text().splitlines()]) == 31
     called = pubcheck("decode", "-o", "missing/out", str(FOLDER / "copy.txt"))
     assert (called.status, called.err) == (2, "pubcheck: --output: missing/out: No such file or directory\n")
 

@@ -11,6 +11,9 @@ import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
+
+import psycopg
 
 from tests.support.servers import Server, Servers
 
@@ -28,11 +31,12 @@ WORK = (
     "BEGIN; UPDATE notes SET id = 3, body = NULL WHERE id = 2; DELETE FROM notes WHERE id = 1; COMMIT",
     "INSERT INTO moods VALUES (1, 'glad')",
     "SELECT pg_logical_emit_message(true, 'a|b,c', E'w\\n\\n\\t')",
+    "SELECT pg_logical_emit_message(true, 'app', ' ends with a space ')",
     "INSERT INTO notes VALUES (4, E'\\n(1 row)\\n\\\\.\\n{\"data\": 1}\\nB', NULL)",
     "TRUNCATE notes, moods CASCADE",
 )
 ROWS = (
-    "SELECT {columns} FROM pg_logical_slot_peek_binary_changes('s', NULL, NULL,"
+    "SELECT {columns} FROM pg_logical_slot_peek_binary_changes('framings', NULL, NULL,"
     " 'proto_version', '1', 'publication_names', 'p', 'messages', 'on')"
 )
 ALL = ROWS.format(columns="lsn, xid, data")
@@ -63,33 +67,54 @@ PSQL: Mapping[str, tuple[str, ...]] = {
 """Arguments of psql by the file that holds its output."""
 
 
-def record(server: Server, folder: Path) -> None:
-    """Write the files, and the messages as psycopg gets them: position, transaction, hex."""
+def record(server: Server, folder: Path, *, programs: bool = True) -> None:
+    """Write the files of the ``programs``, and the messages as psycopg gets them: position, transaction, hex."""
     folder.mkdir(parents=True, exist_ok=True)
     with server.database() as name, server.connect(name) as conn:
         for statement in SETUP:
             conn.execute(statement)
-        conn.execute("SELECT pg_create_logical_replication_slot('s', 'pgoutput')")
+        conn.execute("SELECT pg_create_logical_replication_slot('framings', 'pgoutput')")
         try:
             for statement in WORK:
                 conn.execute(statement)
             query = ROWS.format(columns="lsn::text, xid::text, encode(data, 'hex')")
             for output in ("escape", "hex"):  # which changes the text of bytea columns in the messages too
                 conn.execute(f"SET bytea_output = {output}")
-                rows = conn.execute(query).fetchall()
+                rows = _rows(conn, query)
                 (folder / f"expected-{output}.hex").write_text("".join("\t".join(row) + "\n" for row in rows))
+            if not programs:
+                return
             for file, arguments in PSQL.items():
                 command = ["psql", "-X", server.conninfo(name), *arguments]
                 (folder / file).write_bytes(subprocess.run(command, check=True, capture_output=True).stdout)
             size = sum(len(bytes.fromhex(row[2])) + 1 for row in rows)
             _receive(server.conninfo(name), folder / "recvlogical.bin", size)
         finally:
-            conn.execute("SELECT pg_drop_replication_slot('s')")
+            drop_slot(conn, "framings")
+
+
+def _rows(conn: psycopg.Connection[Any], query: str) -> list[tuple[str, str, str]]:
+    """Return the messages once the logical one is among them: 15 may write that to disk half a second later."""
+    deadline = time.monotonic() + 30
+    while True:
+        rows = conn.execute(query).fetchall()
+        if any(data.startswith("4d") for *_, data in rows) or time.monotonic() > deadline:
+            return rows
+        time.sleep(0.1)
+
+
+def drop_slot(conn: psycopg.Connection[Any], name: str) -> None:
+    """Drop a slot, as soon as the walsender of a client that has gone away has released it."""
+    active = "SELECT 1 FROM pg_replication_slots WHERE slot_name = %s AND active"
+    deadline = time.monotonic() + 30
+    while conn.execute(active, [name]).fetchone() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    conn.execute("SELECT pg_drop_replication_slot(%s)", [name])
 
 
 def _receive(conninfo: str, path: Path, size: int) -> None:
     """Let pg_recvlogical write what the slot has, until the file has its size."""
-    command = ["pg_recvlogical", "-d", conninfo, "-S", "s", "--start", "--no-loop", "-f", str(path), "-F", "1"]
+    command = ["pg_recvlogical", "-d", conninfo, "-S", "framings", "--start", "--no-loop", "-f", str(path), "-F", "1"]
     command += ["-o", "proto_version=1", "-o", "publication_names=p", "-o", "messages=on"]
     path.unlink(missing_ok=True)
     receiver = subprocess.Popen(command, stderr=subprocess.PIPE)
@@ -101,7 +126,7 @@ def _receive(conninfo: str, path: Path, size: int) -> None:
             time.sleep(0.1)
     finally:
         receiver.terminate()
-        receiver.wait()
+        receiver.communicate()
     path.chmod(0o644)
 
 

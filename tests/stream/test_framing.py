@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pubcheck.stream import FRAMINGS, Frame, FramingError, format_lsn, read
-from tests.stream.record_framings import FOLDER, PSQL
+from tests.stream.record_framings import FOLDER, PSQL, record
+from tests.support.servers import Servers
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -19,12 +21,12 @@ if TYPE_CHECKING:
 Row = tuple[str | None, str | None, str]
 
 
-def recorded(name: str) -> list[tuple[str, str, str]]:
-    lines = (FOLDER / name).read_text().splitlines()
+def recorded(name: str, folder: Path = FOLDER) -> list[tuple[str, str, str]]:
+    lines = (folder / name).read_text().splitlines()
     return [(lsn, xid, data) for lsn, xid, data in (line.split("\t") for line in lines)]
 
 
-EXPECTED, ESCAPED = recorded("expected-hex.hex"), recorded("expected-escape.hex")
+EXPECTED = recorded("expected-hex.hex")
 FRAMING_OF = {
     **{name: "psql" for name in PSQL if name.startswith("psql-")},
     "psql.csv": "csv",
@@ -48,8 +50,8 @@ def rows(frames: Iterator[Frame]) -> list[Row]:
     ]
 
 
-def expected(name: str) -> list[Row]:
-    messages = ESCAPED if "escape" in name else EXPECTED
+def expected(name: str, folder: Path = FOLDER) -> list[Row]:
+    messages = recorded("expected-escape.hex" if "escape" in name else "expected-hex.hex", folder)
     return [(None, None, data) if name in WITHOUT_POSITIONS else (lsn, xid, data) for lsn, xid, data in messages]
 
 
@@ -65,6 +67,17 @@ def test_a_framing_may_be_named(name: str) -> None:
 
 def test_all_recorded_forms_are_read() -> None:
     assert {*FRAMING_OF, "expected-hex.hex", "expected-escape.hex"} == {path.name for path in FOLDER.iterdir()}
+
+
+@pytest.mark.server
+@pytest.mark.parametrize("major", [15, 16, 17, 18])
+def test_the_forms_of_a_server(servers: Servers, tmp_path: Path, major: int) -> None:
+    """Without psql and pg_recvlogical, only the messages themselves."""
+    programs = shutil.which("psql") is not None and shutil.which("pg_recvlogical") is not None
+    record(servers[major], tmp_path, programs=programs)
+    assert len(recorded("expected-hex.hex", tmp_path)) == len(EXPECTED)
+    for name in FRAMING_OF if programs else ():
+        assert rows(read(tmp_path / name)) == expected(name, tmp_path)
 
 
 class Pipe(io.RawIOBase):

@@ -71,7 +71,7 @@ def read_rows(stream: BinaryIO, report: Report, dialect: Dialect) -> Iterator[Fr
             text = line.rstrip("\r\n")
             cells = cells_of(text, dialect, header)
             if is_header(cells):
-                header = cells
+                header = [cell.rstrip(" ") for cell in cells]
                 continue
             if is_noise(text):
                 records = {}
@@ -109,16 +109,19 @@ def cells_of(line: str, dialect: Dialect, header: Sequence[str] = ()) -> list[st
     """Return the cells of a line. The last one holds whatever follows the number of columns of the header, or the first
     two cells if they are position and transaction."""
     if not dialect.separators:
-        return [line.strip()]
-    text = line.strip(" ")
-    if len(text) > 1 and text[0] == text[-1] and text[0] in "|│":  # psql's border=2
-        text = text[1:-1]
+        return [line.lstrip(" ")]
+    text = line.lstrip(" ")
+    bordered = text.rstrip(" ")
+    if len(bordered) > 1 and bordered[0] == bordered[-1] and bordered[0] in "|│":  # psql's border=2 pads all cells
+        text = bordered[1:-1].rstrip(" ")
     separator = next((each for each in dialect.separators if each in text), dialect.separators[0])
     cells = text.split(separator)
     columns = len(header) or 3
     if len(cells) > columns and (header or (_LSN.fullmatch(cells[0].strip()) and cells[1].strip().isdigit())):
         cells = text.split(separator, columns - 1)
-    cells = [_unquoted(cell.strip(" "), dialect) for cell in cells]
+    # The last cell is not padded: a space at its end belongs to a message in bytea's escape format.
+    last = cells[-1].lstrip(" ")
+    cells = [_unquoted(cell, dialect) for cell in (*(cell.strip(" ") for cell in cells[:-1]), last)]
     return cells[:-1] if len(cells) > 1 and not cells[-1] else cells
 
 
@@ -135,7 +138,8 @@ def is_expanded(cells: Sequence[str]) -> bool:
 
 def is_header(cells: Sequence[str]) -> bool:
     """Whether these are names of columns, of which pubcheck knows at least one."""
-    return not _NAMES.isdisjoint(cells) and all(_WORD.fullmatch(cell) for cell in cells)
+    names = [cell.rstrip(" ") for cell in cells]
+    return not _NAMES.isdisjoint(names) and all(map(_WORD.fullmatch, names))
 
 
 def is_noise(line: str) -> bool:
@@ -159,8 +163,9 @@ def _frame(cells: Sequence[str], place: Place, header: Sequence[str]) -> Frame |
 def bytes_of(text: str) -> bytes | None:
     """Return the bytes that a text means in bytea's hex or escape format, or in plain hex; None if in none of them."""
     with suppress(ValueError):
-        if text and " " not in text:
-            return bytes.fromhex(text.removeprefix("\\x"))
+        digits = text.rstrip(" ").removeprefix("\\x")
+        if text and " " not in digits:
+            return bytes.fromhex(digits)
     if text == "E" or ("\\" in text and not text.startswith("\\x") and _ESCAPED.fullmatch(text)):
         content = text.encode("utf-8", "surrogateescape")
         return _ESCAPE.sub(lambda match: b"\\" if match[1] == b"\\" else bytes([int(match[1], 8)]), content)
