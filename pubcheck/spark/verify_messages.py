@@ -6,7 +6,7 @@ transaction, the task holds one batch of it. The slots are checked side by side.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache, partial
 
 import pyarrow as pa
@@ -96,7 +96,7 @@ def _position(lsn: str | None) -> int | None:
         return None
 
 
-def _rows(slot: str | None, findings: Iterator[StreamFinding]) -> Sequence[dict[str, object]]:
+def _rows(slot: str | None, findings: Iterable[StreamFinding]) -> Sequence[dict[str, object]]:
     return [
         {
             "slot": slot,

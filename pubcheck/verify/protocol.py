@@ -75,11 +75,32 @@ class Order:
         self._last_end = 0
         self._late_prepare: tuple[str, Problem] | None = None
         self._last_position = 0
+        self._end = 0
+        """The position at which the open transaction ends."""
 
     @property
     def xid(self) -> int | None:
         """The transaction to which the next change belongs; None if it is unknown."""
         return self.block if self.block is not None else self.begun.xid if self.begun is not None else None
+
+    def goes_on(self, message: Insert | Update | Delete, lsn: int | None, xid: int | None) -> bool:
+        """Return whether a change is certainly in its place, after another one of its transaction."""
+        if self._described:
+            return False
+        begun = self.begun
+        if begun is None or message.xid is not None:
+            block = self.block
+            if block is None or message.xid is None or message.xid in self.streamed[block].aborted:
+                return False
+        elif lsn:
+            if not self._last_position <= lsn < self._end:
+                return False
+            self._last_position = lsn
+        if xid and begun is not None and xid != begun.xid:
+            return False
+        self._empty = False
+        self._previous = message
+        return True
 
     @finder("PUB851")
     def check(self, message: AnyMessage, lsn: int | None, xid: int | None) -> Iterator[Problem]:
@@ -139,7 +160,7 @@ class Order:
 
     def _begin(self, message: Begin) -> Iterator[Problem]:
         yield from self._nothing_open()
-        self.begun, self._empty, self._last_position = message, True, 0
+        self.begun, self._empty, self._last_position, self._end = message, True, 0, message.final_lsn
         if message.final_lsn < self._last_end:
             yield _order("its commit position", message.final_lsn, self._last_end)
 
@@ -171,7 +192,7 @@ class Order:
 
     def _begin_prepare(self, message: BeginPrepare) -> Iterator[Problem]:
         yield from self._nothing_open()
-        self.begun, self._empty, self._last_position = message, False, 0
+        self.begun, self._empty, self._last_position, self._end = message, False, 0, message.prepare_lsn
 
     def _prepare(self, message: Prepare) -> Iterator[Problem]:
         begun = self.begun
@@ -335,9 +356,8 @@ class Order:
         elif isinstance(message, RollbackPrepared):
             expected = message.rollback_end_lsn
         elif lsn and self.begun is not None and isinstance(message, Insert | Update | Delete | Truncate):
-            end = self.begun.final_lsn if isinstance(self.begun, Begin) else self.begun.prepare_lsn
-            if lsn >= end:
-                yield _state(f"is at {format_lsn(lsn)}, after the end of its transaction at {format_lsn(end)}")
+            if lsn >= self._end:
+                yield _state(f"is at {format_lsn(lsn)}, after the end of its transaction at {format_lsn(self._end)}")
             elif lsn < self._last_position:
                 yield _order("its position", lsn, self._last_position)
             self._last_position = lsn

@@ -18,10 +18,12 @@ from pubcheck.postgres.replication.subscription_set import Filters
 from pubcheck.rulebook import finder
 from pubcheck.stream import UNCHANGED_TOAST, Delete, Insert, Row, Update, Value
 from pubcheck.verify.publisher import Route
-from pubcheck.verify.values import Unknown, binary_fault, has_fixed_length, text_check, value_reader
+from pubcheck.verify.values import Unknown, accepts_text, binary_fault, has_fixed_length, text_check, value_reader
 
 Answer = Literal["true", "false", "null", "unknown"]
 
+_REMEMBERED: Final = 1024
+"""Answers of a filter that are kept: its columns often have few different values."""
 LONG: Final = 500
 """A key value of more characters may be compressed: its row's old key is then sent although its text is the same."""
 
@@ -45,7 +47,8 @@ def listed(publications: Sequence[str]) -> str:
 class RouteCheck:
     """Checks the changes that come by a route."""
 
-    def __init__(self, route: Route, locale: str | None) -> None:
+    def __init__(self, route: Route, locale: str | None, *, only_text: bool = False) -> None:
+        """``only_text``: a binary value is never right."""
         self.route = route
         session = route.state.session
         catalog = session.catalog
@@ -62,6 +65,14 @@ class RouteCheck:
             for position, column in enumerate(columns)
             if (check := text_check(inputs, column)) is not None
         ]
+        self._count = len(columns)
+        checks = dict(self._checks)
+        self._quick = [
+            (position, accepts_text(column.type, checks.get(position)))
+            for position, column in enumerate(columns)
+            if column.not_null or only_text or position in checks or has_fixed_length(session.syscache, column)
+        ]
+        """The columns of which not every value is right, with a check of their texts if they have one."""
         self._fixed = [has_fixed_length(session.syscache, column) for column in columns]
         self._readers = [value_reader(inputs, column) for column in columns]
         self._prepared: dict[int, Callable[[Row, Row | None], Answer]] = {}
@@ -71,12 +82,83 @@ class RouteCheck:
         self._has_identity = identity.exists
         self._known_identity = identity.known and (identity.exists or identity.kind == "n")
         self.key = [position for position, name in enumerate(self.names) if name in names] if identity.exists else []
+        self._quick_key = [
+            (position, accepts_text(self._types[position], checks.get(position))) for position in self.key
+        ]
         published = route.published
         self.filters = {
             operation: None if published is None else published.filters(operation)
             for operation in ("insert", "update", "delete")
         }
         self.truncates = published is not None and published.truncate
+        filters = tuple(self.filters.values())
+        ids = tuple(None if each is None else tuple(id(condition) for _, condition in each) for each in filters)
+        own = (published is None, self.truncates, self.full, self._known_identity, tuple(self.key), route.certain)
+        self.signature = (id(route.state), route.target.oid, route.numbers, ids, own)
+        """Equal for routes by which the same changes come."""
+
+    # Most changes are right, so that this is asked first. It says no whenever the functions below must decide.
+
+    def accepts(self, message: Insert | Update | Delete, *, is_full: bool) -> bool:
+        """Return whether a change is certainly right. ``is_full``: its relation was described with identity FULL."""
+        if isinstance(message, Insert):
+            row, filters = message.new, self.filters["insert"]
+            return (
+                filters is not None
+                and self._accepts_row(row)
+                and UNCHANGED_TOAST not in row
+                and (not filters or self._passes(filters, row, None) == "true")
+            )
+        if isinstance(message, Update):
+            return self._accepts_update(message, is_full=is_full)
+        old, filters = message.old, self.filters["delete"]
+        if filters is None or (filters and self._passes(filters, old, None) != "true"):
+            return False
+        if self.full:
+            return is_full and message.old_kind == "O" and self._accepts_row(old) and UNCHANGED_TOAST not in old
+        return (
+            bool(self.key)
+            and not is_full
+            and message.old_kind == "K"
+            and len(old) == self._count
+            and old.count(None) == len(old) - len(self.key)
+            and self._accepts_key(old)
+        )
+
+    def _accepts_update(self, message: Update, *, is_full: bool) -> bool:
+        filters, new, old = self.filters["update"], message.new, message.old
+        if filters is None or not self._accepts_row(new) or not self._known_identity:
+            return False
+        if old is None:
+            if self.full or not self._accepts_key(new):
+                return False
+        elif (
+            not (self.full and is_full and message.old_kind == "O" and self._accepts_row(old)) or UNCHANGED_TOAST in old
+        ):
+            return False
+        return not filters or (
+            self._passes(filters, new, old) == "true" and (old is None or self._passes(filters, old, None) == "true")
+        )
+
+    def _accepts_row(self, row: Row) -> bool:
+        """Return whether the values are right, if none of them is an unchanged TOAST value."""
+        if len(row) != self._count:
+            return False
+        for position, accepts in self._quick:
+            value = row[position]
+            if value.__class__ is str:
+                if accepts is not None and not accepts(value):
+                    return False
+            elif value is not None or position in self._not_null:
+                return False
+        return True
+
+    def _accepts_key(self, row: Row) -> bool:
+        for position, accepts in self._quick_key:
+            value = row[position]
+            if value.__class__ is not str or (accepts is not None and not accepts(value)):
+                return False
+        return True
 
     # Changes.
 
@@ -255,7 +337,20 @@ def _unknown(row: Row, old: Row | None) -> Answer:
 def _evaluated(
     run: Prepared, columns: Sequence[tuple[int, int, Callable[[str | bytes], Any]]]
 ) -> Callable[[Row, Row | None], Answer]:
+    answers: dict[tuple[Value, ...], Answer] = {}
+
     def answer(row: Row, old: Row | None) -> Answer:
+        if old is not None:
+            return evaluated(row, old)
+        key = tuple([row[position] for _, position, _ in columns])
+        known = answers.get(key)
+        if known is None:
+            if len(answers) >= _REMEMBERED:
+                answers.clear()
+            known = answers[key] = evaluated(row, None)
+        return known
+
+    def evaluated(row: Row, old: Row | None) -> Answer:
         values: dict[int, Any] = {}
         try:
             for number, position, read in columns:

@@ -89,6 +89,17 @@ def text_check(inputs: InputContext, column: Column) -> Check | None:
     return check
 
 
+def accepts_text(oid: int, check: Check | None) -> Callable[[str], bool] | None:
+    """Return a function that is true for texts that are certainly right; None if all are."""
+    if check is None:
+        return None
+    bits = _INTEGERS.get(oid)
+    if bits is None:
+        return lambda text: check(text) is None
+    digits = len(str(1 << bits)) - 1
+    return lambda text: (len(text) <= digits and text.isdigit() and text.isascii()) or check(text) is None
+
+
 def _integer_check(bits: int) -> Check:
     bound = 1 << bits
 
