@@ -20,6 +20,7 @@ from tests.benchmarks.row import Row, table
 from tests.benchmarks.schema import dump, published
 from tests.benchmarks.shapes import HOSTILE
 from tests.benchmarks.trees import flat, mixed, supabase, tree_of
+from tests.benchmarks.verifying import verifying
 
 TABLES = 5_000
 SMALL = """\
@@ -131,6 +132,7 @@ BENCHMARKS: dict[str, Callable[[], Iterator[Row]]] = {
     "hostile": hostile,
     "openings": openings,
     "trees": trees,
+    "verifying": verifying,
     "peers": peers,
 }
 
