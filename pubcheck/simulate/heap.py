@@ -10,6 +10,10 @@ KeyOf = Callable[[Any], Key | None]
 """The key of a row in an index; None if it is not in the index, or NULL keeps it from being a duplicate."""
 
 
+_PAGE, _ITEM = 8192 - 24, 4
+"""Bytes of a page without its header, and of the pointer to a row."""
+
+
 class Version(dict[int, Any]):
     """A version of a row: values by column number, and the transactions that made and removed it.
 
@@ -57,12 +61,20 @@ class UniqueIndex:
 class Storage:
     """The rows of one table (a relation's file). ``made_by``: the id of the transaction that created the file."""
 
-    __slots__ = ("indexes", "made_by", "versions")
+    __slots__ = ("_free", "indexes", "made_by", "versions")
 
     def __init__(self, made_by: int = 0) -> None:
         self.versions: list[Version] = []
         self.indexes: dict[int, UniqueIndex] = {}
         self.made_by = made_by
+        self._free = 0
+
+    def place(self, size: int) -> bool:
+        """Take the space for a new row on the last page. Return whether it begins a page."""
+        needed = (size + 7 & ~7) + _ITEM
+        begins = needed > self._free
+        self._free = (_PAGE if begins else self._free) - needed
+        return begins
 
     def index(self, oid: int, key_of: Callable[[], KeyOf]) -> UniqueIndex:
         """The index of that oid, built over all rows when it is first used."""

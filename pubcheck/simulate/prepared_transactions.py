@@ -6,18 +6,14 @@ are kept from the others' as those of any open transaction are.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
+from pubcheck.simulate.backend import Backend
 from pubcheck.simulate.catalog_copies import unpark
 from pubcheck.simulate.log import Prepare
 
-if TYPE_CHECKING:
-    from pubcheck.simulate.session import ServerSession
 
-
-def prepare_transaction(session: ServerSession, node: Node) -> None:
+def prepare_transaction(session: Backend, node: Node) -> None:
     """PREPARE TRANSACTION. Outside of a block it does nothing; a failed block is rolled back."""
     gid, database, transaction = node["gid"], session.database, session.transaction
     if transaction is None:
@@ -28,7 +24,11 @@ def prepare_transaction(session: ServerSession, node: Node) -> None:
     if gid in database.prepared:
         session.rollback()
         raise ServerError("42710", f'transaction identifier "{gid}" is already in use')
-    session.run_deferred(transaction)
+    session.run_deferred()
+    if transaction.used_temporary:
+        message = "cannot PREPARE a transaction that has operated on temporary objects"
+        session.rollback()
+        raise ServerError("0A000", message)
     xid = session.top_xid()
     ids = session.all_ids(transaction)
     database.append(
@@ -40,8 +40,7 @@ def prepare_transaction(session: ServerSession, node: Node) -> None:
         time=database.time(),
         gid=gid,
         subtransactions=tuple(ids[1:]),
-        origin_lsn=session.origin_lsn if session.origin else 0,
-        origin_time=session.origin_time if session.origin else 0,
+        **session.origin_position(),
     )
     holder = type(session)(database, f"prepared transaction {gid}")  # parks the session's definitions
     database.sessions[holder.name] = holder
@@ -57,23 +56,24 @@ def prepare_transaction(session: ServerSession, node: Node) -> None:
     database.versions.journal_cleared()
 
 
-def commit_prepared(session: ServerSession, node: Node) -> None:
+def commit_prepared(session: Backend, node: Node) -> None:
     holder = _holder(session, node, "COMMIT PREPARED")
     holder.commit()
     _end(session, holder)
 
 
-def rollback_prepared(session: ServerSession, node: Node) -> None:
+def rollback_prepared(session: Backend, node: Node) -> None:
     holder = _holder(session, node, "ROLLBACK PREPARED")
     holder.rollback()
     _end(session, holder)
 
 
-def _holder(session: ServerSession, node: Node, command: str) -> ServerSession:
+def _holder(session: Backend, node: Node, command: str) -> Backend:
     gid, database = node["gid"], session.database
     if session.transaction is not None:
+        session.refuse_failed()
         raise ServerError("25001", f"{command} cannot run inside a transaction block")
-    holder: ServerSession | None = database.prepared.pop(gid, None)
+    holder: Backend | None = database.prepared.pop(gid, None)
     if holder is None:
         raise ServerError("42704", f'prepared transaction with identifier "{gid}" does not exist')
     holder.current.gid = gid
@@ -83,6 +83,6 @@ def _holder(session: ServerSession, node: Node, command: str) -> ServerSession:
     return holder
 
 
-def _end(session: ServerSession, holder: ServerSession) -> None:
+def _end(session: Backend, holder: Backend) -> None:
     session.database.activate(session)
     session.database.close(holder)

@@ -2,104 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-from msgspec import Struct
+from typing import Any
 
 from pubcheck.postgres.errors import ServerError, Unknowable
-from pubcheck.postgres.executor import Context
-from pubcheck.postgres.input import InputContext
 from pubcheck.postgres.parse import Node, SyntaxRefused, parse
-from pubcheck.postgres.session import Session
 from pubcheck.simulate import transaction_blocks
-from pubcheck.simulate.catalog_copies import Parked, park, unpark
-from pubcheck.simulate.log import Abort, Commit, Record
+from pubcheck.simulate.backend import NOTHING, Backend, Result
+from pubcheck.simulate.executor import run_statement
+from pubcheck.simulate.executor.foreign_key_actions import act
+from pubcheck.simulate.executor.foreign_keys import Action
 from pubcheck.simulate.not_followed import NotFollowed
-from pubcheck.simulate.transactions import Level, Snapshot, Transaction
 
-if TYPE_CHECKING:
-    from pubcheck.simulate.database import Database
+__all__ = ["NOTHING", "Result", "ServerSession"]
 
 
-class Result(Struct, frozen=True):
-    """What a statement returns: names of columns, their types, rows of values."""
-
-    columns: tuple[str, ...] = ()
-    types: tuple[int, ...] = ()
-    rows: tuple[tuple[Any, ...], ...] = ()
-    count: int = 0
-
-
-NOTHING = Result()
-_SETTINGS = {"timezone": "UTC", "datestyle": "ISO, MDY", "intervalstyle": "postgres", "client_encoding": "UTF8"}
-
-
-class ServerSession:
-    """Made by ``Database.session``. ``catalog_session`` looks names up and runs DDL."""
-
-    def __init__(self, database: Database, name: str) -> None:
-        self.database = database
-        self.name = name
-        self.transaction: Transaction | None = None
-        self.text = ""
-        self.origin = 0
-        self.origin_lsn = self.origin_time = 0
-        self.sequence_values: dict[int, int] = {}
-        self.last_sequence = 0
-        self.settings: dict[str, str] = {}
-        """Settings that the catalog's session does not keep (session_replication_role)."""
-        self.tables: dict[Any, Any] = {}
-        """The tables as statements use them, for one version of the catalog (executor.tables)."""
-        self._parked: Parked = []
-        self._settings: dict[str, Any] = {}
-        database.activate(self)
-        self.catalog_session = Session(database.catalog, complete=True)
-        for key, value in _SETTINGS.items():
-            self.catalog_session.set(key, value)
-        database.versions.journal_cleared()
-        settings = database.catalog.settings
-        self.inputs = InputContext(database.major, self.catalog_session.syscache, lambda key: settings.get(key.lower()))
-
-    @property
-    def catalog(self) -> Any:
-        return self.database.catalog
-
-    def context(self) -> Context:
-        return Context(self.inputs, locale="C.UTF-8", defaults=True)
-
-    # Changing from one session to another.
-
-    def park(self) -> None:
-        """Take back uncommitted definitions and the session's settings, for another session to run."""
-        self._parked = park(self.database.catalog)
-        settings = self.database.catalog.settings
-        own = [key for key in settings if key.startswith("session ") or f"session {key}" in settings]
-        self._settings = {key: settings[key] for key in own}
-        for key in own:
-            dict.__delitem__(settings, key)
-        self.database.versions.note_change()
-
-    def unpark(self) -> None:
-        catalog = self.database.catalog
-        dict.update(catalog.settings, self._settings)
-        unpark(catalog, self._parked, catalog.journal.entries.append)
-        if self._parked:
-            self.database.versions.note_change()
-        self._parked, self._settings = [], {}
-        if hasattr(self, "catalog_session"):
-            self.catalog_session.forget_path()
-
-    def take_parked(self) -> Parked:
-        """Hand over the uncommitted definitions of a session that is not active."""
-        parked, self._parked = self._parked, []
-        return parked
-
-    @property
-    def has_uncommitted_definitions(self) -> bool:
-        is_definition = self.database.versions.is_definition
-        return any(is_definition((entry[0], entry[1], entry[2])) for entry in self._parked)
-
-    # Statements.
+class ServerSession(Backend):
+    """A connection. Made by ``Database.session``."""
 
     def run(self, sql: str) -> Result:
         """Run one statement. Raises ServerError where the server refuses it, NotFollowed where that is not known."""
@@ -125,7 +43,7 @@ class ServerSession:
         try:
             parsed = parse(sql)
         except SyntaxRefused as refused:
-            self._end_failed()
+            self.end_failed()
             raise ServerError(refused.sqlstate, refused.message, location=refused.location) from None
         if parsed is None:
             return NOTHING
@@ -134,10 +52,9 @@ class ServerSession:
             try:
                 return transaction_blocks.run(self, node)
             except ServerError:
-                self._end_failed()
+                self.end_failed()
                 raise
-        if self.transaction is not None and self.transaction.failed:
-            raise in_failed_transaction()
+        self.refuse_failed()
         implicit = self.transaction is None
         if implicit:
             self.begin(implicit=True)
@@ -146,199 +63,24 @@ class ServerSession:
             if implicit and self.transaction is not None and self.transaction.implicit:
                 self.commit()
         except ServerError:
-            self._end_failed()
+            self.end_failed()
             raise
         return result
 
     def run_parsed(self, name: str, node: Node, sql: str, data: str | None = None) -> Result:
         """Run a statement in the current transaction, with the triggers that it queues."""
-        from pubcheck.simulate.executor import run_statement
-
         self.catalog_session.begin_statement(0, 0, sql)
-        result = run_statement(self, name, node, data)
+        outer, self.running = self.running, self.snapshot()
+        try:
+            result = run_statement(self, name, node, data)
+        finally:
+            self.running = outer
         self.increment_command()
         return result
 
-    def _end_failed(self) -> None:
-        """An error ends an implicit transaction; a block stays until it is ended."""
-        if self.transaction is None:
-            return
-        if self.transaction.implicit:
-            self.rollback()
+    def run_event(self, event: Any) -> None:
+        """Run a queued trigger, or a check or an action of a foreign key."""
+        if isinstance(event, Action):
+            act(self, event)
         else:
-            self.fail()
-
-    # Transactions.
-
-    def begin(self, *, implicit: bool = False) -> Transaction:
-        self.transaction = Transaction(self.database.catalog.journal.mark(), implicit=implicit)
-        if not implicit:
-            self.catalog_session.begin()
-        return self.transaction
-
-    @property
-    def current(self) -> Transaction:
-        assert self.transaction is not None
-        return self.transaction
-
-    def xid(self) -> int:
-        """The id of the current (sub)transaction, which is assigned now if it has none."""
-        transaction, database = self.current, self.database
-        is_first = not transaction.levels[-1].xid
-        xid = database.xids.assign(transaction)
-        if is_first and xid != transaction.top and transaction.top not in database.logged:
-            # A subtransaction's id is logged after its parent's (XLOG_XACT_ASSIGNMENT).
-            database.append(Record, 8, xid=xid, top=transaction.top)
-            database.logged.add(transaction.top)
-        return xid
-
-    def top_xid(self) -> int:
-        """The id of the top-level transaction, which is assigned now if it has none."""
-        transaction = self.current
-        if not transaction.top:
-            levels, transaction.levels = transaction.levels, transaction.levels[:1]
-            self.xid()
-            transaction.levels = levels
-        return transaction.top
-
-    def snapshot(self) -> Snapshot:
-        transaction, ids = self.current, self.database.xids
-        horizon = ids.commits
-        if transaction.isolation:
-            if transaction.horizon is None:
-                transaction.horizon = ids.commits
-            horizon = transaction.horizon
-        return Snapshot(ids.states, transaction, horizon)
-
-    def increment_command(self) -> None:
-        """CommandCounterIncrement."""
-        if self.transaction is not None:
-            self.transaction.command += 1
-
-    def commit(self) -> None:
-        transaction = self.current
-        self.run_deferred(transaction)
-        if self.transaction is not transaction:
-            return
-        catalog_session, level = self.catalog_session, transaction.levels[0]
-        self._end_of_catalog_transaction()
-        catalog_session.commit()
-        self.database.versions.journal_cleared()
-        self.transaction = None
-        if not level.xid:
-            return
-        ids = self.all_ids(transaction)
-        self.database.xids.commit(ids)
-        time = self.database.time()
-        if not self.origin or not self.origin_time:
-            self.origin_time = time  # it stays for later transactions (RecordTransactionCommit)
-        self.database.append(
-            Commit,
-            60,
-            xid=level.xid,
-            top=level.xid,
-            origin=self.origin,
-            time=time,
-            subtransactions=tuple(ids[1:]),
-            origin_lsn=self.origin_lsn if self.origin else 0,
-            origin_time=self.origin_time if self.origin else 0,
-            gid=transaction.gid,
-        )
-
-    def _end_of_catalog_transaction(self) -> None:
-        """Definitions that commit may not meet those of another open transaction."""
-        journal, versions = self.database.catalog.journal, self.database.versions
-        if any(map(versions.is_definition, journal.entries)):
-            self.refuse_concurrent_definitions()
-
-    def refuse_concurrent_definitions(self) -> None:
-        for other in self.database.sessions.values():
-            if other is not self and other.has_uncommitted_definitions:
-                raise NotFollowed("two transactions that are open at the same time change definitions")
-
-    def all_ids(self, transaction: Transaction) -> list[int]:
-        ids = transaction.levels[0].ids()
-        for level in transaction.levels[1:]:
-            ids += level.ids()
-        return ids
-
-    def run_deferred(self, transaction: Transaction) -> None:
-        while transaction.deferred:
-            checks, transaction.deferred = transaction.deferred, []
-            for check in checks:
-                check()
-
-    def fail(self) -> None:
-        """An error: the current level is undone at once, and the block waits for its end (AbortCurrentTransaction)."""
-        transaction = self.current
-        if not transaction.failed:
-            self._undo_level(len(transaction.levels) - 1)
-            transaction.failed = True
-
-    def rollback(self) -> None:
-        """End the transaction without a trace."""
-        transaction = self.current
-        if not transaction.failed or len(transaction.levels) > 1:
-            self._undo_level(0)
-        self.transaction = None
-        self.catalog_session.rollback()
-        self.database.versions.journal_cleared()
-
-    def _undo_level(self, at: int) -> None:
-        """Undo the levels from ``at`` on, and log their end."""
-        transaction, database = self.current, self.database
-        levels = transaction.levels[at:]
-        ids = [xid for level in levels for xid in level.ids()]
-        database.catalog.journal.undo(levels[0].mark)
-        database.catalog.journal.undone.clear()
-        self.catalog_session.forget_path()
-        del transaction.deferred[levels[0].deferred :]
-        database.xids.abort(ids)
-        transaction.ids.difference_update(ids)
-        for level in levels:
-            level.kept, xid = [], level.xid
-            level.xid = 0
-            if at == 0 and level is levels[0] and xid:
-                transaction_id = xid
-        top = transaction.top or (transaction_id if at == 0 and ids else 0)
-        if ids:
-            database.append(
-                Abort,
-                60,
-                xid=ids[0],
-                top=top,
-                origin=self.origin,
-                time=database.time(),
-                subtransactions=tuple(ids[1:]),
-                origin_lsn=self.origin_lsn if self.origin and transaction.gid else 0,
-                origin_time=self.origin_time if self.origin and transaction.gid else 0,
-                gid=transaction.gid,
-            )
-
-    def savepoint(self, name: str) -> None:
-        transaction = self.current
-        transaction.levels.append(Level(name, self.database.catalog.journal.mark(), len(transaction.deferred)))
-        self.catalog_session.savepoint(name)
-
-    def release(self, at: int) -> None:
-        """RELEASE: the levels from ``at`` on become part of the one before."""
-        transaction = self.current
-        into = transaction.levels[at - 1]
-        for level in transaction.levels[at:]:
-            into.kept += level.ids()
-        del transaction.levels[at:]
-
-    def rollback_to(self, at: int) -> None:
-        """ROLLBACK TO: the levels from ``at`` on are undone, and the first of them begins again."""
-        transaction = self.current
-        if not (transaction.failed and at == len(transaction.levels) - 1):
-            self._undo_level(at)
-        name = transaction.levels[at].name
-        del transaction.levels[at:]
-        transaction.failed = False
-        transaction.levels.append(Level(name, self.database.catalog.journal.mark(), len(transaction.deferred)))
-
-
-def in_failed_transaction() -> ServerError:
-    message = "current transaction is aborted, commands ignored until end of transaction block"
-    return ServerError("25P02", message)
+            event()

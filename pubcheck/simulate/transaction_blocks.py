@@ -3,33 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
+from pubcheck.simulate.backend import NOTHING, Backend, Result
 from pubcheck.simulate.prepared_transactions import commit_prepared, prepare_transaction, rollback_prepared
 
-if TYPE_CHECKING:
-    from pubcheck.simulate.session import Result, ServerSession
 
-
-def run(session: ServerSession, node: Node) -> Result:
+def run(session: Backend, node: Node) -> Result:
     """A TransactionStmt."""
-    from pubcheck.simulate.session import NOTHING
-
     _STATEMENTS[node["kind"]](session, node)
     return NOTHING
 
 
-def _begin(session: ServerSession, node: Node) -> None:
+def _begin(session: Backend, node: Node) -> None:
     if session.transaction is not None:
-        _refuse_failed(session)
+        session.refuse_failed()
         return  # a warning: there is already a transaction in progress
     session.begin()
     set_characteristics(session, node)
 
 
-def set_characteristics(session: ServerSession, node: Node) -> None:
+def set_characteristics(session: Backend, node: Node) -> None:
     """ISOLATION LEVEL and READ ONLY of BEGIN."""
     for item in node.get("options", ()):
         option = item["DefElem"]
@@ -41,7 +36,7 @@ def set_characteristics(session: ServerSession, node: Node) -> None:
             session.catalog_session.set("transaction_read_only", bool(value), local=True)
 
 
-def _commit(session: ServerSession, node: Node) -> None:
+def _commit(session: Backend, node: Node) -> None:
     transaction = session.transaction
     if transaction is None:
         if node.get("chain"):
@@ -54,7 +49,7 @@ def _commit(session: ServerSession, node: Node) -> None:
     _chain(session, node, transaction.isolation)
 
 
-def _rollback(session: ServerSession, node: Node) -> None:
+def _rollback(session: Backend, node: Node) -> None:
     transaction = session.transaction
     if transaction is None:
         if node.get("chain"):
@@ -64,52 +59,45 @@ def _rollback(session: ServerSession, node: Node) -> None:
     _chain(session, node, transaction.isolation)
 
 
-def _chain(session: ServerSession, node: Node, isolation: str) -> None:
+def _chain(session: Backend, node: Node, isolation: str) -> None:
     if node.get("chain"):
         session.begin().isolation = isolation
 
 
-def _refuse_failed(session: ServerSession) -> None:
-    from pubcheck.simulate.session import in_failed_transaction
-
-    if session.transaction is not None and session.transaction.failed:
-        raise in_failed_transaction()
-
-
-def _require_block(session: ServerSession, command: str) -> None:
+def _require_block(session: Backend, command: str) -> None:
     if session.transaction is None:
         raise ServerError("25P01", f"{command} can only be used in transaction blocks")
 
 
-def _savepoint(session: ServerSession, node: Node) -> None:
-    _refuse_failed(session)
+def _savepoint(session: Backend, node: Node) -> None:
+    session.refuse_failed()
     _require_block(session, "SAVEPOINT")
     session.savepoint(node["savepoint_name"])
 
 
-def _release(session: ServerSession, node: Node) -> None:
-    _refuse_failed(session)
+def _release(session: Backend, node: Node) -> None:
+    session.refuse_failed()
     _require_block(session, "RELEASE SAVEPOINT")
     name = node["savepoint_name"]
     session.release(_place(session, name))
     session.catalog_session.release(name)
 
 
-def _rollback_to(session: ServerSession, node: Node) -> None:
+def _rollback_to(session: Backend, node: Node) -> None:
     _require_block(session, "ROLLBACK TO SAVEPOINT")
     name = node["savepoint_name"]
     session.rollback_to(_place(session, name))
     session.catalog_session.rollback_to(name)
 
 
-def _place(session: ServerSession, name: str) -> int:
+def _place(session: Backend, name: str) -> int:
     at = session.current.level_named(name)
     if at is None:
         raise ServerError("3B001", f'savepoint "{name}" does not exist')
     return at
 
 
-_STATEMENTS: dict[str, Callable[[ServerSession, Node], None]] = {
+_STATEMENTS: dict[str, Callable[[Backend, Node], None]] = {
     "TRANS_STMT_BEGIN": _begin,
     "TRANS_STMT_START": _begin,
     "TRANS_STMT_COMMIT": _commit,

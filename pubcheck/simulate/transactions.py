@@ -49,9 +49,9 @@ class Transaction:
         self.deferred: list[Callable[[], None]] = []
         """Checks of deferred constraints and deferred triggers."""
         self.origin_lsn = self.origin_time = 0
-        self.changed_catalog = False
         self.gid: str | None = None
         """The identifier of a prepared transaction that is being ended."""
+        self.used_temporary = False
         self.timestamp: int | None = None
 
     @property

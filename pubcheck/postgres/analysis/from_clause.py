@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -20,15 +21,25 @@ from pubcheck.postgres.oids import INT8, POLYMORPHIC, RECORD, TEXT
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.primnodes import UNKNOWN, Expr
 
-Joined = tuple[list[Item], list[Output] | None]
-"""The entries that an item of FROM brings, and its columns in their order."""
+Joined = tuple[list[Item], list[Output] | None, Any]
+"""The entries that an item of FROM brings, its columns in their order, and its rows' source: an Item or a Join."""
 AnalyzeQuery = Callable[[Nested, Node], list[Output] | None]
+
+
+class Join:
+    """A join of two sources. ``conditions`` are ON's, or the pairs of columns that USING compares."""
+
+    def __init__(self, kind: str, left: Any, right: Any) -> None:
+        self.kind, self.left, self.right = kind, left, right
+        self.condition: Expr | None = None
+        self.using: list[str] = []
 
 
 def from_clause(p: Nested, entries: list[Node], analyze_query: AnalyzeQuery) -> None:
     """transformFromClause; sub-selects are analysed by ``analyze_query``."""
     for entry in entries:
-        items, _ = _item(p, entry, analyze_query)
+        items, _, source = _item(p, entry, analyze_query)
+        p.query.sources.append(source)
         _check_names(p, p.items, items)
         for item in items:
             item.lateral_only = True
@@ -65,7 +76,9 @@ def _item(p: Nested, entry: Node, analyze_query: AnalyzeQuery) -> Joined:
     if kind == "RangeVar":
         item = _table(p, body, name)
     elif kind == "RangeSubselect":
-        item = Item(name, _sub_select(p, body, analyze_query), alias=bool(name))
+        outputs, source = _sub_select(p, body, analyze_query)
+        item = Item(name, outputs, alias=bool(name))
+        item.source = source
     elif kind == "RangeFunction":
         item = _function(p, body, name)
     else:
@@ -77,7 +90,7 @@ def _item(p: Nested, entry: Node, analyze_query: AnalyzeQuery) -> Joined:
         item.columns = renamed(item.columns, names)
     item.name_visible = bool(item.name)
     p.entries.append(item)
-    return [item], _handed_on(item)
+    return [item], _handed_on(item), item
 
 
 def _handed_on(item: Item) -> list[Output] | None:
@@ -102,7 +115,9 @@ def renamed(outputs: list[Output], names: list[str]) -> list[Output]:
 def _table(p: Nested, body: Node, alias: str) -> Item:
     name = body["relname"]
     if "schemaname" not in body and name in p.queries:
-        return Item(alias or name, p.queries[name], alias=bool(alias))
+        item = Item(alias or name, p.queries[name], alias=bool(alias))
+        item.source = p.query_sources.get(name)
+        return item
     relation = p.session.find_relation(body)
     if relation is None:
         schema = f"{body['schemaname']}." if "schemaname" in body else ""
@@ -127,12 +142,12 @@ def _relation_columns(p: Nested, relation: Relation) -> list[Output] | None:
     return outputs
 
 
-def _sub_select(p: Nested, body: Node, analyze_query: AnalyzeQuery) -> list[Output] | None:
+def _sub_select(p: Nested, body: Node, analyze_query: AnalyzeQuery) -> tuple[list[Output] | None, Nested]:
     inner = Nested(p)
     before, p.lateral, p.clause = p.lateral, bool(body.get("lateral")), "FROM clause of their own query level"
     outputs = analyze_query(inner, body["subquery"])
     p.lateral = before
-    return outputs
+    return outputs, inner
 
 
 # Functions.
@@ -151,9 +166,11 @@ def _function(p: Nested, body: Node, alias: str) -> Item:
     columns: list[Output] | None = []
     scalar = 0
     name = alias
+    source: list[Expr] = []
     for call, definitions in calls:
         expr = p.transform(call)
         p.analysed.append(expr)
+        source.append(expr)
         called = _called(call)
         name = name or called
         outputs = _returned(p, expr, definitions, called, alias if len(calls) == 1 else "")
@@ -166,7 +183,7 @@ def _function(p: Nested, body: Node, alias: str) -> Item:
         if columns is not None:
             columns = [*columns, Output("ordinality", INT8)]
     item = Item(name, columns, alias=bool(alias))
-    item.scalar = scalar
+    item.scalar, item.source, item.ordinality = scalar, source, bool(body.get("ordinality"))
     return item
 
 
@@ -236,26 +253,28 @@ def _typed(p: Nested, name: str, oid: int) -> Output:
 
 
 def _join(p: Nested, body: Node, analyze_query: AnalyzeQuery) -> Joined:
-    left_items, left = _item(p, body["larg"], analyze_query)
+    left_items, left, left_source = _item(p, body["larg"], analyze_query)
     for item in left_items:
         item.lateral_only = True
     before = len(p.items)
     p.items += left_items
-    right_items, right = _item(p, body["rarg"], analyze_query)
+    right_items, right, right_source = _item(p, body["rarg"], analyze_query)
     del p.items[before:]
     _check_names(p, left_items, right_items)
     items = left_items + right_items
     for item in items:
         item.lateral_only = False
+    source = Join(body["jointype"], left_source, right_source)
     if left is None or right is None:
-        return _open_join(p, body, items)
+        return _open_join(p, body, items, source)
     using = strings(body.get("usingClause", ()))
     if body.get("isNatural"):
         right_names = {column.name for column in right}
         using = [column.name for column in left if column.name in right_names]
     merged = [_merged(p, name, using[:index], left, right) for index, name in enumerate(using)]
+    source.using = using
     if not using:
-        _on(p, body, items)
+        _on(p, body, items, source)
     rest = [column for column in left + right if column.name not in using]
     columns = [*merged, *rest]
     for item in items:
@@ -273,22 +292,23 @@ def _join(p: Nested, body: Node, analyze_query: AnalyzeQuery) -> Joined:
             item.name_visible = False
         items = []
     p.entries.append(join)
-    return [*items, join], columns
+    return [*items, join], columns, source
 
 
-def _open_join(p: Nested, body: Node, items: list[Item]) -> Joined:
+def _open_join(p: Nested, body: Node, items: list[Item], source: Join) -> Joined:
     """A join with columns that cannot be known."""
     if "usingClause" in body or body.get("isNatural") or "alias" in body:
         raise Unknowable("the columns of a join")
-    _on(p, body, items)
-    return items, None
+    _on(p, body, items, source)
+    return items, None, source
 
 
-def _on(p: Nested, body: Node, items: list[Item]) -> None:
+def _on(p: Nested, body: Node, items: list[Item], join: Join) -> None:
     if "quals" not in body:
         return
     outer_items, p.items, p.clause = p.items, items, "JOIN conditions"
-    p.analysed.append(coerce_to_boolean(p, p.transform(body["quals"]), "JOIN/ON"))
+    join.condition = coerce_to_boolean(p, p.transform(body["quals"]), "JOIN/ON")
+    p.analysed.append(join.condition)
     p.items = outer_items
 
 

@@ -40,9 +40,10 @@ def _call(p: ParseState, names: list[str], args: list[Expr], call: Node | None, 
     column = call is None
     call = call or {}
     filter_ = call.get("agg_filter")
+    condition: Expr | None = None
     if filter_ is not None:
         clause, p.clause = p.clause, "FILTER"
-        coerce_to_boolean(p, p.transform(filter_), "FILTER")
+        condition = coerce_to_boolean(p, p.transform(filter_), "FILTER")
         p.clause = clause
     if len(args) > MAX_ARGUMENTS:
         message = f"cannot pass more than {MAX_ARGUMENTS} arguments to a function"
@@ -83,7 +84,10 @@ def _call(p: ParseState, names: list[str], args: list[Expr], call: Node | None, 
         raise _not_one(p, names, types, signature, detail, call, location)
     proc = p.cache.proc(detail.oid)
     _check_kind(p, names, proc, detail, args, call, signature, location)
-    return _build_call(p, names, args, proc, detail, call, location)
+    expr = _build_call(p, names, args, proc, detail, call, location)
+    if expr.node == "Aggref" and condition is not None:
+        expr.value = (expr.value[0], condition, *expr.value[2:])
+    return expr
 
 
 def _not_one(
@@ -297,11 +301,13 @@ def _build_call(
 
         assert isinstance(p, Nested)
         expr = Expr("WindowFunc" if over else "Aggref", result, args, location, functions=(proc.oid,))
-        return (
-            aggregates.place_window(p, expr, call["over"])
-            if over
-            else aggregates.place_aggregate(p, expr, other_arguments)
-        )
+        if over:
+            return aggregates.place_window(p, expr, call["over"])
+        expr = aggregates.place_aggregate(p, expr, other_arguments)
+        sorting = tuple(zip(other_arguments, call.get("agg_order", ()), strict=False))
+        if sorting or call.get("agg_distinct"):
+            expr.value = (*expr.value, None, sorting, bool(call.get("agg_distinct")))
+        return expr
     form = SQL_SYNTAX if call.get("funcformat") == "COERCE_SQL_SYNTAX" else EXPLICIT_CALL
     return Expr("FuncExpr", result, args, location, functions=(proc.oid,), form=form)
 

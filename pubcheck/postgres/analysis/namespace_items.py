@@ -52,9 +52,32 @@ class Item:
         self.alias = alias
         self.scalar = 0
         """The type of a function that gives no rows but single values."""
+        self.source: Any = None
+        """Where its rows come from, if that is not a relation: the state of a sub-select, the calls of a function."""
+        self.ordinality = False
         self.is_join = False
         self.columns_visible = self.name_visible = True
         self.lateral_only = False
+
+
+class Query:
+    """The analysed parts of one query, for those who run it. ``sources`` are the entries of FROM as written."""
+
+    def __init__(self) -> None:
+        self.sources: list[Any] = []
+        self.targets: list[Any] = []
+        self.rows: list[list[Expr]] | None = None
+        """The rows of VALUES."""
+        self.arms: tuple[Any, ...] = ()
+        """The operation, whether it keeps duplicates, and the two sides of UNION, INTERSECT or EXCEPT."""
+        self.where: Expr | None = None
+        self.having: Expr | None = None
+        self.groups: list[Any] | None = None
+        self.grouping_sets = False
+        self.sort: list[tuple[Any, Node]] = []
+        self.distinct: list[Any] | None = None
+        self.limits: dict[str, Expr] = {}
+        self.with_ties = False
 
 
 class Nested(ParseState):
@@ -70,6 +93,9 @@ class Nested(ParseState):
         """All entries, those too that cannot be referred to (p_rtable)."""
         self.queries: dict[str, list[Output] | None] = dict(parent.queries) if isinstance(parent, Nested) else {}
         """The names of the WITH clause."""
+        self.query_sources: dict[str, Any] = dict(parent.query_sources) if isinstance(parent, Nested) else {}
+        """The states of the queries of the WITH clause."""
+        self.query = Query()
         self.lateral = False
         self.resolves = True
         """Literals of no type in the select list become texts; in an arm of a UNION the other arms are asked first."""

@@ -6,6 +6,8 @@ cannot be known.
 
 from __future__ import annotations
 
+from typing import Any
+
 from pubcheck.postgres.analysis.aggregates import check_grouping
 from pubcheck.postgres.analysis.coerce import (
     coerce_to_boolean,
@@ -33,7 +35,7 @@ def analyze_query(p: Nested, query: Node) -> list[Output] | None:
     for kind, body in query.items():
         if kind != "SelectStmt":
             return None
-        targets = _query(p, body)
+        targets = analyze_select(p, body)
         return None if targets is None else _outputs(p, targets)
     return None
 
@@ -51,7 +53,7 @@ def _outputs(p: Nested, targets: list[Target]) -> list[Output]:
     return outputs
 
 
-def _query(p: Nested, body: Node, recursive: tuple[str, list[str]] | None = None) -> list[Target] | None:
+def analyze_select(p: Nested, body: Node, recursive: tuple[str, list[str]] | None = None) -> list[Target] | None:
     """The select list; ``recursive``: the name, and the names of the columns, that the query refers to itself by."""
     if "withClause" in body:
         with_clause(p, body["withClause"])
@@ -71,16 +73,19 @@ def _select(p: Nested, body: Node) -> list[Target] | None:
     targets: list[Target] = []
     for target in body.get("targetList", ()):
         p.clause = "SELECT"
-        targets += _target(p, target["ResTarget"])
+        targets += select_target(p, target["ResTarget"])
     conditions: list[Expr] = []
     for key, clause in (("whereClause", "WHERE"), ("havingClause", "HAVING")):
         if key in body:
             p.clause = clause
             conditions.append(coerce_to_boolean(p, p.transform(body[key]), clause))
+            setattr(p.query, clause.lower(), conditions[-1])
     sorted_by = sort(p, body.get("sortClause", []), targets)
     grouped = group(p, body.get("groupClause", []), targets, sorted_by)
     if "distinctClause" in body:
         distinct(p, body["distinctClause"], targets, sorted_by)
+    p.query.targets, p.query.groups = targets, grouped if "groupClause" in body else None
+    p.query.grouping_sets = p.has_grouping_sets
     _limits(p, body)
     windows(p, body.get("windowClause", []), targets)
     if p.resolves:
@@ -105,7 +110,7 @@ def _limits(p: Nested, body: Node) -> None:
 # The select list.
 
 
-def _target(p: Nested, target: Node) -> list[Target]:
+def select_target(p: Nested, target: Node) -> list[Target]:
     value = target["val"]
     reference = value.get("ColumnRef")
     if reference is not None and "A_Star" in reference["fields"][-1]:
@@ -148,7 +153,7 @@ def _expanded(p: Nested, level: ParseState, item: Item, location: int) -> list[T
 
 def _set_operations(p: Nested, body: Node, recursive: tuple[str, list[str]] | None) -> list[Target] | None:
     """transformSetOperationStmt: names of the leftmost, types that all agree on."""
-    targets = _tree(p, body, recursive)
+    targets, p.query.arms = _tree(p, body, recursive)
     if targets is None:
         return None
     outputs = [
@@ -178,16 +183,20 @@ def _collation(p: Nested, expr: Expr) -> int:
 _OF_A_WHOLE = ("sortClause", "limitOffset", "limitCount", "lockingClause", "withClause")
 
 
-def _tree(p: Nested, body: Node, recursive: tuple[str, list[str]] | None = None) -> list[Target] | None:
+_Arm = tuple[list[Target] | None, Any]
+"""The select list of a side of a set operation, and where its rows come from: a query's state, or such an operation."""
+
+
+def _tree(p: Nested, body: Node, recursive: tuple[str, list[str]] | None = None) -> _Arm:
     """transformSetOperationTree."""
-    left = _arm(p, body["larg"])
+    left, left_source = _arm(p, body["larg"])
     if recursive is not None:
         name, names = recursive
         columns = None if left is None else _outputs(p, left)
         p.queries[name] = None if columns is None else renamed(columns, names)
-    right = _arm(p, body["rarg"])
+    right, right_source = _arm(p, body["rarg"])
     if left is None or right is None:
-        return None
+        return None, ()
     construct = body["op"].removeprefix("SETOP_")
     if len(left) != len(right):
         place = next((position for position in (expr_location(target.expr) for target in right) if position >= 0), -1)
@@ -207,6 +216,9 @@ def _tree(p: Nested, body: Node, recursive: tuple[str, list[str]] | None = None)
         all_rows = body["op"] == "SETOP_UNION" and body.get("all")
         if not all_rows and not p.cache.type_cache(oid).eq:
             raise p.error("42883", f"could not identify an equality operator for type {p.type_name(oid)}", place)
+        left_target.output, right_target.output = (
+            coerce_to_common_type(p, side.expr, oid, construct) for side in (left_target, right_target)
+        )
         expr = Expr(
             "Var",
             oid,
@@ -217,17 +229,17 @@ def _tree(p: Nested, body: Node, recursive: tuple[str, list[str]] | None = None)
             value=(p, left_target.name, len(targets)),
         )
         targets.append(Target(left_target.name, expr))
-    return targets
+    return targets, (construct, bool(body.get("all")), (left_source, left), (right_source, right))
 
 
-def _arm(p: Nested, body: Node) -> list[Target] | None:
+def _arm(p: Nested, body: Node) -> _Arm:
     """A side of a set operation: a tree of its own, or a query (a leaf)."""
     if body.get("op", "SETOP_NONE") != "SETOP_NONE" and not any(key in body for key in _OF_A_WHOLE):
         return _tree(p, body)
     inner = Nested(p)
     inner.resolves = False
-    targets = _query(inner, body)
-    return None if targets is None else [target for target in targets if not target.junk]
+    targets = analyze_select(inner, body)
+    return None if targets is None else [target for target in targets if not target.junk], inner
 
 
 def _values(p: Nested, body: Node) -> list[Target] | None:
@@ -242,13 +254,16 @@ def _values(p: Nested, body: Node) -> list[Target] | None:
         rows.append(items)
         p.analysed += items
     targets = []
+    columns: list[list[Expr]] = []
     for number, column in enumerate(zip(*rows, strict=True), 1):
         oid = select_common_type(p, column, "VALUES")
         coerced = [coerce_to_common_type(p, item, oid, "VALUES") for item in column]
+        columns.append(coerced)
         first = coerced[0]
         value = Expr("Var", oid, [], expr_location(first), collation=_collation(p, first))
         value.value = (p, "VALUES", number)
         targets.append(Target(f"column{number}", value))
+    p.query.rows, p.query.targets = [list(row) for row in zip(*columns, strict=True)], targets
     sort(p, body.get("sortClause", []), targets)
     _limits(p, body)
     return targets
@@ -284,7 +299,8 @@ def _common(p: Nested, part: Node, recursive: bool) -> None:
         message = f'recursive query "{name}" does not have the form non-recursive-term UNION [ALL] recursive-term'
         raise p.error("42P19", message, location)
     inner = Nested(p)
-    targets = _query(inner, body, itself)
+    p.query_sources[name] = inner
+    targets = analyze_select(inner, body, itself)
     outputs = None if targets is None else _outputs(inner, targets)
     if outputs is not None:
         if len(names) > len(outputs):

@@ -20,10 +20,12 @@ from pubcheck.postgres.session.syscache import GREATER, LESS
 class Target:
     """An entry of the select list; ``junk``: there only to sort or group by."""
 
-    __slots__ = ("expr", "junk", "name")
+    __slots__ = ("expr", "junk", "name", "output")
 
     def __init__(self, name: str, expr: Expr, junk: bool = False) -> None:
         self.name, self.expr, self.junk = name, expr, junk
+        self.output: Expr | None = None
+        """In an arm of a set operation: the expression as the type that all arms agree on."""
 
 
 def sort(p: Nested, clauses: list[Node], targets: list[Target]) -> list[Target]:
@@ -35,6 +37,7 @@ def sort(p: Nested, clauses: list[Node], targets: list[Target]) -> list[Target]:
         _resolve(p, target)
         place: int = by.get("location", -1) if "useOp" in by else -1
         order(p, target.expr, place if place >= 0 else expr_location(target.expr), by.get("useOp"))
+        p.query.sort.append((target, by))
         if target not in sort_targets:
             sort_targets.append(target)
     return sort_targets
@@ -124,6 +127,7 @@ def _equality(p: Nested, expr: Expr, place: int) -> None:
 
 def distinct(p: Nested, clauses: list[Node], targets: list[Target], sorted_by: list[Target]) -> None:
     """DISTINCT and DISTINCT ON (transformDistinctClause, transformDistinctOnClause)."""
+    p.query.distinct = targets
     if clauses and clauses[0]:
         _distinct_on(p, clauses, targets, sorted_by)
         return
@@ -142,6 +146,7 @@ def distinct(p: Nested, clauses: list[Node], targets: list[Target], sorted_by: l
 def _distinct_on(p: Nested, clauses: list[Node], targets: list[Target], sorted_by: list[Target]) -> None:
     chosen: list[tuple[Target, Node]] = [(_target(p, node, targets, "DISTINCT ON"), node) for node in clauses]
     distinct_targets = [target for target, _ in chosen]
+    p.query.distinct = distinct_targets
     covered: list[Target] = []
     skipped = False
     for target in sorted_by:
@@ -168,6 +173,8 @@ def limit(p: Nested, node: Node, clause: str, ties: bool = False) -> None:
     """LIMIT or OFFSET (transformLimitClause)."""
     p.clause = clause
     expr = coerce_to_specific_type(p, p.transform(node), INT8, clause)
+    p.query.limits[clause] = expr
+    p.query.with_ties = p.query.with_ties or ties
     for inner in nodes(expr):
         if inner.node == "Var" and level_of(inner, p) is p:
             raise p.error("42P10", f"argument of {clause} must not contain variables", inner.location)

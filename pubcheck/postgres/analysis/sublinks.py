@@ -31,7 +31,7 @@ def sublink(p: ParseState, body: Node) -> Expr:
     start = node_location({"SubLink": body})
     outputs, inner = _query(p, body["subselect"], start)
     if form == "EXISTS":
-        return Expr("SubLink", BOOL, [], location, value=(form, inner.touches, inner.outer))
+        return Expr("SubLink", BOOL, [], location, value=(form, inner.touches, inner.outer, inner))
     columns = _named_outputs(p, outputs, start)
     if form in ("EXPR", "ARRAY"):
         if len(columns) != 1:
@@ -61,7 +61,7 @@ def json_array_query(p: ParseState, body: Node) -> Expr:
         raise p.error("42601", "subquery must return only one column", location)
     to = returning(p, body.get("output"), any_format=True)
     oid = to.type or (JSONB if columns[0].type == JSONB else JSON)
-    return Expr("SubLink", oid, [], location, typmod=to.typmod, value=("EXPR", inner.touches, inner.outer))
+    return Expr("SubLink", oid, [], location, typmod=to.typmod, value=("EXPR", inner.touches, inner.outer, inner))
 
 
 def _query(p: ParseState, query: Node, location: int) -> tuple[list[Output] | None, Nested]:
@@ -93,7 +93,7 @@ def _scalar(p: ParseState, form: str, column: Output, location: int, inner: Nest
             message = f"could not find array type for data type {p.type_name(column.type)}"
             raise p.error("42704", message, location)
     expr = Expr("SubLink", oid, [], location, typmod=column.typmod, collation=column.collation)
-    expr.value = (form, inner.touches, inner.outer)
+    expr.value = (form, inner.touches, inner.outer, inner)
     return expr
 
 
@@ -111,4 +111,4 @@ def _compare(
         raise p.error("42601", f"subquery has too {many} columns", location)
     right = [Expr("Param", column.type, typmod=column.typmod, collation=column.collation) for column in columns]
     test = compare_rows(p, names, left, right, location)
-    return Expr("SubLink", BOOL, [test], location, value=(form, inner.touches, inner.outer))
+    return Expr("SubLink", BOOL, [test], location, value=(form, inner.touches, inner.outer, inner))

@@ -162,6 +162,7 @@ def create_rule(session: Session, node: Node) -> None:
         raise ServerError("42809", f'relation "{relation.name}" cannot have rules')
     _refuse_actions(session, node.get("actions", ()))
     row = _enter(session, "rule", node["rulename"], relation, replace_existing=node.get("replace", False))
+    catalog.define("rule", row.oid, node)
     always = node.get("instead") and "whereClause" not in node
     instead = _REPLACED.get(node["event"], "") if always else ""
     if row.instead != instead:

@@ -60,6 +60,7 @@ def create_view(session: Session, node: Node) -> None:
     else:
         row = _new(session, rv, namespace, persistence, "v", columns or (), seen=True)
     _depend(session, row, reading)
+    session.catalog.define("view", row.oid, node)
     shown = _shown(session, query["SelectStmt"], reading)
     if shown is not None:
         session.catalog.shown.put(row.oid, shown)

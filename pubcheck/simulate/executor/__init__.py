@@ -3,28 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from pubcheck.postgres.lazy_dispatch import Deferred
 from pubcheck.postgres.parse import Node
-from pubcheck.simulate.executor.definitions import define
+from pubcheck.simulate.backend import Backend, Result
+from pubcheck.simulate.executor.modify import run_changes
+from pubcheck.simulate.executor.utility import define
 
-if TYPE_CHECKING:
-    from pubcheck.simulate.session import Result, ServerSession
-
-Handler = Callable[["ServerSession", Node], "Result"]
+Handler = Callable[["Backend", Node], "Result"]
 
 _HOMES = {
-    "DeleteStmt": "delete:delete",
-    "InsertStmt": "insert:insert",
+    "CheckPointStmt": "no_effect:nothing",
+    "ClosePortalStmt": "no_effect:nothing",
+    "CopyStmt": "copy_from:copy",
+    "DoStmt": "blocks:do",
+    "ListenStmt": "no_effect:nothing",
+    "LockStmt": "no_effect:lock",
+    "NotifyStmt": "no_effect:nothing",
+    "SelectStmt": "created_tables:select",
     "TruncateStmt": "truncate:truncate",
-    "UpdateStmt": "update:update",
+    "UnlistenStmt": "no_effect:nothing",
+    "VacuumStmt": "maintenance:vacuum",
+    "VariableSetStmt": "settings:set_variable",
+    "VariableShowStmt": "no_effect:nothing",
 }
 _STATEMENTS: Deferred[str, Handler] = Deferred(__name__, _HOMES)
+_CHANGES = frozenset(("DeleteStmt", "InsertStmt", "MergeStmt", "UpdateStmt"))
 
 
-def run_statement(session: ServerSession, name: str, node: Node, data: str | None) -> Result:
+def run_statement(session: Backend, name: str, node: Node, data: str | None) -> Result:
     """Run a statement of any kind but those that control transactions."""
+    if name in _CHANGES:
+        return run_changes(session, name, node)
+    if name == "CopyStmt":
+        node = {**node, "data": data}
     if name in _HOMES:
         return _STATEMENTS[name](session, node)
     return define(session, name, node)

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pubcheck.postgres.errors import ServerError
+from pubcheck.simulate.backend import Backend
+from pubcheck.simulate.executor.row_text import failing_row, key_text
 from pubcheck.simulate.executor.tables import Table, Unique
 from pubcheck.simulate.executor.toast import store
 from pubcheck.simulate.heap import Key, Version
 from pubcheck.simulate.log import UNCHANGED, RowChange, Tuple
 from pubcheck.simulate.not_followed import NotFollowed
-from pubcheck.simulate.row_text import failing_row, key_text
 from pubcheck.simulate.transactions import ABORTED, IN_PROGRESS
-
-if TYPE_CHECKING:
-    from pubcheck.simulate.session import ServerSession
 
 Values = dict[int, Any]
 
@@ -44,23 +42,45 @@ def check_constraints(table: Table, values: Values) -> None:
             )
 
 
-def insert_version(session: ServerSession, table: Table, values: Values, *, speculative: bool = False) -> Version:
+def insert_version(
+    session: Backend,
+    table: Table,
+    values: Values,
+    *,
+    speculative: bool = False,
+    rewrite: bool = False,
+    joined: bool = False,
+) -> Version:
     """Store and log a new row, and enter it into the indexes. Raises ServerError 23505."""
     xid = session.xid()
+    note_temporary(session, table)
     version = Version(values, 0, xid, session.current.command)
     chunks = store(table, version, None)
+    begins_page = table.storage.place(version.size)
     if table.logged:
-        log_row(session, table, "insert", None, Tuple(version, version.size, chunks), speculative=speculative)
+        new = Tuple(version, version.size, chunks)
+        log_row(
+            session,
+            table,
+            "insert",
+            None,
+            new,
+            speculative=speculative,
+            rewrite=rewrite,
+            joined=joined and not begins_page,
+        )
     enter(session, table, version, None)
     return version
 
 
-def update_version(session: ServerSession, table: Table, old: Version, values: Values) -> Version:
+def update_version(session: Backend, table: Table, old: Version, values: Values) -> Version:
     """Store and log the new version of a row."""
     xid, command = session.xid(), session.current.command
+    note_temporary(session, table)
     version = Version(values, 0, xid, command)
     changed = changed_columns(table, old, values)
     chunks = store(table, version, old)
+    table.storage.place(version.size)
     if table.logged:
         logged_new: Any = version
         kept = [number for number in version.external if number not in changed and number in old.external]
@@ -73,15 +93,21 @@ def update_version(session: ServerSession, table: Table, old: Version, values: V
     return version
 
 
-def delete_version(session: ServerSession, table: Table, old: Version) -> None:
+def delete_version(session: Backend, table: Table, old: Version) -> None:
     xid = session.xid()
     if table.logged:
         log_row(session, table, "delete", logged_old(table, old, None), None)
     old.xmax, old.cmax, old.successor = xid, session.current.command, None
 
 
+def note_temporary(session: Backend, table: Table) -> None:
+    """A transaction that used temporary tables cannot be prepared."""
+    if table.relation.persistence == "t":
+        session.current.used_temporary = True
+
+
 def log_row(
-    session: ServerSession,
+    session: Backend,
     table: Table,
     operation: Any,
     old: Tuple | None,
@@ -89,6 +115,7 @@ def log_row(
     *,
     speculative: bool = False,
     rewrite: bool = False,
+    joined: bool = False,
 ) -> None:
     size = sum(part.size + sum(part.chunks) for part in (old, new) if part is not None)
     session.database.append(
@@ -104,6 +131,7 @@ def log_row(
         new=new,
         speculative=speculative,
         rewrite=rewrite,
+        joined=joined,
     )
 
 
@@ -155,7 +183,7 @@ def logged_old(table: Table, old: Version, changed: set[int] | None) -> Tuple | 
 # Unique indexes.
 
 
-def enter(session: ServerSession, table: Table, version: Version, old: Version | None) -> None:
+def enter(session: Backend, table: Table, version: Version, old: Version | None) -> None:
     """Add a version to the heap and its indexes. Raises ServerError 23505 for a duplicate (_bt_check_unique)."""
     storage = table.storage
     for unique in table.uniques:
@@ -177,7 +205,7 @@ def _unchanged_key(unique: Unique, version: Version, old: Version) -> bool:
     return True
 
 
-def conflicting(session: ServerSession, versions: list[Version], version: Version | None) -> Version | None:
+def conflicting(session: Backend, versions: list[Version], version: Version | None) -> Version | None:
     """The live row among versions with the same key, as a dirty snapshot sees it. Raises NotFollowed where the server
     would wait for another transaction."""
     states, ids = session.database.xids.states, session.current.ids
@@ -199,7 +227,7 @@ def conflicting(session: ServerSession, versions: list[Version], version: Versio
     return None
 
 
-def duplicate(session: ServerSession, table: Table, unique: Unique, version: Version) -> ServerError:
+def duplicate(session: Backend, table: Table, unique: Unique, version: Version) -> ServerError:
     return ServerError(
         "23505",
         f'duplicate key value violates unique constraint "{unique.name}"',
@@ -207,6 +235,6 @@ def duplicate(session: ServerSession, table: Table, unique: Unique, version: Ver
     )
 
 
-def defer_check(session: ServerSession, table: Table, unique: Unique, version: Version, key: Key) -> None:
+def defer_check(session: Backend, table: Table, unique: Unique, version: Version, key: Key) -> None:
     """A deferrable unique constraint, which is checked when the statement or the transaction ends."""
     raise NotFollowed("a deferrable unique constraint")

@@ -2,15 +2,37 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.process_utility import apply_with_triggers
+from pubcheck.simulate.backend import Backend
 from pubcheck.simulate.heap import Storage
 from pubcheck.simulate.log import CatalogChange, CatalogVersion, entries_since
 
-if TYPE_CHECKING:
-    from pubcheck.simulate.session import Result, ServerSession
+
+def apply_definition(session: Backend, name: str, node: Node) -> None:
+    """Apply a statement to the catalog, and log it."""
+    database = session.database
+    before, mark = database.version(), database.catalog.journal.mark()
+    apply_with_triggers(session.catalog_session, name, node)
+    log_change(session, name, node, before, mark)
+
+
+def log_statement(session: Backend, name: str, node: Node) -> None:
+    """Log a statement that changes only what the catalog does not keep here."""
+    version = session.database.version()
+    xid = 0 if _updates_in_place(name, node) else session.xid()
+    session.database.append(
+        CatalogChange,
+        100,
+        xid=xid,
+        top=session.current.top if xid else 0,
+        origin=session.origin,
+        statement=name,
+        node=node,
+        entries=(),
+        before=version,
+        after=version,
+    )
 
 
 _CHANGE_MORE = frozenset(
@@ -19,19 +41,7 @@ _CHANGE_MORE = frozenset(
 """Statements that change rows of system catalogs of which pubcheck's catalog keeps nothing."""
 
 
-def define(session: ServerSession, name: str, node: Node) -> Result:
-    """Apply a statement to the catalog, and log it."""
-    from pubcheck.simulate.session import NOTHING
-
-    database = session.database
-    journal = database.catalog.journal
-    before, mark = database.version(), journal.mark()
-    apply_with_triggers(session.catalog_session, name, node)
-    log_change(session, name, node, before, mark)
-    return NOTHING
-
-
-def log_change(session: ServerSession, name: str, node: Node, before: CatalogVersion, mark: int) -> None:
+def log_change(session: Backend, name: str, node: Node, before: CatalogVersion, mark: int) -> None:
     """Log the changes of the catalog since a mark of its journal."""
     database = session.database
     journal, versions = database.catalog.journal, database.versions
@@ -39,7 +49,7 @@ def log_change(session: ServerSession, name: str, node: Node, before: CatalogVer
     if name not in _CHANGE_MORE and not any(versions.is_definition(entry) for entry in journal.entries[mark:]):
         return
     session.refuse_concurrent_definitions()
-    xid = 0 if _updates_in_place(name, node) else session.xid()
+    xid = session.xid()
     catalog = database.catalog
     for table, key, former in entries:
         if table == "relations" and former is None and isinstance(key, int):
@@ -50,7 +60,7 @@ def log_change(session: ServerSession, name: str, node: Node, before: CatalogVer
         CatalogChange,
         100,
         xid=xid,
-        top=session.current.top if xid else 0,
+        top=session.current.top,
         origin=session.origin,
         statement=name,
         node=node,

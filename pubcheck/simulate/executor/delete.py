@@ -2,35 +2,41 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from pubcheck.postgres.parse import Node
-from pubcheck.simulate.executor.changes import delete_version
+from pubcheck.simulate.backend import Backend
 from pubcheck.simulate.executor.expressions import Scope
+from pubcheck.simulate.executor.row_operations import delete_row
+from pubcheck.simulate.executor.statement_scope import (
+    Changes,
+    Rows,
+    add_sources,
+    condition,
+    returning,
+    target_item,
+)
+from pubcheck.simulate.executor.target_rows import TargetRows
 from pubcheck.simulate.executor.targets import members, refuse_write, target_relation
-from pubcheck.simulate.executor.update import where
-from pubcheck.simulate.not_followed import NotFollowed
-
-if TYPE_CHECKING:
-    from pubcheck.simulate.session import Result, ServerSession
+from pubcheck.simulate.executor.views import base_target
 
 
-def delete(session: ServerSession, node: Node) -> Result:
-    from pubcheck.simulate.session import Result
-
-    if node.keys() & {"usingClause", "withClause", "returningClause"}:
-        raise NotFollowed("DELETE with USING, WITH or RETURNING")
+def prepare_delete(session: Backend, node: Node, outer: Scope) -> Changes:
     rv = node["relation"]
     relation = target_relation(session, rv)
-    snapshot = session.snapshot()
-    count = 0
-    for table in list(members(session, relation, rv)):
-        refuse_write(session, table, "delete")
-        scope = Scope(session)
-        scope.add_relation(session, table.relation, rv.get("alias", {}).get("aliasname", "") or relation.name)
-        condition = where(session, scope, node)
-        for version in table.storage.scan():
-            if snapshot.sees(version) and (condition is None or condition((version,)) is True):
-                delete_version(session, table, version)
-                count += 1
-    return Result(count=count)
+    target = base_target(session, relation)
+    scope = Scope(session, outer)
+    target_item(session, scope, relation, rv)
+    add_sources(scope, node.get("usingClause", []))
+    where = condition(session, scope, node.get("whereClause"))
+    outputs, returned = returning(session, scope, node)
+    rows = TargetRows(session, scope, target, where)
+    tables = list(members(session, target.relation, inherited=rv.get("inh", True)))
+
+    def run() -> Rows:
+        for table in tables:
+            refuse_write(session, table, "delete")
+        for table in tables:
+            for version, row in rows.of(table):
+                if delete_row(session, table, version) and returned is not None:
+                    yield returned(row)
+
+    return Changes(outputs, run)

@@ -5,27 +5,30 @@ A row is a sequence: for each entry of FROM the values of its columns, by column
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
+
+from msgspec.structs import replace
 
 from pubcheck.postgres.analysis.analyze import transform
 from pubcheck.postgres.analysis.coerce import coerce_to_target_type
 from pubcheck.postgres.analysis.collate import assign_collations
 from pubcheck.postgres.analysis.namespace_items import Item, Nested, Output
 from pubcheck.postgres.analysis.parse_state import NOTHING, ParseState
+from pubcheck.postgres.catalog import FIRST_NORMAL_OID
 from pubcheck.postgres.catalog.rows import Column, Relation
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.executor.compile import Builder
-from pubcheck.postgres.executor.steps import Constant
+from pubcheck.postgres.lazy_dispatch import Deferred
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.primnodes import IMPLICIT, Expr
-
-if TYPE_CHECKING:
-    from pubcheck.simulate.session import ServerSession
-
+from pubcheck.simulate.backend import Backend
 
 Step = Callable[[Any], Any]
 """A function of a row of a query, or of one table's values by column number."""
+
+
+Row = Any
 
 
 class Frame:
@@ -40,12 +43,15 @@ class Frame:
 class Scope(Nested):
     """The names that an expression of a statement sees, and where in a row their values are."""
 
-    def __init__(self, session: ServerSession, parent: ParseState | None = None) -> None:
+    def __init__(self, session: Backend, parent: ParseState | None = None) -> None:
         top = ParseState(session.catalog_session, NOTHING, session.inputs, transform)
         super().__init__(parent or top)
-        self.frame = Frame()
+        self.common_tables: list[Any] = []
+        """The WITH queries that change rows."""
+        self.uses_sources = False
+        """Whether new values come from other entries than the target."""
 
-    def add_relation(self, session: ServerSession, relation: Relation, alias: str) -> Item:
+    def add_relation(self, session: Backend, relation: Relation, alias: str) -> Item:
         cache = session.catalog_session.syscache
         columns = [
             Output(c.name, c.type, c.typmod, c.collation or cache.type(c.type).collation) for c in relation.live()
@@ -56,43 +62,154 @@ class Scope(Nested):
         return item
 
 
-class StatementBuilder(Builder):
-    """Builds the expressions of one query level."""
-
-    def __init__(self, session: ServerSession, scope: ParseState | None) -> None:
-        super().__init__(session.context())
-        self.session = session
-        self.scope = scope
-
-    def build(self, expr: Expr) -> Step:
-        builder = _BUILDERS.get(expr.node)
-        return super().build(expr) if builder is None else builder(self, expr)
-
-    def reference(self, expr: Expr) -> Step:
-        if type(expr.value) is not tuple:
-            return self.column(expr)
-        level, item, name = expr.value
-        position, number = place_of(level, item, name)
-        if level is self.scope:
-            return lambda row: row[position][number]
-        frame: Frame = level.frame
-        return lambda row: frame.row[position][number]
-
-
-_BUILDERS: dict[str, Callable[[StatementBuilder, Expr], Step]] = {"Var": StatementBuilder.reference}
+def frame_of(level: Any) -> Frame:
+    """The frame of a query level, made when it is first asked for."""
+    frame: Frame = vars(level).setdefault("executor_frame", Frame())
+    return frame
 
 
 def place_of(level: Nested, item: Item, name: str | None) -> tuple[int, int]:
     """The entry of a row, and the number in it, that a column is at."""
     position = level.entries.index(item)
-    if item.relation is not None and name is not None:
-        column = item.relation.column(name)
-        if column is not None:
-            return position, column.number
+    for index, column in enumerate(item.columns or ()):
+        if column.name == name:
+            if item.relation is not None and item.source is None:
+                return position, item.relation.live()[index].number
+            return position, index
+    if name == "tableoid":
+        return position, TABLEOID
     raise Unknowable(f'the value of "{name}"')
 
 
-def compile_expression(session: ServerSession, scope: ParseState | None, expr: Expr) -> Step:
+TABLEOID = -6
+
+
+class StatementBuilder(Builder):
+    """Builds the expressions of one query level; of an expression over one table, ``level`` is None."""
+
+    def __init__(self, session: Backend, level: ParseState | None) -> None:
+        super().__init__(session.context())
+        self.session = session
+        self.level = level
+
+    def build(self, expr: Expr) -> Step:
+        return _BUILDERS[expr.node](self, expr) if expr.node in _ALL else super().build(expr)
+
+    def build_target(self, expr: Expr) -> Step:
+        """An entry of the select list, which may return a set."""
+        if expr.node == "FuncExpr" and self.cache.proc(expr.functions[0]).returns_set:
+            return _SETS["FuncExpr"](self, expr)
+        return self.build(expr)
+
+    def over(self, expr: Expr, inner: Expr, number: int) -> Step:
+        """A coercion of ``inner``, which is the value at ``number`` in a row."""
+        if expr is inner:
+            return lambda row: row[number]
+        arguments = [_stand_in(arg, inner, number) for arg in expr.args]
+        return self.build(replace(expr, args=arguments))
+
+    # Columns.
+
+    def reference(self, expr: Expr) -> Step:
+        if type(expr.value) is not tuple:
+            if expr.node == "Var" and expr.value == TABLEOID:
+                return lambda row: row[TABLEOID]
+            return self.column(expr)
+        level, item, name = expr.value
+        if not isinstance(item, Item):
+            raise Unknowable("a column of a set operation")
+        if name is None or (item.scalar and name == item.name and len(item.columns or ()) != 1):
+            return self._whole_item(level, item)
+        position, number = (level.entries.index(item), 0) if item.scalar else place_of(level, item, name)
+        if level is self.level:
+            return lambda row: row[position][number]
+        frame = frame_of(level)
+        return lambda row: frame.row[position][number]
+
+    def _whole_item(self, level: Any, item: Item) -> Step:
+        numbers = [place_of(level, item, column.name) for column in item.columns or ()]
+        own = level is self.level
+        frame = frame_of(level)
+
+        def whole(row: Row) -> Any:
+            values = row if own else frame.row
+            return tuple([values[position][number] for position, number in numbers])
+
+        return whole
+
+    def field(self, expr: Expr) -> Step:
+        inner = self.build(expr.args[0])
+        source, number = expr.args[0], expr.value
+        if source.type >= FIRST_NORMAL_OID:
+            live = [column.number for column in self.cache.fields(source.type) if not column.dropped]
+            number = live.index(number) + 1
+
+        def step(row: Row) -> Any:
+            value = inner(row)
+            return None if value is None else value[number - 1]
+
+        return self.folded(step, [inner])
+
+    def parameter(self, expr: Expr) -> Step:
+        if callable(expr.value):
+            step: Step = expr.value
+            return step
+        raise Unknowable("a parameter")
+
+    def aggregate(self, expr: Expr) -> Step:
+        raise Unknowable("an aggregate of an outer query")
+
+    def subscript(self, expr: Expr) -> Step:
+        """An element of an array; slices and jsonb are not followed."""
+        value, *indexes = [self.build(arg) for arg in expr.args]
+        base = self.cache.base_type(expr.args[0].type)[0]
+        if expr.type == base or not self.cache.element_type(base):
+            raise Unknowable("a slice of an array")
+
+        def step(row: Row) -> Any:
+            array = value(row)
+            places = [index(row) for index in indexes]
+            if array is None or None in places or len(places) != len(array.lengths):
+                return None
+            offset = 0
+            for place, length, lower in zip(places, array.lengths, array.lowers, strict=True):
+                if not lower <= place < lower + length:
+                    return None
+                offset = offset * length + place - lower
+            return array.elements[offset]
+
+        return self.folded(step, [value, *indexes])
+
+
+def _stand_in(expr: Expr, inner: Expr, number: int) -> Expr:
+    if expr is inner:
+        return Expr("Param", inner.type, [], typmod=inner.typmod, value=lambda row: row[number])
+    return replace(expr, args=[_stand_in(arg, inner, number) for arg in expr.args])
+
+
+_HOMES = {
+    "CoerceToDomain": "domains:to_domain",
+    "FuncExpr": "session_functions:function_call",
+    "SQLValueFunction": "session_functions:value_function",
+    "SubLink": "sub_selects:sub_select",
+}
+_OWN = {
+    "Aggref": StatementBuilder.aggregate,
+    "FieldSelect": StatementBuilder.field,
+    "Param": StatementBuilder.parameter,
+    "SubscriptingRef": StatementBuilder.subscript,
+    "Var": StatementBuilder.reference,
+}
+_ALL = frozenset((*_HOMES, *_OWN))
+_BUILDERS: Deferred[str, Callable[[StatementBuilder, Expr], Step]] = Deferred(
+    "pubcheck.simulate.executor", _HOMES, loaded=_OWN
+)
+_SETS: Deferred[str, Callable[[StatementBuilder, Expr], Step]] = Deferred(
+    "pubcheck.simulate.executor", {"FuncExpr": "set_functions:set_step"}
+)
+
+
+def compile_expression(session: Backend, scope: ParseState | None, expr: Expr) -> Step:
     """Make an analysed expression ready; constants are folded. Raises ServerError and Unknowable."""
     return StatementBuilder(session, scope).build(expr)
 
@@ -115,11 +232,3 @@ def assign(p: ParseState, column: Column, expr: Expr) -> Expr:
         )
     assign_collations(p, coerced)
     return coerced
-
-
-def constant_value(step: Step) -> Any:
-    return step.value if isinstance(step, Constant) else None
-
-
-def evaluate_all(steps: Sequence[Step], row: Any) -> tuple[Any, ...]:
-    return tuple([step(row) for step in steps])

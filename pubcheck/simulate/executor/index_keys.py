@@ -6,23 +6,21 @@ from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING, Any
 
 from pubcheck.postgres import oids
-from pubcheck.postgres.catalog.rows import Index
+from pubcheck.postgres.catalog.rows import Index, Relation
 from pubcheck.simulate.heap import Key, KeyOf
 from pubcheck.simulate.not_followed import NotFollowed
 
 if TYPE_CHECKING:
     from pubcheck.postgres.session.syscache import SysCache
-    from pubcheck.simulate.executor.tables import Table
 
 Normal = Callable[[Any], Hashable]
 
 
-def key_function(table: Table, index: Index) -> KeyOf:
+def key_function(cache: SysCache, relation: Relation, index: Index, condition: Callable[[Any, str], Any]) -> KeyOf:
     """The key of a row in an index. None: the row is not in it, or NULL makes it no duplicate of any."""
     if index.expressions:
         raise NotFollowed("whether rows violate a unique index over expressions")
-    cache = table.session.catalog_session.syscache
-    columns = [table.relation.columns[number - 1] for number in index.keys]
+    columns = [relation.columns[number - 1] for number in index.keys]
     parts = [(column.number, equal_form(cache, column.type)) for column in columns]
     distinct = not index.nulls_not_distinct
     if len(parts) == 1 and index.predicate is None and distinct and parts[0][1] is None:
@@ -33,7 +31,7 @@ def key_function(table: Table, index: Index) -> KeyOf:
             return None if value is None else (value,)
 
         return single
-    predicate = None if index.predicate is None else table.condition(index.predicate, "WHERE")
+    predicate = None if index.predicate is None else condition(index.predicate, "WHERE")
 
     def key(row: Any) -> Key | None:
         if predicate is not None and predicate(row) is not True:

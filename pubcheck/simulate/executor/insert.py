@@ -2,36 +2,70 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
+from pubcheck.postgres.analysis.namespace_items import Nested
+from pubcheck.postgres.analysis.select import analyze_select
 from pubcheck.postgres.catalog.rows import Column, Relation
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
-from pubcheck.simulate.executor.changes import check_constraints, compute_generated, insert_version
-from pubcheck.simulate.executor.expressions import Scope, Step, assigned, compile_expression
+from pubcheck.postgres.primnodes import UNKNOWN, Expr
+from pubcheck.simulate.backend import Backend
+from pubcheck.simulate.executor.expressions import Scope, Step, assign, assigned, compile_expression
+from pubcheck.simulate.executor.on_conflict import OnConflict
+from pubcheck.simulate.executor.query import plan
+from pubcheck.simulate.executor.row_operations import insert_row
+from pubcheck.simulate.executor.statement_scope import Changes, Rows, returning, target_item
 from pubcheck.simulate.executor.tables import Table, table_of
 from pubcheck.simulate.executor.targets import target_relation
+from pubcheck.simulate.executor.views import Target, base_target
 from pubcheck.simulate.not_followed import NotFollowed
 
-if TYPE_CHECKING:
-    from pubcheck.simulate.session import Result, ServerSession
+Values = dict[int, Any]
+_OF_A_QUERY = frozenset(("withClause", "sortClause", "limitCount", "limitOffset"))
 
 
-def insert(session: ServerSession, node: Node) -> Result:
-    from pubcheck.simulate.session import Result
-
+def prepare_insert(session: Backend, node: Node, outer: Scope) -> Changes:
     relation = target_relation(session, node["relation"])
-    table = table_of(session, relation)
-    if node.keys() & {"onConflictClause", "withClause", "returningClause"}:
-        raise NotFollowed("INSERT with ON CONFLICT, WITH or RETURNING")
     columns = target_columns(relation, node.get("cols", ()))
+    target = base_target(session, relation)
+    table = table_of(session, target.relation)
+    overriding = node.get("override", "OVERRIDING_NOT_SET")
     source = node.get("selectStmt", {}).get("SelectStmt")
-    count = 0
-    for values in rows_to_insert(session, table, columns, source, named="cols" in node):
-        insert_row(session, table, values)
-        count += 1
-    return Result(count=count)
+    rows = source_rows(session, outer, Source(table, target, columns, overriding, "cols" in node), source)
+    conflict = None
+    if "onConflictClause" in node:
+        if target.is_view:
+            raise NotFollowed("ON CONFLICT of a view")
+        conflict = OnConflict(session, outer, table, node)
+    scope = Scope(session, outer)
+    target_item(session, scope, relation, node["relation"])
+    outputs, returned = returning(session, scope, node)
+
+    def run() -> Rows:
+        for values in rows():
+            target.check_options(session, values)
+            row: Any
+            if conflict is None:
+                row = insert_row(session, target.relation, values)
+            else:
+                row = conflict.insert(values)
+            if row is not None and returned is not None:
+                yield returned((target.row_of(session, row),))
+
+    return Changes(outputs, run)
+
+
+class Source:
+    """Where the rows of an INSERT go."""
+
+    def __init__(self, table: Table, target: Target, columns: list[Column], overriding: str, named: bool) -> None:
+        self.table, self.target, self.columns = table, target, columns
+        self.overriding, self.named = overriding, named
+
+    def base(self, column: Column) -> Column:
+        return self.target.base_column(column)
 
 
 def target_columns(relation: Relation, named: Iterable[Node]) -> list[Column]:
@@ -55,59 +89,110 @@ def target_columns(relation: Relation, named: Iterable[Node]) -> list[Column]:
     return columns
 
 
-def rows_to_insert(
-    session: ServerSession, table: Table, columns: list[Column], source: Node | None, *, named: bool
-) -> Iterable[dict[int, Any]]:
+def source_rows(session: Backend, scope: Scope, into: Source, source: Node | None) -> Callable[[], Iterator[Values]]:
     """The rows, with defaults for the columns that the statement leaves out."""
+    table = into.table
     if source is None:
-        defaults = [(column, table.default(column)) for column in table.columns]
-        return [{column.number: step(()) for column, step in defaults}]
-    if "valuesLists" not in source or source.keys() & {"withClause", "sortClause", "limitCount", "limitOffset"}:
-        raise NotFollowed("INSERT ... SELECT")
-    lists = (item["List"].get("items", ()) for item in source["valuesLists"])
-    plans = [value_steps(session, table, columns, items, named=named) for items in lists]
-    return ({number: step(()) for number, step in plan} for plan in plans)
+        defaults = [(column.number, table.default(column)) for column in table.columns]
+        return lambda: iter(({number: step(()) for number, step in defaults},))
+    if "valuesLists" in source and not source.keys() & _OF_A_QUERY:
+        lists = (item["List"].get("items", ()) for item in source["valuesLists"])
+        plans = [value_steps(session, scope, into, items) for items in lists]
+        return lambda: ({number: step(()) for number, step in plan} for plan in plans)
+    return query_rows(session, scope, into, source)
 
 
-def value_steps(
-    session: ServerSession, table: Table, columns: list[Column], items: Any, *, named: bool
-) -> list[tuple[int, Step]]:
-    """The values of all columns of one row of VALUES (transformInsertRow, rewriteTargetListIU)."""
-    if len(items) > len(columns):
+def refuse_number(into: Source, count: int) -> None:
+    if count > len(into.columns):
         raise ServerError("42601", "INSERT has more expressions than target columns")
-    if named and len(items) < len(columns):
+    if into.named and count < len(into.columns):
         raise ServerError("42601", "INSERT has more target columns than expressions")
-    given: dict[int, Step] = {}
-    scope = Scope(session)
+
+
+def with_defaults(into: Source, steps: dict[int, Step]) -> list[tuple[int, Step]]:
+    """The steps of all columns: those of the statement, and defaults (rewriteTargetListIU)."""
+    table = into.table
+    return [(c.number, steps[c.number] if c.number in steps else table.default(c)) for c in table.columns]
+
+
+def value_steps(session: Backend, outer: Scope, into: Source, items: Any) -> list[tuple[int, Step]]:
+    """The values of all columns of one row of VALUES (transformInsertRow)."""
+    refuse_number(into, len(items))
+    steps: dict[int, Step] = {}
+    scope = Scope(session, outer)
     scope.clause = "VALUES"
-    for column, item in zip(columns, items, strict=False):
+    for column, item in zip(into.columns, items, strict=False):
+        base = into.base(column)
         if "SetToDefault" in item:
             continue
-        refuse_given(column)
-        given[column.number] = compile_expression(session, scope, assigned(scope, column, item))
-    return [(c.number, given[c.number] if c.number in given else table.default(c)) for c in table.columns]
+        expr = assigned(scope, column, item)
+        if refuse_value(base, into.overriding):
+            continue
+        steps[base.number] = compile_expression(session, scope, expr)
+    return with_defaults(into, steps)
 
 
-def refuse_given(column: Column) -> None:
-    """A value for a column that only DEFAULT may be given for. Raises ServerError 428C9."""
+def refuse_value(column: Column, overriding: str) -> bool:
+    """Whether a value for an identity column is ignored. Raises ServerError 428C9 where only DEFAULT is allowed."""
     if column.generated:
         raise ServerError(
             "428C9",
             f'cannot insert a non-DEFAULT value into column "{column.name}"',
             detail=f'Column "{column.name}" is a generated column.',
         )
-    if column.identity == "a":
+    if not column.identity:
+        return False
+    if overriding == "OVERRIDING_USER_VALUE":
+        return True
+    if column.identity == "a" and overriding != "OVERRIDING_SYSTEM_VALUE":
         raise ServerError(
             "428C9",
             f'cannot insert a non-DEFAULT value into column "{column.name}"',
             detail=f'Column "{column.name}" is an identity column defined as GENERATED ALWAYS.',
             hint="Use OVERRIDING SYSTEM VALUE to override.",
         )
+    return False
 
 
-def insert_row(session: ServerSession, table: Table, values: dict[int, Any]) -> None:
-    if table.relation.kind == "p":
-        raise NotFollowed("partitions")
-    compute_generated(table, values)
-    check_constraints(table, values)
-    insert_version(session, table, values)
+def query_rows(session: Backend, outer: Scope, into: Source, source: Node) -> Callable[[], Iterator[Values]]:
+    """INSERT ... SELECT: literals of no type become values of the columns, the rest is coerced."""
+    inner = Nested(outer)
+    inner.resolves = False
+    targets = analyze_select(inner, source)
+    if targets is None:
+        raise NotFollowed("the columns of a SELECT")
+    shown = [target for target in targets if not target.junk]
+    refuse_number(into, len(shown))
+    steps: dict[int, Step] = {}
+    scope = Scope(session, outer)
+    for number, (column, target) in enumerate(zip(into.columns, shown, strict=False)):
+        expr = target.expr
+        base = into.base(column)
+        if refuse_value(base, into.overriding):
+            continue
+        if expr.type == UNKNOWN:
+            target.expr = assign(scope, column, expr)
+            steps[base.number] = _value_at(number)
+            continue
+        held = Expr("Param", expr.type, [], expr.location, typmod=expr.typmod, collation=expr.collation)
+        held.value = _value_at(number)
+        steps[base.number] = compile_expression(session, scope, assign(scope, column, held))
+    query = plan(session, inner)
+    every = with_defaults(into, steps)
+
+    def rows() -> Iterator[Values]:
+        if query.in_order:
+            for row in query.run():
+                yield {number: step(row) for number, step in every}
+            return
+        listed = list(query.run())
+        if not query.certain and len(listed) > 1:
+            raise NotFollowed("the order in which a SELECT without ORDER BY gives its rows")
+        for row in listed:
+            yield {number: step(row) for number, step in every}
+
+    return rows
+
+
+def _value_at(number: int) -> Step:
+    return lambda row: row[number]

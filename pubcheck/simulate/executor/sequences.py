@@ -2,88 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pubcheck.postgres.catalog import AUTO, INTERNAL, RELATION
 from pubcheck.postgres.catalog.rows import Column, Relation
 from pubcheck.postgres.errors import ServerError
-from pubcheck.postgres.oids import INT2, INT4, INT8
+from pubcheck.simulate.backend import Backend
 from pubcheck.simulate.log import Record
 from pubcheck.simulate.not_followed import NotFollowed
+from pubcheck.simulate.sequence_state import SequenceState, option_number
 
-if TYPE_CHECKING:
-    from pubcheck.simulate.session import ServerSession
-
-_LIMITS = {INT2: 1 << 15, INT4: 1 << 31, INT8: 1 << 63}
 _LOGGED_AHEAD = 32
 """SEQ_LOG_VALS: values that nextval logs at a time."""
 
 
-class SequenceState:
-    """The state of a sequence. ``ahead``: how many values are logged already (log_cnt)."""
-
-    def __init__(self, type_oid: int, options: Any) -> None:
-        self.type = INT8
-        self.increment, self.cycle, self.cache = 1, False, 1
-        self.minimum: int | None = None
-        self.maximum: int | None = None
-        self.start: int | None = None
-        self.called = False
-        self.ahead = 0
-        if type_oid in _LIMITS:
-            self.type = type_oid
-        self.apply(options)
-        self.last = self.first
-
-    def copy(self) -> SequenceState:
-        clone = SequenceState(self.type, ())
-        clone.__dict__.update(self.__dict__)
-        return clone
-
-    def apply(self, options: Any) -> None:
-        for item in options:
-            option = item["DefElem"]
-            name, argument = option["defname"], option.get("arg")
-            if name == "as" and argument is not None:
-                word = argument["TypeName"]["names"][-1]["String"]["sval"]
-                self.type = {"int2": INT2, "int4": INT4, "int8": INT8}.get(word, self.type)
-            elif name == "cycle":
-                self.cycle = bool(argument["Boolean"].get("boolval", False)) if argument else True
-            elif name in ("increment", "minvalue", "maxvalue", "start", "cache"):
-                value = None if argument is None else _number(argument)
-                setattr(self, {"minvalue": "minimum", "maxvalue": "maximum"}.get(name, name), value)
-
-    @property
-    def low(self) -> int:
-        if self.minimum is not None:
-            return self.minimum
-        return 1 if self.increment > 0 else -_LIMITS[self.type]
-
-    @property
-    def high(self) -> int:
-        if self.maximum is not None:
-            return self.maximum
-        return _LIMITS[self.type] - 1 if self.increment > 0 else -1
-
-    @property
-    def first(self) -> int:
-        if self.start is not None:
-            return self.start
-        return self.low if self.increment > 0 else self.high
-
-    def restart(self, value: int | None = None) -> None:
-        self.last = self.first if value is None else value
-        self.called = False
-        self.ahead = 0
-
-
-def _number(argument: Any) -> int:
-    if "Integer" in argument:
-        return int(argument["Integer"].get("ival", 0))
-    return int(argument["Float"]["fval"])
-
-
-def sequence_of_column(session: ServerSession, relation: Relation, column: Column) -> int:
+def sequence_of_column(session: Backend, relation: Relation, column: Column) -> int:
     """The sequence of a serial or identity column; a partition's identity is its root's."""
     catalog = session.database.catalog
     row = relation
@@ -100,7 +33,7 @@ def sequence_of_column(session: ServerSession, relation: Relation, column: Colum
         row = catalog.relations[row.parents[0]]
 
 
-def state_of(session: ServerSession, oid: int) -> SequenceState:
+def state_of(session: Backend, oid: int) -> SequenceState:
     states = session.database.sequences
     state = states.get(oid)
     if state is None:
@@ -111,7 +44,7 @@ def state_of(session: ServerSession, oid: int) -> SequenceState:
     return result
 
 
-def next_value(session: ServerSession, oid: int) -> int:
+def next_value(session: Backend, oid: int) -> int:
     """nextval. Raises ServerError 2200H."""
     state = state_of(session, oid)
     relation = session.database.catalog.relations[oid]
@@ -136,12 +69,49 @@ def next_value(session: ServerSession, oid: int) -> int:
     return value
 
 
-def log_sequence(session: ServerSession, relation: Relation) -> None:
+def log_sequence(session: Backend, relation: Relation) -> None:
     """The record of a sequence's new state, which only the top-level transaction has a part in."""
     if relation.persistence == "p":
-        transaction = session.current
-        if not transaction.top:
-            levels, transaction.levels = transaction.levels, transaction.levels[:1]
-            session.xid()
-            transaction.levels = levels
-        session.database.append(Record, 90, xid=transaction.top, top=transaction.top, origin=session.origin)
+        top = session.top_xid()
+        session.database.append(Record, 90, xid=top, top=top, origin=session.origin)
+
+
+def set_value(session: Backend, oid: int, value: int, called: bool = True) -> int:
+    """setval. Raises ServerError 22003."""
+    state, relation = state_of(session, oid), session.database.catalog.relations[oid]
+    if not state.low <= value <= state.high:
+        raise ServerError(
+            "22003",
+            f'setval: value {value} is out of bounds for sequence "{relation.name}" ({state.low}..{state.high})',
+        )
+    if called:
+        session.sequence_values[oid] = value
+    state.last, state.called, state.ahead = value, called, 0
+    log_sequence(session, relation)
+    return value
+
+
+def current_value(session: Backend, oid: int) -> int:
+    """currval. Raises ServerError 55000."""
+    if oid not in session.sequence_values:
+        name = session.database.catalog.relations[oid].name
+        raise ServerError("55000", f'currval of sequence "{name}" is not yet defined in this session')
+    return session.sequence_values[oid]
+
+
+def last_value(session: Backend) -> int:
+    if not session.last_sequence:
+        raise ServerError("55000", "lastval is not yet defined in this session")
+    return session.sequence_values[session.last_sequence]
+
+
+def change_sequence(session: Backend, relation: Relation, options: Any) -> None:
+    """ALTER SEQUENCE: the options, and RESTART; a rollback takes it back."""
+    state = state_of(session, relation.oid).copy()
+    state.apply(options)
+    for item in options:
+        if item["DefElem"]["defname"] == "restart":
+            argument = item["DefElem"].get("arg")
+            state.restart(None if argument is None else option_number(argument))
+    session.database.sequences.put(relation.oid, state)
+    log_sequence(session, relation)

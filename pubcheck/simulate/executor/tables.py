@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pubcheck.postgres.analysis.coerce import coerce_to_boolean
 from pubcheck.postgres.analysis.collate import assign_collations
 from pubcheck.postgres.analysis.row_filter import parse_state
 from pubcheck.postgres.catalog.rows import Column, Constraint, Index, Relation
+from pubcheck.postgres.executor.steps import Constant
 from pubcheck.postgres.replication.replica_identity import ReplicaIdentity, replica_identity
+from pubcheck.simulate.backend import Backend
 from pubcheck.simulate.executor.expressions import Step, assigned, compile_expression
 from pubcheck.simulate.executor.index_keys import key_function
-from pubcheck.simulate.heap import KeyOf, Storage
+from pubcheck.simulate.executor.sequences import next_value, sequence_of_column
+from pubcheck.simulate.heap import KeyOf, Storage, Version
 from pubcheck.simulate.not_followed import NotFollowed
 from pubcheck.simulate.tuple_sizes import RowLayout
-
-if TYPE_CHECKING:
-    from pubcheck.simulate.session import ServerSession
 
 
 class Check:
@@ -41,7 +41,7 @@ class Unique:
 class Table:
     """One table as the executor sees it. Everything is worked out when it is first asked for."""
 
-    def __init__(self, session: ServerSession, relation: Relation) -> None:
+    def __init__(self, session: Backend, relation: Relation) -> None:
         self.session = session
         self.relation = relation
         self.oid = relation.oid
@@ -81,10 +81,14 @@ class Table:
         """The default of a column (build_column_default); NULL where it has none."""
         step = self._defaults.get(column.number)
         if step is None:
-            from pubcheck.simulate.executor.column_defaults import default_of
-
-            step = self._defaults[column.number] = default_of(self, column)
+            step = self._defaults[column.number] = self._default_of(column)
         return step
+
+    def _default_of(self, column: Column) -> Step:
+        if column.identity or (column.has_default and column.tree is None):
+            session, sequence = self.session, sequence_of_column(self.session, self.relation, column)
+            return lambda row: next_value(session, sequence)
+        return self.expression(column.tree, column) if column.has_default else Constant(None)
 
     @property
     def generated(self) -> list[tuple[int, Step]]:
@@ -92,6 +96,14 @@ class Table:
         if self._generated is None:
             self._generated = [(column.number, self.expression(column.tree, column)) for column in self.stored]
         return self._generated
+
+    def with_virtual(self, version: Version) -> Version:
+        """A row with the values of its virtual columns, as queries read them."""
+        row = Version(version, version.size, version.xmin, version.cmin)
+        row.successor = version
+        for column in self.virtual:
+            row[column.number] = self.expression(column.tree, column)(version)
+        return row
 
     @property
     def checks(self) -> list[Check]:
@@ -105,6 +117,10 @@ class Table:
         return self._checks
 
     @property
+    def has_indexes(self) -> bool:
+        return self.session.database.catalog.indexes_of.has(self.oid)
+
+    @property
     def uniques(self) -> list[Unique]:
         """The unique indexes in the order of their oids."""
         if self._uniques is None:
@@ -116,7 +132,9 @@ class Table:
                 Unique(
                     index,
                     catalog.relations[index.oid].name,
-                    lambda index=index: key_function(self, index),  # type: ignore[misc]
+                    lambda index=index: key_function(
+                        self.session.catalog_session.syscache, self.relation, index, self.condition
+                    ),  # type: ignore[misc]
                     not index.immediate,
                 )
                 for index in indexes
@@ -125,14 +143,19 @@ class Table:
         return self._uniques
 
 
-def table_of(session: ServerSession, relation: Relation) -> Table:
-    """The table, as the current version of the catalog has it."""
+def cached(session: Backend, key: Any, make: Callable[[], Any]) -> Any:
+    """What is worked out once for each version of the catalog."""
     number = session.database.version().number
     cache = session.tables
     if cache.get("version") != number:
         cache.clear()
         cache["version"] = number
-    table: Table | None = cache.get(relation.oid)
-    if table is None:
-        table = cache[relation.oid] = Table(session, relation)
+    if key not in cache:
+        cache[key] = make()
+    return cache[key]
+
+
+def table_of(session: Backend, relation: Relation) -> Table:
+    """The table, as the current version of the catalog has it."""
+    table: Table = cached(session, relation.oid, lambda: Table(session, relation))
     return table

@@ -3,32 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pubcheck.checks.write.replica_identity import refusals
 from pubcheck.postgres.catalog.rows import Relation
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
+from pubcheck.simulate.backend import Backend
+from pubcheck.simulate.executor.partitions import partitions
 from pubcheck.simulate.executor.tables import Table, table_of
 from pubcheck.simulate.not_followed import NotFollowed
 
-if TYPE_CHECKING:
-    from pubcheck.simulate.session import ServerSession
 
-
-def target_relation(session: ServerSession, rv: Node) -> Relation:
+def target_relation(session: Backend, rv: Node) -> Relation:
     """The named relation. Raises ServerError 42P01, 42809 and the like."""
     catalog_session = session.catalog_session
     row = catalog_session.find_relation(rv)
     if row is None:
         name = ".".join(rv[part] for part in ("schemaname", "relname") if part in rv)
         raise ServerError("42P01", f'relation "{name}" does not exist', location=rv.get("location"))
-    if row.kind not in "rp":
+    if row.kind in "Smi":
+        kinds = {"S": "sequence", "m": "materialized view", "i": "index"}
+        if row.kind == "i":
+            raise ServerError("42809", f'cannot open relation "{row.name}"')
+        raise ServerError("42809", f'cannot change {kinds[row.kind]} "{row.name}"')
+    if row.kind not in "rpv":
         raise NotFollowed(f'changes of "{row.name}", which is not a table')
     return row
 
 
-def refuse_write(session: ServerSession, table: Table, operation: Any) -> None:
+def refuse_write(session: Backend, table: Table, operation: Any) -> None:
     """Raise the error of an UPDATE or DELETE that the replica identity does not allow (CheckCmdReplicaIdentity)."""
     causes = refusals(session.database.catalog, table.relation).get(operation)
     if causes:
@@ -36,11 +40,15 @@ def refuse_write(session: ServerSession, table: Table, operation: Any) -> None:
         raise ServerError(server.sqlstate, server.message, detail=server.detail, hint=server.hint)
 
 
-def members(session: ServerSession, relation: Relation, rv: Node) -> Iterator[Table]:
-    """The tables whose rows a statement changes, in the order of the planner's expansion."""
+def members(session: Backend, relation: Relation, *, inherited: bool = True) -> Iterator[Table]:
+    """The tables with the rows of a relation, in the order of the planner's expansion (expand_inherited_rtentry):
+    partitions by their bounds, other children by their oids."""
     catalog = session.database.catalog
-    oids = catalog.descendants(relation.oid) if rv.get("inh", True) or relation.kind == "p" else [relation.oid]
-    for oid in oids:
+    if relation.kind == "p":
+        for partition in partitions(session, relation):
+            yield from members(session, partition)
+        return
+    for oid in catalog.descendants(relation.oid) if inherited else [relation.oid]:
         row = catalog.relations[oid]
         if row.kind == "r":
             yield table_of(session, row)

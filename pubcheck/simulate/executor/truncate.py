@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 from pubcheck.postgres.catalog import AUTO, INTERNAL, RELATION
 from pubcheck.postgres.catalog.rows import Relation
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
-from pubcheck.simulate.executor.sequences import SequenceState, log_sequence, state_of
+from pubcheck.simulate.backend import NOTHING, Backend, Result
+from pubcheck.simulate.executor.sequences import log_sequence, state_of
 from pubcheck.simulate.executor.tables import table_of
 from pubcheck.simulate.heap import Storage
 from pubcheck.simulate.log import CatalogChange, Truncation
-
-if TYPE_CHECKING:
-    from pubcheck.simulate.session import Result, ServerSession
+from pubcheck.simulate.sequence_state import SequenceState
 
 
-def truncate(session: ServerSession, node: Node) -> Result:
-    from pubcheck.simulate.session import NOTHING
-
+def truncate(session: Backend, node: Node) -> Result:
     catalog = session.database.catalog
     relations: dict[int, Relation] = {}
     for item in node["relations"]:
@@ -55,7 +52,7 @@ def _written(rv: Node) -> str:
     return ".".join(rv[part] for part in ("schemaname", "relname") if part in rv)
 
 
-def _referencing(session: ServerSession, relations: dict[int, Relation]) -> list[int]:
+def _referencing(session: Backend, relations: dict[int, Relation]) -> list[int]:
     """heap_truncate_find_FKs: the other tables with a foreign key to one of these, by oid."""
     catalog = session.database.catalog
     return sorted(
@@ -67,13 +64,13 @@ def _referencing(session: ServerSession, relations: dict[int, Relation]) -> list
     )
 
 
-def _add_referencing(session: ServerSession, relations: dict[int, Relation]) -> None:
+def _add_referencing(session: Backend, relations: dict[int, Relation]) -> None:
     while new := _referencing(session, relations):
         for oid in new:
             relations[oid] = session.database.catalog.relations[oid]
 
 
-def _refuse_referenced(session: ServerSession, relations: dict[int, Relation]) -> None:
+def _refuse_referenced(session: Backend, relations: dict[int, Relation]) -> None:
     """heap_truncate_check_FKs. Raises ServerError 0A000."""
     catalog = session.database.catalog
     for row in catalog.constraints.values():
@@ -87,9 +84,7 @@ def _refuse_referenced(session: ServerSession, relations: dict[int, Relation]) -
             )
 
 
-def _truncate_all(
-    session: ServerSession, node: Node, relations: list[Relation], *, cascade: bool, restart: bool
-) -> None:
+def _truncate_all(session: Backend, node: Node, relations: list[Relation], *, cascade: bool, restart: bool) -> None:
     database = session.database
     version = database.version()
     logged = [row.oid for row in relations if row.persistence == "p" and row.kind in "rp"]
@@ -108,7 +103,7 @@ def _truncate_all(
             anew = True
         else:
             database.storage.put(row.oid, Storage(table.storage.made_by))
-    common = {"xid": session.xid(), "top": session.current.top, "origin": session.origin}
+    common: dict[str, Any] = {"xid": session.xid(), "top": session.current.top, "origin": session.origin}
     if anew:
         database.append(
             CatalogChange, 100, **common, statement="TruncateStmt", node=node, entries=(), before=version, after=version
@@ -125,7 +120,7 @@ def _truncate_all(
         )
 
 
-def _restart_sequences(session: ServerSession, row: Relation) -> None:
+def _restart_sequences(session: Backend, row: Relation) -> None:
     """RESTART IDENTITY: the sequences that columns own begin again, unless the transaction is rolled back."""
     catalog = session.database.catalog
     for dependent, _, kind in catalog.dependents.get((RELATION, row.oid)):
@@ -136,7 +131,7 @@ def _restart_sequences(session: ServerSession, row: Relation) -> None:
             restart(session, sequence)
 
 
-def restart(session: ServerSession, sequence: Relation, value: int | None = None) -> None:
+def restart(session: Backend, sequence: Relation, value: int | None = None) -> None:
     state = state_of(session, sequence.oid)
     fresh: SequenceState = state.copy()
     fresh.restart(value)

@@ -2,60 +2,61 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
-from pubcheck.postgres.analysis.coerce import coerce_to_boolean
-from pubcheck.postgres.analysis.collate import assign_collations
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
-from pubcheck.simulate.executor.changes import check_constraints, compute_generated, update_version
+from pubcheck.postgres.primnodes import Expr, nodes
+from pubcheck.simulate.backend import Backend
+from pubcheck.simulate.executor.array_elements import element_assignment
 from pubcheck.simulate.executor.expressions import Scope, Step, assigned, compile_expression
-from pubcheck.simulate.executor.tables import Table
+from pubcheck.simulate.executor.row_operations import by_numbers_of, update_row
+from pubcheck.simulate.executor.statement_scope import (
+    Changes,
+    Rows,
+    add_sources,
+    condition,
+    returning,
+    target_item,
+)
+from pubcheck.simulate.executor.tables import Table, table_of
+from pubcheck.simulate.executor.target_rows import TargetRows
 from pubcheck.simulate.executor.targets import members, refuse_write, target_relation
+from pubcheck.simulate.executor.views import base_target
 from pubcheck.simulate.not_followed import NotFollowed
 
-if TYPE_CHECKING:
-    from pubcheck.simulate.session import Result, ServerSession
 
-
-def update(session: ServerSession, node: Node) -> Result:
-    from pubcheck.simulate.session import Result
-
-    if node.keys() & {"fromClause", "withClause", "returningClause"}:
-        raise NotFollowed("UPDATE with FROM, WITH or RETURNING")
+def prepare_update(session: Backend, node: Node, outer: Scope) -> Changes:
     rv = node["relation"]
     relation = target_relation(session, rv)
-    snapshot = session.snapshot()
-    count = 0
-    for table in list(members(session, relation, rv)):
-        refuse_write(session, table, "update")
-        scope = Scope(session)
-        scope.add_relation(session, table.relation, rv.get("alias", {}).get("aliasname", "") or relation.name)
-        condition = where(session, scope, node)
-        steps = assignments(session, scope, table, node["targetList"])
-        for version in table.storage.scan():
-            if not snapshot.sees(version) or (condition is not None and condition((version,)) is not True):
-                continue
-            values = dict(version)
-            values.update([(number, step((version,))) for number, step in steps])
-            compute_generated(table, values)
-            check_constraints(table, values)
-            update_version(session, table, version, values)
-            count += 1
-    return Result(count=count)
+    target = base_target(session, relation)
+    root = table_of(session, target.relation)
+    scope = Scope(session, outer)
+    target_item(session, scope, relation, rv)
+    add_sources(scope, node.get("fromClause", []))
+    where = condition(session, scope, node.get("whereClause"))
+    steps = assignments(session, scope, table_of(session, relation), node["targetList"])
+    steps = [(target.base_number(number), step) for number, step in steps]
+    outputs, returned = returning(session, scope, node)
+    rows = TargetRows(session, scope, target, where)
+    tables = list(members(session, target.relation, inherited=rv.get("inh", True)))
+
+    def run() -> Rows:
+        for table in tables:
+            refuse_write(session, table, "update")
+        for table in tables:
+            for version, row in rows.of(table):
+                changed = {**rows.base_row(table, version), **{number: step(row) for number, step in steps}}
+                target.check_options(session, changed)
+                new = by_numbers_of(root.relation, table.relation, changed) if table is not root else changed
+                stored = update_row(session, target.relation, table, version, new)
+                if stored is not None and returned is not None:
+                    yield returned((target.row_of(session, stored, table.relation), *row[1:]))
+
+    return Changes(outputs, run)
 
 
-def where(session: ServerSession, scope: Scope, node: Node) -> Step | None:
-    tree = node.get("whereClause")
-    if tree is None:
-        return None
-    scope.clause = "WHERE"
-    expr = coerce_to_boolean(scope, scope.transform(tree), "WHERE")
-    assign_collations(scope, expr)
-    return compile_expression(session, scope, expr)
-
-
-def assignments(session: ServerSession, scope: Scope, table: Table, targets: list[Node]) -> list[tuple[int, Step]]:
+def assignments(session: Backend, scope: Scope, table: Table, targets: list[Node]) -> list[tuple[int, Step]]:
     """The new values of an UPDATE (transformUpdateTargetList). Raises ServerError 42703, 42601, 428C9."""
     steps: dict[int, Step] = {}
     scope.clause = "UPDATE"
@@ -67,11 +68,17 @@ def assignments(session: ServerSession, scope: Scope, table: Table, targets: lis
             raise ServerError("42703", message, location=target.get("location"))
         if column.number in steps:
             raise ServerError("42601", f'multiple assignments to same column "{column.name}"')
-        if "indirection" in target or "MultiAssignRef" in target["val"]:
-            raise NotFollowed("an assignment to a part of a column, or to several")
-        if "SetToDefault" in target["val"]:
+        value = target["val"]
+        if "indirection" in target:
+            steps[column.number] = _element(session, scope, column, target)
+            continue
+        if "MultiAssignRef" in value:
+            value = _one_of_several(value["MultiAssignRef"])
+        if "SetToDefault" in value:
             steps[column.number] = table.default(column)
             continue
+        expr = assigned(scope, column, value)
+        scope.uses_sources = scope.uses_sources or _uses_sources(scope, expr)
         if column.generated or column.identity == "a":
             raise ServerError(
                 "428C9",
@@ -79,5 +86,29 @@ def assignments(session: ServerSession, scope: Scope, table: Table, targets: lis
                 detail=f'Column "{column.name}" is '
                 + ("a generated column." if column.generated else "an identity column defined as GENERATED ALWAYS."),
             )
-        steps[column.number] = compile_expression(session, scope, assigned(scope, column, target["val"]))
+        steps[column.number] = compile_expression(session, scope, expr)
     return list(steps.items())
+
+
+def _uses_sources(scope: Scope, expr: Expr) -> bool:
+    target = scope.entries[0]
+    return any(
+        node.node == "SubLink" or (node.node == "Var" and type(node.value) is tuple and node.value[1] is not target)
+        for node in nodes(expr)
+    )
+
+
+def _one_of_several(several: Node) -> Node:
+    """A value of SET (a, b) = ROW (...)."""
+    parts = several["source"].get("RowExpr", {}).get("args", ())
+    if len(parts) != several["ncolumns"]:
+        if parts:
+            raise ServerError("42601", "number of columns does not match number of values")
+        raise NotFollowed("SET of several columns from a sub-select")
+    part: Node = parts[several["colno"] - 1]
+    return part
+
+
+def _element(session: Backend, scope: Scope, column: Any, target: Node) -> Step:
+    """SET a[1] = ...: one element of an array with one dimension."""
+    return element_assignment(session, scope, column, target)

@@ -89,6 +89,7 @@ def _add_domain_check(session: Session, row: Type, constraint: Node) -> None:
         raise ServerError("42710", 'constraint "{name}" for domain "{owner}" already exists', name=name, owner=row.name)
     oid = catalog.new_oid()
     catalog.add_other(Other(oid, "constraint", name, row.oid, row.owner))
+    catalog.define("domain check", oid, constraint["raw_expr"])
     catalog.depend((OTHER, oid, 0), (TYPE, row.oid, 0), AUTO)
     for function in functions_called(session, constraint.get("raw_expr")):
         catalog.depend((OTHER, oid, 0), (PROC, function, 0), NORMAL)

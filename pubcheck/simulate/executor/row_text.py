@@ -14,9 +14,7 @@ _LONGEST = 64
 
 def value_text(table: Table, type_oid: int, value: Any) -> str:
     """A value as its output function writes it."""
-    if isinstance(value, bool):
-        return "t" if value else "f"
-    return str(value)
+    return table.session.output.writer(type_oid)(value)
 
 
 def failing_row(table: Table, values: dict[int, Any]) -> str:

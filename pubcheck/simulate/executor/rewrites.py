@@ -1,0 +1,213 @@
+"""ALTER TABLE with its effect on rows: new columns, rewritten and checked tables (tablecmds.c: ATRewriteTable)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pubcheck.postgres.analysis.coerce import coerce_to_target_type
+from pubcheck.postgres.analysis.collate import assign_collations
+from pubcheck.postgres.analysis.row_filter import parse_state
+from pubcheck.postgres.catalog.rows import Column, Relation
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.executor.steps import Constant
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.primnodes import IMPLICIT
+from pubcheck.simulate.backend import NOTHING, Backend, Result
+from pubcheck.simulate.executor.changes import compute_generated, insert_version
+from pubcheck.simulate.executor.definitions import apply_definition, log_statement
+from pubcheck.simulate.executor.expressions import Step, compile_expression
+from pubcheck.simulate.executor.row_text import key_text
+from pubcheck.simulate.executor.sequences import change_sequence, sequence_of_column
+from pubcheck.simulate.executor.tables import Table, table_of
+from pubcheck.simulate.executor.targets import members
+from pubcheck.simulate.heap import Storage, Version
+from pubcheck.simulate.not_followed import NotFollowed
+
+_BINARY_COMPATIBLE = frozenset(((25, 1043), (1043, 25)))
+"""text and varchar: a type change between them leaves the rows as they are, if no length is checked."""
+
+
+def alter_table(session: Backend, node: Node) -> Result:
+    rv = node["relation"]
+    relation = session.catalog_session.find_relation(rv)
+    if relation is None or relation.kind not in "rp" or node.get("objtype") != "OBJECT_TABLE":
+        apply_definition(session, "AlterTableStmt", node)
+        return NOTHING
+    kinds = {item["AlterTableCmd"]["subtype"] for item in node["cmds"]}
+    tables = [table_of(session, table.relation) for table in members(session, relation)]
+    conversions = _conversions(session, relation, node) if "AT_AlterColumnType" in kinds else {}
+    apply_definition(session, "AlterTableStmt", node)
+    catalog = session.database.catalog
+    for table in tables:
+        row = catalog.relations.get(table.oid)
+        if row is not None:
+            _bring_up_to_date(session, table, row, conversions, kinds)
+    for item in node["cmds"]:
+        _change_identity(session, relation, item["AlterTableCmd"])
+    return NOTHING
+
+
+def _conversions(session: Backend, relation: Relation, node: Node) -> dict[str, tuple[Any, Any]]:
+    """The USING expressions of ALTER COLUMN ... TYPE, by column; without one it is the column itself."""
+    found: dict[str, tuple[Any, Any]] = {}
+    for item in node["cmds"]:
+        command = item["AlterTableCmd"]
+        if command["subtype"] == "AT_AlterColumnType":
+            definition = command["def"]["ColumnDef"]
+            reference = {"ColumnRef": {"fields": [{"String": {"sval": command["name"]}}]}}
+            found[command["name"]] = (definition.get("raw_default") or reference, "raw_default" in definition)
+    return found
+
+
+def _conversion_steps(
+    session: Backend, old: Table, new: Relation, conversions: dict[str, tuple[Any, Any]]
+) -> dict[int, Step]:
+    """The new values of converted columns as functions of the old row."""
+    steps: dict[int, Step] = {}
+    for name, (tree, _) in conversions.items():
+        column = new.column(name)
+        former = old.relation.column(name)
+        if column is None or former is None:
+            continue
+        p = parse_state(session.catalog_session, old.relation)
+        expr = p.transform(tree)
+        coerced = coerce_to_target_type(p, expr, expr.type, column.type, column.typmod, "a", IMPLICIT, -1)
+        if coerced is None:
+            raise NotFollowed("a type change without a conversion")
+        assign_collations(p, coerced)
+        if (coerced.node == "Var" and coerced.value == former.number) or (
+            coerced.node == "RelabelType" and coerced.args[0].node == "Var"
+        ):
+            continue
+        steps[column.number] = compile_expression(session, None, coerced)
+    return steps
+
+
+def _bring_up_to_date(
+    session: Backend, old: Table, row: Relation, conversions: dict[str, tuple[Any, Any]], kinds: set[str]
+) -> None:
+    """Give the rows of one table its new columns, and rewrite it where the server does."""
+    table = table_of(session, row)
+    before = {column.number for column in old.relation.columns}
+    added = [column for column in row.live() if column.number not in before]
+    steps = _conversion_steps(session, old, row, conversions)
+    rewrites = bool(steps) or any(_needs_rewrite(table, column) for column in added)
+    if row.persistence != old.relation.persistence:
+        rewrites = True
+    if rewrites:
+        _rewrite(session, old, table, steps, added)
+    else:
+        _add_columns(session, table, added)
+        _check_rows(session, table, kinds)
+        for index in list(table.storage.indexes):
+            del table.storage.indexes[index]
+
+
+def _needs_rewrite(table: Table, column: Column) -> bool:
+    """A stored expression, or a default that is not one value for all rows (ATExecAddColumn)."""
+    if column.generated == "s" or column.identity:
+        return True
+    if not column.has_default or column.generated:
+        return False
+    return column.tree is None or not is_constant(table, column)
+
+
+def is_constant(table: Table, column: Column) -> bool:
+    return isinstance(table.default(column), Constant)
+
+
+def _add_columns(session: Backend, table: Table, added: list[Column]) -> None:
+    """Rows get the missing value of a new column; their length stays (fast default)."""
+    for column in added:
+        if column.generated == "v":
+            continue
+        value = table.default(column)(()) if column.has_default else None
+        if value is None and column.not_null and any(_live(session, table)):
+            raise _null_values(table, column)
+        for version in table.storage.versions:
+            version[column.number] = value
+
+
+def _live(session: Backend, table: Table) -> list[Version]:
+    snapshot = session.snapshot()
+    snapshot.command += 1
+    return [version for version in table.storage.scan() if snapshot.sees(version)]
+
+
+def _null_values(table: Table, column: Column) -> ServerError:
+    return ServerError("23502", f'column "{column.name}" of relation "{table.relation.name}" contains null values')
+
+
+def _check_rows(session: Backend, table: Table, kinds: set[str]) -> None:
+    """What a new constraint asks of the rows that are there."""
+    if not kinds & {"AT_SetNotNull", "AT_AddConstraint", "AT_AttachPartition", "AT_ValidateConstraint", "AT_AddColumn"}:
+        return
+    for version in _live(session, table):
+        for column in table.not_null:
+            if version.get(column.number) is None and column.generated != "v":
+                raise _null_values(table, column)
+        for check in table.checks:
+            if check.holds(version) is False:
+                name = table.relation.name
+                message = f'check constraint "{check.name}" of relation "{name}" is violated by some row'
+                raise ServerError("23514", message)
+    check_unique(session, table)
+
+
+def check_unique(session: Backend, table: Table) -> None:
+    """Whether a new unique index can be built. Raises ServerError 23505."""
+    live = _live(session, table)
+    for unique in table.uniques:
+        key_of = unique.key_of()
+        seen = set()
+        for version in live:
+            key = key_of(version)
+            if key is not None and key in seen:
+                raise ServerError(
+                    "23505",
+                    f'could not create unique index "{unique.name}"',
+                    detail=f"Key {key_text(table, unique.index.keys, version)} is duplicated.",
+                )
+            seen.add(key)
+
+
+def _rewrite(session: Backend, old: Table, table: Table, steps: dict[int, Step], added: list[Column]) -> None:
+    """A new heap with the live rows, each logged as it is written."""
+    live = _live(session, table)
+    session.database.storage.put(table.oid, Storage(session.xid()))
+    defaults = [(column.number, table.default(column)) for column in added if column.generated != "s"]
+    for version in live:
+        values = {column.number: version.get(column.number) for column in table.columns}
+        values.update({number: step(version) for number, step in steps.items()})
+        for number, default in defaults:
+            values[number] = default(())
+        compute_generated(table, values)
+        for column in table.not_null:
+            if values.get(column.number) is None and column.generated != "v":
+                raise _null_values(table, column)
+        insert_version(session, table, values, rewrite=True)
+
+
+def _change_identity(session: Backend, relation: Relation, command: Node) -> None:
+    """SET and RESTART of an identity column are its sequence's."""
+    if command["subtype"] != "AT_SetIdentity":
+        return
+    row = session.database.catalog.relations[relation.oid]
+    column = row.column(command["name"])
+    if column is not None:
+        options = [item for item in command["def"]["List"]["items"] if item["DefElem"]["defname"] != "generated"]
+        sequence = session.database.catalog.relations[sequence_of_column(session, row, column)]
+        change_sequence(session, sequence, options)
+
+
+def cluster(session: Backend, node: Node) -> Result:
+    """CLUSTER: the rows are rewritten in the order of an index."""
+    if "relation" not in node:
+        raise NotFollowed("CLUSTER of all tables")
+    relation = session.catalog_session.find_relation(node["relation"])
+    if relation is not None and relation.kind == "r":
+        table = table_of(session, relation)
+        if len(_live(session, table)) > 1:
+            raise NotFollowed("the order of rows after CLUSTER")
+    log_statement(session, "ClusterStmt", node)
+    return NOTHING

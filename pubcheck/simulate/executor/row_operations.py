@@ -1,0 +1,176 @@
+"""INSERT, UPDATE and DELETE of one row, with triggers, partitions and foreign keys (executor/nodeModifyTable.c)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pubcheck.postgres.catalog.rows import Relation
+from pubcheck.postgres.errors import ServerError
+from pubcheck.simulate.backend import Backend
+from pubcheck.simulate.executor.changes import (
+    check_constraints,
+    compute_generated,
+    delete_version,
+    insert_version,
+    update_version,
+)
+from pubcheck.simulate.executor.partitions import no_partition, partitioning
+from pubcheck.simulate.executor.row_text import failing_row
+from pubcheck.simulate.executor.tables import Table, table_of
+from pubcheck.simulate.executor.triggers import triggers_of
+from pubcheck.simulate.heap import Version
+from pubcheck.simulate.not_followed import NotFollowed
+from pubcheck.simulate.transactions import ABORTED, IN_PROGRESS
+
+Values = dict[int, Any]
+
+
+def leaf_of(session: Backend, relation: Relation, values: Values) -> tuple[Table, Values]:
+    """The partition that a row belongs to, and the row by its column numbers. Raises ServerError 23514."""
+    while relation.kind == "p":
+        child = partitioning(session, relation).child_of(values)
+        if child is None:
+            raise no_partition(session, relation, values)
+        values = by_numbers_of(relation, child, values)
+        relation = child
+    return table_of(session, relation), values
+
+
+def by_numbers_of(source: Relation, target: Relation, values: Values) -> Values:
+    """A row by the column numbers of another relation with columns of the same names."""
+    converted: Values = {}
+    for column in target.live():
+        own = source.column(column.name)
+        converted[column.number] = None if own is None else values[own.number]
+    return converted
+
+
+def check_partition(session: Backend, table: Table, values: Values) -> None:
+    """The partition constraint of a table that is written directly (ExecPartitionCheck). Raises ServerError 23514."""
+    relation, row = table.relation, values
+    catalog = session.database.catalog
+    while relation.partition:
+        parent = catalog.relations[relation.parents[0]]
+        row = by_numbers_of(relation, parent, row)
+        child = partitioning(session, parent).child_of(row)
+        if child is None or child.oid != relation.oid:
+            name = table.relation.name
+            raise ServerError(
+                "23514",
+                f'new row for relation "{name}" violates partition constraint',
+                detail=failing_row(table, values),
+            )
+        relation = parent
+
+
+def insert_row(session: Backend, relation: Relation, values: Values, *, speculative: bool = False) -> Version | None:
+    """Insert a row into a table or the partition that takes it. None where a trigger suppressed it."""
+    table, values = leaf_of(session, relation, values)
+    return insert_into(session, table, values, routed=relation.oid != table.oid, speculative=speculative)
+
+
+def insert_into(
+    session: Backend, table: Table, values: Values, *, routed: bool, speculative: bool = False
+) -> Version | None:
+    ready = ready_row(session, table, values, routed=routed)
+    return None if ready is None else store_row(session, table, ready, speculative=speculative)
+
+
+def ready_row(session: Backend, table: Table, values: Values, *, routed: bool) -> Values | None:
+    """A row as it is stored, after its triggers and checks. None where a trigger suppressed it."""
+    triggers = triggers_of(session, table)
+    if triggers.before["insert"]:
+        changed = triggers.fire_before("insert", None, values)
+        if changed is None:
+            return None
+        values = changed
+    compute_generated(table, values)
+    check_constraints(table, values)
+    if table.relation.partition and (not routed or triggers.before["insert"]):
+        check_partition(session, table, values)
+    return values
+
+
+def store_row(
+    session: Backend, table: Table, values: Values, *, speculative: bool = False, joined: bool = False
+) -> Version:
+    """Store a row and queue what runs after it. ``joined``: rows before it on its page are in the same record."""
+    version = insert_version(session, table, values, speculative=speculative, joined=joined)
+    triggers_of(session, table).queue("insert", None, version)
+    return version
+
+
+def current(session: Backend, version: Version) -> bool:
+    """Whether a row is still the newest version for this statement: no other command changed it meanwhile.
+
+    Raises NotFollowed where the server waits for another transaction, or goes on with that one's new version.
+    """
+    xmax = version.xmax
+    if not xmax:
+        return True
+    state = session.database.xids.states[xmax]
+    if state == ABORTED:
+        return True
+    if state == IN_PROGRESS and xmax not in session.current.ids:
+        raise NotFollowed("the statement waits for another transaction")
+    if state != IN_PROGRESS:
+        if session.current.isolation:
+            message = "could not serialize access due to concurrent " + ("update" if version.successor else "delete")
+            raise ServerError("40001", message)
+        raise NotFollowed("a row that another transaction has just changed")
+    return False
+
+
+def update_row(session: Backend, named: Relation, table: Table, old: Version, values: Values) -> Version | None:
+    """Update a row of a table; it may move to another partition of ``named``. None where nothing is done."""
+    if not current(session, old):
+        return None  # this statement, or a trigger of it, has changed the row already
+    triggers = triggers_of(session, table)
+    if triggers.before["update"]:
+        changed = triggers.fire_before("update", old, values)
+        if changed is None:
+            return None
+        values = changed
+    compute_generated(table, values)
+    if table.relation.partition and not _belongs(session, table, values):
+        return _move(session, named, table, old, values)
+    check_constraints(table, values)
+    version = update_version(session, table, old, values)
+    triggers.queue("update", old, version)
+    return version
+
+
+def _belongs(session: Backend, table: Table, values: Values) -> bool:
+    try:
+        check_partition(session, table, values)
+    except ServerError:
+        return False
+    return True
+
+
+def _move(session: Backend, named: Relation, table: Table, old: Version, values: Values) -> Version | None:
+    """ExecCrossPartitionUpdate: a DELETE here and an INSERT there."""
+    if named.kind != "p":
+        check_constraints(table, values)
+        check_partition(session, table, values)
+    triggers = triggers_of(session, table)
+    if triggers.references_to:
+        raise NotFollowed("the move of a row that foreign keys refer to")
+    if triggers.before["delete"] and triggers.fire_before("delete", old, None) is None:
+        return None
+    delete_version(session, table, old)
+    triggers.queue("delete", old, None)
+    by_root = by_numbers_of(table.relation, named, values)
+    return insert_row(session, named, by_root)
+
+
+def delete_row(session: Backend, table: Table, old: Version) -> bool:
+    """Delete a row. False where nothing is done."""
+    if not current(session, old):
+        return False
+    triggers = triggers_of(session, table)
+    if triggers.before["delete"] and triggers.fire_before("delete", old, None) is None:
+        return False
+    delete_version(session, table, old)
+    triggers.queue("delete", old, None)
+    return True

@@ -1,0 +1,152 @@
+"""Functions that depend on the session or change something: sequences, messages, origins, transaction ids, times."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from pubcheck.postgres.catalog import FIRST_NORMAL_OID
+from pubcheck.postgres.primnodes import Expr
+from pubcheck.simulate.backend import Backend
+from pubcheck.simulate.executor.expressions import StatementBuilder, Step
+from pubcheck.simulate.executor.routines import routine_step
+from pubcheck.simulate.executor.sequences import current_value, last_value, next_value, set_value
+from pubcheck.simulate.log import LogicalMessage
+from pubcheck.simulate.not_followed import NotFollowed
+from pubcheck.simulate.origins import (
+    advance_transaction,
+    create_origin,
+    drop_origin,
+    reset_session,
+    reset_transaction,
+    setup_session,
+)
+
+Function = Callable[..., Any]
+
+
+def function_call(builder: StatementBuilder, expr: Expr) -> Step:
+    """A call of any function."""
+    step = session_function(builder, expr)
+    return builder.call(expr) if step is None else step
+
+
+def session_function(builder: StatementBuilder, expr: Expr) -> Step | None:
+    """A call that has to be made each time, with the session at hand; None for any other function."""
+    proc = builder.cache.proc(expr.functions[0])
+    session = builder.session
+    if proc.oid >= FIRST_NORMAL_OID:
+        return routine_step(builder, expr, proc)
+    function = _FUNCTIONS.get(proc.name)
+    if function is None:
+        if proc.volatility == "v" or proc.name in _TIMES:
+            raise NotFollowed(f"what {proc.name}() gives", expr.location if expr.location >= 0 else None)
+        if proc.returns_set:
+            raise NotFollowed(f"{proc.name}, which returns a set")
+        return None
+    arguments = [builder.build(argument) for argument in _in_order(builder, expr, proc)]
+    strict, call = proc.strict, function
+
+    def step(row: Any) -> Any:
+        values = [argument(row) for argument in arguments]
+        return None if strict and None in values else call(session, *values)
+
+    return step
+
+
+def _in_order(builder: StatementBuilder, expr: Expr, proc: Any) -> list[Expr]:
+    """The arguments at their places; a named one may be at another."""
+    if not any(argument.node == "NamedArgExpr" for argument in expr.args):
+        return list(expr.args)
+    names = list(proc.argument_names)
+    placed: dict[int, Expr] = {}
+    for number, argument in enumerate(expr.args):
+        placed[names.index(argument.value) if argument.node == "NamedArgExpr" else number] = argument
+    if sorted(placed) != list(range(len(placed))):
+        raise NotFollowed(f"a call of {proc.name} that leaves arguments out")
+    return [placed[number] for number in sorted(placed)]
+
+
+def value_function(builder: StatementBuilder, expr: Expr) -> Step:
+    """CURRENT_USER and the like; of CURRENT_TIMESTAMP and the like the value is not known without a clock."""
+    session = builder.session
+    catalog = session.database.catalog
+    name = expr.value
+    if name in ("CURRENT_USER", "USER", "CURRENT_ROLE"):
+        return lambda row: catalog.roles[catalog.settings["role"]].name
+    if name == "SESSION_USER":
+        return lambda row: catalog.roles[catalog.settings["session_authorization"]].name
+    if name == "CURRENT_CATALOG":
+        return lambda row: catalog.database
+    if name == "CURRENT_SCHEMA":
+        return lambda row: _current_schema(session)
+    if name == "CURRENT_TIMESTAMP" and session.database.clock is not None and expr.typmod < 0:
+        return lambda row: session.transaction_time()
+    raise NotFollowed(f"what {name} gives")
+
+
+def _current_schema(session: Backend) -> str | None:
+    path = session.catalog_session.path
+    names = session.database.catalog.namespaces
+    return next((names[oid].name for oid in path if oid in names and names[oid].name != "pg_catalog"), None)
+
+
+def _transaction_time(session: Backend) -> int:
+    if session.database.clock is None:
+        raise NotFollowed("what now() gives")
+    return session.transaction_time()
+
+
+def _transaction_id(session: Backend) -> int:
+    """pg_current_xact_id: that of the top-level transaction, which is assigned now."""
+    session.top_xid()
+    return session.current.top
+
+
+def _transaction_id_if_assigned(session: Backend) -> int | None:
+    return session.current.top or None
+
+
+def _emit_message(session: Backend, transactional: bool, prefix: str, content: str | bytes, flush: bool = False) -> int:
+    data = content.encode() if isinstance(content, str) else content
+    xid = session.xid() if transactional else (session.current.levels[-1].xid or 0)
+    record = session.database.append(
+        LogicalMessage,
+        len(prefix) + len(data) + 24,
+        xid=xid if transactional else 0,
+        top=session.current.top if transactional else 0,
+        origin=session.origin,
+        transactional=transactional,
+        prefix=prefix,
+        content=data,
+        version=session.database.version(),
+    )
+    return record.end
+
+
+def _advisory(session: Backend, *key: Any) -> None:
+    return None
+
+
+_TIMES = frozenset(
+    ("now", "statement_timestamp", "transaction_timestamp", "clock_timestamp", "timeofday", "random", "pg_backend_pid")
+)
+_FUNCTIONS: dict[str, Function] = {
+    "currval": current_value,
+    "lastval": last_value,
+    "nextval": next_value,
+    "now": _transaction_time,
+    "pg_advisory_xact_lock": _advisory,
+    "pg_current_xact_id": _transaction_id,
+    "pg_current_xact_id_if_assigned": _transaction_id_if_assigned,
+    "pg_logical_emit_message": _emit_message,
+    "pg_replication_origin_create": create_origin,
+    "pg_replication_origin_drop": drop_origin,
+    "pg_replication_origin_session_reset": reset_session,
+    "pg_replication_origin_session_setup": setup_session,
+    "pg_replication_origin_xact_reset": reset_transaction,
+    "pg_replication_origin_xact_setup": advance_transaction,
+    "setval": set_value,
+    "transaction_timestamp": _transaction_time,
+    "txid_current": _transaction_id,
+}

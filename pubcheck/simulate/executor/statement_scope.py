@@ -1,0 +1,118 @@
+"""The names that INSERT, UPDATE, DELETE and MERGE see: WITH, the target, FROM; and RETURNING."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from pubcheck.postgres.analysis.coerce import coerce_to_boolean, coerce_type
+from pubcheck.postgres.analysis.collate import assign_collations
+from pubcheck.postgres.analysis.from_clause import from_clause, renamed, strings
+from pubcheck.postgres.analysis.namespace_items import Item, Nested, Output
+from pubcheck.postgres.analysis.select import analyze_query, select_target, with_clause
+from pubcheck.postgres.catalog.rows import Relation
+from pubcheck.postgres.oids import TEXT
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.primnodes import IMPLICIT, UNKNOWN
+from pubcheck.simulate.backend import Backend
+from pubcheck.simulate.executor.expressions import Scope, StatementBuilder, Step, compile_expression
+from pubcheck.simulate.executor.prepare import prepare_changes
+from pubcheck.simulate.not_followed import NotFollowed
+
+Rows = Iterator[tuple[Any, ...]]
+
+
+class Changes:
+    """A statement that changes rows, before it runs: ``run`` does it, and yields the rows of RETURNING."""
+
+    def __init__(self, outputs: list[Output], run: Callable[[], Rows]) -> None:
+        self.outputs, self.run = outputs, run
+
+
+class CommonTable:
+    """The rows of a WITH query that changes data: it runs as far as its rows are asked for, the rest at the end."""
+
+    def __init__(self, changes: Changes) -> None:
+        self._rows = changes.run()
+        self._read: list[tuple[Any, ...]] = []
+
+    def rows(self) -> Rows:
+        at = 0
+        while True:
+            if at == len(self._read):
+                row = next(self._rows, None)
+                if row is None:
+                    return
+                self._read.append(row)
+            yield self._read[at]
+            at += 1
+
+    def finish(self) -> None:
+        self._read += self._rows
+
+
+def statement_scope(session: Backend, node: Node, outer: Scope | None = None) -> Scope:
+    """The scope of a statement, with its WITH queries."""
+    scope = Scope(session, outer)
+    if "withClause" in node:
+        _with(session, scope, node["withClause"])
+    return scope
+
+
+def _with(session: Backend, scope: Scope, clause: Node) -> None:
+    for item in clause["ctes"]:
+        table = item["CommonTableExpr"]
+        ((kind, body),) = table["ctequery"].items()
+        if kind == "SelectStmt":
+            with_clause(scope, {**clause, "ctes": [item]})
+            continue
+        changes = prepare_changes(session, kind, body, scope)
+        names = strings(table.get("aliascolnames", ()))
+        scope.queries[table["ctename"]] = renamed(changes.outputs, names)
+        common = CommonTable(changes)
+        scope.query_sources[table["ctename"]] = common
+        scope.common_tables.append(common)
+
+
+def add_sources(scope: Scope, entries: list[Node]) -> None:
+    """FROM of UPDATE, USING of DELETE and MERGE."""
+    from_clause(scope, entries, analyze_query)
+
+
+def condition(session: Backend, scope: Nested, tree: Node | None, clause: str = "WHERE") -> Step | None:
+    if tree is None:
+        return None
+    scope.clause = clause
+    expr = coerce_to_boolean(scope, scope.transform(tree), clause)
+    assign_collations(scope, expr)
+    return compile_expression(session, scope, expr)
+
+
+def target_item(session: Backend, scope: Scope, relation: Relation, rv: Node) -> Item:
+    alias = rv.get("alias", {})
+    if "colnames" in alias:
+        raise NotFollowed("a table alias with column names")
+    return scope.add_relation(session, relation, alias.get("aliasname", ""))
+
+
+def returning(session: Backend, scope: Nested, node: Node) -> tuple[list[Output], Callable[[Any], Any] | None]:
+    """RETURNING: its columns, and the function of a row that gives them."""
+    clause = node.get("returningClause")
+    if clause is None:
+        return [], None
+    if "options" in clause:
+        raise NotFollowed("RETURNING with aliases of OLD and NEW")
+    targets = []
+    scope.clause = "RETURNING"
+    for item in clause["exprs"]:
+        targets += select_target(scope, item["ResTarget"])
+    builder = StatementBuilder(session, scope)
+    steps, outputs = [], []
+    for target in targets:
+        expr = target.expr
+        if expr.type == UNKNOWN:
+            expr = coerce_type(scope, expr, UNKNOWN, TEXT, -1, "i", IMPLICIT, -1)
+        assign_collations(scope, expr)
+        steps.append(builder.build(expr))
+        outputs.append(Output(target.name, expr.type, expr.typmod, expr.collation))
+    return outputs, lambda row: tuple([step(row) for step in steps])

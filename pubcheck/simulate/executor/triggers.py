@@ -1,0 +1,110 @@
+"""Row triggers and foreign keys of a table, and the queue of what runs after a statement (commands/trigger.c)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pubcheck.postgres.catalog.rows import Constraint, Other
+from pubcheck.postgres.parse import Node
+from pubcheck.simulate.backend import Backend
+from pubcheck.simulate.executor.foreign_keys import ForeignKey
+from pubcheck.simulate.executor.routines import trigger_routine
+from pubcheck.simulate.executor.tables import Table, cached
+from pubcheck.simulate.heap import Version
+from pubcheck.simulate.not_followed import NotFollowed
+
+Values = dict[int, Any]
+OPERATIONS = ("insert", "update", "delete")
+_ROW, _BEFORE, _INSERT, _DELETE, _UPDATE, _INSTEAD = 1, 2, 4, 8, 16, 64
+_EVENTS = {"insert": _INSERT, "delete": _DELETE, "update": _UPDATE}
+
+
+class Trigger:
+    """A trigger of the user: its definition and its function."""
+
+    def __init__(self, session: Backend, table: Table, row: Other, node: Node) -> None:
+        self.name, self.node, self.enabled = row.name, node, row.enabled
+        if not node.get("row") or "transitionRels" in node or node.get("isconstraint"):
+            raise NotFollowed(f'the trigger "{row.name}", which is not a plain row trigger')
+        self.routine = trigger_routine(session, table, node)
+
+    def run(self, operation: str, old: Values | None, new: Values | None) -> Values | None:
+        result: Values | None = self.routine(operation, old, new, self.node)
+        return result
+
+
+class Triggers:
+    """The triggers of one table. ``references_to`` are the foreign keys that refer to it."""
+
+    def __init__(self, session: Backend, table: Table) -> None:
+        self.session, self.table = session, table
+        catalog = session.database.catalog
+        self.before: dict[str, list[Trigger]] = {operation: [] for operation in OPERATIONS}
+        self.after: dict[str, list[Trigger]] = {operation: [] for operation in OPERATIONS}
+        replica = session.settings.get("session_replication_role") == "replica"
+        for row in self._own():
+            node = catalog.definitions[("trigger", row.oid)]
+            if not row.enabled or replica:
+                continue
+            trigger = Trigger(session, table, row, node)
+            kept = self.before if node.get("timing", 0) & _BEFORE else self.after
+            for operation in OPERATIONS:
+                if node["events"] & _EVENTS[operation]:
+                    kept[operation].append(trigger)
+        for triggers in (*self.before.values(), *self.after.values()):
+            triggers.sort(key=lambda trigger: trigger.name.encode())
+        self.checks: list[ForeignKey] = []
+        self.references_to: list[ForeignKey] = []
+        if not replica:
+            self._foreign_keys()
+
+    def _own(self) -> list[Other]:
+        """The triggers of the table, and those of the partitioned tables above it, which its partitions have too."""
+        catalog = self.session.database.catalog
+        tables = [self.table.oid, *catalog.ancestors(self.table.oid)]
+        return [row for row in catalog.others.values() if row.kind == "trigger" and row.namespace in tables]
+
+    def _foreign_keys(self) -> None:
+        catalog = self.session.database.catalog
+        referenced = {self.table.oid, *catalog.ancestors(self.table.oid)}
+        rows: list[Constraint] = [row for row in catalog.constraints.values() if row.kind == "f" and row.enforced]
+        for row in sorted(rows, key=lambda row: row.oid):
+            if row.relation == self.table.oid:
+                self.checks.append(ForeignKey(self.session, row))
+            if row.references in referenced and not row.parent:
+                self.references_to.append(ForeignKey(self.session, row))
+
+    def fire_before(self, operation: str, old: Version | None, new: Values | None) -> Values | None:
+        """Run the BEFORE triggers. Return the row to go on with (for DELETE the old one), or None for nothing."""
+        row: Values | None = new if new is not None else old
+        for trigger in self.before[operation]:
+            row = trigger.run(operation, old, row if new is not None else None)
+            if row is None:
+                return None
+        return row
+
+    def queue(self, operation: str, old: Version | None, new: Version | None) -> None:
+        """Queue what runs after the statement for a row, in the order of the triggers' names."""
+        events = self.session.after
+        if operation != "insert":
+            for key in self.references_to:
+                event = key.referenced_event(operation, self.table, old, new)
+                if event is not None:
+                    self._add(events, key, event)
+        if operation != "delete":
+            for key in self.checks:
+                check = key.check_event(self.table, old, new)
+                if check is not None:
+                    self._add(events, key, check)
+        for trigger in self.after[operation]:
+            events.append(lambda trigger=trigger: trigger.run(operation, old, new))
+
+    def _add(self, events: list[Any], key: ForeignKey, event: Any) -> None:
+        (self.session.current.deferred if key.deferred else events).append(event)
+
+
+def triggers_of(session: Backend, table: Table) -> Triggers:
+    """The triggers and foreign keys of a table."""
+    role = session.settings.get("session_replication_role")
+    triggers: Triggers = cached(session, ("triggers", table.oid, role), lambda: Triggers(session, table))
+    return triggers

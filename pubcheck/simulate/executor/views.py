@@ -1,0 +1,111 @@
+"""Views that can be written through: the table below, its columns, the rows that the view shows
+(rewrite/rewriteHandler.c: rewriteTargetView)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from pubcheck.postgres.catalog.rows import Column, Relation
+from pubcheck.simulate.backend import Backend
+from pubcheck.simulate.executor.expressions import Scope, Step
+from pubcheck.simulate.executor.row_operations import by_numbers_of
+from pubcheck.simulate.executor.statement_scope import condition, target_item
+from pubcheck.simulate.executor.tables import table_of
+from pubcheck.simulate.not_followed import NotFollowed
+
+if TYPE_CHECKING:
+    from pubcheck.simulate.heap import Version
+
+
+class Target:
+    """What a statement names, and the table that it changes. ``sees`` gives a row of the view, None if it shows none;
+    it is None where the statement names the table itself."""
+
+    is_view = False
+    sees: Callable[[Any], Any] | None = None
+
+    def __init__(self, relation: Relation) -> None:
+        self.relation = self.named = relation
+
+    def base_column(self, column: Column) -> Column:
+        return column
+
+    def base_number(self, number: int) -> int:
+        return number
+
+    def check_options(self, session: Backend, values: dict[int, Any]) -> None:
+        """WITH CHECK OPTION of a view."""
+
+    def row_of(self, session: Backend, stored: Version, leaf: Relation | None = None) -> Any:
+        """A stored row by the numbers of the relation that the statement names, as RETURNING sees it."""
+        if self.relation.kind == "p":
+            raise NotFollowed("RETURNING of a partitioned table")
+        if leaf is not None and leaf.oid != self.relation.oid:
+            return by_numbers_of(leaf, self.relation, stored)
+        table = table_of(session, self.relation)
+        return table.with_virtual(stored) if table.virtual else stored
+
+
+class ViewTarget(Target):
+    """A view over one table, without a check option."""
+
+    is_view = True
+
+    def __init__(self, session: Backend, view: Relation, base: Relation, columns: tuple[int, ...]) -> None:
+        self.named, self.relation = view, base
+        self._numbers = {column.number: columns[at] for at, column in enumerate(view.live())}
+        self._base = {column.number: column for column in base.live()}
+        self._condition = _condition(session, view, base)
+        self.sees = self._shown
+
+    def base_column(self, column: Column) -> Column:
+        return self._base[self.base_number(column.number)]
+
+    def base_number(self, number: int) -> int:
+        base = self._numbers[number]
+        if not base:
+            raise NotFollowed("a view column that is an expression")
+        return base
+
+    def _shown(self, row: Any) -> Any:
+        if self._condition is not None and self._condition((row,)) is not True:
+            return None
+        return {number: row[base] if base else None for number, base in self._numbers.items()}
+
+    def row_of(self, session: Backend, stored: Version, leaf: Relation | None = None) -> Any:
+        return {number: stored[base] if base else None for number, base in self._numbers.items()}
+
+
+def base_target(session: Backend, relation: Relation) -> Target:
+    """The target behind a name. Raises NotFollowed for views that are not plain, and for rules."""
+    catalog = session.database.catalog
+    for row in catalog.others.values():
+        if row.namespace == relation.oid and row.kind == "rule" and not _harmless(session, row.oid):
+            raise NotFollowed(f'the rule "{row.name}"')
+    if relation.kind != "v":
+        return Target(relation)
+    shown = catalog.shown.get(relation.oid)
+    triggers = any(row.namespace == relation.oid and row.kind == "trigger" for row in catalog.others.values())
+    base = catalog.relations.get(shown.table) if shown is not None else None
+    if shown is None or triggers or base is None or base.kind not in "rp":
+        raise NotFollowed(f'changes of the view "{relation.name}"')
+    return ViewTarget(session, relation, base, shown.columns)
+
+
+def _harmless(session: Backend, oid: int) -> bool:
+    """Whether a rule changes no rows: DO ALSO NOTIFY, or DO ALSO NOTHING."""
+    node = session.database.catalog.definitions[("rule", oid)]
+    return not node.get("instead") and all("NotifyStmt" in action for action in node.get("actions", ()))
+
+
+def _condition(session: Backend, view: Relation, base: Relation) -> Step | None:
+    node = session.database.catalog.definitions[("view", view.oid)]
+    query = node["query"]["SelectStmt"]
+    if node.get("withCheckOption", "NO_CHECK_OPTION") != "NO_CHECK_OPTION" or "options" in node:
+        raise NotFollowed(f'the view "{view.name}" with options')
+    if "whereClause" not in query:
+        return None
+    scope = Scope(session)
+    target_item(session, scope, base, query["fromClause"][0]["RangeVar"])
+    return condition(session, scope, query["whereClause"])

@@ -1,0 +1,108 @@
+"""The state of a simulated server that its sessions share: the catalog, rows, transaction ids, the log."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol, TypeVar
+
+from pubcheck.postgres.catalog import Catalog
+from pubcheck.postgres.catalog.journaled_dict import Heap
+from pubcheck.simulate.catalog_copies import CatalogCopies
+from pubcheck.simulate.heap import Storage
+from pubcheck.simulate.log import CatalogVersion, Log, Record
+from pubcheck.simulate.sequence_state import SequenceState
+from pubcheck.simulate.transactions import TransactionIds
+
+R = TypeVar("R", bound=Record)
+
+_FIRST_POSITION = 0x1500028
+_RECORD_HEADER = 24
+SECOND = 1_000_000
+EPOCH = 820_540_800 * SECOND
+"""2026-01-01 in microseconds since 2000: the time of the first commit, if no clock is given."""
+
+
+class Connection(Protocol):
+    """A session, as far as the server is concerned with it."""
+
+    name: str
+    origin: int
+
+    def park(self) -> None:
+        """Take back uncommitted definitions, for another session to run."""
+
+    def unpark(self) -> None:
+        """Make them again."""
+
+    @property
+    def has_uncommitted_definitions(self) -> bool:
+        """Whether it has taken back some."""
+        ...
+
+
+class ServerState:
+    """One database of one major, without the means to connect to it: see ``Database``."""
+
+    def __init__(self, major: int, clock: Callable[[], int] | None) -> None:
+        self.major = major
+        self.catalog = Catalog(major)
+        self.catalog.keeps_definitions = True
+        self.clock = clock
+        self.log = Log()
+        self.listeners: list[Callable[[Record], None]] = []
+        self.xids = TransactionIds()
+        self.logged: set[int] = set()
+        """The transaction ids that the log has."""
+        journal = self.catalog.journal
+        self.storage: Heap[int, Storage] = Heap(journal)
+        """The rows of each table; TRUNCATE and rewrites give it another one."""
+        self.sequences: Heap[int, SequenceState] = Heap(journal)
+        """The state of each sequence; a restart gives it another one."""
+        self.prepared: dict[str, Any] = {}
+        self.versions = CatalogCopies(self.catalog, {id(self.storage), id(self.sequences)})
+        self.sessions: dict[str, Any] = {}
+        self.active: Connection | None = None
+        self._position = _FIRST_POSITION
+        self._ticks = 0
+
+    def activate(self, session: Connection) -> None:
+        """Let the catalog be as a session sees it: with its own uncommitted definitions, not with those of others."""
+        if self.active is session:
+            return
+        if self.active is not None:
+            self.active.park()
+        self.active = session
+        session.unpark()
+
+    def close(self, session: Connection) -> None:
+        self.sessions.pop(session.name, None)
+
+    # The log.
+
+    def time(self) -> int:
+        """The time of a commit."""
+        if self.clock is not None:
+            return self.clock()
+        self._ticks += 1
+        return EPOCH + self._ticks * SECOND
+
+    def append(self, record: type[R], size: int, *, joined: bool = False, **fields: Any) -> R:
+        """Append a record of about that many bytes of data. ``joined``: it is part of the record before it."""
+        start = self.log.records[-1].start if joined else self._position
+        end = self._position + (_RECORD_HEADER + size + 7 & ~7)
+        self._position = end
+        entry = record(start=start, end=end, **fields)
+        self.log.records.append(entry)
+        self.logged.add(entry.xid)
+        for listener in self.listeners:
+            listener(entry)
+        return entry
+
+    @property
+    def position(self) -> int:
+        """The end of the log."""
+        return self._position
+
+    def version(self) -> CatalogVersion:
+        """The catalog as the active session sees it."""
+        return self.versions.current()
