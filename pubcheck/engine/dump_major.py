@@ -20,6 +20,8 @@ def major_of_dump(sources: Sequence[Source]) -> tuple[tuple[int, ...], tuple[Dia
     """Return the major that a pg_dump header names, and a note if it is not a supported one. The nearest supported
     major is then used."""
     for source in sources:
+        if "-- Dumped from" not in source.text[:_HEADER_LENGTH]:
+            continue
         header = _DUMP_HEADER.search(source.text, 0, _HEADER_LENGTH)
         if header is None:
             continue

@@ -185,7 +185,7 @@ class Splitter(StatementLexer):
             return None  # perhaps a comment is last
         body = text[start:end]
         if keyword == "create":
-            if ROUTINE.match(body) and "atomic" in body.lower():
+            if "atomic" in body.lower() and ROUTINE.match(body):
                 return None
         elif keyword == "copy" and is_copy_stdin(body):
             return None

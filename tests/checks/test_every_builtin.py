@@ -22,7 +22,8 @@ pytestmark = pytest.mark.slow
 MAJOR = MAJORS[-1]
 TYPES = {
     oid: f'pg_catalog."{name}"'
-    for (schema, name), oid in sorted(builtins(MAJOR).types.items())
+    for schema, named in sorted(builtins(MAJOR).types.items())
+    for name, oid in sorted(named.items())
     if schema == "pg_catalog" and not name.startswith("pg_")
 }
 

@@ -39,25 +39,26 @@ class Builtins:
 
     def __init__(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
-        self.types = {(schema, name): row[0] for schema, named in snapshot.types.items() for name, row in named.items()}
-        """(schema, name) -> oid."""
+        self.types = {schema: {name: row[0] for name, row in named.items()} for schema, named in snapshot.types.items()}
+        """schema -> name -> oid."""
         self._names: dict[int, tuple[str, str]] | None = None
         self._arrays: dict[int, int] | None = None
         self._relations: dict[int, tuple[str, str]] | None = None
         for schema, relations in snapshot.relations.items():
+            named = self.types.setdefault(schema, {})
             for name, relation in relations.items():
                 if relation.array:
-                    self.types[schema, name] = relation.type
-                    self.types[schema, f"_{name}"[:63]] = relation.array
+                    named[name] = relation.type
+                    named[f"_{name}"[:63]] = relation.array
 
     def type(self, schema: str, name: str) -> int:
         """A type's oid, or 0."""
-        return self.types.get((schema, name), 0)
+        return self.types.get(schema, {}).get(name, 0)
 
     def type_named(self, oid: int) -> tuple[str, str] | None:
         """(schema, name) of a type, or None."""
         if self._names is None:
-            self._names = {oid: name for name, oid in self.types.items()}
+            self._names = {oid: (schema, name) for schema, named in self.types.items() for name, oid in named.items()}
         return self._names.get(oid)
 
     def array_of(self, oid: int) -> int:

@@ -77,10 +77,10 @@ class Session(Relations):
     @cached_property
     def _builtin_oids(self) -> dict[str, int]:
         """The types of pg_catalog by name."""
-        return {name: oid for (schema, name), oid in self._builtin_types.items() if schema == "pg_catalog"}
+        return self._builtin_types["pg_catalog"]
 
     @cached_property
-    def _builtin_types(self) -> dict[tuple[str, str], int]:
+    def _builtin_types(self) -> dict[str, dict[str, int]]:
         return builtins(self.catalog.major.number).types
 
     def named_type(self, names: list[str], behind: str = "") -> int:
@@ -95,7 +95,7 @@ class Session(Relations):
         if schema in ("pg_catalog", "information_schema") or (
             schema is None and self._search_path()[0][0] == PG_CATALOG
         ):
-            oid = self._builtin_types.get((schema or "pg_catalog", name), 0)
+            oid = self._builtin_types[schema or "pg_catalog"].get(name, 0)
             if oid:
                 return oid
         gone = catalog.gone

@@ -60,9 +60,7 @@ _TYPES = {row.oid: row for row in _USER} | {
 
 def oids(major: int) -> dict[str, int]:
     """Types by name; arrays as pg_type has them (_int4)."""
-    return {name: oid for (schema, name), oid in builtins(major).types.items() if schema == "pg_catalog"} | {
-        row.name: row.oid for row in _TYPES.values()
-    }
+    return builtins(major).types["pg_catalog"] | {row.name: row.oid for row in _TYPES.values()}
 
 
 class Cache(SysCache):
