@@ -15,6 +15,7 @@ from pubcheck.postgres.input.dispatch import InputContext
 _BLANK = "[ \t\r\n]"
 _DECLARATION = re.compile(
     rf"<\?xml{_BLANK}+version{_BLANK}*={_BLANK}*(?:\"1\.0\"|'1\.0')"
+    rf"(?P<encoding>{_BLANK}+encoding{_BLANK}*={_BLANK}*(?:\"[A-Za-z][\w.-]*\"|'[A-Za-z][\w.-]*'))?"
     rf"(?:{_BLANK}+standalone{_BLANK}*={_BLANK}*(?:\"(?:yes|no)\"|'(?:yes|no)'))?{_BLANK}*\?>"
 )
 _DECLARED = re.compile(rf"<\?xml{_BLANK}")
@@ -34,7 +35,8 @@ def read_xml(context: InputContext, text: str, typmod: int = -1) -> str:
     body = text
     if _DECLARED.match(text):
         declaration = _DECLARATION.match(text)
-        if declaration is None:
+        # libxml2 decides whether it knows the encoding of a document; of content the server drops the declaration.
+        if declaration is None or (declaration["encoding"] and kind != "content"):
             raise Unknowable("whether the server takes an XML declaration")
         body = text[declaration.end() :]
     elif kind == "content" and _NO_DECLARATION.match(text):

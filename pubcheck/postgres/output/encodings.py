@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pubcheck.postgres.errors import ServerError, Unknowable
 
@@ -11,19 +11,29 @@ if TYPE_CHECKING:
     from pubcheck.postgres.output.dispatch import OutputContext
 
 _CODECS = {
-    "utf8": "utf-8", "unicode": "utf-8", "sqlascii": "utf-8", "latin1": "latin-1", "iso88591": "latin-1",
-    "latin2": "iso8859-2", "iso88592": "iso8859-2", "latin3": "iso8859-3", "iso88593": "iso8859-3",
-    "latin4": "iso8859-4", "iso88594": "iso8859-4", "latin5": "iso8859-9", "iso88599": "iso8859-9",
-    "latin6": "iso8859-10", "iso885910": "iso8859-10", "latin7": "iso8859-13", "iso885913": "iso8859-13",
-    "latin8": "iso8859-14", "iso885914": "iso8859-14", "latin9": "iso8859-15", "iso885915": "iso8859-15",
-    "latin10": "iso8859-16", "iso885916": "iso8859-16", "iso88595": "iso8859-5", "iso88596": "iso8859-6",
-    "iso88597": "iso8859-7", "iso88598": "iso8859-8", "koi8r": "koi8-r", "koi8": "koi8-r", "koi8u": "koi8-u",
-    "win866": "cp866", "win874": "cp874", "win1250": "cp1250", "win1251": "cp1251", "win1252": "cp1252",
-    "win1253": "cp1253", "win1254": "cp1254", "win1255": "cp1255", "win1256": "cp1256", "win1257": "cp1257",
-    "win1258": "cp1258",
+    "UTF8": "utf-8", "SQL_ASCII": "utf-8", "LATIN1": "latin-1", "LATIN2": "iso8859-2", "LATIN3": "iso8859-3",
+    "LATIN4": "iso8859-4", "LATIN5": "iso8859-9", "LATIN6": "iso8859-10", "LATIN7": "iso8859-13",
+    "LATIN8": "iso8859-14", "LATIN9": "iso8859-15", "LATIN10": "iso8859-16", "ISO_8859_5": "iso8859-5",
+    "ISO_8859_6": "iso8859-6", "ISO_8859_7": "iso8859-7", "ISO_8859_8": "iso8859-8", "KOI8R": "koi8-r",
+    "KOI8U": "koi8-u", "WIN866": "cp866", "WIN874": "cp874", "WIN1250": "cp1250", "WIN1251": "cp1251",
+    "WIN1252": "cp1252", "WIN1253": "cp1253", "WIN1254": "cp1254", "WIN1255": "cp1255", "WIN1256": "cp1256",
+    "WIN1257": "cp1257", "WIN1258": "cp1258", "EUC_CN": "gb2312",
 }  # fmt: skip
-"""The Python codec of an encoding, by its name without the characters that the server ignores. Multibyte encodings
-are not supported."""
+"""Python's codec of an encoding. Of other encodings, all multibyte ones, the codecs differ from the server's tables."""
+_ALIASES = {
+    "abc": "WIN1258", "alt": "WIN866", "iso88591": "LATIN1", "iso885910": "LATIN6", "iso885913": "LATIN7",
+    "iso885914": "LATIN8", "iso885915": "LATIN9", "iso885916": "LATIN10", "iso88592": "LATIN2", "iso88593": "LATIN3",
+    "iso88594": "LATIN4", "iso88599": "LATIN5", "koi8": "KOI8R", "tcvn": "WIN1258", "tcvn5712": "WIN1258",
+    "unicode": "UTF8", "vscii": "WIN1258", "win": "WIN1251",
+}  # fmt: skip
+_NAMES = {"".join(filter(str.isalnum, name)).lower(): name for name in _CODECS} | _ALIASES
+
+
+def client_encoding(context: OutputContext) -> str:
+    """The name of the client's encoding as the server shows it; of one that is not followed as it was set."""
+    setting = str(context.setting("client_encoding") or "UTF8")
+    plain = "".join(filter(str.isalnum, setting)).lower().replace("windows", "win")
+    return _NAMES.get(plain, setting)
 
 
 def encoder(context: OutputContext) -> Callable[[str], bytes]:
@@ -32,13 +42,12 @@ def encoder(context: OutputContext) -> Callable[[str], bytes]:
     It raises ServerError 22P05 for characters that this encoding does not have, and Unknowable for an encoding that is
     not followed.
     """
-    setting: Any = context.setting("client_encoding")
-    name = "".join(char for char in str(setting or "UTF8") if char.isalnum())
-    codec = _CODECS.get(name.lower().replace("windows", "win"))
+    name = client_encoding(context)
+    codec = _CODECS.get(name)
     if codec == "utf-8":
         return _utf8
     if codec is None:
-        return _ascii(str(setting))
+        return _ascii(name)
 
     def encode(text: str) -> bytes:
         try:
@@ -47,8 +56,7 @@ def encoder(context: OutputContext) -> Callable[[str], bytes]:
             sequence = " ".join(f"0x{byte:02x}" for byte in _utf8(text[error.start]))
             raise ServerError(
                 "22P05",
-                f'character with byte sequence {sequence} in encoding "UTF8" has no equivalent in encoding "'
-                f'{name.upper()}"',
+                f'character with byte sequence {sequence} in encoding "UTF8" has no equivalent in encoding "{name}"',
                 key="row-error",
             ) from None
 

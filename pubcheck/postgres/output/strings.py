@@ -8,7 +8,7 @@ import re
 import struct
 
 from pubcheck.postgres.output.dispatch import OutputContext, Sender, Writer
-from pubcheck.postgres.output.encodings import encoder
+from pubcheck.postgres.output.encodings import client_encoding, encoder
 
 
 def text_out(context: OutputContext, type_oid: int) -> Writer:
@@ -114,18 +114,20 @@ def pg_snapshot_send(context: OutputContext, type_oid: int) -> Sender:
     return lambda value: struct.pack(f">i{len(value)}Q", len(value) - 2, *value)
 
 
-_DECLARATION = re.compile(r"<\?xml[ \t\r\n][^?]*\?>")
+_DECLARATION = re.compile(r"<\?xml[ \t\r\n][^?]*\?>|")
 _STANDALONE = re.compile(r"standalone[ \t\r\n]*=[ \t\r\n]*[\"'](yes|no)")
 
 
-def _xml(value: str) -> str:
-    """xml_out_internal: of a declaration only what is not the default is kept."""
+def _xml(value: str, encoding: str = "") -> str:
+    """xml_out_internal: of a declaration only what is not the default is kept; an encoding is stated."""
     declaration = _DECLARATION.match(value)
-    if declaration is None:
-        return value
+    assert declaration is not None
     standalone = _STANDALONE.search(declaration[0])
     body = value[declaration.end() :]
-    return f'<?xml version="1.0" standalone="{standalone[1]}"?>{body}' if standalone else body.removeprefix("\n")
+    if not encoding and not standalone:
+        return body.removeprefix("\n")
+    stated = f' encoding="{encoding}"' if encoding else ""
+    return f'<?xml version="1.0"{stated}' + (f' standalone="{standalone[1]}"' if standalone else "") + f"?>{body}"
 
 
 def xml_out(context: OutputContext, type_oid: int) -> Writer:
@@ -133,8 +135,9 @@ def xml_out(context: OutputContext, type_oid: int) -> Writer:
 
 
 def xml_send(context: OutputContext, type_oid: int) -> Sender:
-    encode = encoder(context)
-    return lambda value: encode(_xml(value))
+    encode, name = encoder(context), client_encoding(context)
+    encoding = "" if name in ("UTF8", "SQL_ASCII") else name
+    return lambda value: encode(_xml(value, encoding))
 
 
 def void_out(context: OutputContext, type_oid: int) -> Writer:

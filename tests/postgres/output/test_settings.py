@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pubcheck.postgres.errors import Unknowable
+from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.input import InputContext, read
 from pubcheck.postgres.output import OutputContext, binary_send, text_output, to_client
 from tests.postgres.input.fakes import Cache
@@ -73,3 +73,39 @@ def test_linting_does_not_load_the_output_functions(tmp_path: Path) -> None:
     loaded = subprocess.run(command, capture_output=True, text=True, check=False).stderr
     assert "pubcheck.postgres.session" in loaded
     assert "pubcheck.postgres.output" not in loaded
+
+
+@pytest.mark.parametrize("name", ["latin1", "ISO-8859-1", "iso_8859_1"])
+def test_an_encoding_may_lack_a_character(name: str) -> None:
+    context = OutputContext(18, Cache(18), {"client_encoding": name}.get)
+    message = 'character with byte sequence 0xc4 0x80 in encoding "UTF8" has no equivalent in encoding "LATIN1"'
+    with pytest.raises(ServerError, match=message):
+        to_client(context, "aĀ")
+
+
+def test_an_encoding_that_is_not_followed_is_not_guessed() -> None:
+    context = OutputContext(18, Cache(18), {"client_encoding": "SJIS"}.get)
+    assert to_client(context, "a") == b"a"
+    with pytest.raises(Unknowable):
+        to_client(context, "日")
+
+
+@pytest.mark.parametrize(
+    ("text", "in_utf8", "in_latin1"),
+    [
+        ("<a>x</a>", "<a>x</a>", '<?xml version="1.0" encoding="LATIN1"?><a>x</a>'),
+        ('<?xml version="1.0"?>\n<a/>', "<a/>", '<?xml version="1.0" encoding="LATIN1"?>\n<a/>'),
+        (
+            '<?xml version="1.0" encoding="utf-8" standalone="no"?><a/>',
+            '<?xml version="1.0" standalone="no"?><a/>',
+            '<?xml version="1.0" encoding="LATIN1" standalone="no"?><a/>',
+        ),
+    ],
+)
+def test_the_binary_form_of_xml_states_the_clients_encoding(text: str, in_utf8: str, in_latin1: str) -> None:
+    """As xml_send() of PostgreSQL 15 and 18 answers."""
+    value = read(InputContext(18, Cache(18)), 142, text)
+    assert binary_send(OutputContext(18, Cache(18)), 142, value) == in_utf8.encode()
+    latin1 = OutputContext(18, Cache(18), {"client_encoding": "latin1"}.get)
+    assert binary_send(latin1, 142, value) == in_latin1.encode()
+    assert text_output(latin1, 142, value) == in_utf8
