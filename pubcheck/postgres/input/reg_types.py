@@ -370,8 +370,9 @@ _LANGUAGES = frozenset(
 """Languages that initdb makes a text search configuration and a dictionary for (snowball_create.sql)."""
 
 
-def _languages(context: InputContext) -> frozenset[str]:
-    return _LANGUAGES | {"estonian"} if context.major >= 18 else _LANGUAGES
+def languages(major: int) -> frozenset[str]:
+    """The languages that a major has text search configurations for."""
+    return _LANGUAGES | {"estonian"} if major >= 18 else _LANGUAGES
 
 
 def _text_search(context: InputContext, text: str, kind: str, suffix: str) -> int | str:
@@ -390,7 +391,7 @@ def _text_search(context: InputContext, text: str, kind: str, suffix: str) -> in
             return int(oid)
         if namespace == PG_CATALOG:
             language = name.removesuffix(suffix)
-            if name == "simple" or (name == language + suffix and language in _languages(context)):
+            if name == "simple" or (name == language + suffix and language in languages(context.major)):
                 return name
     full = ".".join(names)
     raise _missing(context, "42704", f'{kind} "{full}" does not exist', f'the {kind} "{full}"')

@@ -6,12 +6,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 from pubcheck.postgres.builtins import builtins
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID, PG_CATALOG, TEMPORARY
 from pubcheck.postgres.catalog.rows import Operator, Proc
 from pubcheck.postgres.errors import Unknowable
+from pubcheck.postgres.input.reg_types import languages
 from pubcheck.postgres.output.dispatch import OutputContext
 from pubcheck.postgres.session.type_lookups import Naming
 
@@ -163,17 +165,37 @@ class Names:
         if isinstance(value, str):
             namespace, name = PG_CATALOG, value
         else:
+            initdb = initdb_text_search(self.catalog.major.number, dictionaries=kind.endswith("dictionary")).get(value)
             row = self.catalog.others.get(value)
-            if row is None:
-                if value < FIRST_NORMAL_OID:
-                    raise Unknowable(f"a {kind} by its oid")
+            if row is not None:
+                namespace, name = row.namespace, row.name
+            elif initdb is not None:
+                namespace, name = PG_CATALOG, initdb
+            else:
                 return self.missing(value)
-            namespace, name = row.namespace, row.name
         names = self.catalog.other_names
         visible = next(
             (place == namespace for place in self.path if place == namespace or (kind, place, name) in names), False
         )
         return self._at_its_place(namespace, self.quoted(name), visible)
+
+
+INFORMATION_SCHEMA_OIDS = {15: 13124, 16: 13127, 17: 13134, 18: 13144}
+"""The oid that initdb gives to information_schema, in the minor releases that ``builtins`` has snapshots of."""
+
+
+@cache
+def initdb_text_search(major: int, *, dictionaries: bool) -> dict[int, str]:
+    """The text search configurations or dictionaries that initdb creates, by oid: for each language a dictionary and
+    then a configuration, and information_schema after the last one (snowball_create.sql).
+    """
+    names = sorted(languages(major))
+    first = INFORMATION_SCHEMA_OIDS[major] - 2 * len(names)
+    by_oid = {3765 if dictionaries else 3748: "simple"}
+    for number, name in enumerate(names):
+        oid = first + 2 * number
+        by_oid[oid if dictionaries else oid + 1] = f"{name}_stem" if dictionaries else name
+    return by_oid
 
 
 def type_name(context: OutputContext, oid: int) -> str:

@@ -7,9 +7,8 @@ import struct
 from collections.abc import Callable
 
 from pubcheck.postgres.catalog import INFORMATION_SCHEMA
-from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.output.dispatch import OutputContext, Sender, Writer
-from pubcheck.postgres.output.names import Names
+from pubcheck.postgres.output.names import INFORMATION_SCHEMA_OIDS, Names, initdb_text_search
 
 
 def _shown(name: Callable[[Names, int], str | None], none: str = "-") -> Callable[[OutputContext, int], Writer]:
@@ -46,19 +45,20 @@ def _text_search(kind: str) -> Callable[[OutputContext, int], Writer]:
 
 
 regconfig_out = _text_search("text search configuration")
+_REGDICTIONARY = 3769
 regdictionary_out = _text_search("text search dictionary")
-_SIMPLE = {3734: 3748, 3769: 3765}
-"""The oids of what initdb calls simple; those of the languages differ."""
 
 
 def reg_send(context: OutputContext, type_oid: int) -> Sender:
+    oids = {
+        name: oid for oid, name in initdb_text_search(context.major, dictionaries=type_oid == _REGDICTIONARY).items()
+    }
+
     def send(value: int | str) -> bytes:
         if isinstance(value, str):
-            if value != "simple":
-                raise Unknowable(f"the oid of {value}")
-            value = _SIMPLE[type_oid]
+            value = oids[value]
         elif value == INFORMATION_SCHEMA:
-            raise Unknowable("the oid of information_schema")
+            value = INFORMATION_SCHEMA_OIDS[context.major]
         return struct.pack(">I", value)
 
     return send
