@@ -87,6 +87,7 @@ Exit status: 0 if `lint` would find nothing that fails the run; 1 if it would;
     show_default=True,
     help="Format; html is one page with a drawing.",
 )
+@click.option("--stream", is_flag=True, help="Show the example rows as messages of the replication stream, too.")
 @click.option("-o", "--output", metavar="FILE", help="Write to this file instead of standard output.")
 @complete_option
 @together_option
@@ -113,6 +114,7 @@ def command(
     tables: tuple[str, ...],
     subscriptions: tuple[str, ...],
     format_: str,
+    stream: bool,
     output: str | None,
     complete: bool | None,
     together: bool,
@@ -160,7 +162,7 @@ def command(
             majors=postgres is not None,
             workers=workers,
         )
-        explanation, crashes, failed = explain(units, config, selection, workers)
+        explanation, crashes, failed = explain(units, config, selection, workers, messages=stream)
     _check(explanation, selection)
     status = FOUND if failed else 0
     pieces = _rendered(explanation, format_, color, to_file=output not in (None, STDOUT))
@@ -177,7 +179,12 @@ def command(
 
 
 def explain(
-    units: Sequence[DiscoveredUnit], config: Config, selection: Selection, workers: Workers
+    units: Sequence[DiscoveredUnit],
+    config: Config,
+    selection: Selection,
+    workers: Workers,
+    *,
+    messages: bool = False,
 ) -> tuple[Explanation, list[str], bool]:
     """Return the document; what to tell of errors of pubcheck's own, the units of which are left out; and whether what
     it tells fails the run."""
@@ -185,7 +192,7 @@ def explain(
     from pubcheck.explain.document import SCHEMA_VERSION, Explanation
     from pubcheck.postgres.versions import DEFAULT_MAJOR
 
-    results = list(workers.map(explain_unit, [Task(unit, config, selection) for unit in units], died))
+    results = list(workers.map(explain_unit, [Task(unit, config, selection, messages) for unit in units], died))
     explained = tuple(result.unit for result in results if result.unit is not None)
     majors = [major for result in results for major in result.postgres]
     major = max(majors, default=(config.postgres or (DEFAULT_MAJOR,))[-1])

@@ -25,6 +25,8 @@ class Task(Struct, frozen=True):
     unit: DiscoveredUnit
     config: Config
     selection: Selection
+    messages: bool = False
+    """Whether to add the example rows as messages of the stream."""
 
 
 class Explained(Struct, frozen=True):
@@ -53,6 +55,10 @@ def explain_unit(task: Task) -> Explained:
         explanation = build_unit(
             replay, followed.statements, followed.findings, labels, task.selection, sampler(replay)
         )
+        if task.messages:
+            from pubcheck.verify.example_messages import with_messages
+
+            explanation = with_messages(explanation, replay.session)
     except Exception as error:
         return Explained(None, crash=failure_text([fault_of(error, unit.title)]))
     failing = _fails(explanation, (finding.entry for finding in linted.findings), task.config)

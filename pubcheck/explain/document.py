@@ -190,6 +190,8 @@ class Answer(Struct, frozen=True):
     certainty: Certainty
     initial_copy: InitialCopy | None = None
     not_compared: int = 0
+    messages: tuple[str, ...] = ()
+    """The examples as messages of the stream, if they were asked for."""
 
 
 class NotSent(Struct, frozen=True):

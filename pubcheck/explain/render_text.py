@@ -167,6 +167,8 @@ def _answer(answer: Answer, publication: Publication, columns: Mapping[str, tupl
                 for change in answer.changes
             ),
         )
+    for position, message in enumerate(answer.messages):
+        yield Field("" if position else "messages", message, "code")
     yield from _copy(answer.initial_copy, answer.filter.sql if answer.filter is not None else None)
     yield from _notes(answer.notes)
 

@@ -157,3 +157,32 @@ def test_the_last_major_of_the_configuration_counts(pubcheck: Call) -> None:
     out = pubcheck("explain", "shop.sql").out
     assert "(PostgreSQL 16)" in out
     assert "[PUB604]" in out
+
+
+def _messages(pubcheck: Call, schema: str) -> list[str]:
+    Path("schema.sql").write_text(schema)
+    [unit] = json.loads(pubcheck("explain", "schema.sql", "--stream", "--format", "json").out)["units"]
+    [publication] = unit["publications"]
+    return [line for answer in publication["answers"] for line in answer["messages"]]
+
+
+def test_the_examples_are_shown_as_messages_of_the_stream(pubcheck: Call) -> None:
+    schema = "CREATE TABLE t (id int PRIMARY KEY, v text); CREATE PUBLICATION p FOR TABLE t"
+    assert _messages(pubcheck, schema + " WHERE (id = 5)") == [
+        "RELATION public.t identity d (id* integer, v text)",
+        "INSERT public.t id=5 v='…'",
+        "INSERT public.t id=5 v='…'",
+        "DELETE public.t key(id=5)",
+        "UPDATE public.t id=5 v='…'",
+        "TRUNCATE public.t",
+    ]
+    assert _messages(pubcheck, f"{schema}; ALTER TABLE t REPLICA IDENTITY FULL") == [
+        "RELATION public.t identity f (id* integer, v* text)",
+        "INSERT public.t id='…' v='…'",
+        "UPDATE public.t old(id='…' v='…') new(id='…' v='…')",
+        "DELETE public.t old(id='…' v='…')",
+        "TRUNCATE public.t",
+    ]
+    Path("schema.sql").write_text(schema)
+    assert "messages " not in pubcheck("explain", "schema.sql").out
+    assert "RELATION public.t identity d" in pubcheck("explain", "schema.sql", "--stream").out
