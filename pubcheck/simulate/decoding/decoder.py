@@ -105,6 +105,9 @@ class Decoder:
 
     def _commit(self, txn: BufferedTransaction, record: Commit) -> None:
         self._distribute(txn, record.start)
+        if txn.invalidations and record.gid is None:
+            # The commit logs the transaction's invalidations once more before it (LogLogicalInvalidations).
+            self._buffer.queue_catalog_changes(txn, record.start - 1, 1, streamable=False)
         two_phase = record.gid is not None and not self._callbacks.filter_prepare(record.xid, record.gid)
         if self._callbacks.filter_by_origin(record.origin):
             self._replay.invalidate(*txn.all_invalidations)

@@ -164,9 +164,12 @@ _NAMES_RELATIONS: Final = {
 keeps nothing of it."""
 
 
+_RECURSING: Final = frozenset(("AlterTableStmt", "CreateTrigStmt", "TruncateStmt", "VacuumStmt"))
+
+
 def _named(record: CatalogChange) -> Iterable[int]:
     field = _NAMES_RELATIONS.get(record.statement)
-    if field is None:
+    if field is None or (record.statement == "AlterTableStmt" and record.entries):
         return
     catalog = record.after.catalog
     for name in _range_vars(record.node.get(field)):
@@ -174,7 +177,8 @@ def _named(record: CatalogChange) -> Iterable[int]:
             namespace = catalog.namespace_names.get(schema) if isinstance(schema, str) else None
             oid = None if namespace is None else catalog.relation_names.get((namespace, name["relname"]))
             if oid is not None:
-                yield from catalog.descendants(oid) if name.get("inh", True) else (oid,)
+                recurses = record.statement in _RECURSING and name.get("inh", True)
+                yield from catalog.descendants(oid) if recurses else (oid,)
                 break
 
 
