@@ -61,6 +61,7 @@ SETTINGS: Mapping[str, str] = {
     "max_wal_senders": "20",
     "max_logical_replication_workers": "10",
     "max_worker_processes": "20",
+    "max_prepared_transactions": "10",
     "wal_retrieve_retry_interval": "100ms",
     "shared_buffers": "32MB",
     "max_wal_size": "256MB",

@@ -1,0 +1,161 @@
+"""Random scripts on real servers and on simulated ones: their streams must be the same."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from collections import Counter
+from collections.abc import Mapping
+
+import psycopg
+from msgspec import Struct, field
+from psycopg import sql
+
+from pubcheck.simulate.not_followed import NotFollowed
+from tests.streams.compare import difference
+from tests.streams.recordings import Capture, Recording, Step
+from tests.streams.scripts import Script
+from tests.streams.simulated import simulate
+from tests.support.servers import Answer, Server, asked, execute, seeds_parser
+
+_SMALL = {"logical_decoding_work_mem": "64kB"}
+
+
+class Totals(Struct):
+    """What was compared on one major: ``transactions`` are those of scripts of which all streams agree."""
+
+    scripts: int = 0
+    transactions: int = 0
+    equal_transactions: int = 0
+    streams: int = 0
+    equal_streams: int = 0
+    messages: Counter[str] = field(default_factory=Counter)
+    not_followed: Counter[str] = field(default_factory=Counter)
+
+
+def readings(script: Script, major: int) -> list[Capture]:
+    """The ways in which each script is read."""
+    both, one = script.publication_sets()
+    base = {"publication_names": both, "messages": "on"}
+    chosen: list[tuple[str, dict[str, str], dict[str, str], bool]] = [
+        ("pgoutput", {"proto_version": "1", "publication_names": one}, {}, False),
+        ("pgoutput", {"proto_version": "1", "binary": "on", **base}, {}, False),
+        ("pgoutput", {"proto_version": "2", "streaming": "on", **base}, _SMALL, False),
+        ("pgoutput", {"proto_version": "3", "two_phase": "on", "streaming": "on", **base}, _SMALL, True),
+        ("test_decoding", {"skip-empty-xacts": "1"}, {}, False),
+        ("test_decoding", {"stream-changes": "1", "skip-empty-xacts": "1"}, _SMALL, True),
+    ]
+    if major >= 16:
+        chosen.append(("pgoutput", {"proto_version": "4", "streaming": "parallel", **base}, _SMALL, False))
+    return [Capture(*parts, rows=[], notices=[], error=None) for parts in chosen]
+
+
+def on_server(server: Server, script: Script) -> Recording:
+    """Run a script on a server and record what its slots give."""
+    recording = Recording("random/seed", server.major, "functions", script.setup, script.steps)
+    with server.database() as name, server.connect(name) as first, server.connect(name) as second:
+        connections = {"a": first, "b": second}
+        for step in script.setup:
+            execute(first, step.sql)
+        slots = {
+            (plugin, two_phase): f"{name}_{plugin}_{two_phase:d}"[:63]
+            for plugin in ("pgoutput", "test_decoding")
+            for two_phase in (False, True)
+        }
+        for (plugin, two_phase), slot in slots.items():
+            first.execute("SELECT pg_create_logical_replication_slot(%s, %s, false, %s)", [slot, plugin, two_phase])
+        try:
+            for step in script.steps:
+                _run(connections, step)
+            for capture in readings(script, server.major):
+                with server.connect(name) as reader:
+                    recording.captures.append(_read(reader, slots[capture.plugin, capture.two_phase_slot], capture))
+        finally:
+            for connection in connections.values():
+                connection.execute("ROLLBACK")
+            for gid in first.execute("SELECT gid FROM pg_prepared_xacts WHERE database = %s", [name]).fetchall():
+                execute(first, f"ROLLBACK PREPARED '{gid[0]}'")
+            for slot in slots.values():
+                first.execute("SELECT pg_drop_replication_slot(%s)", [slot])
+    return recording
+
+
+def _run(connections: Mapping[str, psycopg.Connection[object]], step: Step) -> Answer:
+    return execute(connections[step.session], step.sql)
+
+
+def _read(reader: psycopg.Connection[object], slot: str, capture: Capture) -> Capture:
+    for name, value in capture.settings.items():
+        reader.execute(sql.SQL("SET {} = {}").format(sql.Identifier(name), value))
+    binary = capture.plugin == "pgoutput"
+    options = [word for pair in capture.options.items() for word in pair]
+    query = sql.SQL("SELECT lsn::text, xid::text, {} FROM {}({}, NULL, NULL, VARIADIC {}::text[])").format(
+        sql.SQL("encode(data, 'hex')" if binary else "data"),
+        sql.Identifier("pg_logical_slot_peek_binary_changes" if binary else "pg_logical_slot_peek_changes"),
+        slot,
+        options,
+    )
+    answer = execute(reader, query.as_string(reader))
+    error = None if answer.ok else (str(answer.sqlstate), str(answer.message))
+    return Capture(
+        capture.plugin,
+        capture.options,
+        capture.settings,
+        capture.two_phase_slot,
+        [list(row) for row in answer.rows or ()],
+        list(answer.notices),
+        error,
+    )
+
+
+def compare_seed(server: Server, seed: int, totals: Totals) -> list[str]:
+    """Compare one script. Return what differs."""
+    script = Script(seed)
+    recording = on_server(server, script)
+    totals.scripts += 1
+    totals.transactions += script.transactions
+    totals.streams += len(recording.captures)
+    try:
+        streams = simulate(recording)
+    except NotFollowed as reason:
+        totals.not_followed[reason.reason] += 1
+        return [f"not followed: {reason}"]
+    except Exception as error:
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        return [f"internal error: {type(error).__name__}: {error} ({frame.filename}:{frame.lineno})"]
+    differences = []
+    for capture, stream in zip(recording.captures, streams, strict=True):
+        totals.messages[capture.plugin] += len(capture.rows)
+        verdict = difference(capture, stream, "functions")
+        if verdict.text is None:
+            totals.equal_streams += 1
+        else:
+            differences.append(f"{capture.title}: {verdict.text}")
+    if not differences:
+        totals.equal_transactions += script.transactions
+    return differences
+
+
+def main(arguments: list[str]) -> int:
+    options = seeds_parser("tests.streams random", __doc__).parse_args(arguments)
+    failed = False
+    with asked(options) as servers:
+        for major in servers:
+            totals = Totals()
+            for seed in range(options.first, options.last):
+                for text in compare_seed(servers[major], seed, totals):
+                    failed = True
+                    print(f"[{seed}/{major}] {text}", flush=True)
+            print(
+                f"{major}: {totals.scripts} scripts, {totals.equal_streams} of {totals.streams} streams equal,"
+                f" {totals.equal_transactions} of {totals.transactions} transactions in scripts whose streams are all"
+                f" equal, messages {dict(totals.messages)}",
+                flush=True,
+            )
+            for reason, count in totals.not_followed.most_common(10):
+                print(f"    not followed, {count} scripts: {reason}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

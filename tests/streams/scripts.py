@@ -1,0 +1,117 @@
+"""Random scripts over random partition trees and publications; the same for the same seed."""
+
+from __future__ import annotations
+
+from tests.replication.trees import Trees
+from tests.streams.recordings import Step
+
+_DOCS = (
+    "CREATE TABLE docs (id int {key}, n numeric(12, 3), day date, title text, body text, tags text[], data jsonb)",
+    "ALTER TABLE docs ALTER body SET STORAGE EXTERNAL",
+)
+
+
+class Script(Trees):
+    """``setup`` are the statements before the slots are created, ``steps`` those after. ``transactions`` counts ends."""
+
+    def __init__(self, seed: int, transactions: int = 60) -> None:
+        super().__init__(seed, publications=3)
+        self.transactions = 0
+        key = self.pick("PRIMARY KEY", "PRIMARY KEY", "")
+        self.setup = [Step(text) for text in (*self.statements, *self.identities())]
+        self.setup += [Step(text.format(key=key)) for text in _DOCS]
+        if not key or self.chance(0.3):
+            self.setup.append(Step("ALTER TABLE docs REPLICA IDENTITY FULL"))
+        columns = self.pick("", "", " (id, title, body)")
+        condition = self.pick("", "", " WHERE (id > 20)", " WHERE (id % 2 = 0)")
+        self.setup.append(Step(f"CREATE PUBLICATION docs FOR TABLE docs{columns}{condition}"))
+        self.steps: list[Step] = []
+        self._id = 0
+        while self.transactions < transactions:
+            self._transaction()
+
+    def publication_sets(self) -> list[str]:
+        """Some sets of publications to ask for."""
+        names = sorted(set(self.names))
+        return [",".join(self.random.sample(names, min(len(names), 2)) + ["docs"]), self.random.choice(names)]
+
+    def _run(self, *texts: str, session: str = "a") -> None:
+        self.steps += [Step(text, session) for text in texts]
+
+    def _transaction(self) -> None:
+        self.transactions += 1
+        kind = self.random.random()
+        if kind < 0.25:
+            self._run(self._statement())
+            return
+        if kind < 0.32:
+            self._large()
+            return
+        self._run("BEGIN")
+        for _ in range(self.random.randint(1, 4)):
+            self._part()
+        end = self.random.random()
+        if end < 0.1:
+            self._run("ROLLBACK")
+        elif end < 0.2:
+            gid = f"g{self.transactions}"
+            self._run(f"PREPARE TRANSACTION '{gid}'")
+            self._run(f"{self.pick('COMMIT', 'COMMIT', 'ROLLBACK')} PREPARED '{gid}'")
+        else:
+            self._run("COMMIT")
+
+    def _part(self) -> None:
+        kind = self.random.random()
+        if kind < 0.25:
+            self._run("SAVEPOINT s", self._statement(), self._statement())
+            self._run(self.pick("RELEASE s", "ROLLBACK TO s"))
+        elif kind < 0.3:
+            self._run(f"SELECT pg_logical_emit_message({self.pick('true', 'false')}, 'p', 'm{self.transactions}')")
+        elif kind < 0.38:
+            self._run(self._insert_doc(1), session="b")
+        else:
+            self._run(self._statement())
+
+    def _large(self) -> None:
+        """A transaction of more than the least logical_decoding_work_mem."""
+        self._run("BEGIN", self._insert_doc(self.random.randint(200, 500), "repeat('x', 100)"))
+        if self.chance(0.4):
+            self._run("SAVEPOINT s", self._insert_doc(self.random.randint(1, 300), "repeat('y', 90)"))
+            self._run(self.pick("RELEASE s", "ROLLBACK TO s"))
+        if self.chance(0.3):
+            self._run(f"UPDATE docs SET n = n + 1 WHERE id > {self._id - 300}")
+        self._run("COMMIT", f"DELETE FROM docs WHERE id > {self._id - 1000} AND title LIKE 'large%'")
+
+    def _statement(self) -> str:
+        return self._doc() if self.chance(0.4) else self._write()
+
+    def _insert_doc(self, count: int, title: str = "") -> str:
+        first, self._id = self._id + 1, self._id + count
+        if count > 1:
+            rows = f"SELECT k, k / 8.0, DATE '2024-01-01' + k % 300, 'large ' || {title} FROM generate_series"
+            return f"INSERT INTO docs (id, n, day, title) {rows}({first}, {self._id}) k"
+        body = self.pick("NULL", "'short'", "repeat('b', 3000)", "repeat('long', 1500)")
+        data = self.pick("NULL", """'{"a": [1, null], "b": "x"}'""", "'[]'")
+        tags = self.pick("NULL", "'{}'", "'{a,NULL,\"b c\"}'")
+        return (
+            f"INSERT INTO docs VALUES ({first}, {first}.25, '2024-02-{1 + first % 28:02}', 'title {first}',"
+            f" {body}, {tags}, {data})"
+        )
+
+    def _doc(self) -> str:
+        key = self.random.randint(1, max(1, self._id))
+        if self.chance(0.5):
+            return self._insert_doc(1)
+        where = f"WHERE id = {key}" if self.chance(0.7) else f"WHERE id BETWEEN {key} AND {key + 3}"
+        if self.chance(0.2):
+            return f"DELETE FROM docs {where}"
+        change = self.pick(
+            "title = title || '!'",
+            "n = n * 2",
+            "body = body || 'more'",
+            "day = day + 1",
+            "tags = ARRAY['x', 'y z']",
+            "id = id + 100000",
+            "body = NULL",
+        )
+        return f"UPDATE docs SET {change} {where}"
