@@ -211,8 +211,6 @@ class Backend:
         ids = self.all_ids(transaction)
         self.database.xids.commit(ids)
         time = self.database.time()
-        if not self.origin or not self.origin_time:
-            self.origin_time = time  # it stays for later transactions (RecordTransactionCommit)
         self.database.append(
             Commit,
             60,
@@ -224,6 +222,8 @@ class Backend:
             **self.origin_position(),
             gid=transaction.gid,
         )
+        if not self.origin or not self.origin_time:
+            self.origin_time = time  # for later transactions (RecordTransactionCommit)
 
     def _end_of_catalog_transaction(self) -> None:
         """Definitions that commit may not meet those of another open transaction."""
@@ -283,21 +283,20 @@ class Backend:
         del transaction.deferred[levels[0].deferred :]
         database.xids.abort(ids)
         transaction.ids.difference_update(ids)
+        top = transaction.top
+        # Each subtransaction that is open is ended by itself, the innermost first; those of a prepared one together.
+        ends = [ids] if transaction.gid else [level.ids() for level in reversed(levels)]
         for level in levels:
-            level.kept, xid = [], level.xid
-            level.xid = 0
-            if at == 0 and level is levels[0] and xid:
-                transaction_id = xid
-        top = transaction.top or (transaction_id if at == 0 and ids else 0)
-        if ids:
+            level.kept, level.xid = [], 0
+        for xid, *subtransactions in filter(None, ends):
             database.append(
                 Abort,
                 60,
-                xid=ids[0],
+                xid=xid,
                 top=top,
                 origin=self.origin,
                 time=database.time(),
-                subtransactions=tuple(ids[1:]),
+                subtransactions=tuple(subtransactions),
                 gid=transaction.gid,
                 **(self.origin_position() if transaction.gid else {}),
             )

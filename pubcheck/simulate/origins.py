@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pubcheck.postgres.errors import ServerError
 from pubcheck.simulate.backend import Backend
+from pubcheck.simulate.log import CatalogChange
 
 
 def _named(session: Backend, name: str) -> int | None:
@@ -15,6 +16,23 @@ def _require(session: Backend, name: str) -> int:
     if number is None:
         raise ServerError("42704", f'replication origin "{name}" does not exist')
     return number
+
+
+def _log(session: Backend, name: str) -> None:
+    """The catalog of origins is written like a table's rows are, so that decoding sees a transaction."""
+    xid, version = session.xid(), session.database.version()
+    session.database.append(
+        CatalogChange,
+        60,
+        xid=xid,
+        top=session.current.top,
+        origin=session.origin,
+        statement=name,
+        node={},
+        entries=(),
+        before=version,
+        after=version,
+    )
 
 
 def create_origin(session: Backend, name: str) -> int:
@@ -32,7 +50,7 @@ def create_origin(session: Backend, name: str) -> int:
             detail=f"Key (roname)=({name}) already exists.",
         )
     number = next(number for number in range(1, 1 << 16) if number not in origins)
-    session.top_xid()
+    _log(session, "CreateReplicationOrigin")
     origins[number] = name
     return number
 
@@ -41,7 +59,7 @@ def drop_origin(session: Backend, name: str) -> None:
     number = _require(session, name)
     if any(other.origin == number for other in session.database.sessions.values()):
         raise ServerError("55006", f"could not drop replication origin with ID {number}, in use by PID")
-    session.xid()
+    _log(session, "DropReplicationOrigin")
     del session.database.log.origins[number]
 
 

@@ -59,6 +59,7 @@ def prepare_transaction(session: Backend, node: Node) -> None:
 def commit_prepared(session: Backend, node: Node) -> None:
     holder = _holder(session, node, "COMMIT PREPARED")
     holder.commit()
+    session.origin_time = holder.origin_time
     _end(session, holder)
 
 

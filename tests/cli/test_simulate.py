@@ -127,3 +127,11 @@ def test_a_wrong_option_of_the_plugin_is_the_server_s_error(pubcheck: Call, file
 def test_a_missing_file_is_named(pubcheck: Call, files: None) -> None:
     called = pubcheck("simulate", "schema.sql", "no.sql")
     assert (called.status, called.err) == (2, "pubcheck: no.sql: No such file or directory\n")
+
+
+def test_data_of_copy_follow_the_statement(pubcheck: Call, files: None) -> None:
+    script = b"COPY t FROM STDIN;\n7\tseven\n8\t\\N\n\\.\nDELETE FROM t WHERE id = 7;\n"
+    called = pubcheck("simulate", "schema.sql", "-", stdin=script)
+    assert (called.status, called.err) == (0, "")
+    assert "id=7 v='seven'" in called.out
+    assert "DELETE" in called.out

@@ -111,6 +111,7 @@ _REWRITING: Final = frozenset(
         "ClusterStmt",
         "CreateExtensionStmt",
         "CreateTrigStmt",
+        "DropReplicationOrigin",
         "GrantStmt",
         "RuleStmt",
         "TruncateStmt",
