@@ -12,7 +12,7 @@ _DOCS = (
 
 
 class Script(Trees):
-    """``setup`` are the statements before the slots are created, ``steps`` those after. ``transactions`` counts ends."""
+    """``setup`` are the statements before the slots are created, ``steps`` those after."""
 
     def __init__(self, seed: int, transactions: int = 60) -> None:
         super().__init__(seed, publications=3)
@@ -33,7 +33,7 @@ class Script(Trees):
     def publication_sets(self) -> list[str]:
         """Some sets of publications to ask for."""
         names = sorted(set(self.names))
-        return [",".join(self.random.sample(names, min(len(names), 2)) + ["docs"]), self.random.choice(names)]
+        return [",".join([*self.random.sample(names, min(len(names), 2)), "docs"]), self.random.choice(names)]
 
     def _run(self, *texts: str, session: str = "a") -> None:
         self.steps += [Step(text, session) for text in texts]
