@@ -18,14 +18,15 @@ from pubcheck.stream.messages import UNCHANGED_TOAST, AnyMessage, Delete, Insert
 from pubcheck.stream.readers import OLD_KINDS, Reader, delete_at, insert_at, number_at, row_at, update_at
 
 WholeReader: TypeAlias = Callable[[bytes], AnyMessage]
-_PrefixedWholeReader: TypeAlias = Callable[[bytes, int, int | None], AnyMessage]
 
 _packed_texts = MessagePack(tuple[str, ...]).decode
 _packed_values = MessagePack(tuple[str | int, ...]).decode
 _NOT_PACKED = (MsgspecError, UnicodeDecodeError, KeyError, IndexError)
 _MARKS: Mapping[int, Literal[UnchangedToast.UNCHANGED_TOAST] | None] = {ord("n"): None, ord("u"): UNCHANGED_TOAST}
 _NEW, _OLD, _KEY = b"NOK"
-_change_head = Layout(">IB").unpack_from
+_change = Layout(">xIB").unpack_from
+_change_in_block = Layout(">xIIB").unpack_from
+_change_at = Layout(">IB").unpack_from
 
 
 def text_row(data: bytes) -> Row | None:
@@ -70,17 +71,26 @@ def _exact(message: AnyMessage, end: int, data: bytes) -> AnyMessage:
     return message
 
 
-def _insert(data: bytes, at: int = 1, xid: int | None = None) -> AnyMessage:
-    relation, kind = _change_head(data, at)
+def _insert(data: bytes) -> AnyMessage:
+    relation, kind = _change(data)
     if kind == _NEW:
-        new = text_row(data[at + 5 :])
+        new = text_row(data[6:])
+        if new is not None:
+            return Insert(relation, new)
+    return _exact(*insert_at(data, 1), data)
+
+
+def _insert_in_block(data: bytes) -> AnyMessage:
+    xid, relation, kind = _change_in_block(data)
+    if kind == _NEW:
+        new = text_row(data[10:])
         if new is not None:
             return Insert(relation, new, xid)
-    return _exact(*insert_at(data, at, xid), data)
+    return _exact(*insert_at(data, 5, xid), data)
 
 
-def _update(data: bytes, at: int = 1, xid: int | None = None) -> AnyMessage:
-    relation, kind = _change_head(data, at)
+def _update(data: bytes, at: int, xid: int | None) -> AnyMessage:
+    relation, kind = _change_at(data, at)
     start = at + 5
     old: Row | None = None
     if kind == _OLD:
@@ -98,8 +108,8 @@ def _update(data: bytes, at: int = 1, xid: int | None = None) -> AnyMessage:
     return _exact(*update_at(data, at, xid), data)
 
 
-def _delete(data: bytes, at: int = 1, xid: int | None = None) -> AnyMessage:
-    relation, kind = _change_head(data, at)
+def _delete(data: bytes, at: int, xid: int | None) -> AnyMessage:
+    relation, kind = _change_at(data, at)
     if kind == _OLD:
         old = text_row(data[at + 5 :])
         if old is not None:
@@ -107,14 +117,17 @@ def _delete(data: bytes, at: int = 1, xid: int | None = None) -> AnyMessage:
     return _exact(*delete_at(data, at, xid), data)
 
 
-_CHANGES: Mapping[int, _PrefixedWholeReader] = {ord("I"): _insert, ord("U"): _update, ord("D"): _delete}
-
-
 def whole_reader(kind: int, read: Reader, *, in_block: bool) -> WholeReader:
     """Return a reader of messages of a kind, of which ``read`` is the other reader."""
+    if kind == _INSERT:
+        return _insert_in_block if in_block else _insert
     change = _CHANGES.get(kind)
     if change is None:
         return lambda data: _exact(*read(data, 1), data)
     if in_block:
         return lambda data: change(data, 5, number_at(data, 1)[0])
-    return change  # type: ignore[return-value]
+    return lambda data: change(data, 1, None)
+
+
+_INSERT = ord("I")
+_CHANGES: Mapping[int, Callable[[bytes, int, int | None], AnyMessage]] = {ord("U"): _update, ord("D"): _delete}

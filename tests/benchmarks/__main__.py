@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from pubcheck.extract import VIEWS
+from tests.benchmarks.decoding import HELD_TO_TEN_TIMES, decoding_costs, decoding_inputs
 from tests.benchmarks.filters import median_milliseconds, tables_and_publications
 from tests.benchmarks.growth import growth
 from tests.benchmarks.measure import BARE_PARSER, BARE_PYTHON, cost, file_of, lint
@@ -123,6 +124,18 @@ def trees() -> Iterator[Row]:
     yield Row("time with --jobs 2 against 1", passed, two.wall / one.wall, 0.625)
 
 
+def decoding() -> Iterator[Row]:
+    """Decoding messages, against pypgoutput 0.0.3 (0.1 is ten times as fast) and a loop that only cuts out fields."""
+    for name, messages in decoding_inputs().items():
+        ours, bare, theirs = decoding_costs(messages)
+        yield Row(f"{name}, against a bare loop", f"{ours:.2f} µs, bare {bare:.2f} µs", ours / bare, 3)
+        if theirs is None:
+            yield Row(f"{name}, against pypgoutput", "not installed: pip install --no-deps pypgoutput==0.0.3")
+        else:
+            limit = 0.1 if name in HELD_TO_TEN_TIMES else None
+            yield Row(f"{name}, against pypgoutput", f"theirs {theirs:.2f} µs", ours / theirs, limit)
+
+
 BENCHMARKS: dict[str, Callable[[], Iterator[Row]]] = {
     "start-up": start_up,
     "size": size,
@@ -133,6 +146,7 @@ BENCHMARKS: dict[str, Callable[[], Iterator[Row]]] = {
     "openings": openings,
     "trees": trees,
     "verifying": verifying,
+    "decoding": decoding,
     "peers": peers,
 }
 

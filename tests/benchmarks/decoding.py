@@ -1,44 +1,106 @@
-"""What decoding costs: `python tests/benchmarks/decoding.py PART FILE` decodes the messages of a file of hex lines
-(Begin, Relation, Insert, Update, Delete, Truncate and Commit, outside streamed blocks) and prints the CPU time that one
-message takes in microseconds, the least of several rounds.
-
-PART is ``pubcheck``, ``bare`` (a loop over `struct` that only cuts the messages into their fields), or the path of
-pypgoutput's decoders.py.
-"""
+"""What decoding a message costs, in microseconds of CPU time: pubcheck, a loop over `struct` that only cuts out the
+fields, and pypgoutput 0.0.3 where it is installed (PUBCHECK_PYPGOUTPUT names its decoders.py if it is elsewhere)."""
 
 from __future__ import annotations
 
 import importlib.util
+import os
 import struct
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-ROUNDS = 7
+from pubcheck.stream import Begin, Commit, Decoder, Delete, Insert, Relation, Update, encode
+from pubcheck.stream.messages import Column
+from tests.stream.recordings import FOLDER, recordings
+
+ROUNDS = 9
+HELD_TO_TEN_TIMES = ("inserts of 6 texts", "inserts of 20 integers")
+"""The messages that are to be decoded ten times as fast as pypgoutput does. Its time is that of its values, so messages
+with few of them gain less."""
+
+Decode = Callable[[bytes], object]
 
 
-def pubcheck_decoder() -> Callable[[bytes], object]:
-    """Return pubcheck's decoder, as a program calls it."""
-    from pubcheck.stream import Decoder
+def decoding_inputs() -> Mapping[str, Sequence[bytes]]:
+    """Return messages that pypgoutput can decode: it knows version 1 without Type, Origin and Message, and UTF-8."""
+    texts = [
+        Insert(16384, (str(at), f"customer {at}", "12.50", "2024-02-29 12:00:00", f"some text {at * 7}", "eu"))
+        for at in range(5_000)
+    ]
+    integers = [Insert(16384, tuple(str(at + column) for column in range(20))) for at in range(2_000)]
+    changes = [
+        message
+        for at in range(1_000)
+        for message in (
+            Begin(at, at, at),
+            Insert(16384, (str(at), f"customer {at}", None, "eu")),
+            Update(16384, (str(at), f"customer {at}", "x", "us")),
+            Delete(16384, (str(at), None, None, None), "K"),
+            Commit(at, at, at),
+        )
+    ]
+    columns = tuple(Column(name, 25) for name in ("id", "name", "note", "region"))
+    return {
+        "inserts of 6 texts": [encode(message) for message in texts],
+        "inserts of 20 integers": [encode(message) for message in integers],
+        "small transactions": [encode(message) for message in (Relation(16384, "public", "t", "d", columns), *changes)],
+        "recorded messages": _recorded(),
+    }
 
-    return Decoder().decode
+
+def _recorded() -> Sequence[bytes]:
+    messages: list[bytes] = []
+    for recording in recordings(FOLDER / "pgoutput-18.jsonl.gz"):
+        for capture in recording.captures:
+            if capture.plugin == "pgoutput" and not {"streaming", "binary", "two_phase"} & capture.options.keys():
+                data = [bytes.fromhex(content) for *_, content in capture.rows]
+                messages += [content for content in data if content[:1] in b"BCRIUDT" and _is_utf8(content)]
+    return messages[:30_000]
 
 
-def pypgoutput_decoder(path: str) -> Callable[[bytes], object]:
-    """Return the decoder of pypgoutput, without its dependencies."""
-    spec = importlib.util.spec_from_file_location("decoders", path)
+def _is_utf8(data: bytes) -> bool:
+    message = Decoder().decode(data)
+    values = [value for row in (getattr(message, "new", ()), getattr(message, "old", ())) for value in row or ()]
+    return all(value.isprintable() for value in values if isinstance(value, str))
+
+
+def decoding_costs(messages: Sequence[bytes]) -> tuple[float, float, float | None]:
+    """Return the costs of pubcheck, the bare loop and pypgoutput, measured in turns."""
+    theirs = pypgoutput_decoder()
+    decoders = [Decoder().decode, bare_decoder(), *([theirs] if theirs is not None else [])]
+    rounds = [[_cost(decode, messages) for decode in decoders] for _ in range(ROUNDS)]
+    ours, bare, *others = (min(costs) for costs in zip(*rounds, strict=True))
+    return ours, bare, others[0] if others else None
+
+
+def _cost(decode: Decode, messages: Sequence[bytes]) -> float:
+    start = time.process_time()
+    for message in messages:
+        decode(message)
+    return (time.process_time() - start) / len(messages) * 1e6
+
+
+def pypgoutput_decoder() -> Decode | None:
+    """Return the decoder of pypgoutput without its dependencies, or None if it is not there."""
+    path = os.environ.get("PUBCHECK_PYPGOUTPUT")
+    if path is None:
+        package = importlib.util.find_spec("pypgoutput")
+        if package is None or package.origin is None:
+            return None
+        path = str(Path(package.origin).with_name("decoders.py"))
+    spec = importlib.util.spec_from_file_location("pypgoutput_decoders", path)
     assert spec is not None
     assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["decoders"] = module
+    module = sys.modules["pypgoutput_decoders"] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     kinds = (module.Begin, module.Commit, module.Relation, module.Insert, module.Update, module.Delete, module.Truncate)
     by_letter = dict(zip(b"BCRIUDT", kinds, strict=True))
     return lambda data: by_letter[data[0]](data)
 
 
-def bare_decoder() -> Callable[[bytes], object]:
+def bare_decoder() -> Decode:
     """Return a function that finds where the fields of a message begin and end, and cuts the values."""
     number, count = struct.Struct(">I").unpack_from, struct.Struct(">H").unpack_from
     begin, commit, truncate = (struct.Struct(layout).unpack_from for layout in (">QqI", ">BQQq", ">IB"))
@@ -87,21 +149,3 @@ def bare_decoder() -> Callable[[bytes], object]:
         return fields
 
     return cut
-
-
-def least(decode: Callable[[bytes], object], messages: Sequence[bytes]) -> float:
-    """Return the CPU time of one message in microseconds."""
-    rounds = []
-    for _ in range(ROUNDS):
-        start = time.process_time()
-        for message in messages:
-            decode(message)
-        rounds.append(time.process_time() - start)
-    return min(rounds) / len(messages) * 1e6
-
-
-if __name__ == "__main__":
-    part, file = sys.argv[1:]
-    lines = [bytes.fromhex(line) for line in Path(file).read_text().splitlines()]
-    chosen = {"pubcheck": pubcheck_decoder, "bare": bare_decoder}.get(part)
-    print(least(chosen() if chosen else pypgoutput_decoder(part), lines))

@@ -162,6 +162,15 @@ def test_text_with_a_byte_order_mark(encoding: str) -> None:
     assert rows(read(io.BytesIO(text.replace("\n", "\r\n").encode(encoding)))) == EXPECTED
 
 
+@pytest.mark.parametrize("framing", ["psql", "copy", "csv"])
+def test_a_separator_in_a_message_does_not_decide(framing: str) -> None:
+    """The escape format of bytea leaves printable bytes as they are."""
+    separator, backslash = {"psql": ("|", "\\"), "copy": ("\t", "\\\\"), "csv": (",", "\\")}[framing]
+    message = f"E{backslash}000|;,| {backslash}134x "
+    content = f"0/1549E50{separator}843{separator}{message}\n".encode()
+    assert rows(read(io.BytesIO(content))) == [("0/1549E50", "843", b"E\0|;,| \\x ".hex())]
+
+
 def test_a_row_that_cannot_be_read_is_reported_and_the_rest_is_read() -> None:
     lines = (FOLDER / "copy.txt").read_text().splitlines(keepends=True)
     lines[1:1] = ["0/1\t7\t\\\\x420\n", "0/1\t7\tplain text\n"]

@@ -45,7 +45,7 @@ def test_the_fields_of_recorded_messages_are_explained() -> None:
     for recording in recordings(FOLDER / "pgoutput-18.jsonl.gz"):
         for capture in recording.captures:
             decoder = Decoder()
-            for _, _, data in capture.rows:
+            for _, _, data in capture.rows[:50]:
                 message = bytes.fromhex(data)
                 decoder.decode(message)
                 in_block = decoder.in_block and message[:1] in b"RYIUDTM"

@@ -20,7 +20,16 @@ from pubcheck.stream.framing.binary import (
 )
 from pubcheck.stream.framing.documents import read_jsonl, read_parquet
 from pubcheck.stream.framing.frame import Frame, FramingError, Reader, Report
-from pubcheck.stream.framing.rows import DIALECTS, bytes_of, cells_of, is_expanded, is_header, is_noise, read_rows
+from pubcheck.stream.framing.rows import (
+    DIALECTS,
+    bytes_of,
+    cells_of,
+    is_expanded,
+    is_header,
+    is_noise,
+    is_row,
+    read_rows,
+)
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -117,8 +126,10 @@ def _text_framing(text: str) -> str | None:
             return "jsonl"
         if is_noise(line):
             continue
-        framing = next((name for name, dialect in DIALECTS.items() if _separates(line, dialect.separators)), "hex")
-        cells = cells_of(line, DIALECTS[framing])
+        rows = {name: cells_of(line, dialect) for name, dialect in DIALECTS.items()}
+        separated = [name for name, dialect in DIALECTS.items() if _separates(line, dialect.separators)]
+        framing = next((name for name in separated if is_row(rows[name])), separated[0] if separated else "hex")
+        cells = rows[framing]
         # A line that is longer than these bytes may end in half a byte.
         readable = (
             is_header(cells)

@@ -117,7 +117,7 @@ def cells_of(line: str, dialect: Dialect, header: Sequence[str] = ()) -> list[st
     separator = next((each for each in dialect.separators if each in text), dialect.separators[0])
     cells = text.split(separator)
     columns = len(header) or 3
-    if len(cells) > columns and (header or (_LSN.fullmatch(cells[0].strip()) and cells[1].strip().isdigit())):
+    if len(cells) > columns and (header or is_row(cells)):
         cells = text.split(separator, columns - 1)
     # The last cell is not padded: a space at its end belongs to a message in bytea's escape format.
     last = cells[-1].lstrip(" ")
@@ -134,6 +134,11 @@ def _unquoted(cell: str, dialect: Dialect) -> str:
 def is_expanded(cells: Sequence[str]) -> bool:
     """Whether this is a line of psql's expanded form: a column's name and value."""
     return len(cells) == 2 and cells[0] in _NAMES
+
+
+def is_row(cells: Sequence[str]) -> bool:
+    """Whether the first cells are a position and a transaction, and there are more."""
+    return len(cells) > 2 and _LSN.fullmatch(cells[0].strip(" ")) is not None and cells[1].strip(" ").isdigit()
 
 
 def is_header(cells: Sequence[str]) -> bool:
