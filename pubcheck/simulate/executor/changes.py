@@ -168,16 +168,15 @@ def _parts(value: Any) -> Any:
 def logged_old(table: Table, old: Version, changed: set[int] | None) -> Tuple | None:
     """The old row as the replica identity logs it (ExtractReplicaIdentity); ``changed`` is None for DELETE."""
     identity = table.identity
+    flat = {**old.compressed, **old.external}
     if identity.full:
-        size = table.layout.size(old) if old.external else old.size
-        return Tuple(old, size)
+        return Tuple(old, table.layout.size(old, flat) if old.external else old.size)
     if not identity.columns:
         return None
     if changed is not None and not any(n in changed or n in old.external for n in identity.columns):
         return None
     key = {number: value if number in identity.columns else None for number, value in old.items()}
-    compressed = {n: size for n, size in old.compressed.items() if n in identity.columns}
-    return Tuple(key, table.layout.size(key, compressed))
+    return Tuple(key, table.layout.size(key, flat))
 
 
 # Unique indexes.

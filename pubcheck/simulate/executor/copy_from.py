@@ -50,7 +50,7 @@ def copy(session: Backend, node: Node) -> Result:
                 values[column.number] = None if field is None else read_field(session, column, field)
             if where is not None and where((values,)) is not True:
                 continue
-            buffer.add(values, sum(len(field or "") + 1 for field in fields))
+            buffer.add(values, sum(map(len_of, fields)) + len(fields) - 1)
             count += 1
         buffer.flush()
         session.fire_after()
@@ -88,6 +88,11 @@ class _Buffer:
         for _, rows in self.rows.values():
             rows.clear()
         self.count = self.bytes = 0
+
+
+def len_of(field: str | None) -> int:
+    """The bytes of a field in its line, about."""
+    return 2 if field is None else len(field.encode())
 
 
 def _columns(table: Table, named: Any) -> list[Column]:

@@ -190,6 +190,7 @@ def _stand_in(expr: Expr, inner: Expr, number: int) -> Expr:
 _HOMES = {
     "CoerceToDomain": "domains:to_domain",
     "FuncExpr": "session_functions:function_call",
+    "OpExpr": "session_functions:function_call",
     "SQLValueFunction": "session_functions:value_function",
     "SubLink": "sub_selects:sub_select",
 }
