@@ -21,7 +21,7 @@ class Version(dict[int, Any]):
     with its stored size. ``successor`` is the version that replaced it.
     """
 
-    __slots__ = ("cmax", "cmin", "compressed", "external", "size", "successor", "xmax", "xmin")
+    __slots__ = ("cmax", "cmin", "compressed", "external", "place", "root", "size", "successor", "xmax", "xmin")
 
     def __init__(self, values: dict[int, Any], size: int, xmin: int, cmin: int) -> None:
         super().__init__(values)
@@ -31,6 +31,7 @@ class Version(dict[int, Any]):
         self.external: dict[int, int] = {}
         self.compressed: dict[int, int] = {}
         self.successor: Version | None = None
+        self.place = self.root = (0, 0)
 
 
 class UniqueIndex:
@@ -61,19 +62,24 @@ class UniqueIndex:
 class Storage:
     """The rows of one table (a relation's file). ``made_by``: the id of the transaction that created the file."""
 
-    __slots__ = ("_free", "indexes", "made_by", "versions")
+    __slots__ = ("_free", "_rows", "indexes", "made_by", "pages", "versions")
 
     def __init__(self, made_by: int = 0) -> None:
         self.versions: list[Version] = []
         self.indexes: dict[int, UniqueIndex] = {}
         self.made_by = made_by
-        self._free = 0
+        self.pages = self._free = self._rows = 0
 
-    def place(self, size: int) -> bool:
+    def place(self, version: Version) -> bool:
         """Take the space for a new row on the last page. Return whether it begins a page."""
-        needed = (size + 7 & ~7) + _ITEM
+        needed = (version.size + 7 & ~7) + _ITEM
         begins = needed > self._free
-        self._free = (_PAGE if begins else self._free) - needed
+        if begins:
+            self.pages, self._rows = self.pages + 1, 0
+            self._free = _PAGE
+        self._free -= needed
+        self._rows += 1
+        version.place = version.root = (self.pages, self._rows)
         return begins
 
     def index(self, oid: int, key_of: Callable[[], KeyOf]) -> UniqueIndex:

@@ -38,12 +38,14 @@ Measure = Callable[[Any], int]
 class Attribute:
     """How a column is stored. ``length`` is -1 for a variable one, of which ``measure`` gives the bytes of data."""
 
-    __slots__ = ("align", "length", "measure", "number", "packable", "storage")
+    __slots__ = ("align", "length", "measure", "number", "packable", "storage", "width")
 
     def __init__(self, number: int, length: int, align: int, storage: str, measure: Measure | None) -> None:
         self.number, self.length, self.align, self.storage = number, length, align, storage
         self.measure = measure
         self.packable = storage != "plain"
+        self.width = length if length >= 0 else 32
+        """The width that the planner expects (get_typavgwidth)."""
 
 
 def attribute(cache: SysCache, column: Column) -> Attribute:
@@ -55,7 +57,16 @@ def attribute(cache: SysCache, column: Column) -> Attribute:
     if row is not None and row.kind == "e":
         return Attribute(column.number, 4, 4, "plain", None)
     storage = column.storage or ("plain" if oid in _PLAIN else "main" if oid in (650, 869, 1700) else "extended")
-    return Attribute(column.number, -1, _alignment(cache, oid), storage, measure_of(cache, oid))
+    variable = Attribute(column.number, -1, _alignment(cache, oid), storage, measure_of(cache, oid))
+    if oid in (oids.BPCHAR, oids.VARCHAR) and column.typmod > 4:
+        longest = (column.typmod - 4) * 4 + 4  # of characters of up to four bytes
+        variable.width = longest if longest <= 32 or oid == oids.BPCHAR else _average(longest)
+    return variable
+
+
+def _average(longest: int) -> int:
+    """Half of a long varchar, but not more than that of one with 1,000 bytes."""
+    return 32 + (longest - 32) // 2 if longest < 1000 else 32 + (1000 - 32) // 2
 
 
 def _alignment(cache: SysCache, oid: int) -> int:
@@ -166,6 +177,12 @@ class RowLayout:
         bitmap = -(-len(self.attributes) // 8)
         self.offset = HEADER + 7 & ~7, HEADER + bitmap + 7 & ~7
         """t_hoff without and with NULLs."""
+
+    @property
+    def rows_per_page(self) -> int:
+        """The rows that the planner expects on a page, by the widths of their types (get_rel_data_width)."""
+        width = sum(each.width for each in self.attributes)
+        return (8192 - 24) // ((width + 7 & ~7) + 24 + 4)
 
     def data_length(self, number: int, value: Any) -> int:
         each = self._by_number[number]

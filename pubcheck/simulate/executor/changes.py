@@ -56,7 +56,7 @@ def insert_version(
     note_temporary(session, table)
     version = Version(values, 0, xid, session.current.command)
     chunks = store(table, version, None)
-    begins_page = table.storage.place(version.size)
+    begins_page = table.storage.place(version)
     if table.logged:
         new = Tuple(version, version.size, chunks)
         log_row(
@@ -80,7 +80,9 @@ def update_version(session: Backend, table: Table, old: Version, values: Values)
     version = Version(values, 0, xid, command)
     changed = changed_columns(table, old, values)
     chunks = store(table, version, old)
-    table.storage.place(version.size)
+    table.storage.place(version)
+    if version.place[0] == old.place[0] and not changed & table.indexed:
+        version.root = old.root
     if table.logged:
         logged_new: Any = version
         kept = [number for number in version.external if number not in changed and number in old.external]

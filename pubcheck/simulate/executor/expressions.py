@@ -48,6 +48,7 @@ class Scope(Nested):
         super().__init__(parent or top)
         self.common_tables: list[Any] = []
         """The WITH queries that change rows."""
+        self.where: Expr | None = None
         self.uses_sources = False
         """Whether new values come from other entries than the target."""
 

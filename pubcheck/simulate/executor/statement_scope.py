@@ -85,6 +85,8 @@ def condition(session: Backend, scope: Nested, tree: Node | None, clause: str = 
     scope.clause = clause
     expr = coerce_to_boolean(scope, scope.transform(tree), clause)
     assign_collations(scope, expr)
+    if clause == "WHERE" and isinstance(scope, Scope):
+        scope.where = expr
     return compile_expression(session, scope, expr)
 
 

@@ -10,6 +10,7 @@ from pubcheck.postgres.analysis.collate import assign_collations
 from pubcheck.postgres.analysis.row_filter import parse_state
 from pubcheck.postgres.catalog.rows import Column, Constraint, Index, Relation
 from pubcheck.postgres.executor.steps import Constant
+from pubcheck.postgres.parse_tree import column_names
 from pubcheck.postgres.replication.replica_identity import ReplicaIdentity, replica_identity
 from pubcheck.simulate.backend import Backend
 from pubcheck.simulate.executor.expressions import Step, assigned, compile_expression
@@ -53,6 +54,7 @@ class Table:
         self.not_null = tuple(column for column in self.columns if column.not_null)
         self.stored = tuple(column for column in self.columns if column.generated == "s")
         self.virtual = tuple(column for column in self.columns if column.generated == "v")
+        self._indexed: frozenset[int] | None = None
         self._checks: list[Check] | None = None
         self._uniques: list[Unique] | None = None
         self._generated: list[tuple[int, Step]] | None = None
@@ -115,6 +117,20 @@ class Table:
             conditions.sort(key=lambda row: row.name.encode())
             self._checks = [Check(row.name, self.condition(row.tree, "CHECK")) for row in conditions]
         return self._checks
+
+    @property
+    def indexed(self) -> frozenset[int]:
+        """The columns that indexes read: an UPDATE of one makes new entries in all indexes (not HOT)."""
+        if self._indexed is None:
+            catalog = self.session.database.catalog
+            numbers: set[int] = set()
+            for oid in catalog.indexes_of.get(self.oid):
+                index = catalog.indexes[oid]
+                numbers.update(index.keys, index.included)
+                names = column_names(list(index.trees))
+                numbers.update(column.number for column in self.columns if column.name in names)
+            self._indexed = frozenset(numbers)
+        return self._indexed
 
     @property
     def has_indexes(self) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from pubcheck.simulate.backend import Backend
-from pubcheck.simulate.executor.constant_keys import KeyLookup
+from pubcheck.simulate.executor.constant_keys import IndexConditions
 from pubcheck.simulate.executor.expressions import Scope, Step
 from pubcheck.simulate.executor.query import NULLS, FromClause
 from pubcheck.simulate.executor.row_operations import by_numbers_of
@@ -27,7 +27,8 @@ class TargetRows:
         self.sources: FromClause | None = None
         if scope.query.sources:
             self.sources = FromClause(session, scope, scope.query.sources)
-        self.lookup: KeyLookup | None = None
+        item = scope.entries[0]
+        self.conditions = IndexConditions(session, None if target.is_view else scope.where, item)
 
     def base_row(self, table: Table, version: Version) -> dict[int, Any]:
         """A row by the numbers of the table that the statement names."""
@@ -44,7 +45,7 @@ class TargetRows:
             return
         where = self.where
         visible = self.target.sees
-        for version in self._candidates(table):
+        for version in self.conditions.candidates(table):
             if not snapshot.sees(version):
                 continue
             base = table.with_virtual(version) if table.virtual else version
@@ -52,13 +53,6 @@ class TargetRows:
             row[0] = base_row if visible is None else visible(base_row)
             if row[0] is not None and (where is None or where(row) is True):
                 yield version, row
-
-    def _candidates(self, table: Table) -> Iterator[Version]:
-        if self.lookup is not None:
-            found = self.lookup.versions(table)
-            if found is not None:
-                return iter(found)
-        return table.storage.scan()
 
     def _joined(self, table: Table, snapshot: Any, row: Row) -> Iterator[tuple[Version, Row]]:
         """The server may join in any order: it has to be the same by the target's rows and by FROM's."""
