@@ -26,6 +26,7 @@ from pubcheck.config import Config, ConfigError, read_size
 from pubcheck.diagnostics import SEVERITIES
 from pubcheck.discovery.walk import readable
 from pubcheck.rulebook import RULES
+from pubcheck.source import escape
 
 if TYPE_CHECKING:
     from pubcheck.report.audit_document import Audit, Change
@@ -296,7 +297,6 @@ def _page_in(output: str, run: str) -> str | None:
 
 def summarised(summary: Summary, output: str, page: str | None = None, document: Audit | None = None) -> list[str]:
     """Return the lines of a run's summary on the terminal."""
-    from pubcheck.source import escape
 
     count = {name: int(value) for name, value in summary.metrics.items()}
     lines = [

@@ -16,6 +16,7 @@ from pubcheck.postgres.executor.values import Context
 from pubcheck.postgres.output import OutputContext
 from pubcheck.postgres.output.datetime import clock_text, iso_date, iso_timestamp
 from pubcheck.postgres.output.documents import jsonb_text
+from pubcheck.postgres.output.network import host
 from pubcheck.postgres.output.numbers import numeric_text
 from pubcheck.postgres.primnodes import Expr, nodes
 
@@ -259,7 +260,6 @@ def _bit_strings(hints: Hints, type_oid: int) -> Iterator[str]:
 
 def _addresses(hints: Hints, type_oid: int) -> Iterator[str]:
     from pubcheck.postgres.executor.networks import inet_value
-    from pubcheck.postgres.output.network import host
 
     for oid in (869, 650):
         for value in hints.others.get(oid, ()):

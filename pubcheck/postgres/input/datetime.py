@@ -13,6 +13,7 @@ import re
 from pubcheck.postgres.datum import DAY_LENGTH
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.input.common import END_DAY, END_TIMESTAMP, FIRST_DAY, FIRST_TIMESTAMP, input_error
+from pubcheck.postgres.input.datetime_fields import Fault, out_of_range, refusal, split
 from pubcheck.postgres.input.julian import POSTGRES_EPOCH, UNIX_EPOCH, julian_day, month_length, valid_julian
 
 TYPE_CHECKING = False
@@ -86,7 +87,6 @@ def read_timetz(context: InputContext, text: str, typmod: int = -1) -> tuple[int
 def read_interval(context: InputContext, text: str, typmod: int = -1) -> Interval:
     """``typmod`` holds fields and a precision. Raises ServerError 22007, 22008 and 22015."""
     from pubcheck.postgres.input import intervals
-    from pubcheck.postgres.input.datetime_fields import Fault, refusal
 
     try:
         return intervals.read(context, text, typmod)
@@ -165,7 +165,6 @@ def _in_order(
     """The value or the error under one order, and whether the order mattered."""
     # Imported here: most literals are plain.
     from pubcheck.postgres.input.datetime_decode import Moment
-    from pubcheck.postgres.input.datetime_fields import Fault, refusal, split
     from pubcheck.postgres.input.time_only import TimeOfDay
 
     moment = TimeOfDay(context, order) if time else Moment(context, order)
@@ -182,8 +181,6 @@ def _in_order(
 
 
 def _date(moment: Moment, text: str) -> Value:
-    from pubcheck.postgres.input.datetime_fields import out_of_range
-
     if moment.what != "date":
         return {"epoch": UNIX_EPOCH, "infinity": math.inf, "-infinity": -math.inf}[moment.what]
     if not valid_julian(moment.year, moment.month):
@@ -196,8 +193,6 @@ def _date(moment: Moment, text: str) -> Value:
 
 def _timestamp(moment: Moment, text: str, zoned: bool) -> int | float:
     """tm2timestamp."""
-    from pubcheck.postgres.input.datetime_fields import out_of_range
-
     if moment.what != "date":
         return {"epoch": UNIX_EPOCH * DAY_LENGTH, "infinity": math.inf, "-infinity": -math.inf}[moment.what]
     if not valid_julian(moment.year, moment.month):

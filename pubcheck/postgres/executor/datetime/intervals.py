@@ -11,6 +11,7 @@ from pubcheck.postgres.executor.datetime.common import INFINITIES, interval_rang
 from pubcheck.postgres.executor.function_lookup import Call, Function, Maker
 from pubcheck.postgres.executor.integers import COMPARISONS
 from pubcheck.postgres.executor.values import division_by_zero
+from pubcheck.postgres.input.intervals import restrict_to_fields
 
 
 def negated(interval: Interval) -> Interval:
@@ -100,7 +101,6 @@ def _divided(call: Call) -> Function:
 
 def _restricted(call: Call) -> Function:
     """interval(interval, int4), as casts call it: the fields and the precision of a type."""
-    from pubcheck.postgres.input.intervals import restrict_to_fields
 
     def restrict(interval: Interval, typmod: int) -> Interval:
         if is_infinite(call.context, interval):
