@@ -120,6 +120,13 @@ class CatalogChange(Record, frozen=True, kw_only=True):
     after: CatalogVersion
 
 
+class OriginChange(Record, frozen=True, kw_only=True):
+    """A replication origin was created under this name, or, without one, dropped."""
+
+    number: int
+    name: str | None
+
+
 class Commit(Record, frozen=True, kw_only=True):
     """``time`` is in microseconds since 2000-01-01; ``subtransactions`` are the ids of those that committed with it.
 

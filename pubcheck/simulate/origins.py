@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pubcheck.postgres.errors import ServerError
 from pubcheck.simulate.backend import Backend
-from pubcheck.simulate.log import CatalogChange
+from pubcheck.simulate.log import OriginChange
 
 
 def _named(session: Backend, name: str) -> int | None:
@@ -18,20 +18,11 @@ def _require(session: Backend, name: str) -> int:
     return number
 
 
-def _log(session: Backend, name: str) -> None:
+def _log(session: Backend, number: int, name: str | None) -> None:
     """The catalog of origins is written like a table's rows are, so that decoding sees a transaction."""
-    xid, version = session.xid(), session.database.version()
+    xid = session.xid()
     session.database.append(
-        CatalogChange,
-        60,
-        xid=xid,
-        top=session.current.top,
-        origin=session.origin,
-        statement=name,
-        node={},
-        entries=(),
-        before=version,
-        after=version,
+        OriginChange, 60, xid=xid, top=session.current.top, origin=session.origin, number=number, name=name
     )
 
 
@@ -50,7 +41,7 @@ def create_origin(session: Backend, name: str) -> int:
             detail=f"Key (roname)=({name}) already exists.",
         )
     number = next(number for number in range(1, 1 << 16) if number not in origins)
-    _log(session, "CreateReplicationOrigin")
+    _log(session, number, name)
     origins[number] = name
     return number
 
@@ -59,7 +50,7 @@ def drop_origin(session: Backend, name: str) -> None:
     number = _require(session, name)
     if any(other.origin == number for other in session.database.sessions.values()):
         raise ServerError("55006", f"could not drop replication origin with ID {number}, in use by PID")
-    _log(session, "DropReplicationOrigin")
+    _log(session, number, None)
     del session.database.log.origins[number]
 
 

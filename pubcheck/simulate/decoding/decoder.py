@@ -19,6 +19,7 @@ from pubcheck.simulate.log import (
     CatalogChange,
     Commit,
     LogicalMessage,
+    OriginChange,
     Prepare,
     Record,
     RowChange,
@@ -30,7 +31,7 @@ class Decoder:
     """One session that reads a slot: a plugin with its state, and the transactions that are not finished.
 
     ``aborted`` are the transactions and subtransactions whose abort the log has already, ahead of what was read; the
-    caller adds to it. ``two_phase_at`` is where the slot became a two-phase one.
+    caller adds to it. ``origins`` are the names of the replication origins where the slot is, by id.
     """
 
     def __init__(
@@ -41,8 +42,10 @@ class Decoder:
         *,
         two_phase_slot: bool,
         aborted: set[int],
+        origins: dict[int, str],
     ) -> None:
         self.context = context
+        self._origins = origins
         self._callbacks = Callbacks(plugin, context, two_phase_slot=two_phase_slot)
         self._replay = Replay(self._callbacks, context, aborted.__contains__)
         self._buffer = self._replay.buffer = ReorderBuffer(
@@ -75,6 +78,8 @@ class Decoder:
                 self._replay.invalidate(invalidation_of(record))
         elif isinstance(record, RowChange):
             txn.toplevel.has_snapshot = True
+            if self.context.major >= 17 and record.version.catalog.relations[record.relation].kind == "m":
+                return  # not logically logged
             if not self._callbacks.filter_by_origin(record.origin):
                 self._buffer.queue_row(txn, record)
         elif isinstance(record, Truncation):
@@ -88,6 +93,9 @@ class Decoder:
             invalidation = invalidation_of(record)
             if invalidation:
                 self._buffer.queue_invalidation(txn, record.start, invalidation)
+        elif isinstance(record, OriginChange):
+            note_origins(record, self._origins)
+            self._buffer.queue_catalog_changes(txn, record.start, 1, streamable=record.name is None)
         elif isinstance(record, Commit):
             self._commit(txn, record)
         elif isinstance(record, Abort):
@@ -106,8 +114,8 @@ class Decoder:
     def _commit(self, txn: BufferedTransaction, record: Commit) -> None:
         self._distribute(txn, record.start)
         if txn.invalidations and record.gid is None:
-            # The commit logs the transaction's invalidations once more before it (LogLogicalInvalidations).
-            self._buffer.queue_catalog_changes(txn, record.start - 1, 1, streamable=False)
+            # A commit that changed the catalog gives each transaction a new snapshot, also its own.
+            self._buffer.queue_catalog_changes(txn, record.start, 1, streamable=False)
         two_phase = record.gid is not None and not self._callbacks.filter_prepare(record.xid, record.gid)
         if self._callbacks.filter_by_origin(record.origin):
             self._replay.invalidate(*txn.all_invalidations)
@@ -164,6 +172,15 @@ class Decoder:
         txn.is_prepared = True
         txn.gid = record.gid
         self._replay.whole(txn)
+
+
+def note_origins(record: Record, origins: dict[int, str]) -> None:
+    """Add the origin that a record creates to the names by id, or remove the one that it drops."""
+    if isinstance(record, OriginChange):
+        if record.name is None:
+            origins.pop(record.number, None)
+        else:
+            origins[record.number] = record.name
 
 
 def _time(record: Commit | Abort | Prepare, *, keep: bool = False) -> int:

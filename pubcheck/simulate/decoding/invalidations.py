@@ -111,7 +111,6 @@ _REWRITING: Final = frozenset(
         "ClusterStmt",
         "CreateExtensionStmt",
         "CreateTrigStmt",
-        "DropReplicationOrigin",
         "GrantStmt",
         "RuleStmt",
         "TruncateStmt",

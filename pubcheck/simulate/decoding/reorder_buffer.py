@@ -151,7 +151,7 @@ class ReorderBuffer:
         Stream Abort messages for them.
         """
         for one in txn.family():
-            if not txn.is_prepared and (is_streamed if one.parent is None else one.changes):
+            if not txn.is_prepared and (is_streamed if one is txn else one.changes):
                 one.is_streamed = True
             self.discard(one)
 
@@ -187,7 +187,7 @@ class ReorderBuffer:
     def queue_message(self, txn: BufferedTransaction, record: LogicalMessage) -> None:
         size = _CHANGE + len(record.prefix.encode()) + 1 + len(record.content) + _MESSAGE
         txn.toplevel.has_streamable_change = True
-        self._queue(Queued("message", record.end, 0, txn, record.origin, size, message=record))
+        self._queue(Queued("message", record.end, 0, txn, 0, size, message=record))  # it has no origin
 
     def queue_catalog_changes(self, txn: BufferedTransaction, lsn: int, count: int, *, streamable: bool = True) -> None:
         """Queue what a command writes into system catalogs. Plugins never get it, but it takes up memory.

@@ -24,6 +24,9 @@ class Replay:
         self._is_aborted = is_aborted
         self._loaded: set[int] = set()
         """The relations in this process's relation cache: for them, a change needs no look at the catalog."""
+        self._checked_xid = 0
+        """The transaction of the current change, if it may have aborted."""
+        context.values.on_lookup = self._read_catalog
 
     # Invalidations.
 
@@ -71,11 +74,13 @@ class Replay:
                 txn.origin_id = change.origin_id
                 callbacks.stream_start(txn, change.lsn)
             last_lsn = change.lsn
+            self._checked_xid = change.txn.xid if streaming or txn.is_prepared else 0
             try:
                 self._apply(txn, change, streaming=streaming)
             except _ConcurrentAbort:
                 aborted = change.txn
                 break
+        self._checked_xid = 0
         if aborted is not None:
             self.invalidate(*txn.all_invalidations)
             aborted.is_aborted = True
@@ -110,18 +115,20 @@ class Replay:
         elif change.invalidation is not None:
             self.invalidate(change.invalidation)
 
-    def _open(self, change: Queued, oid: int, *, checked: bool) -> None:
-        """Load a relation into the relation cache. ``checked``: the transaction may have aborted."""
-        if oid in self._loaded:
-            return
-        if checked and self._is_aborted(change.txn.xid):
+    def _read_catalog(self) -> None:
+        if self._is_aborted(self._checked_xid):
             raise _ConcurrentAbort
-        self._loaded.add(oid)
+
+    def _open(self, oid: int) -> None:
+        """Load a relation into the relation cache."""
+        if oid not in self._loaded:
+            self._read_catalog()
+            self._loaded.add(oid)
 
     def _row(self, txn: BufferedTransaction, change: Queued, *, streaming: bool) -> None:
         record = change.row
         assert record is not None
-        self._open(change, record.relation, checked=streaming or txn.is_prepared)
+        self._open(record.relation)
         if record.rewrite and not self._callbacks.options.receive_rewrites:
             return
         relation = Relation(record.version.catalog.relations[record.relation], record.version)
@@ -136,7 +143,7 @@ class Replay:
         record = change.truncation
         assert record is not None
         for oid in record.relations:
-            self._open(change, oid, checked=streaming or txn.is_prepared)
+            self._open(oid)
         relations = [Relation(record.version.catalog.relations[oid], record.version) for oid in record.relations]
         callback = self._callbacks.stream_truncate if streaming else self._callbacks.truncate
         callback(

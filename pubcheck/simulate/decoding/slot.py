@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from pubcheck.postgres.errors import ServerError, Unknowable
-from pubcheck.simulate.decoding.decoder import Decoder
+from pubcheck.simulate.decoding.decoder import Decoder, note_origins
 from pubcheck.simulate.decoding.output_plugin import DecodingContext, OutputPlugin
 from pubcheck.simulate.decoding.reorder_buffer import Memory
 from pubcheck.simulate.decoding.values import Values
@@ -112,6 +112,9 @@ class Reader:
         self._position = slot.position
         self._status_known = self._position
         self._aborted: set[int] = set()
+        origins: dict[int, str] = {}
+        for record in self._log.records[: self._position]:
+            note_origins(record, origins)
         self._rows: list[tuple[int, int, bytes, bool]] = []
         major = slot.server.major
         folded = {name.lower(): value for name, value in settings.items()}
@@ -119,7 +122,7 @@ class Reader:
             major,
             list(options.items()),
             Values(major, folded),
-            self._log.origins,
+            origins,
             lambda lsn, xid, data, last: self._rows.append((lsn, xid, data, last)),
         )
         self._decoder = Decoder(
@@ -128,6 +131,7 @@ class Reader:
             _memory(folded),
             two_phase_slot=slot.two_phase,
             aborted=self._aborted,
+            origins=origins,
         )
         slot.two_phase = slot.two_phase or (self._context.twophase and self._context.twophase_opt_given)
 

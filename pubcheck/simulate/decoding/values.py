@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from copy import copy
 from typing import Any
 
@@ -34,6 +34,9 @@ class Values:
             },
         }
         self._number = -1
+        self._looked_up: set[int] = set()
+        self.on_lookup: Callable[[], None] = lambda: None
+        """Called when a type is looked up for the first time, before it is: then the catalog is read."""
         self._output: OutputContext
         self._cache: SysCache
         self._matches: Matches
@@ -51,9 +54,15 @@ class Values:
         self._output = OutputContext(self.major, self._cache, self.settings.get)
         self._matches = self._matcher()
 
+    def _look_up(self, version: CatalogVersion, type_oid: int) -> None:
+        if type_oid not in self._looked_up:
+            self.on_lookup()
+            self._looked_up.add(type_oid)
+        self._see(version)
+
     def text(self, version: CatalogVersion, type_oid: int, value: Any) -> str:
         """Return the result of the type's output function."""
-        self._see(version)
+        self._look_up(version, type_oid)
         return self._output.writer(type_oid)(value)
 
     def client_text(self, version: CatalogVersion, type_oid: int, value: Any) -> str:
@@ -69,7 +78,7 @@ class Values:
 
     def binary(self, version: CatalogVersion, type_oid: int, value: Any) -> bytes | None:
         """Return the result of the type's send function; None if it has none."""
-        self._see(version)
+        self._look_up(version, type_oid)
         if not has_send(self._output, type_oid):
             return None
         return self._output.sender(type_oid)(value)
