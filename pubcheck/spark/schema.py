@@ -6,10 +6,14 @@ types are Arrow's, which the workers fill; `ddl` says them in Spark's words.
 
 from __future__ import annotations
 
+from types import UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
 import pyarrow as pa
 from msgspec import Struct
 
 from pubcheck.diagnostics import SEVERITIES
+from pubcheck.findings import Entry
 
 
 class Column(Struct, frozen=True):
@@ -20,7 +24,6 @@ class Column(Struct, frozen=True):
 
 _TEXT, _INT, _LONG, _FLAG, _REAL = pa.string(), pa.int32(), pa.int64(), pa.bool_(), pa.float64()
 _TIME = pa.timestamp("us", tz="UTC")
-_PLACE = [("path", _TEXT), *((name, _INT) for name in ("line", "column", "end_line", "end_column"))]
 
 
 def _struct(columns: tuple[Column, ...]) -> pa.DataType:
@@ -39,66 +42,56 @@ _UNIT_KEY = (
     ),
 )
 
+
+def _type_of(annotation: Any) -> pa.DataType:
+    """Return the Arrow type of a field: a Struct is a struct, a tuple a list, and a Literal text."""
+    origin, parts = get_origin(annotation), get_args(annotation)
+    if origin is tuple:
+        return pa.list_(_type_of(parts[0]))
+    if origin in (Union, UnionType):
+        return _type_of(parts[0])
+    if isinstance(annotation, type) and issubclass(annotation, Struct):
+        return pa.struct([(name, _type_of(of)) for name, of in get_type_hints(annotation).items()])
+    return _INT if annotation is int else _TEXT
+
+
+def _fields(record: type[Struct], **descriptions: str) -> tuple[Column, ...]:
+    """Return columns of the fields of a record, with their descriptions."""
+    types = get_type_hints(record)
+    return tuple(Column(name, _type_of(types[name]), description) for name, description in descriptions.items())
+
+
 DIAGNOSTIC = (
-    Column("rule", _TEXT, "code of the rule"),
-    Column("name", _TEXT, "name of the rule"),
-    Column("phase", _TEXT, "ddl, write, subscribe or silent"),
-    Column("severity", _TEXT, "note, warning or error"),
-    Column("certainty", _TEXT, "certain or assumed"),
-    Column("postgres", pa.list_(_INT), "majors for which it holds"),
-    Column("message", _TEXT, "what is wrong"),
-    Column("help", _TEXT, "what to do"),
-    Column("path", _TEXT, "file, as `pubcheck lint` prints it"),
-    Column("line", _INT, "1-based"),
-    Column("column", _INT, "1-based, in code points"),
-    Column("end_line", _INT, "1-based"),
-    Column("end_column", _INT, "exclusive"),
-    Column("related", pa.list_(pa.struct([*_PLACE, ("message", _TEXT)])), "other places that it refers to"),
-    Column(
-        "statement",
-        pa.struct([("index", _INT), ("line", _INT), ("embedded", pa.list_(_INT))]),
-        "the statement it is about, counted from 0 in its file",
+    *_fields(
+        Entry,
+        rule="code of the rule",
+        name="name of the rule",
+        phase="ddl, write, subscribe or silent",
+        severity="note, warning or error",
+        certainty="certain or assumed",
+        postgres="majors for which it holds",
+        message="what is wrong",
+        help="what to do",
+        path="file, as `pubcheck lint` prints it",
+        line="1-based",
+        column="1-based, in code points",
+        end_line="1-based",
+        end_column="exclusive",
+        related="other places that it refers to",
+        statement="the statement it is about, counted from 0 in its file",
+        object="the relation that the server names",
+        publication="the publication at fault",
+        publications="all publications at fault; only one for a refused write, which has a row for each cause",
+        operation="insert, update, delete or truncate",
+        server="the ERROR that a server raises",
+        notices="its NOTICEs and WARNINGs",
+        fixes="fixes",
+        url="the page of the rule",
+        after="for a refused write: the first causes that the server reports before this one, in its order",
+        after_count="the number of these causes; 0 for the answer that the server gives now",
+        assumptions="what an assumed finding rests on, the first few",
     ),
-    Column("object", _TEXT, "the relation that the server names"),
-    Column("publication", _TEXT, "the publication at fault"),
-    Column(
-        "publications",
-        pa.list_(_TEXT),
-        "all publications at fault; only one for a refused write, which has a row for each cause",
-    ),
-    Column("operation", _TEXT, "insert, update, delete or truncate"),
-    Column(
-        "server",
-        pa.struct([("sqlstate", _TEXT), ("message", _TEXT), ("detail", _TEXT), ("hint", _TEXT), ("position", _INT)]),
-        "the ERROR that a server raises",
-    ),
-    Column("notices", pa.list_(_TEXT), "its NOTICEs and WARNINGs"),
-    Column(
-        "fixes",
-        pa.list_(
-            pa.struct(
-                [
-                    ("title", _TEXT),
-                    ("applicability", _TEXT),
-                    ("edits", pa.list_(pa.struct([*_PLACE, ("text", _TEXT)]))),
-                ]
-            )
-        ),
-        "fixes",
-    ),
-    Column("url", _TEXT, "the page of the rule"),
-    Column(
-        "after",
-        pa.list_(pa.struct([("publication", _TEXT), ("rule", _TEXT)])),
-        "for a refused write: the first causes that the server reports before this one, in its order",
-    ),
-    Column("after_count", _INT, "the number of these causes; 0 for the answer that the server gives now"),
-    Column("assumptions", pa.list_(_TEXT), "what an assumed finding rests on, the first few"),
-    Column(
-        "fingerprint",
-        _TEXT,
-        "identifies the finding across runs, even if its line changes",
-    ),
+    Column("fingerprint", _TEXT, "identifies the finding across runs, even if its line changes"),
 )
 """A finding: the fields of the JSON document (`pubcheck/report/schema.json`), and its fingerprint."""
 
