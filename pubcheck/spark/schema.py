@@ -35,7 +35,7 @@ _UNIT_KEY = (
         "repository",
         _TEXT,
         "the repository, as its folder or --repo-column names it; a backslash in a folder's name is doubled, and bytes"
-        " that are no UTF-8 stand as \\xff",
+        " that are not valid UTF-8 are written as \\xff",
     ),
     Column(
         "unit", _TEXT, "the unit in the repository: the folder of its files, or its first file where that is shared"
