@@ -59,7 +59,7 @@ class Changes(Struct, frozen=True):
 
 
 Lint = Callable[[DiscoveredUnit], LintedUnit]
-Wanted = Callable[[Sequence[Finding]], Iterable[bool]]
+Selection = Callable[[Sequence[Finding]], Iterable[bool]]
 """A function that selects the findings of a unit to resolve."""
 
 
@@ -67,7 +67,7 @@ def everything(findings: Sequence[Finding]) -> Iterable[bool]:
     return (True for _ in findings)
 
 
-def fix(unit: DiscoveredUnit, lint: Lint, *, unsafe: bool, included: Wanted = everything) -> Changes:
+def fix(unit: DiscoveredUnit, lint: Lint, *, unsafe: bool, included: Selection = everything) -> Changes:
     """Apply the safe fixes of a unit's findings, and the unsafe ones too where ``unsafe`` says so."""
     allowed: frozenset[Applicability] = frozenset(("safe", "unsafe") if unsafe else ("safe",))
 
@@ -95,7 +95,7 @@ def fix(unit: DiscoveredUnit, lint: Lint, *, unsafe: bool, included: Wanted = ev
     return _change(unit, lint, edits, ROUNDS)
 
 
-def add_ignores(unit: DiscoveredUnit, lint: Lint, *, included: Wanted = everything) -> Changes:
+def add_ignores(unit: DiscoveredUnit, lint: Lint, *, included: Selection = everything) -> Changes:
     """Put a comment on every statement that has findings, and one at the end of a file for those of the file."""
 
     def edits(linted: LintedUnit) -> Iterator[tuple[str, tuple[Edit, ...]]]:

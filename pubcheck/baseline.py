@@ -24,7 +24,7 @@ VERSION = 1
 _OPERATION = re.compile("(?:UPDATE of|DELETE from) ")
 
 
-class Known(Struct, frozen=True):
+class KnownFinding(Struct, frozen=True):
     """A finding of a baseline; all but the fingerprint is for people, and to tell whether a run could find it."""
 
     fingerprint: str
@@ -36,14 +36,14 @@ class Known(Struct, frozen=True):
 
 class _Document(Struct, frozen=True):
     pubcheck_baseline: int
-    findings: tuple[Known, ...]
+    findings: tuple[KnownFinding, ...]
 
 
 class Baseline(Struct, frozen=True):
     """The findings of a baseline by fingerprint, and the folder that its paths are relative to."""
 
     path: str
-    known: dict[str, Known]
+    known: dict[str, KnownFinding]
 
     def split(self, findings: Sequence[Finding]) -> tuple[tuple[Finding, ...], tuple[str, ...]]:
         """Return a unit's findings that are new, and the fingerprints of those that are known."""
@@ -57,7 +57,7 @@ class Baseline(Struct, frozen=True):
 
     def stale(
         self, fingerprints: Collection[str], labels: Iterable[str], rules: Collection[str], majors: Collection[int]
-    ) -> list[Known]:
+    ) -> list[KnownFinding]:
         """Return the entries that a run over the files of these labels, rules and majors should have found again and
         did not, and those of files that are gone."""
         folder = os.path.dirname(os.path.abspath(self.path))
@@ -72,7 +72,7 @@ class Baseline(Struct, frozen=True):
         ]
 
 
-def count_causes(entries: Iterable[Known]) -> int:
+def count_causes(entries: Iterable[KnownFinding]) -> int:
     """Return the number of findings as reports for people count them: UPDATE and DELETE of one cause are one."""
     numbers: dict[tuple[str, str, str], Counter[str]] = {}
     for entry in entries:
@@ -123,13 +123,13 @@ def read(path: str) -> Baseline:
 def text(units: Iterable[Sequence[Finding]], path: str) -> tuple[str, int]:
     """Return the text of the baseline that knows all findings of these units, one a line, and how many causes it
     knows."""
-    entries: dict[str, Known] = {}
+    entries: dict[str, KnownFinding] = {}
     for findings in units:
         placed = _placed(findings, path)
         for fingerprint, entry in zip(fingerprints(placed), placed, strict=True):
             if entry.rule in ALWAYS:
                 continue
-            entries[fingerprint] = Known(fingerprint, entry.rule, entry.path, entry.message, entry.postgres)
+            entries[fingerprint] = KnownFinding(fingerprint, entry.rule, entry.path, entry.message, entry.postgres)
     ordered = sorted(entries.values(), key=lambda entry: (entry.path, entry.rule, entry.message, entry.fingerprint))
     lines = ",\n".join(msgspec.json.encode(entry).decode() for entry in ordered)
     return f'{{"pubcheck_baseline": {VERSION}, "findings": [\n{lines}\n]}}\n', count_causes(entries.values())

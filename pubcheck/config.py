@@ -141,14 +141,14 @@ def from_options(options: Mapping[str, object], base: Config | None = None, wher
     return msgspec.structs.replace(base or Config(), **changes)
 
 
-class _At(ConfigError):
+class _NestedError(ConfigError):
     """An error further inside of a value: ``str`` of it begins with the rest of the key."""
 
 
 def _read_value(reader: Callable[[object], object], value: object, key: str) -> object:
     try:
         return reader(value)
-    except _At as error:
+    except _NestedError as error:
         raise ConfigError(f"{key}{error}") from None
     except ConfigError as error:
         raise ConfigError(f"{key}: {error}") from None
@@ -301,7 +301,7 @@ def _read_variables(value: object) -> tuple[tuple[str, str], ...]:
     variables = []
     for key, text in _table(value, "names and values").items():
         if not isinstance(text, str | int | float) or isinstance(text, bool):
-            raise _At(f".{key}: must be a text, not {_kind(text)}")
+            raise _NestedError(f".{key}: must be a text, not {_kind(text)}")
         variables.append((key, str(text)))
     return tuple(variables)
 
@@ -313,23 +313,23 @@ def _read_units(value: object) -> tuple[UnitConfig, ...]:
     for number, table in enumerate(value, 1):
         where = f" {number}"
         if not isinstance(table, Mapping):
-            raise _At(f"{where}: must be a table, not {_kind(table)}")
+            raise _NestedError(f"{where}: must be a table, not {_kind(table)}")
         fields: dict[str, Any] = {}
         for key, option in table.items():
             reader = _UNIT_READERS.get(key)
             if reader is None:
-                raise _At(f"{where}: {key}: there is no such option{suggestion(key, _UNIT_READERS)}")
+                raise _NestedError(f"{where}: {key}: there is no such option{suggestion(key, _UNIT_READERS)}")
             try:
                 fields[key] = reader(option)
             except ConfigError as error:
-                raise _At(f"{where}: {key}: {error}") from None
+                raise _NestedError(f"{where}: {key}: {error}") from None
         if not fields.get("files"):
-            raise _At(f"{where}: files: must name the files of the unit, in the order in which they are run")
+            raise _NestedError(f"{where}: files: must name the files of the unit, in the order in which they are run")
         if "name" not in fields:
-            raise _At(f"{where}: name: is missing: every [[unit]] needs one")
+            raise _NestedError(f"{where}: name: is missing: every [[unit]] needs one")
         unit = UnitConfig(**fields)
         if unit.name in names:
-            raise _At(f"{where}: name: another unit is already called {unit.name!r}")
+            raise _NestedError(f"{where}: name: another unit is already called {unit.name!r}")
         names.add(unit.name)
         units.append(unit)
     return tuple(units)
@@ -344,7 +344,7 @@ def _inside(reader: Callable[[object], _T], value: object, key: str) -> _T:
         return reader(value)
     except ConfigError as error:
         shown = key if key.replace("-", "").replace("_", "").isalnum() else f'"{key}"'
-        raise _At(f".{shown}: {error}") from None
+        raise _NestedError(f".{shown}: {error}") from None
 
 
 def _kind(value: object) -> str:

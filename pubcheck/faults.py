@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 T = TypeVar("T")
 
-Where = StatementText | Place | Span | None
+Location = StatementText | Place | Span | None
 """The place at which the error occurred; None for the unit."""
 
 
@@ -35,7 +35,7 @@ class Fault(Struct, frozen=True):
     ``memory``: it was lack of memory, so that another process may do better.
     """
 
-    where: str
+    location: str
     text: str
     trace: str
     memory: bool = False
@@ -67,11 +67,11 @@ def internal_error(
 
 def failure_text(faults: Iterable[Fault]) -> str | None:
     """Return the text about internal errors for a user: one line, and the tracebacks when PUBCHECK_TRACEBACK is set."""
-    every = list({(fault.where, fault.text): fault for fault in faults}.values())
+    every = list({(fault.location, fault.text): fault for fault in faults}.values())
     if not every:
         return None
     first, more = every[0], f" (and {len(every) - 1} more)" if len(every) > 1 else ""
-    text = f"internal error{first.where and ' in '}{first.where}: {first.text}{more}"
+    text = f"internal error{first.location and ' in '}{first.location}: {first.text}{more}"
     text += "; this is a bug in pubcheck, please report it with the statement that causes it"
     if not os.environ.get("PUBCHECK_TRACEBACK"):
         return f"{text} (PUBCHECK_TRACEBACK=1 shows the traceback)"
@@ -87,17 +87,17 @@ class Faults:
         self.faults: list[Fault] = []
         self._known: set[tuple[object, ...]] = set()
 
-    def guard(self, where: Where) -> Guard:
+    def guard(self, where: Location) -> Guard:
         """Turn exceptions of its `with` block into faults."""
         return Guard(self, where)
 
-    def value(self, where: Where, default: T, work: Callable[P, T], *args: P.args, **named: P.kwargs) -> T:
+    def value(self, where: Location, default: T, work: Callable[P, T], *args: P.args, **named: P.kwargs) -> T:
         """Return the result of ``work``, or ``default`` if it fails."""
         with self.guard(where):
             return work(*args, **named)
         return default
 
-    def report(self, error: Exception, where: Where) -> None:
+    def report(self, error: Exception, where: Location) -> None:
         """Take in an internal error. The same one at the same place is reported once."""
         span, statement = self._located(where)
         line = span.source.text.count("\n", 0, span.start) + 1
@@ -109,7 +109,7 @@ class Faults:
         self.faults.append(fault)
         self.diagnostics.append(internal_error(error, "a finding here", span, self._majors, statement))
 
-    def _located(self, where: Where) -> tuple[Span, StatementRef | None]:
+    def _located(self, where: Location) -> tuple[Span, StatementRef | None]:
         if isinstance(where, Span):
             return where, None
         try:
@@ -128,7 +128,7 @@ class Guard:
 
     __slots__ = ("_faults", "_where", "failed")
 
-    def __init__(self, faults: Faults, where: Where) -> None:
+    def __init__(self, faults: Faults, where: Location) -> None:
         self._faults, self._where = faults, where
         self.failed = False
 

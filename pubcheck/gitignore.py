@@ -144,7 +144,7 @@ def above(
     )
 
 
-def why_skipped(path: str, exclude: Sequence[str], root: str, *, gitignore: bool) -> str | None:
+def reason_skipped(path: str, exclude: Sequence[str], root: str, *, gitignore: bool) -> str | None:
     """Return why a walk from above would skip a file or folder, given as an absolute path; None if it would not."""
     if exclude:
         base = os.path.abspath(root)

@@ -262,7 +262,7 @@ def test_what_can_be_measured_is_measured_of_the_other_publications(monkeypatch:
     monkeypatch.setattr("pubcheck.measure.plan.spark_filter", fail)
     table = measurable(followed.replays[-1], followed.statements, "t")
     assert [(each.publication, each.reason) for each in table.sendings] == [("p", "pubcheck failed at it"), ("q", None)]
-    assert [each.where for each in followed.replays[-1].faults.faults] == ["1.sql:2"]
+    assert [each.location for each in followed.replays[-1].faults.faults] == ["1.sql:2"]
 
 
 @pytest.mark.parametrize(

@@ -195,7 +195,7 @@ def _standard_input() -> bytes:
 _MANY = 500
 """Files from which on it is quicker to have them opened by several processes."""
 _PORTION = 200
-_SENT = 1 << 20
+_MAX_SENT_BYTES = 1 << 20
 """Bytes of contents that a process sends back for a portion."""
 
 
@@ -275,8 +275,8 @@ class _SharedDisk(_WatchedDisk):
 
 def _looked_at(paths: Sequence[str]) -> bytes:
     """Return the traits of files, and the contents of some that may be read."""
-    disk = CachedFileInspector(room=_SENT)
-    return msgspec.msgpack.encode([(disk.traits(path), disk.kept.get(path)) for path in paths])
+    disk = CachedFileInspector(room=_MAX_SENT_BYTES)
+    return msgspec.msgpack.encode([(disk.traits(path), disk.contents.get(path)) for path in paths])
 
 
 def _decoded(facts: bytes) -> tuple[tuple[Traits, bytes | None], ...]:

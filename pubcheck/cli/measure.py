@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from pubcheck.measure.plan import Measurable
     from pubcheck.report.measure import TableRows
 
-_TOLD = 10
+_MOST_NAMED = 10
 """Statements that are named when they are refused."""
 
 
@@ -131,7 +131,7 @@ def command(
         majors=postgres is not None,
     )
     if len(units) > 1:
-        names = ", ".join(unit.name for unit in units[:_TOLD])
+        names = ", ".join(unit.name for unit in units[:_MOST_NAMED])
         raise click.UsageError(f"SCHEMA holds {len(units)} units ({names}): name one, or use --together")
 
     from pubcheck.engine.linter import Linter
@@ -161,10 +161,10 @@ def command(
         [report.json(document)] if as_json else (f"{line}\n" for line in report.text(document)), for_people=not as_json
     )
     missing = _missing(linted.reading, followed)
-    for entry in missing[:_TOLD]:
+    for entry in missing[:_MOST_NAMED]:
         click.echo(f"pubcheck: left out: {entry.path}:{entry.line}: {entry.message} [{entry.rule}]", err=True)
-    if len(missing) > _TOLD:
-        click.echo(f"pubcheck: left out: {len(missing) - _TOLD} more; `pubcheck lint` shows them", err=True)
+    if len(missing) > _MOST_NAMED:
+        click.echo(f"pubcheck: left out: {len(missing) - _MOST_NAMED} more; `pubcheck lint` shows them", err=True)
     crash = failure_text((*linted.faults, *followed.replays[-1].faults.faults))
     return complain(crash) if crash else FOUND if missing else 0
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pubcheck.discovery.object_names import Names
 
 
-_KEPT = 16 << 20
+_MAX_CACHED_BYTES = 16 << 20
 """Bytes of contents that are kept while units are found: those of most repositories."""
 
 
@@ -23,10 +23,10 @@ class CachedFileInspector:
     """Opens files to answer questions about them, each once while there is room for its content. ``read`` is called
     for each file that was opened."""
 
-    def __init__(self, read: Callable[[int], object] = lambda _number: None, room: int = _KEPT) -> None:
+    def __init__(self, read: Callable[[int], object] = lambda _number: None, room: int = _MAX_CACHED_BYTES) -> None:
         self._traits: dict[str, Traits] = {}
         self._names: dict[str, Names] = {}
-        self.kept: dict[str, bytes] = {}
+        self.contents: dict[str, bytes] = {}
         """Contents by path: of files of SQL, and of others that are about replication."""
         self._room = room
         self._opened = read
@@ -46,7 +46,7 @@ class CachedFileInspector:
 
     def know_content(self, path: str, content: bytes) -> None:
         """Use this content instead of the file on disk."""
-        self.kept[path] = content
+        self.contents[path] = content
         self._traits[path] = _traits(path, content)
 
     def traits(self, path: str) -> Traits:
@@ -54,8 +54,8 @@ class CachedFileInspector:
         if file_traits is None:
             content = self._read(path)
             file_traits = self._traits[path] = _traits(path, content)
-            if not file_traits.concerned and path in self.kept and not path.lower().endswith(SUFFIXES):
-                self._room += len(self.kept.pop(path))
+            if not file_traits.concerned and path in self.contents and not path.lower().endswith(SUFFIXES):
+                self._room += len(self.contents.pop(path))
         return file_traits
 
     def kind(self, path: str) -> str | None:
@@ -85,7 +85,7 @@ class CachedFileInspector:
         return file_names
 
     def _read(self, path: str) -> bytes | None:
-        cached = self.kept.get(path)
+        cached = self.contents.get(path)
         if cached is not None:
             return cached
         try:
@@ -99,7 +99,7 @@ class CachedFileInspector:
     def _keep(self, path: str, content: bytes) -> None:
         if len(content) <= self._room:
             self._room -= len(content)
-            self.kept[path] = content
+            self.contents[path] = content
 
 
 def _traits(path: str, content: bytes | None) -> Traits:

@@ -19,7 +19,7 @@ class File(Struct, frozen=True):
     ``content`` what standard input held, None for a file. ``view`` says how its text becomes SQL, a key of
     ``views.VIEWS``. ``context``: it is read to be followed, and what concerns it alone is not reported. ``sometime``:
     when it is run is not known. ``app`` is the label of its application of Django as `apps.py` gives it, "" where that
-    computes it. ``kept``: what it held when the units were found, so that it is not opened again."""
+    computes it. ``cached_content``: its content from the discovery, so that it is not opened again."""
 
     path: str
     label: str
@@ -29,7 +29,7 @@ class File(Struct, frozen=True):
     context: bool = False
     sometime: bool = False
     app: str | None = None
-    kept: bytes | None = None
+    cached_content: bytes | None = None
 
 
 class DiscoveredUnit(Struct, frozen=True):
@@ -141,7 +141,7 @@ _INTERPRETERS = {
 _SHEBANG = lazy_compile(r"#![ \t]*(?:\S*/)?(?:env[ \t]+(?:-\S+[ \t]+)*)?([a-z]+)")
 
 
-_HERE = lazy_compile(r"(?:\./+)+(?=[^/])")
+_CURRENT_FOLDER = lazy_compile(r"(?:\./+)+(?=[^/])")
 
 
 def language_of(name: str) -> str | None:
@@ -180,7 +180,7 @@ def label_of(path: str) -> str:
     """Return a path as it is reported: as the user gave it without "./", joined with "/", in readable characters."""
     text = path if path.isascii() else path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     text = text.replace(os.sep, "/") if os.sep != "/" else text
-    return _HERE.sub("", text, count=1) if text.startswith("./") else text
+    return _CURRENT_FOLDER.sub("", text, count=1) if text.startswith("./") else text
 
 
 def join(folder: str, name: str) -> str:

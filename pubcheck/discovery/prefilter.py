@@ -24,13 +24,13 @@ STATEMENT = (
 )
 IDENTITY = r"(?i)replica[^A-Za-z0-9_;]*(?:--|/\*|\\|identity)"
 NAMED = r"(?i)publication|subscription"
-DONE = r"(?i)create|alter|drop|execute|comment|\\g?set"
+ACTIONS = r"(?i)create|alter|drop|execute|comment|\\g?set"
 UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 # The search is in lower case: it finds the same, because in bytes only ASCII letters have a case, and is five times as
 # fast as one that ignores case.
 _STATEMENT, _IDENTITY, _DONE = (
-    lazy_compile(pattern.removeprefix("(?i)").encode()) for pattern in (STATEMENT, IDENTITY, DONE)
+    lazy_compile(pattern.removeprefix("(?i)").encode()) for pattern in (STATEMENT, IDENTITY, ACTIONS)
 )
 
 

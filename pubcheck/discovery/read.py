@@ -73,4 +73,4 @@ def _content(file: File) -> bytes:
         return file.content
     if file.error is not None:
         raise OSError(0, file.error)
-    return content_of(file.path) if file.kept is None else file.kept
+    return content_of(file.path) if file.cached_content is None else file.cached_content

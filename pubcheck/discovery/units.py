@@ -18,7 +18,7 @@ from pubcheck.discovery.conventions import APPS
 from pubcheck.discovery.file_inspector import CachedFileInspector
 from pubcheck.discovery.file_types import GUESSED, STDIN, UNNAMED, DiscoveredUnit, File, join, label_of, view_of
 from pubcheck.discovery.tools.history_root import history_of
-from pubcheck.gitignore import why_skipped
+from pubcheck.gitignore import reason_skipped
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def discover_units(
 
 
 def _why_not(path: str, config: Config) -> str | None:
-    return why_skipped(os.path.abspath(path), config.exclude, config.root, gitignore=config.respect_gitignore)
+    return reason_skipped(os.path.abspath(path), config.exclude, config.root, gitignore=config.respect_gitignore)
 
 
 def _after(before: Sequence[File], unit: DiscoveredUnit) -> DiscoveredUnit:
@@ -237,11 +237,11 @@ class _UnitCollector:
             working_folder = ""
         for unit in units:
             contents = [
-                self._inspector.kept.get(os.path.normpath(os.path.join(working_folder, file.path)))
+                self._inspector.contents.get(os.path.normpath(os.path.join(working_folder, file.path)))
                 for file in unit.files
             ]
             files = (
-                replace(file, kept=content) if content is not None and file.content is None else file
+                replace(file, cached_content=content) if content is not None and file.content is None else file
                 for file, content in zip(unit.files, contents, strict=True)
             )
             yield replace(unit, files=tuple(files)) if any(content is not None for content in contents) else unit

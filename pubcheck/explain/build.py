@@ -29,8 +29,8 @@ from pubcheck.explain.table_facts import Facts
 from pubcheck.postgres.catalog import rows
 from pubcheck.postgres.replication.published_changes import (
     OPERATIONS,
+    PublishedChanges,
     Reason,
-    Sent,
     published_by,
     truncates_published_by,
     unpublished_members,
@@ -91,7 +91,7 @@ class _Builder:
             row for row in self._by_place() if not selection.publications or row.name in selection.publications
         ]
         self.sent = {row.oid: self._selected(self._sent_by(row.oid)) for row in self.catalog.publications.values()}
-        of_table: dict[int, list[Sent]] = {}
+        of_table: dict[int, list[PublishedChanges]] = {}
         for sents in self.sent.values():
             for sent in sents:
                 of_table.setdefault(sent.relation, []).append(sent)
@@ -107,12 +107,12 @@ class _Builder:
 
         return sorted(self.catalog.publications.values(), key=order)
 
-    def _sent_by(self, publication: int) -> list[Sent]:
+    def _sent_by(self, publication: int) -> list[PublishedChanges]:
         """Return what a publication sends, including tables of which it sends only TRUNCATE."""
         sents = published_by(self.catalog, publication)
         return sents + truncates_published_by(self.catalog, publication, sents)
 
-    def _selected(self, sents: list[Sent]) -> list[Sent]:
+    def _selected(self, sents: list[PublishedChanges]) -> list[PublishedChanges]:
         """Return those of the selected tables. A partitioned table represents its leaves."""
         tables = self.selection.tables
         if not tables:
@@ -178,7 +178,7 @@ class _Builder:
     def _publication(self, row: rows.Publication) -> Publication:
         sents = self.sent[row.oid]
         tables_with_notes = self.diagnostic_notes.tables(row.name)
-        groups: dict[object, list[Sent]] = {}
+        groups: dict[object, list[PublishedChanges]] = {}
         for sent in sents:
             facts = self.facts.of(sent.relation)
             # Most tables of large publications: there are no notes on them.
@@ -221,7 +221,7 @@ class _Builder:
             self.diagnostic_notes.general(row.name),
         )
 
-    def _key(self, row: rows.Publication, sent: Sent) -> object:
+    def _key(self, row: rows.Publication, sent: PublishedChanges) -> object:
         """Return what tables must have in common to share an answer."""
         facts = self.facts.of(sent.relation)
         entry = sent.entry
@@ -242,10 +242,10 @@ class _Builder:
             self._widening(sent),
         )
 
-    def _copies(self, row: rows.Publication, sent: Sent) -> InitialCopy | None:
+    def _copies(self, row: rows.Publication, sent: PublishedChanges) -> InitialCopy | None:
         return self.faults.value(row.place, None, self.copies.of, row.oid, sent)
 
-    def _widening(self, sent: Sent) -> tuple[Widening, ...]:
+    def _widening(self, sent: PublishedChanges) -> tuple[Widening, ...]:
         if sent.filter is None or sent.entry is None:
             return ()
         return tuple(self.faults.value(sent.entry.place, [], self.neighbours.widening, sent))
@@ -255,7 +255,7 @@ class _Builder:
         refused = self.diagnostic_notes.refused(table, row.name)
         return tuple([(refusal.operation, refusal.publications, refusal.detail) for refusal in refused])
 
-    def _answer(self, row: rows.Publication, members: list[Sent]) -> Answer:
+    def _answer(self, row: rows.Publication, members: list[PublishedChanges]) -> Answer:
         first = members[0]
         relation = self.catalog.relations[first.relation]
         facts, known = self.facts.of(first.relation), self.facts.known
@@ -289,7 +289,7 @@ class _Builder:
             None if first.through == first.relation else self.facts.name(first.through),
             None if first.arrives_as == first.relation else self.facts.name(first.arrives_as),
             operations,
-            first.truncate_sent,
+            first.truncate_published,
             filtered,
             tuple(self.facts.written_filter(refusal) for refusal in self.facts.unused(first)),
             tuple(sent_names) if listed else None,

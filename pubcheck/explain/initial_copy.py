@@ -8,7 +8,7 @@ from pubcheck.explain.document import CopyDifference, InitialCopy
 from pubcheck.explain.table_facts import Facts
 from pubcheck.postgres.catalog import rows
 from pubcheck.postgres.replication.initial_copy import CopiedTable, tables_to_copy
-from pubcheck.postgres.replication.published_changes import Sent, unpublishable
+from pubcheck.postgres.replication.published_changes import PublishedChanges, unpublishable
 from pubcheck.postgres.replication.subscription_set import Combined
 
 
@@ -20,7 +20,7 @@ class Copies:
         self._copies: dict[int, dict[int, CopiedTable]] = {}
         self._lost: dict[int, dict[str, list[str]]] = {}
 
-    def of(self, publication: int, sent: Sent) -> InitialCopy | None:
+    def of(self, publication: int, sent: PublishedChanges) -> InitialCopy | None:
         """Return what a subscription to one publication copies of a table."""
         differences: list[CopyDifference] = []
         if "insert" not in sent.operations:

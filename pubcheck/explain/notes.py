@@ -10,7 +10,7 @@ from pubcheck.diagnostics import Diagnostic
 from pubcheck.explain.document import Note, Refused
 from pubcheck.explain.table_facts import Facts
 from pubcheck.findings import Resolver
-from pubcheck.postgres.replication.published_changes import Sent
+from pubcheck.postgres.replication.published_changes import PublishedChanges
 
 _OF_THE_FIRST = frozenset(("PUB508",))
 """Rules about one publication that also name related ones. All other rules are about every publication that they
@@ -69,7 +69,7 @@ class DiagnosticNotes:
         first = [cause for cause in self._first[table] if publication not in cause.publications]
         return tuple(sorted((*of_table.get(publication, ()), *first), key=_order))
 
-    def about(self, facts: Facts, sent: Sent, publication: str) -> list[Diagnostic]:
+    def about(self, facts: Facts, sent: PublishedChanges, publication: str) -> list[Diagnostic]:
         """Return the notes on a table in a publication, under any name of its partition tree."""
         diagnostics: dict[int, Diagnostic] = {}
         if publication not in self.notes and "" not in self.notes:

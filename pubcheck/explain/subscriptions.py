@@ -8,7 +8,7 @@ from pubcheck.explain.document import InitialCopy, PartOfFilter, Sending, Subscr
 from pubcheck.explain.initial_copy import Copies
 from pubcheck.explain.table_facts import Facts, canonical_form
 from pubcheck.postgres.replication.initial_copy import tables_to_copy
-from pubcheck.postgres.replication.published_changes import OPERATIONS, Sent
+from pubcheck.postgres.replication.published_changes import OPERATIONS, PublishedChanges
 from pubcheck.postgres.replication.subscription_set import Combined, Filters, combine
 
 
@@ -16,7 +16,7 @@ class Subscriptions:
     """Answers questions about subscriptions from the final state of a unit. ``sent`` has what each publication sends,
     by oid."""
 
-    def __init__(self, facts: Facts, copies: Copies, sent: Mapping[int, Sequence[Sent]]) -> None:
+    def __init__(self, facts: Facts, copies: Copies, sent: Mapping[int, Sequence[PublishedChanges]]) -> None:
         self.facts, self.copies, self._sent = facts, copies, sent
 
     def of(self, names: tuple[str, ...]) -> Subscription:

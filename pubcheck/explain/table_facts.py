@@ -11,7 +11,7 @@ from pubcheck.engine.replay import Replay
 from pubcheck.explain.document import Condition, Identity
 from pubcheck.measure.filter_text import condition
 from pubcheck.postgres.catalog import rows
-from pubcheck.postgres.replication.published_changes import Sent
+from pubcheck.postgres.replication.published_changes import PublishedChanges
 from pubcheck.postgres.replication.replica_identity import replica_identity
 from pubcheck.statement_index import Statements
 
@@ -79,7 +79,7 @@ class Facts:
             return Identity("not visible")
         return Identity("nothing" if identity.kind == "n" else "none")
 
-    def condition(self, sent: Sent) -> Condition:
+    def condition(self, sent: PublishedChanges) -> Condition:
         """Return the row filter of a table's changes, which must have one."""
         assert sent.entry is not None
         return self.written_filter(sent.entry)
@@ -100,7 +100,7 @@ class Facts:
             )
         return known
 
-    def reading(self, sent: Sent) -> object:
+    def reading(self, sent: PublishedChanges) -> object:
         """Return a filter and the types of the columns that it reads."""
         condition = self.condition(sent)
         assert sent.entry is not None
@@ -110,12 +110,12 @@ class Facts:
         own = sent.entry.relation == sent.relation or condition.of
         return condition.sql, own, tuple((column.name, column.type, column.typmod, column.not_null) for column in read)
 
-    def columns_of(self, sent: Sent) -> list[str]:
+    def columns_of(self, sent: PublishedChanges) -> list[str]:
         """Return the names of the published columns."""
         columns = self.catalog.relations[sent.relation].columns
         return [columns[number - 1].name for number in sent.columns]
 
-    def unused(self, sent: Sent) -> list[rows.PublicationRel]:
+    def unused(self, sent: PublishedChanges) -> list[rows.PublicationRel]:
         """Return the memberships of the table and its ancestors whose filters do not count."""
         entries = []
         for oid in self.family(sent.relation):

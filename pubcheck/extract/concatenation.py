@@ -20,7 +20,7 @@ _LONGEST = 400
 _COMMENT = r"//[^\n]*+|/\*[^*]*+(?:\*(?!/)[^*]*+)*+\*/|(?<![^\s])\#[^\n]*+"
 _COMMENTS = re.compile(_COMMENT)
 _GAP = rf"(?:\s|\\\r?\n|{_COMMENT})*+"
-_KEPT = re.compile(
+_PRESERVING_METHODS = re.compile(
     r"(?:\s*\.\s*(?:l?strip\w*|rstrip|trim\w*|freeze|squish|to_string|to_owned|into|dup|as_str)\b(?:\(\))?)*+"
 )
 """Methods that leave a statement what it is."""
@@ -66,7 +66,7 @@ def chain(
     if literal.heredoc:
         return Chain(group, literal.close, number, grows=False)
     operator = re.compile(rf"{_GAP}(?:{language.joins}){_GAP}")
-    close, end = literal.close, _KEPT.match(text, literal.end).end()  # type: ignore[union-attr]
+    close, end = literal.close, _PRESERVING_METHODS.match(text, literal.end).end()  # type: ignore[union-attr]
     unknown = False
     while True:
         following = number + 1 if number + 1 < len(strings) and not strings[number + 1].heredoc else -1
@@ -81,7 +81,7 @@ def chain(
             literal, number = strings[following], following
             group.append(Piece(close, literal.body, "", exact=False, hole=unknown))
             group += pieces(text, literal.body, literal.close, literal.escapes, literal.holes)
-            close, end = literal.close, _KEPT.match(text, literal.end).end()  # type: ignore[union-attr]
+            close, end = literal.close, _PRESERVING_METHODS.match(text, literal.end).end()  # type: ignore[union-attr]
             unknown = False
             continue
         stop = _operand(text, strings, number, start, language)
@@ -107,7 +107,7 @@ def _adjacent(text: str, end: int, follower: Literal, language: Language) -> boo
 def _used_by(text: str, literal: Literal, language: Language) -> bool:
     """Return whether a string is the beginning of an expression that says something else, such as `",
     ".join(names)`."""
-    offset = _KEPT.match(text, literal.end).end()  # type: ignore[union-attr]
+    offset = _PRESERVING_METHODS.match(text, literal.end).end()  # type: ignore[union-attr]
     member = _member(language).match(text, offset)
     return text.startswith("[", offset) or (
         member is not None and text.startswith("(", member.end()) and _FORMATS.match(text, offset) is None

@@ -55,7 +55,7 @@ def constants(text: str, language: str, code: str, strings: Sequence[Literal]) -
 
 
 _WORD = r"(?<![\w.])(\w++)"
-_GIVEN = re.compile(
+_ASSIGNMENT = re.compile(
     rf"{_WORD}(?={_TYPE}(?:[ \t]+string)?[ \t]*(?::=|[+|.<&-]{{0,2}}=(?![=>~])|<<))|@(\w++)[ \t]++(?=[^ \t])"
 )
 _BOUND = tuple(
@@ -83,7 +83,7 @@ def _assigned_once(code: str) -> frozenset[str]:
 
     Each pattern searches once for all names. One search per name would take quadratic time.
     """
-    assignments = Counter(word or attribute for word, attribute in _GIVEN.findall(code))
+    assignments = Counter(word or attribute for word, attribute in _ASSIGNMENT.findall(code))
     bound = {word for pattern in _BOUND for word in pattern.findall(code)}
     for region, words in _REGIONS:
         for part in region.findall(code):

@@ -83,9 +83,9 @@ _CALLS = (
     r"(?i:_?(?:sql|query|update|many|context|script|async|row|raw|reader|scalar|non_?query|unsafe|unprepared|batch)){0,3})"
     r"!?"
 )
-_GIVEN = r"\s*\(\s*(?:\w+(?:\.\w+)*(?:\(\))?\s*,\s*)?(?:(?:sa\.|sqlalchemy\.)?text\(\s*)?"
-_RUNS = re.compile(rf"{_CALLS}(?:{_GIVEN}|[ \t]+|(?=`))\Z")
-_RUNS_NAME = re.compile(rf"{_CALLS}(?:{_GIVEN}|[ \t]+)(?P<name>[$@]{{0,2}}\w+)[ \t]*[,)\n;]")
+_ARGUMENTS = r"\s*\(\s*(?:\w+(?:\.\w+)*(?:\(\))?\s*,\s*)?(?:(?:sa\.|sqlalchemy\.)?text\(\s*)?"
+_RUNS = re.compile(rf"{_CALLS}(?:{_ARGUMENTS}|[ \t]+|(?=`))\Z")
+_RUNS_NAME = re.compile(rf"{_CALLS}(?:{_ARGUMENTS}|[ \t]+)(?P<name>[$@]{{0,2}}\w+)[ \t]*[,)\n;]")
 _SHOWING = (
     "log|print|eprint|fprint|echo|puts|warn|err|error|raise|throw|panic|fatal|debug|info|expect|assert|equal|match|contain"
     "|regex|hint|help|message|msg|desc|doc|title|label|placeholder|example|usage|epilog|exception"

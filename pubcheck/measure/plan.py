@@ -14,7 +14,7 @@ from pubcheck.postgres.analysis.row_filter import parse_state
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID
 from pubcheck.postgres.catalog.rows import Relation
 from pubcheck.postgres.executor import Context
-from pubcheck.postgres.replication.published_changes import Operation, Sent, published_by
+from pubcheck.postgres.replication.published_changes import Operation, PublishedChanges, published_by
 from pubcheck.statement_index import Statements
 
 
@@ -86,7 +86,9 @@ def _find(replay: Replay, name: str) -> Relation:
     raise NoTable(f"the schema makes no table {name}{near if len(tables) <= _FEW or 'mean' in near else ''}")
 
 
-def _sending(replay: Replay, statements: Statements, publication: str, sents: list[Sent], leaves: int) -> Sending:
+def _sending(
+    replay: Replay, statements: Statements, publication: str, sents: list[PublishedChanges], leaves: int
+) -> Sending:
     first, entry = sents[0], sents[0].entry
     sending = Sending(publication, first.operations, all(sent.certain for sent in sents))
     if len(sents) < leaves:

@@ -12,7 +12,7 @@ from pyspark.sql import types as T
 
 from pubcheck.discovery.file_facts import CHANGELOG, LISTS
 from pubcheck.discovery.file_types import ENDS, LANGUAGES, SUFFIXES
-from pubcheck.discovery.prefilter import DONE, IDENTITY, NAMED, STATEMENT, UTF16_MARKS, WORD
+from pubcheck.discovery.prefilter import ACTIONS, IDENTITY, NAMED, STATEMENT, UTF16_MARKS, WORD
 from pubcheck.spark import worker
 from pubcheck.spark.incremental import RepositoryDiff
 from pubcheck.spark.inputs import BadInput, EmptyInput, without_trailing_separators
@@ -224,5 +224,5 @@ def may_matter(path: Column, content: Column) -> Column:
         | ((F.length(mark) > 1) & (first_is_nul != second_is_nul))
     )
     in_sql = reduce(Column.__or__, [F.lower(path).endswith(end) for end in SUFFIXES])
-    named, published = text.rlike(NAMED) & text.rlike(DONE), text.rlike(WORD) & text.rlike(STATEMENT)
+    named, published = text.rlike(NAMED) & text.rlike(ACTIONS), text.rlike(WORD) & text.rlike(STATEMENT)
     return utf16 | text.rlike(IDENTITY) | F.when(in_sql, named).otherwise(published)

@@ -104,7 +104,7 @@ class UnitRow(Struct, frozen=True, array_like=True):
                 context=member.context,
                 sometime=member.sometime,
                 app=member.app,
-                kept=content if member.location is not None else None,
+                cached_content=content if member.location is not None else None,
             )
             for member, content in zip(self.members, contents, strict=True)
             if member.fate in GIVEN_TO_THE_LINTER

@@ -7,7 +7,7 @@ import pytest
 from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.replication.initial_copy import publication_tables, subscribe_conflicts, tables_to_copy
 from pubcheck.postgres.replication.published_changes import (
-    Sent,
+    PublishedChanges,
     published_by,
     published_of,
     unpublished_members,
@@ -36,7 +36,7 @@ def oid(catalog: Catalog, name: str) -> int:
     return catalog.relation_names[catalog.namespace_names[schema or "public"], table]
 
 
-def names(catalog: Catalog, found: list[Sent]) -> dict[str, str]:
+def names(catalog: Catalog, found: list[PublishedChanges]) -> dict[str, str]:
     return {catalog.relations[one.relation].name: catalog.relations[one.arrives_as].name for one in found}
 
 

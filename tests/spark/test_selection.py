@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
 from pubcheck.discovery.file_facts import traits
-from pubcheck.discovery.prefilter import DONE, IDENTITY, NAMED, STATEMENT, WORD, may_matter, may_publish
+from pubcheck.discovery.prefilter import ACTIONS, IDENTITY, NAMED, STATEMENT, WORD, may_matter, may_publish
 from pubcheck.discovery.units import find_units
 from pubcheck.spark import table_input
 from tests.spark.conftest import PROJECT, linted
@@ -148,4 +148,4 @@ def test_spark_keeps_what_python_keeps(spark: SparkSession) -> None:
     rows = spark.createDataFrame(named, "path STRING, content BINARY")
     kept = rows.select("path", "content", table_input.may_matter(rows["path"], rows["content"]).alias("kept")).collect()
     assert {(row[0], bytes(row[1])): row[2] for row in kept} == {each: may_matter(*each) for each in named}
-    assert all(each.startswith("(?i)") for each in (WORD, STATEMENT, IDENTITY, NAMED, DONE))
+    assert all(each.startswith("(?i)") for each in (WORD, STATEMENT, IDENTITY, NAMED, ACTIONS))

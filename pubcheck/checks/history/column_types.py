@@ -24,7 +24,7 @@ def types_changed(context: RuleContext) -> Iterator[RuleFinding]:
         ]
         published = [(relation, publications_of(catalog, relation)) for relation in users]
         relations: list[Relation] = [relation for relation, publications in published if publications]
-        names = list(dict.fromkeys(each.name for _, publications in published for each in publications))
+        names = list(dict.fromkeys(publication.name for _, publications in published for publication in publications))
         if not relations:
             continue
         tables = listed(context.name(relation) for relation in relations)
@@ -37,7 +37,7 @@ def types_changed(context: RuleContext) -> Iterator[RuleFinding]:
             advice = "change the type on the subscriber first"
         else:
             message = (
-                f"type {change.name} of published columns has another name now: connected subscribers are not told "
+                f"type {change.name} of published columns has another name now: connected subscribers do not learn it "
                 f"and keep the old name for {tables}"
             )
             advice = "let consumers that map types by name reconnect"

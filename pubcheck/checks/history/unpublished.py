@@ -5,7 +5,7 @@ Only losses that last to the final state are reported: not those that are rolled
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from pubcheck.checks.context import RuleContext, RuleFinding, finds, first_places, listed, order, quoted
@@ -149,18 +149,20 @@ def cascade_unpublishes(context: RuleContext) -> Iterator[RuleFinding]:
 
 @finds("PUB705")
 def no_longer_published(context: RuleContext) -> Iterator[RuleFinding]:
-    """A name that represents another table now, and tables that left a published schema or became unlogged."""
+    """Recreated or renamed tables and schemas, and tables that left a published schema or became unlogged."""
+    yield from _recreated_tables(context)
+    yield from _recreated_schemas(context)
+    yield from _moved_tables(context)
+
+
+def _recreated_tables(context: RuleContext) -> Iterator[RuleFinding]:
     catalog = context.catalog
     for (schema, name), former in context.history.former_names.items():
         oid = catalog.relation_names.get((catalog.namespace_names.get(schema, 0), name))
         if oid is None or oid == former.oid or catalog.relations[oid].kind not in "rp":
             continue
         relation = catalog.relations[oid]
-        lost = [
-            catalog.publications[publication].name
-            for publication in former.publications
-            if still_out(catalog, publication, oid)
-        ]
+        lost = _lost(catalog, former.publications, oid)
         if not lost:
             continue
         word = "dropped and recreated" if former.fate == "dropped" else "another table now: the former one was renamed"
@@ -176,23 +178,22 @@ def no_longer_published(context: RuleContext) -> Iterator[RuleFinding]:
             object=context.session.qualified(relation),
             publications=tuple(lost),
         )
-    yield from _recreated_schemas(context)
+
+
+def _moved_tables(context: RuleContext) -> Iterator[RuleFinding]:
+    catalog = context.catalog
     for moved in context.visit(context.history.moved):
         if moved.by not in ("schema", "unlogged") or moved.relation not in catalog.relations:
             continue
         relation = catalog.relations[moved.relation]
-        lost = [
-            catalog.publications[publication].name
-            for publication in moved.publications
-            if still_out(catalog, publication, relation.oid)
-        ]
+        lost = _lost(catalog, moved.publications, relation.oid)
         if not lost:
             continue
         add = f"ALTER PUBLICATION {identifier(lost[0])} ADD TABLE {qualified(context.name(relation))}"
         if moved.by == "schema":
             message = f"{context.name(relation)} leaves {listed(quoted(lost), 'publication')} with its schema: its "
             message += "changes are no longer published"
-            advice = f"{add}, or its new schema"
+            advice = f"{add}, or add its new schema"
         else:
             message = f"{context.name(relation)} is unlogged now, and {listed(quoted(lost), 'publication')} no longer "
             message += (
@@ -210,6 +211,11 @@ def no_longer_published(context: RuleContext) -> Iterator[RuleFinding]:
             object=context.session.qualified(relation),
             publications=tuple(lost),
         )
+
+
+def _lost(catalog: Catalog, publications: Iterable[int], relation: int) -> list[str]:
+    """Return the names of those of these publications that do not publish a relation in the end."""
+    return [catalog.publications[oid].name for oid in publications if still_out(catalog, oid, relation)]
 
 
 def _recreated_schemas(context: RuleContext) -> Iterator[RuleFinding]:

@@ -51,14 +51,14 @@ def _finding(
     have = "have" if len(leaves) > 1 else "has"
     if problem == "rows without old values":
         message = (
-            f"{name} has REPLICA IDENTITY FULL and {partitions} {have} not: the subscriber is told that old rows are "
-            "whole, and gets only their key, or none; without a key of its own it skips UPDATEs and DELETEs silently"
+            f"{name} has REPLICA IDENTITY FULL and {partitions} {have} not: the subscriber expects whole old rows "
+            "and gets only their key, or none; without a key of its own it skips UPDATEs and DELETEs silently"
         )
         statements = [f"ALTER TABLE {_written(context, leaf)} REPLICA IDENTITY FULL" for leaf in leaves[:1]]
     else:
         message = (
             f"{partitions} {have} REPLICA IDENTITY FULL and {name} has not, and no key: UPDATEs and DELETEs stop the "
-            "subscriber, which is told that there is no replica identity"
+            "subscriber, which expects no replica identity"
         )
         statements = [f"ALTER TABLE {_written(context, root)} REPLICA IDENTITY FULL"]
     place = root.place or context.place_of(publication)

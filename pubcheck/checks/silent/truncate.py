@@ -25,9 +25,9 @@ def referenced(context: RuleContext) -> Iterator[RuleFinding]:
             continue
         published = {sent.relation for sent in published_by(catalog, publication.oid)}
         tables = {
-            oid: others
+            oid: unpublished
             for oid in published
-            if (others := [row.relation for row in references.get(oid, ()) if row.relation not in published])
+            if (unpublished := [row.relation for row in references.get(oid, ()) if row.relation not in published])
         }
         place = context.place_of(publication)
         if not tables or place is None:

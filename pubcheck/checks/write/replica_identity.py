@@ -9,7 +9,7 @@ from msgspec import Struct
 from pubcheck.checks.write.identity_causes import NO_IDENTITY, WRITES, Cause, Write, causes_in
 from pubcheck.diagnostics import Diagnostic, ServerAnswer
 from pubcheck.postgres.catalog import OTHER, RELATION, Catalog
-from pubcheck.postgres.catalog.rows import Other, Place, Publication, PublicationRel, Relation
+from pubcheck.postgres.catalog.rows import OtherObject, Place, Publication, PublicationRel, Relation
 from pubcheck.postgres.replication.publication_lookup import (
     is_publishable,
     publications_of,
@@ -156,12 +156,12 @@ def _answer(relation: Relation, operation: Write, check: int) -> ServerAnswer:
     )
 
 
-def others_on(catalog: Catalog, relation: Relation, kind: str) -> list[Other]:
+def others_on(catalog: Catalog, relation: Relation, kind: str) -> list[OtherObject]:
     """The rules or triggers of a table or view."""
     dependents = catalog.dependents.groups.get((RELATION, relation.oid), ())
     if len(catalog.others) <= len(dependents):
         # A table can be in tens of thousands of publications, which depend on it too.
-        rows: Iterable[Other | None] = list(catalog.others.values())
+        rows: Iterable[OtherObject | None] = list(catalog.others.values())
     else:
         rows = [catalog.others.get(key[1]) for key, _, _ in dependents if key[0] == OTHER]
     return [row for row in rows if row is not None and row.kind == kind and row.namespace == relation.oid]

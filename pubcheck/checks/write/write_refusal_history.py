@@ -12,7 +12,7 @@ from pubcheck.checks.write.replica_identity import Refusal, causes_of, refusals
 from pubcheck.faults import Faults
 from pubcheck.postgres.catalog.rows import (
     Index,
-    Other,
+    OtherObject,
     Place,
     Publication,
     PublicationNamespace,
@@ -25,7 +25,7 @@ from pubcheck.postgres.session import Session
 Change = tuple[dict[Any, Any], Any, Any]
 """An entry of the journal: (dictionary, key, former value)."""
 
-_FOLLOWED = (Relation, Index, Other, Publication, PublicationRel, PublicationNamespace)
+_FOLLOWED = (Relation, Index, OtherObject, Publication, PublicationRel, PublicationNamespace)
 
 
 class RefusedWrites:
@@ -58,7 +58,7 @@ class RefusedWrites:
             return
         statement_key, place = (source, statement), Place(source, statement, 0, 0)
         touched = self._faults.value(place, _Touched(), self._touched, changes)
-        for oid in touched.again:
+        for oid in touched.changed:
             relation = catalog.relations.get(oid)
             with self._faults.guard(place):
                 self._check(oid, None if relation is None else publications_of(catalog, relation), statement_key)
@@ -112,7 +112,7 @@ class RefusedWrites:
         causes = causes_of(self._catalog, self._catalog.relations[oid], publications) if publications else {}
         for write in WRITES:
             known = self._causes.get((oid, write), {})
-            self._put(oid, write, self._placed(oid, causes.get(write, ()), known, statement_key), statement_key)
+            self._store(oid, write, self._placed(oid, causes.get(write, ()), known, statement_key), statement_key)
 
     def _check_one(self, oid: int, publication: int, statement_key: tuple[int, int]) -> None:
         """Check a table again after a change of one of its publications."""
@@ -127,7 +127,7 @@ class RefusedWrites:
             keys = [(publication, check) for check in CHECKS]
             known = {key: causes.pop(key) for key in keys if key in causes}
             causes.update(self._placed(oid, causes_by_write.get(write, ()), known, statement_key))
-            self._put(oid, write, causes, statement_key)
+            self._store(oid, write, causes, statement_key)
 
     def _placed(
         self, oid: int, causes: Iterable[Cause], known: Mapping[tuple[int, int], _Since], statement_key: tuple[int, int]
@@ -139,7 +139,7 @@ class RefusedWrites:
             placed[key] = known.get(key) or _Since(self._culprit(statement_key, oid, cause), self.clock)
         return placed
 
-    def _put(
+    def _store(
         self, oid: int, write: Write, causes: dict[tuple[int, int], _Since], statement_key: tuple[int, int]
     ) -> None:
         """Store the causes for which a write is refused now."""
@@ -168,10 +168,10 @@ class RefusedWrites:
             if isinstance(known, Relation):
                 families.add(known.oid)
             elif isinstance(known, Index):
-                touched.again.add(known.table)
-            elif isinstance(known, Other):
+                touched.changed.add(known.table)
+            elif isinstance(known, OtherObject):
                 if any(relation is not None and relation.instead for relation in (former, row)):
-                    touched.again.add(known.namespace)
+                    touched.changed.add(known.namespace)
             elif isinstance(known, Publication):
                 if former is None or row is None or _compared(former) != _compared(row):
                     self._publication(touched, former, row)
@@ -185,7 +185,7 @@ class RefusedWrites:
                 # Via root the text about a partition counts where nothing is reported of its ancestors any more.
                 gone = row is None and (publication is None or not publication.via_root)
                 (touched.left if gone else touched.joined).append((known.publication, self._family(oids)))
-        touched.again.update(self._family(families))
+        touched.changed.update(self._family(families))
         return touched
 
     def _publication(self, touched: _Touched, former: Publication | None, row: Publication | None) -> None:
@@ -250,7 +250,7 @@ class _Touched(Struct):
     ``again``: for any reason. ``joined`` and ``left``: only because of the publication with this OID.
     """
 
-    again: set[int] = set()
+    changed: set[int] = set()
     joined: list[tuple[int, list[int]]] = []
     left: list[tuple[int, list[int]]] = []
 

@@ -53,7 +53,7 @@ def _of_folder(tree: Tree, folder: str) -> Iterator[UnitCandidate]:
         return
     names_by_file = {name: tree.look.names(tree.path(folder, name)) for name in files}
     concerned = {name for name, names_of_file in traits.items() if names_of_file.concerned}
-    units = together(names_by_file, concerned)
+    units = group_files(names_by_file, concerned)
     for names in units:
         whole = len(names) == len(files)
         about = not concerned.isdisjoint(names)
@@ -100,7 +100,7 @@ def _main(units: list[list[str]], concerned: set[str]) -> list[str] | None:
     return about[0] if len(about) == 1 else None
 
 
-def together(names_by_file: Mapping[str, Names], concerned: Container[str]) -> list[list[str]]:
+def group_files(names_by_file: Mapping[str, Names], concerned: Container[str]) -> list[list[str]]:
     """Return the groups of files that refer to each other's tables, each in an order in which it can run.
 
     The groups are ordered by their first names. Files without anything to check join the files to check if these form

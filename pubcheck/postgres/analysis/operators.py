@@ -11,7 +11,7 @@ from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.oids import BOOL, POLYMORPHIC
 from pubcheck.postgres.primnodes import IMPLICIT, UNKNOWN, Expr
 
-_known: dict[tuple[int, str, int, int], Operator] = {}
+_resolved: dict[tuple[int, str, int, int], Operator] = {}
 """The built-in operator that a name resolves to between built-in types: (major, name, left, right)."""
 
 
@@ -31,9 +31,9 @@ def find_operator(p: ParseState, names: list[str], left: int, right: int, locati
     if not plain:
         return _resolve(p, names, offered, left, right, location)
     key = (p.major.number, names[-1], left, right)
-    if key not in _known:
-        _known[key] = _resolve(p, names, offered, left, right, location)
-    return _known[key]
+    if key not in _resolved:
+        _resolved[key] = _resolve(p, names, offered, left, right, location)
+    return _resolved[key]
 
 
 def _resolve(

@@ -226,7 +226,7 @@ class Objects:
         self._families: dict[int, FamilyRow | None] = {}
         self._memberships: dict[int, list[tuple[int, int]]] | None = None
 
-    def _held(self, rows: list[R] | None) -> R | None:
+    def _of_major(self, rows: list[R] | None) -> R | None:
         """The row that holds in this major."""
         for row in rows or ():
             if row.majors & self._bit:
@@ -244,7 +244,7 @@ class Objects:
 
     def _type_row(self, oid: int) -> _TypeRow | None:
         raw = self._file.types.get(oid)
-        return self._held(_TYPE_ROWS.decode(raw)) if raw is not None else None
+        return self._of_major(_TYPE_ROWS.decode(raw)) if raw is not None else None
 
     def _type(self, oid: int) -> Type | None:
         row = self._type_row(oid)
@@ -311,7 +311,7 @@ class Objects:
 
     def _attributes(self, relation: str) -> _AttributesRow | None:
         raw = self._file.attributes.get(relation)
-        return self._held(_ATTRIBUTES_ROWS.decode(raw)) if raw is not None else None
+        return self._of_major(_ATTRIBUTES_ROWS.decode(raw)) if raw is not None else None
 
     def columns(self, relation: str) -> tuple[Column, ...] | None:
         """The columns of a relation of pg_catalog."""
@@ -332,7 +332,7 @@ class Objects:
             yield kind, tuple(map(int, keys))
 
     def range(self, oid: int) -> RangeRow | None:
-        return self._held(self._file.ranges.get(oid))
+        return self._of_major(self._file.ranges.get(oid))
 
     # Functions.
 
@@ -341,7 +341,7 @@ class Objects:
             return self._procs[oid]
         except KeyError:
             raw = self._file.procs.get(oid)
-            row = self._held(_PROC_ROWS.decode(raw)) if raw is not None else None
+            row = self._of_major(_PROC_ROWS.decode(raw)) if raw is not None else None
             self._procs[oid] = proc = self._proc(oid, row) if row is not None else None
             return proc
 
@@ -384,7 +384,7 @@ class Objects:
             return pairs
 
     def aggregate(self, oid: int) -> AggregateRow:
-        return self._held(self._file.aggregates.get(oid)) or _NORMAL_AGGREGATE
+        return self._of_major(self._file.aggregates.get(oid)) or _NORMAL_AGGREGATE
 
     # Operators.
 
@@ -393,7 +393,7 @@ class Objects:
             return self._operators[oid]
         except KeyError:
             raw = self._file.operators.get(oid)
-            row = self._held(_OPERATOR_ROWS.decode(raw)) if raw is not None else None
+            row = self._of_major(_OPERATOR_ROWS.decode(raw)) if raw is not None else None
             operator = None
             if row is not None:
                 operator = Operator(
@@ -436,7 +436,7 @@ class Objects:
             return self._casts[source, target]
         except KeyError:
             raw = self._file.casts.get(f"{source} {target}")
-            row = self._held(_CAST_ROWS.decode(raw)) if raw is not None else None
+            row = self._of_major(_CAST_ROWS.decode(raw)) if raw is not None else None
             cast = Cast(0, source, target, row.function, row.context, row.method) if row is not None else None
             self._casts[source, target] = cast
             return cast
@@ -445,7 +445,7 @@ class Objects:
         if self._collations is None:
             self._collations = {}
             for name, rows in self._file.collations.items():
-                row = self._held(rows)
+                row = self._of_major(rows)
                 if row is not None:
                     collation = Collation(row.oid, name, PG_CATALOG, SUPERUSER, bool(row.deterministic))
                     self._collations[row.oid] = collation
@@ -460,7 +460,7 @@ class Objects:
 
     def role(self, name: str) -> int:
         """The oid of a role that initdb makes, or 0; the superuser's name is not among them."""
-        row = self._held(self._file.roles.get(name))
+        row = self._of_major(self._file.roles.get(name))
         return row.oid if row is not None else 0
 
     def role_name(self, oid: int) -> str | None:
@@ -474,7 +474,7 @@ class Objects:
         if self._classes is None:
             self._classes = {}
             for key, rows in self._file.classes.items():
-                row = self._held(rows)
+                row = self._of_major(rows)
                 if row is not None:
                     method, _, type_oid = key.partition(" ")
                     self._classes[method, int(type_oid)] = row.family
@@ -485,7 +485,7 @@ class Objects:
             return self._families[oid]
         except KeyError:
             raw = self._file.families.get(oid)
-            self._families[oid] = row = self._held(_FAMILY_ROWS.decode(raw)) if raw is not None else None
+            self._families[oid] = row = self._of_major(_FAMILY_ROWS.decode(raw)) if raw is not None else None
             return row
 
     def btree_memberships(self, operator: int) -> list[tuple[int, int]]:

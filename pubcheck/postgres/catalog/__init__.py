@@ -46,7 +46,7 @@ from pubcheck.postgres.catalog.rows import (
     Index,
     Namespace,
     Operator,
-    Other,
+    OtherObject,
     Proc,
     Publication,
     PublicationNamespace,
@@ -323,7 +323,7 @@ class Catalog(CatalogTables):
         self.collations.remove(oid)
         self.collation_names.remove((row.namespace, row.name))
 
-    def add_other(self, row: Other) -> None:
+    def add_other(self, row: OtherObject) -> None:
         self.others.put(row.oid, row)
         self.other_names.put((row.kind, row.namespace, row.name), row.oid)
 

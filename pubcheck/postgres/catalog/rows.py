@@ -311,7 +311,7 @@ class Collation(Struct, frozen=True, gc=False):
     deterministic: bool = True
 
 
-class Other(Struct, frozen=True, gc=False):
+class OtherObject(Struct, frozen=True, gc=False):
     """An object that only needs a name, an owner and dependencies here (extension, server, rule, policy...).
 
     ``kind`` is the server's word for it; ``namespace`` is the relation's oid for a trigger, rule or policy, the type's

@@ -13,7 +13,7 @@ from pubcheck.postgres.catalog.rows import (
     Index,
     Namespace,
     Operator,
-    Other,
+    OtherObject,
     Proc,
     Publication,
     PublicationNamespace,
@@ -79,7 +79,7 @@ class CatalogTables:
         self.casts: Heap[int, Cast] = Heap(journal)
         self.collations: Heap[int, Collation] = Heap(journal)
         self.collation_names: Heap[tuple[int, str], int] = Heap(journal)
-        self.others: Heap[int, Other] = Heap(journal)
+        self.others: Heap[int, OtherObject] = Heap(journal)
         self.other_names: Heap[tuple[str, int, str], int] = Heap(journal)
         self.roles: Heap[int, Role] = Heap(journal)
         self.role_names: Heap[str, int] = Heap(journal)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from pubcheck.postgres.catalog import COLLATION, NORMAL, OPERATOR, OTHER, PROC, TYPE
-from pubcheck.postgres.catalog.rows import Collation, Operator, Other, Proc
+from pubcheck.postgres.catalog.rows import Collation, Operator, OtherObject, Proc
 from pubcheck.postgres.ddl.creation_namespace import creation_name, depend_on_schema
 from pubcheck.postgres.ddl.functions import element_of, enter_proc, type_of
 from pubcheck.postgres.ddl.object_address import OTHER_KINDS, function_with, operator_with, procs_named
@@ -241,6 +241,6 @@ def create_other(session: Session, node: Node, kind: str) -> None:
     namespace, name = creation_name(session, names(node["defnames"]))
     if (kind, namespace, name) in catalog.other_names:
         raise ServerError("42710", '{kind} "{name}" already exists', kind=kind, name=name)
-    row = Other(catalog.new_oid(), kind, name, namespace, session.setting("role"))
+    row = OtherObject(catalog.new_oid(), kind, name, namespace, session.setting("role"))
     catalog.add_other(row)
     depend_on_schema(session, (OTHER, row.oid, 0), namespace)

@@ -6,7 +6,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from pubcheck.postgres.catalog import NORMAL, OTHER, PROC
-from pubcheck.postgres.catalog.rows import Other
+from pubcheck.postgres.catalog.rows import OtherObject
 from pubcheck.postgres.ddl.object_address import all_objects_known, functions_named
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
@@ -46,7 +46,7 @@ def create_event_trigger(session: Session, node: Node) -> None:
     functions = functions_named(session, names(node["funcname"]))
     if not functions and all_objects_known(session):
         raise ServerError("42883", f"function {'.'.join(names(node['funcname']))}() does not exist")
-    row = Other(catalog.new_oid(), KIND, name, 0, session.setting("role"))
+    row = OtherObject(catalog.new_oid(), KIND, name, 0, session.setting("role"))
     catalog.add_other(row)
     for oid in functions[:1]:
         catalog.depend((OTHER, row.oid, 0), (PROC, oid, 0), NORMAL)

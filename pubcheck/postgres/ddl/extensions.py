@@ -24,7 +24,7 @@ from pubcheck.postgres.catalog import (
     Object,
 )
 from pubcheck.postgres.catalog.operator_classes import OPERATOR_CLASSES, OperatorClass
-from pubcheck.postgres.catalog.rows import Cast, Column, Operator, Other, Proc, Relation, Type
+from pubcheck.postgres.catalog.rows import Cast, Column, Operator, OtherObject, Proc, Relation, Type
 from pubcheck.postgres.ddl.object_address import RELATION_KINDS, find_object, list_items, range_var, strings
 from pubcheck.postgres.ddl.types import free_type_name
 from pubcheck.postgres.errors import ServerError
@@ -83,7 +83,7 @@ def _install(session: Session, name: str, schema: str | None, version: str | Non
     if extension_contents is not None:
         for required in extension_contents.requires:
             _require(session, name, required, None if extension_contents.schema else schema, cascade=cascade)
-    row = Other(catalog.new_oid(), "extension", name, 0, session.setting("role"))
+    row = OtherObject(catalog.new_oid(), "extension", name, 0, session.setting("role"))
     catalog.add_other(row)
     if namespace != PG_CATALOG:
         catalog.depend((OTHER, row.oid, 0), (NAMESPACE, namespace, 0), NORMAL)
@@ -113,7 +113,7 @@ def _require(session: Session, name: str, required: str, schema: str | None, *, 
 class _Script:
     """Creates the objects of one extension in its schema, as the extension's script does."""
 
-    def __init__(self, session: Session, extension: Other, namespace: int, extension_contents: Contents) -> None:
+    def __init__(self, session: Session, extension: OtherObject, namespace: int, extension_contents: Contents) -> None:
         self.session, self.catalog = session, session.catalog
         self.extension, self.namespace, self.known = extension, namespace, extension_contents
         self.types: dict[Reference, int] = _types_of(self.catalog, extension_contents.requires)
@@ -280,7 +280,7 @@ class _Script:
     def _make_others(self) -> None:
         catalog = self.catalog
         for kind, name, in_schema in self.known.others:
-            row = Other(catalog.new_oid(), kind, name, self.namespace if in_schema else 0, self.extension.owner)
+            row = OtherObject(catalog.new_oid(), kind, name, self.namespace if in_schema else 0, self.extension.owner)
             # Several access methods may have operator classes of the same name; one of them is enough.
             if (kind, row.namespace, name) not in catalog.other_names:
                 catalog.add_other(row)

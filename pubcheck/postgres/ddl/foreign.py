@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pubcheck.postgres.catalog import NORMAL, OTHER
-from pubcheck.postgres.catalog.rows import Other
+from pubcheck.postgres.catalog.rows import OtherObject
 from pubcheck.postgres.ddl.object_address import all_objects_known
 from pubcheck.postgres.ddl.tables import create_table
 from pubcheck.postgres.errors import ServerError
@@ -20,7 +20,7 @@ def create_wrapper(session: Session, node: Node) -> None:
     if not session.superuser():
         raise ServerError("42501", f'permission denied to create foreign-data wrapper "{name}"')
     _free(session, WRAPPER, name)
-    session.catalog.add_other(Other(session.catalog.new_oid(), WRAPPER, name, 0, session.setting("role")))
+    session.catalog.add_other(OtherObject(session.catalog.new_oid(), WRAPPER, name, 0, session.setting("role")))
 
 
 def create_server(session: Session, node: Node) -> None:
@@ -33,7 +33,7 @@ def create_server(session: Session, node: Node) -> None:
         session.notices.append(f'server "{name}" already exists, skipping')
         return
     _free(session, SERVER, name)
-    row = Other(catalog.new_oid(), SERVER, name, 0, session.setting("role"))
+    row = OtherObject(catalog.new_oid(), SERVER, name, 0, session.setting("role"))
     catalog.add_other(row)
     wrapper = catalog.other_names.get((WRAPPER, 0, node["fdwname"]))
     if wrapper is not None:

@@ -250,7 +250,7 @@ def run_called_functions(session: Session, tree: Any) -> None:
         for row in candidates:
             if row.effect and row.volatility == "v":
                 unfollowed_call(session, row)
-        if not candidates and not _known(session, parts):
+        if not candidates and not _is_known(session, parts):
             session.blind = True
             _doubt_named(session, call)
             if _speaks_of_publications(session, call):
@@ -287,7 +287,7 @@ def _doubt_named(session: Session, call: Node) -> None:
             session.catalog.reasons.assume_row(row.oid, NOT_FOLLOWED)
 
 
-def _known(session: Session, parts: list[str]) -> bool:
+def _is_known(session: Session, parts: list[str]) -> bool:
     """Return whether a function of that name is built in, or there certainly is none."""
     if parts[0] == "pg_catalog" and len(parts) == 2:
         return True

@@ -139,13 +139,13 @@ def _refuse_class(session: Session, element: Node, oid: int) -> None:
         if not session.syscache.binary_coercible(oid, accepted):
             shown = session.syscache.format_type(oid)
             raise ServerError("42804", f'operator class "{written}" does not accept data type {shown}')
-    elif all_objects_known(session) and not _is_made(session, name):
+    elif all_objects_known(session) and not _is_created(session, name):
         if len(parts) > 1 and parts[-2] not in session.catalog.namespace_names:
             raise ServerError("3F000", f'schema "{parts[-2]}" does not exist')
         raise ServerError("42704", f'operator class "{written}" does not exist for access method "btree"')
 
 
-def _is_made(session: Session, name: str) -> bool:
+def _is_created(session: Session, name: str) -> bool:
     """Return whether the unit, or an extension that it makes, has an operator class of that name."""
     kinds: Sequence[str] = ("extension", "operator class")
     objects = session.catalog.others.values()

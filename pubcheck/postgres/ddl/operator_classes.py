@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pubcheck.postgres.catalog import AUTO, NORMAL, OPERATOR, OTHER, PROC, TYPE
 from pubcheck.postgres.catalog.operator_classes import OPERATOR_CLASSES, OperatorClass
-from pubcheck.postgres.catalog.rows import Other
+from pubcheck.postgres.catalog.rows import OtherObject
 from pubcheck.postgres.ddl.creation_namespace import creation_name, depend_on_schema
 from pubcheck.postgres.ddl.object_address import (
     all_objects_known,
@@ -105,10 +105,10 @@ def _compared(session: Session, member: Node, data_type: int) -> tuple[int, int]
     return (types[0], types[-1]) if types else (data_type, data_type)
 
 
-def _enter(session: Session, kind: str, namespace: int, name: str) -> Other:
+def _enter(session: Session, kind: str, namespace: int, name: str) -> OtherObject:
     """Add a class or family. Several access methods may have classes of the same name; one of them is enough."""
     catalog = session.catalog
-    row = Other(catalog.new_oid(), kind, name, namespace, session.setting("role"))
+    row = OtherObject(catalog.new_oid(), kind, name, namespace, session.setting("role"))
     if (kind, namespace, name) in catalog.other_names:
         catalog.others.put(row.oid, row)
     else:

@@ -11,7 +11,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from pubcheck.postgres.catalog import AUTO, NORMAL, OTHER, PROC, RELATION
-from pubcheck.postgres.catalog.rows import Other, Relation
+from pubcheck.postgres.catalog.rows import OtherObject, Relation
 from pubcheck.postgres.ddl.certain_refusals import only_certain
 from pubcheck.postgres.ddl.check_expressions import shows_boolean
 from pubcheck.postgres.ddl.creation_namespace import creation_name, depend_on_schema
@@ -26,7 +26,9 @@ from pubcheck.postgres.session import Session
 from pubcheck.postgres.session.columns import SYSTEM_COLUMNS, require_column
 
 
-def _enter(session: Session, kind: str, name: str, relation: Relation, *, replace_existing: bool = False) -> Other:
+def _enter(
+    session: Session, kind: str, name: str, relation: Relation, *, replace_existing: bool = False
+) -> OtherObject:
     """Add what belongs to a relation and goes with it. Raises ServerError 42501, 42710."""
     catalog = session.catalog
     if not session.owns(relation.owner):
@@ -44,20 +46,22 @@ def _enter(session: Session, kind: str, name: str, relation: Relation, *, replac
         row = catalog.others[existing]
         catalog.forget_dependencies((OTHER, existing))
     else:
-        row = Other(catalog.new_oid(), kind, name, relation.oid, relation.owner)
+        row = OtherObject(catalog.new_oid(), kind, name, relation.oid, relation.owner)
         catalog.add_other(row)
     catalog.depend((OTHER, row.oid, 0), (RELATION, relation.oid, 0), AUTO)
     return row
 
 
-def _depend_on_columns(session: Session, row: Other, relation: Relation, mentioned: Iterable[str], how: str) -> None:
+def _depend_on_columns(
+    session: Session, row: OtherObject, relation: Relation, mentioned: Iterable[str], how: str
+) -> None:
     for name in mentioned:
         column = relation.column(name)
         if column is not None:
             session.catalog.depend((OTHER, row.oid, 0), (RELATION, relation.oid, column.number), how)
 
 
-def _depend_on_functions(session: Session, row: Other, tree: Any) -> None:
+def _depend_on_functions(session: Session, row: OtherObject, tree: Any) -> None:
     for function in functions_called(session, tree):
         session.catalog.depend((OTHER, row.oid, 0), (PROC, function, 0), NORMAL)
 
@@ -248,7 +252,7 @@ def create_statistics(session: Session, node: Node) -> None:
         namespace = relation.namespace
         name = _statistics_name(session, relation, elements)
     _refuse_elements(session, relation, node, elements)
-    row = Other(catalog.new_oid(), "statistics object", name, namespace, session.setting("role"))
+    row = OtherObject(catalog.new_oid(), "statistics object", name, namespace, session.setting("role"))
     catalog.add_other(row)
     depender = (OTHER, row.oid, 0)
     depend_on_schema(session, depender, namespace)

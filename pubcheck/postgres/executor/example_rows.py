@@ -24,7 +24,7 @@ _ROWS = 400
 """Rows that are tried at most."""
 _KINDS = 4
 """Values of a column that are kept at most, each with other answers of the filter's parts than the rest."""
-_WANTED = 2
+_EXAMPLES_OF_A_KIND = 2
 """Examples of each kind."""
 
 
@@ -163,7 +163,7 @@ def _tried(run: Prepared, numbers: list[int], choices: list[list[_Candidate]]) -
     unknown: str | None = None
     seen: set[tuple[tuple[int, str | None], ...]] = set()
     for count, picked in enumerate(_nearest_first([len(kinds) for kinds in choices])):
-        if count == _ROWS or all(len(examples[kind]) >= _WANTED for kind in ("true", "false", "null")):
+        if count == _ROWS or all(len(examples[kind]) >= _EXAMPLES_OF_A_KIND for kind in ("true", "false", "null")):
             return _examples(examples, unknown, exhausted=False)
         row = [kinds[index] for kinds, index in zip(choices, picked, strict=True)]
         example = Example(tuple([(number, candidate.text) for number, candidate in zip(numbers, row, strict=True)]))
@@ -182,7 +182,7 @@ def _tried(run: Prepared, numbers: list[int], choices: list[list[_Candidate]]) -
 
 
 def _examples(by_kind: dict[str, list[Any]], unknown: str | None, exhausted: bool) -> Examples:
-    kinds = {kind: tuple(rows[:_WANTED]) for kind, rows in by_kind.items()}
+    kinds = {kind: tuple(rows[:_EXAMPLES_OF_A_KIND]) for kind, rows in by_kind.items()}
     return Examples(kinds["true"], kinds["false"], kinds["null"], kinds["error"], unknown, exhausted)
 
 

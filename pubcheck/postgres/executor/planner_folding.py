@@ -21,7 +21,7 @@ from pubcheck.postgres.oids import BOOL, RECORD
 from pubcheck.postgres.primnodes import IMPLICIT, Expr
 
 _STRICT = frozenset(("FuncExpr", "OpExpr"))
-_KEPT = frozenset(("Var", "Const", "Param", "SubLink", "Aggref", "WindowFunc", "RowCompareExpr", "XmlExpr"))
+_NOT_FOLDED = frozenset(("Var", "Const", "Param", "SubLink", "Aggref", "WindowFunc", "RowCompareExpr", "XmlExpr"))
 """Nodes that stay whatever their arguments are."""
 
 
@@ -64,7 +64,7 @@ class _Planner(Builder):
             folded = self._row_test(expr)
         elif expr.node == "CaseTestExpr" and self.tested:
             folded = self._as_constant(expr, self.tested[-1])
-        elif not expr.args or expr.node in _KEPT:
+        elif not expr.args or expr.node in _NOT_FOLDED:
             folded = expr
         else:
             folded = self._fold_other(expr)

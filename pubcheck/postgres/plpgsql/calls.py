@@ -60,7 +60,7 @@ def run_calls(machine: Machine, inner: Inner, name: str, node: Node) -> Rows | N
         with machine.trial.follow_functions((candidates[0][0].oid,)):
             machine.attempt(node, inner)
         invoke(machine, candidates[0], called[0], None, inner)
-        return _projected({**node, "targetList": _ALL}, candidates[0][1], machine.emitted)
+        return _projected({**node, "targetList": _STAR}, candidates[0][1], machine.emitted)
     below = [clause for clause in (node.get("fromClause"), _subqueries(node), node.get("withClause")) if clause]
     within = any(candidate_for(machine, call) for kind, call in walk(below) if kind == "FuncCall")
     rows = machine.rows(node)
@@ -80,7 +80,7 @@ def run_calls(machine: Machine, inner: Inner, name: str, node: Node) -> Rows | N
         machine.calling = outer_call
 
 
-_ALL: list[Node] = [{"ResTarget": {"val": {"ColumnRef": {"fields": [{"A_Star": {}}]}}}}]
+_STAR: list[Node] = [{"ResTarget": {"val": {"ColumnRef": {"fields": [{"A_Star": {}}]}}}}]
 
 
 def _is_called_alone(node: Node) -> bool:

@@ -86,7 +86,7 @@ class Evaluator:
             for kind, body in node.items():
                 evaluate = _NODES.get(kind)
                 value = UNKNOWN if evaluate is None else evaluate(self, body, scope)
-                return value if kind in _HELD else self._paid(value)
+                return value if kind in _EXISTING_VALUES else self._paid(value)
             return UNKNOWN
         except Failed:
             raise
@@ -436,7 +436,7 @@ def _query(sql: str) -> Node | None:
 
 
 _WHOLE = {"int2": "smallint", "int4": "integer", "int8": "bigint"}
-_HELD = frozenset(("A_Const", "ColumnRef", "ParamRef"))
+_EXISTING_VALUES = frozenset(("A_Const", "ColumnRef", "ParamRef"))
 """The nodes that read an existing value."""
 _NODES: dict[str, Callable[[Evaluator, Node, Scope | None], Value]] = {
     "A_ArrayExpr": Evaluator._array,

@@ -29,7 +29,7 @@ _ERROR = 21
 _OPTIONS = {1: "message", 2: "detail", 3: "hint"}
 """PLpgSQL_raise_option_type, except for ERRCODE (0)."""
 _ROWS = re.compile(r"\s*SELECT\s.*\bFROM\s+pg_event_trigger_(ddl_commands|dropped_objects)\s*\(\s*\)\s*", re.IGNORECASE)
-_GIVEN_AT = {
+_CALLABLE_IN = {
     "ddl_commands": ("ddl_command_end", "an event trigger function"),
     "dropped_objects": ("sql_drop", "a sql_drop event trigger function"),
 }
@@ -84,7 +84,7 @@ class _Run(Struct):
         match = _ROWS.fullmatch(node["query"]["PLpgSQL_expr"]["query"])
         if match is None:
             raise Unknowable("what an event trigger does")
-        event, where = _GIVEN_AT[match[1].lower()]
+        event, where = _CALLABLE_IN[match[1].lower()]
         if self.event != event:
             message = f"pg_event_trigger_{match[1].lower()}() can only be called in {where}"
             raise ServerError("39P03", message)

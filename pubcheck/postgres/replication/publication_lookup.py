@@ -9,7 +9,7 @@ from msgspec import Struct
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID, Catalog
 from pubcheck.postgres.catalog.rows import Publication, PublicationRel, Relation
 
-How = Literal["table", "schema", "all tables"]
+PublishedBy = Literal["table", "schema", "all tables"]
 
 
 def is_publishable(relation: Relation) -> bool:
@@ -71,7 +71,7 @@ class Arrival(Struct, frozen=True, gc=False):
     arrives_as: int
     level: int
     through: int
-    how: How
+    how: PublishedBy
 
 
 def route(catalog: Catalog, publication: Publication, relation: Relation) -> Arrival | None:
@@ -99,7 +99,7 @@ def route(catalog: Catalog, publication: Publication, relation: Relation) -> Arr
     return arrival
 
 
-def how_named(catalog: Catalog, publication: int, relation: Relation) -> How | None:
+def how_named(catalog: Catalog, publication: int, relation: Relation) -> PublishedBy | None:
     """Return whether a publication names a relation itself or its schema; the schema goes first, as it voids
     filters."""
     if (publication, relation.namespace) in catalog.schema_members:

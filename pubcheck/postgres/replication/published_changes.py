@@ -10,7 +10,7 @@ from msgspec import Struct
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID, Catalog
 from pubcheck.postgres.catalog.rows import Filter, Publication, PublicationRel, Relation
 from pubcheck.postgres.replication.publication_lookup import (
-    How,
+    PublishedBy,
     effective_entry,
     is_publishable,
     partition_columns,
@@ -24,15 +24,15 @@ OPERATIONS: tuple[Operation, ...] = ("insert", "update", "delete", "truncate")
 Reason = Literal["unlogged", "temporary", "foreign", "materialized view", "sequence", "information_schema"]
 
 
-class Sent(Struct, frozen=True, gc=False):
+class PublishedChanges(Struct, frozen=True, gc=False):
     """The changes that a publication publishes of the rows of one ordinary table or leaf partition.
 
     ``arrives_as`` is the relation whose name and columns the changes bear, ``through`` the one that the publication
     names and that brings the table in, both the table or an ancestor; ``how`` it is named. ``operations`` are those of
-    the publication: a TRUNCATE of the leaf alone is not sent where it arrives as another (``truncate_sent``).
+    the publication: a TRUNCATE of the leaf alone is not published if it arrives as another (``truncate_published``).
     ``entry`` is the membership whose filter and column list count, ``filter`` its filter unless the schema or ALL
     TABLES voids it (by column numbers of ``entry.relation``). ``columns`` are numbers of ``relation``, in the order in
-    which they are sent. ``certain``: this depends on nothing unknown.
+    which they are published. ``certain``: this depends on nothing unknown.
     """
 
     publication: int
@@ -42,12 +42,12 @@ class Sent(Struct, frozen=True, gc=False):
     filter: Filter | None
     entry: PublicationRel | None
     columns: tuple[int, ...]
-    how: How
+    how: PublishedBy
     through: int
     certain: bool
 
     @property
-    def truncate_sent(self) -> bool:
+    def truncate_published(self) -> bool:
         """Whether TRUNCATE of this table is published (pgoutput_truncate skips tables published as an ancestor)."""
         return "truncate" in self.operations and self.arrives_as == self.relation
 
@@ -57,14 +57,14 @@ def published_operations(publication: Publication) -> tuple[Operation, ...]:
     return tuple(operation for operation in OPERATIONS if getattr(publication, operation))
 
 
-def published_by(catalog: Catalog, publication: int) -> list[Sent]:
+def published_by(catalog: Catalog, publication: int) -> list[PublishedChanges]:
     """Return the tables whose rows a publication publishes, one entry for each.
 
     FOR ALL TABLES in the catalog's order, otherwise in that of the members. Takes time linear in their number.
     """
     row = catalog.publications[publication]
     operations = published_operations(row)
-    sents: list[Sent] = []
+    sents: list[PublishedChanges] = []
     for oid in _reached(catalog, row):
         relation = catalog.relations[oid]
         if relation.kind == "r" and is_publishable(relation):
@@ -74,7 +74,9 @@ def published_by(catalog: Catalog, publication: int) -> list[Sent]:
     return sents
 
 
-def truncates_published_by(catalog: Catalog, publication: int, sents: Iterable[Sent]) -> list[Sent]:
+def truncates_published_by(
+    catalog: Catalog, publication: int, sents: Iterable[PublishedChanges]
+) -> list[PublishedChanges]:
     """Return the partitioned tables of which a publication publishes TRUNCATE and no rows (pgoutput_truncate).
 
     ``sents`` is the result of ``published_by``: a table under whose name no rows are published has no partition, or no
@@ -91,10 +93,10 @@ def truncates_published_by(catalog: Catalog, publication: int, sents: Iterable[S
         for relation in empty
         if relation.kind == "p" and is_publishable(relation)
     ]
-    return [sent for sent in candidates if sent is not None and sent.truncate_sent]
+    return [sent for sent in candidates if sent is not None and sent.truncate_published]
 
 
-def published_of(catalog: Catalog, publication: int, relation: int) -> Sent | None:
+def published_of(catalog: Catalog, publication: int, relation: int) -> PublishedChanges | None:
     """Return the changes that a publication publishes of one ordinary table or leaf; None for nothing."""
     row, table = catalog.publications[publication], catalog.relations[relation]
     if table.kind != "r" or not is_publishable(table):
@@ -104,7 +106,7 @@ def published_of(catalog: Catalog, publication: int, relation: int) -> Sent | No
 
 def _sent(
     catalog: Catalog, publication: Publication, relation: Relation, operations: tuple[Operation, ...]
-) -> Sent | None:
+) -> PublishedChanges | None:
     arrives = route(catalog, publication, relation)
     if arrives is None:
         return None
@@ -119,7 +121,7 @@ def _sent(
     certain = publication.seen and relation.seen
     if relation.partition and certain:
         certain = all(catalog.relations[oid].seen for oid in catalog.ancestors(relation.oid))
-    return Sent(
+    return PublishedChanges(
         publication.oid,
         relation.oid,
         target.oid,

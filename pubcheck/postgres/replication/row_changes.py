@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.catalog.rows import Filter
-from pubcheck.postgres.replication.published_changes import Sent
+from pubcheck.postgres.replication.published_changes import PublishedChanges
 from pubcheck.postgres.replication.replica_identity import ReplicaIdentity
 from pubcheck.postgres.replication.subscription_set import Combined
 
@@ -93,7 +93,7 @@ def logged_change(
 
 
 def published_change(
-    catalog: Catalog, published: Combined | Sent, change: LoggedChange, matches: Matches
+    catalog: Catalog, published: Combined | PublishedChanges, change: LoggedChange, matches: Matches
 ) -> Change | None:
     """Return the change that is published for a logged change; None for nothing (pgoutput_change, pgoutput_row_filter).
 
@@ -134,8 +134,8 @@ def published_change(
     return Change(operation, published.arrives_as, _chosen(old, published.columns), _chosen(new, published.columns))
 
 
-def _filters(published: Combined | Sent, operation: RowOperation) -> tuple[Filter, ...] | None:
-    if isinstance(published, Sent):
+def _filters(published: Combined | PublishedChanges, operation: RowOperation) -> tuple[Filter, ...] | None:
+    if isinstance(published, PublishedChanges):
         if operation not in published.operations:
             return None
         return () if published.filter is None else (published.filter,)
@@ -143,7 +143,7 @@ def _filters(published: Combined | Sent, operation: RowOperation) -> tuple[Filte
     return None if filters is None else tuple(condition for _, condition in filters)
 
 
-def _numbers(catalog: Catalog, published: Combined | Sent) -> dict[int, int] | None:
+def _numbers(catalog: Catalog, published: Combined | PublishedChanges) -> dict[int, int] | None:
     """The table's column numbers as those of the relation that its changes arrive as; None where they are the same."""
     if published.arrives_as == published.relation:
         return None

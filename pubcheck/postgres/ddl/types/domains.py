@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from pubcheck.postgres.catalog import AUTO, NORMAL, OTHER, PG_CATALOG, PROC, TYPE
-from pubcheck.postgres.catalog.rows import Column, Other, Relation, Type
+from pubcheck.postgres.catalog.rows import Column, OtherObject, Relation, Type
 from pubcheck.postgres.ddl.check_expressions import refuse_check
 from pubcheck.postgres.ddl.creation_namespace import creation_name
 from pubcheck.postgres.ddl.deletion import perform_deletion
@@ -88,7 +88,7 @@ def _add_domain_check(session: Session, row: Type, constraint: Node) -> None:
     elif ("constraint", row.oid, name) in catalog.other_names:
         raise ServerError("42710", 'constraint "{name}" for domain "{owner}" already exists', name=name, owner=row.name)
     oid = catalog.new_oid()
-    catalog.add_other(Other(oid, "constraint", name, row.oid, row.owner))
+    catalog.add_other(OtherObject(oid, "constraint", name, row.oid, row.owner))
     catalog.define("domain check", oid, constraint["raw_expr"])
     catalog.depend((OTHER, oid, 0), (TYPE, row.oid, 0), AUTO)
     for function in functions_called(session, constraint.get("raw_expr")):
