@@ -132,7 +132,7 @@ def command(
     )
     if len(units) > 1:
         names = ", ".join(unit.name for unit in units[:_MOST_NAMED])
-        raise click.UsageError(f"SCHEMA holds {len(units)} units ({names}): name one, or use --together")
+        raise click.UsageError(f"SCHEMA contains {len(units)} units ({names}): name one, or use --together")
 
     from pubcheck.engine.linter import Linter
     from pubcheck.lint_files import lint_files

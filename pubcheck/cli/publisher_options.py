@@ -34,7 +34,7 @@ def linted_schema(path: str, config: Config, together: bool, schema: tuple[str, 
     units = read_units((path,), config, together=together, schema=schema, stdin_filename=UNNAMED, majors=majors)
     if len(units) > 1:
         names = ", ".join(unit.name for unit in units[:10])
-        raise click.UsageError(f"SCHEMA holds {len(units)} units ({names}): name one, or use --together")
+        raise click.UsageError(f"SCHEMA contains {len(units)} units ({names}): name one, or use --together")
 
     from pubcheck.engine.linter import Linter
     from pubcheck.faults import failure_text

@@ -92,9 +92,9 @@ def _sending(
     first, entry = sents[0], sents[0].entry
     sending = Sending(publication, first.operations, all(sent.certain for sent in sents))
     if len(sents) < leaves:
-        return replace(sending, reason="it publishes only some of the partitions: give their data one by one")
+        return replace(sending, reason="it publishes only some of the partitions: measure these one by one")
     if len({id(sent.filter) for sent in sents}) > 1:
-        return replace(sending, reason="it publishes the partitions with different filters: give their data one by one")
+        return replace(sending, reason="it publishes the partitions with different filters: measure them one by one")
     if first.filter is None or entry is None:
         return sending
     relation = replay.catalog.relations[entry.relation]

@@ -102,11 +102,11 @@ _REASONS: Sequence[tuple[str, str]] = (
 def spark_filter(condition: Filter, relation: Relation, context: Context) -> SparkFilter:
     """A filter of a relation in Spark SQL. Raises NotExact."""
     if not condition.analysed or not isinstance(condition.expr, Expr):
-        raise NotExact(condition.unknown or "it rests on what is not visible here")
+        raise NotExact(condition.unknown or "it depends on objects that are not in these files")
     for _, reasons in condition.frozen:
         words = {"now": "the time", "zone": "the time zone", "datestyle": "DateStyle"}
         causes = " and ".join(words.get(reason, reason) for reason in reasons)
-        raise NotExact(f"it holds a constant that depended on {causes} when the publication was made")
+        raise NotExact(f"it contains a constant that depended on {causes} when the publication was created")
     try:
         builder = _Builder(relation, context)
         sql: str = builder.of(condition.expr).tree.sql(dialect="spark", comments=False)
@@ -166,7 +166,7 @@ class _Builder:
 
     def _decimal(self, name: str, typmod: int) -> SparkType:
         if typmod < 0:
-            raise NotExact(f"{name} is numeric without a precision, which holds more than a decimal of Spark")
+            raise NotExact(f"{name} is numeric without a precision, which can be too large for a Spark decimal")
         precision, scale = precision_of(typmod)
         if not 0 <= scale <= precision <= MOST_DIGITS:
             raise NotExact(f"{name} is numeric({precision},{scale}), which does not fit a Spark decimal")
@@ -177,7 +177,7 @@ class _Builder:
             name: str = self.cache.type(oid).name
             return name
         except (Unknowable, ServerError):
-            return "that is not visible here"
+            return "that is unknown here"
 
     def constant(self, expr: Expr) -> _Value:
         """Return an expression without columns as the constant that the server evaluates it to."""
@@ -252,7 +252,7 @@ class _Builder:
         if not pattern.constant or pattern.value is None:
             raise NotExact("the pattern of LIKE is not a constant")
         if "\\" in pattern.value:
-            raise NotExact("the pattern of LIKE holds a backslash")
+            raise NotExact("the pattern of LIKE contains a backslash")
         tree: Tree = exp.Like(this=_inner(text.tree), expression=pattern.tree)
         return _truth(exp.Not(this=tree) if "nlike" in self.cache.proc(expr.functions[0]).name else tree)
 
@@ -272,7 +272,7 @@ class _Builder:
     def relabelled(self, expr: Expr) -> _Value:
         if {expr.type, expr.args[0].type} <= {oids.TEXT, oids.VARCHAR}:
             return self.of(expr.args[0])
-        raise NotExact(f"it takes {self._type(expr.args[0].type)} for {self._type(expr.type)}")
+        raise NotExact(f"it reads {self._type(expr.args[0].type)} as {self._type(expr.type)}")
 
     def not_distinct(self, expr: Expr) -> _Value:
         return self.of(expr.args[0])
@@ -395,7 +395,7 @@ class _Builder:
 
     def case_test(self, expr: Expr) -> _Value:
         if not self.tested:
-            raise NotExact("it holds a CASE that is not understood")
+            raise NotExact("it contains a CASE that is not supported")
         return self.tested[-1]
 
     def coalesce(self, expr: Expr) -> _Value:

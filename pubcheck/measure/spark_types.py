@@ -127,9 +127,9 @@ def _moment(value: float, unit: str) -> datetime.datetime:
     try:
         moment = _EPOCH + datetime.timedelta(**{unit: value})
     except (OverflowError, ValueError):
-        raise NotExact("it holds a date that Spark cannot write") from None
+        raise NotExact("it contains a date that Spark cannot represent") from None
     if moment.year < 1000:
-        raise NotExact("it holds a date that Spark cannot write")
+        raise NotExact("it contains a date that Spark cannot represent")
     return moment
 
 

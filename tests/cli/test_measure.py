@@ -25,7 +25,7 @@ def schema() -> None:
         (("schema.sql", "--data", "u=u.csv"), "--data: the schema makes no table u; there are public.t"),
         (
             ("schema.sql", "other.sql", "--data", "t=t.csv"),
-            "SCHEMA holds 2 units (schema.sql, other.sql): name one",
+            "SCHEMA contains 2 units (schema.sql, other.sql): name one",
         ),
         (("schema.sql", "--data", "t=t.csv", "--postgres", "15,18"), "measure takes one version at a time"),
     ],

@@ -71,12 +71,12 @@ def test_a_table_is_named_with_its_schema_or_without() -> None:
 def test_partitions_that_are_sent_differently_are_not_measured_as_one() -> None:
     whole = {each.publication: each for each in table("app.days").sendings}
     assert whole["eu"].spark is not None
-    assert whole["odd"].reason == "it publishes only some of the partitions: give their data one by one"
+    assert whole["odd"].reason == "it publishes only some of the partitions: measure these one by one"
     leaf = {each.publication: each for each in table("app.days_2").sendings}
     assert (leaf["eu"].filter, leaf["odd"].filter) == ("id % 2 = 0", "id > 5")
     both = "CREATE PUBLICATION each_day FOR TABLE app.days_1 WHERE (id > 1), app.days_2 WHERE (id > 2);"
     assert {each.publication: each.reason for each in table("app.days", both).sendings}["each_day"] == (
-        "it publishes the partitions with different filters: give their data one by one"
+        "it publishes the partitions with different filters: measure them one by one"
     )
 
 

@@ -95,7 +95,7 @@ FILTERS = (
 """All that is run, in forms that rows tell apart."""
 
 NOT_RUN = {
-    "n > 1": "n is numeric without a precision, which holds more than a decimal of Spark",
+    "n > 1": "n is numeric without a precision, which can be too large for a Spark decimal",
     "m > 'NaN'": "NaN is not a Spark decimal",
     "m * 2 > 1": "arithmetic of numeric gives different digits in Spark (numeric_mul)",
     "m = 1e-36": "the comparison needs more digits than a decimal of Spark has",
@@ -110,11 +110,11 @@ NOT_RUN = {
     "greatest(t, u) = 'a'": "text is ordered by its collation, and in Spark by its bytes",
     "t ILIKE 'a%'": "upper and lower case depend on the locale (texticlike)",
     "lower(t) = 'a'": "upper and lower case depend on the locale (lower)",
-    "t LIKE 'a\\%'": "the pattern of LIKE holds a backslash",
+    "t LIKE 'a\\%'": "the pattern of LIKE contains a backslash",
     "t LIKE u": "the pattern of LIKE is not a constant",
     "t ~ 'a'": "Spark has a different regular expression syntax (textregexeq)",
     "c = 'a'": "character(n) is compared without trailing blanks (bpchareq)",
-    "d > 'infinity'": "it holds a date that Spark cannot write",
+    "d > 'infinity'": "it contains a date that Spark cannot represent",
     "d = timestamp '2024-01-01'": "a date is compared with a moment, which depends on their ranges or the zone"
     " (date_eq_timestamp)",
     "nm = 'a'": "text of type name is cut at 63 bytes (nameeq)",
