@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pubcheck.postgres.catalog.rows import Constraint, Other
+from pubcheck.postgres.catalog.rows import Constraint, OtherObject
 from pubcheck.postgres.parse import Node
 from pubcheck.simulate.backend import Backend
 from pubcheck.simulate.executor.foreign_keys import ForeignKey
@@ -22,7 +22,7 @@ _EVENTS = {"insert": _INSERT, "delete": _DELETE, "update": _UPDATE}
 class Trigger:
     """A trigger of the user: its definition and its function."""
 
-    def __init__(self, session: Backend, table: Table, row: Other, node: Node) -> None:
+    def __init__(self, session: Backend, table: Table, row: OtherObject, node: Node) -> None:
         self.name, self.node, self.enabled = row.name, node, row.enabled
         if not node.get("row") or "transitionRels" in node or node.get("isconstraint"):
             raise NotFollowed(f'the trigger "{row.name}", which is not a plain row trigger')
@@ -58,7 +58,7 @@ class Triggers:
         if not replica:
             self._foreign_keys()
 
-    def _own(self) -> list[Other]:
+    def _own(self) -> list[OtherObject]:
         """The triggers of the table, and those of the partitioned tables above it, which its partitions have too."""
         catalog = self.session.database.catalog
         tables = [self.table.oid, *catalog.ancestors(self.table.oid)]
