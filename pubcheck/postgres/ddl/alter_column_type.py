@@ -41,7 +41,7 @@ def refuse_cast(session: Session, row: Relation, column: Column, oid: int, typmo
         if using is None:
             _check_column(session, column, oid, typmod)
         else:
-            _check_using(session, row, column, oid, typmod, using)
+            _check_using(session, row, column.name, oid, typmod, using)
 
 
 def _check_column(session: Session, column: Column, oid: int, typmod: int) -> None:
@@ -56,16 +56,14 @@ def _check_column(session: Session, column: Column, oid: int, typmod: int) -> No
     )
 
 
-def _check_using(session: Session, row: Relation, column: Column, oid: int, typmod: int, using: Node) -> None:
-    if column.generated:
-        raise ServerError("42611", "cannot specify USING when altering type of generated column")
+def _check_using(session: Session, row: Relation, column: str, oid: int, typmod: int, using: Node) -> None:
     p, expr = analyze_stored(session, row, using, "transform expressions")
     if coerce_to_target_type(p, expr, expr.type, oid, typmod, "a", IMPLICIT, -1) is not None:
         return
     named = session.syscache.format_type(oid)
     raise ServerError(
         "42804",
-        f'result of USING clause for column "{column.name}" cannot be cast automatically to type {named}',
+        f'result of USING clause for column "{column}" cannot be cast automatically to type {named}',
         hint="You might need to add an explicit cast.",
     )
 

@@ -7,7 +7,7 @@ subcommands themselves are in the other modules of this package.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from pubcheck.postgres.catalog import FIRST_UNPINNED
 from pubcheck.postgres.catalog.rows import Relation
@@ -108,21 +108,13 @@ def _run(session: Session, relation: int, commands: list[Node], recurse: bool) -
     if len(commands) > 1:
         if [command["subtype"] for command in commands].count("AT_SetTableSpace") > 1:
             raise ServerError("42601", "cannot have multiple SET TABLESPACE subcommands")
-        for command in commands:
-            if command["subtype"] == "AT_AlterColumnType":
-                _prepare_type(session, relation, command, recurse)
-        commands.sort(key=_pass)
+        _prepare(session, relation, commands, recurse)
+        commands = sorted((command for command in commands if command["subtype"] not in _PERSISTENCE), key=_pass)
         if session.catalog.major.named_not_null:
             _refuse_lost_not_null(session, relation, commands)
     retyped: dict[int, Relation] = {}
-    persistence = session.catalog.relations[relation].persistence
-    changed = False
     for command in commands:
         subtype = command["subtype"]
-        if subtype in _PERSISTENCE:
-            if changed:
-                raise ServerError("0A000", "cannot change persistence setting twice")
-            changed = _PERSISTENCE[subtype] != persistence
         if subtype == "AT_AlterColumnType":
             if not retyped:
                 rows = session.catalog.relations
@@ -136,11 +128,23 @@ def _run(session: Session, relation: int, commands: list[Node], recurse: bool) -
         _retyped(session, retyped)
 
 
-def _prepare_type(session: Session, relation: int, command: Node, recurse: bool) -> None:
-    # Loaded only where a column gets another type.
-    from pubcheck.postgres.ddl.alter_table.column_types import prepare_type
+def _prepare(session: Session, relation: int, commands: Sequence[Node], recurse: bool) -> None:
+    """Refuse what the server refuses before it runs any command (ATPrepCmd), in the order of the commands. SET LOGGED
+    and SET UNLOGGED are done with that."""
+    persistence = session.catalog.relations[relation].persistence
+    changed = False
+    for command in commands:
+        subtype = command["subtype"]
+        if subtype in _PERSISTENCE:
+            if changed:
+                raise ServerError("0A000", "cannot change persistence setting twice")
+            changed = _PERSISTENCE[subtype] != persistence
+            _ACTIONS[subtype](session, relation, command, recurse)
+        elif subtype == "AT_AlterColumnType":
+            # Loaded only where a column gets another type.
+            from pubcheck.postgres.ddl.alter_table.column_types import prepare_type
 
-    prepare_type(session, relation, command, recurse)
+            prepare_type(session, relation, command, recurse)
 
 
 _PERSISTENCE = {"AT_SetLogged": "p", "AT_SetUnLogged": "u"}
@@ -187,8 +191,6 @@ def _pass(command: Node) -> int:
 
 _PASSES = {
     "AT_SetAccessMethod": -1,
-    "AT_SetLogged": -1,
-    "AT_SetUnLogged": -1,
     "AT_DropColumn": 0,
     "AT_DropConstraint": 0,
     "AT_DropIdentity": 0,

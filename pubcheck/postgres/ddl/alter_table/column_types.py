@@ -40,6 +40,13 @@ def prepare_type(session: Session, relation: int, command: Node, recurse: bool) 
         raise ServerError("42809", "cannot alter column type of typed table")
     definition = command["def"]["ColumnDef"]
     type_name = definition["typeName"]
+    if column.generated and "raw_default" in definition:
+        raise ServerError(
+            "42611",
+            "cannot specify USING when altering type of generated column",
+            detail=f'Column "{name}" is a generated column.',
+            location=_place(session, definition),
+        )
     if column.inherited and row.seen:
         raise ServerError("42P16", f'cannot alter inherited column "{name}"', location=_place(session, definition))
     try:
