@@ -98,6 +98,11 @@ def load(start: str = ".", path: str | None = None) -> Config:
         folder = parent
 
 
+_TOOL_TABLE = lazy_compile(rb"""^[ \t]*\[{0,2}[ \t]*["']?tool["']?[ \t]*(?:\]|=|\.[ \t]*["']?pubcheck)""", re.MULTILINE)
+"""How `[tool.pubcheck]` may be written: `[tool]`, `[[tool.pubcheck.unit]]`, `tool.pubcheck.select = ...`. A project
+may also name pubcheck among its dependencies."""
+
+
 def _read(path: str, *, table: bool) -> Config | None:
     """Return the options of one file; None for a pyproject.toml that says nothing of pubcheck."""
     try:
@@ -105,7 +110,7 @@ def _read(path: str, *, table: bool) -> Config | None:
             content = file.read()
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
-    if table and b"pubcheck" not in content:
+    if table and not (b"pubcheck" in content and _TOOL_TABLE.search(content)):
         return None  # most projects: spares the import of the TOML parser
     import tomllib
 

@@ -202,3 +202,20 @@ def test_the_documentation_shows_every_key() -> None:
     keys = tomllib.loads(shown)
     from_options(keys)
     assert set(keys) == set(config._READERS)
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        '[tool.pubcheck]\nselect = ["PUB3"]\n',
+        "[ tool . 'pubcheck' ]\nselect = [\"PUB3\"]\n",
+        '["tool"."pubcheck"]\nselect = ["PUB3"]\n',
+        '[tool]\npubcheck.select = ["PUB3"]\n',
+        'tool.pubcheck.select = ["PUB3"]\n',
+        'tool = { pubcheck = { select = ["PUB3"] } }\n',
+        '[project]\r\nname = "x"\r\n[tool.pubcheck]\r\nselect = ["PUB3"]\r\n',
+    ],
+)
+def test_the_table_of_a_project_may_be_written_in_any_way(tmp_path: Path, written: str) -> None:
+    (tmp_path / "pyproject.toml").write_text(written, encoding="utf-8")
+    assert load(str(tmp_path)).select == ("PUB3",)
