@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from pubcheck.cli.app import FOUND, WRONG, NoInput, complain, show
 from pubcheck.cli.input_options import complete_option, config_option, configuration
+from pubcheck.cli.message_tables import MessageTable, TableFailure, decode_table, message_table, table_options
 from pubcheck.cli.output_files import put
 from pubcheck.cli.publisher_options import chosen_publications, linted_schema, publication_names
 from pubcheck.discovery.file_types import STDIN
@@ -81,6 +82,7 @@ arguments, no message, a capture in no known framing, or an internal error.""",
 @click.option("--postgres", metavar="MAJOR", help="PostgreSQL version of the publisher.  [default: as for explain]")
 @complete_option
 @config_option
+@table_options
 def command(
     path: str,
     format_: str,
@@ -92,13 +94,18 @@ def command(
     postgres: str | None,
     complete: bool | None,
     config_path: str | None,
+    **of_table: Any,
 ) -> int:
     """Show the messages of a captured stream of logical replication, one after the other.
 
     CAPTURE is a file, or - for standard input: rows of pg_logical_slot_peek_binary_changes as psql or COPY prints
     them, hex, JSON lines, Parquet, XLogData messages, or a file of pg_recvlogical. A malformed message is reported,
-    and the rest is decoded; the messages in a file of pg_recvlogical have no lengths, so there decoding ends.
+    and the rest is decoded; the messages in a file of pg_recvlogical have no lengths, so there decoding ends. With
+    --from, CAPTURE is a table of the messages of many slots, which Spark reads.
     """
+    table = message_table(path, of_table)
+    if table is not None:
+        return _decode_table(table, streaming, schema=schema, output=output)
     for name in (path, schema or STDIN):
         if name != STDIN and not os.path.exists(name):
             raise NoInput(f"no input: there is no {name}")
@@ -125,6 +132,21 @@ def command(
         except OSError as error:
             return complain(f"--output: {output}: {error.strerror}")
     return run.end(() if unnamed is None else unnamed.notes())
+
+
+def _decode_table(table: MessageTable, streaming: Streaming | None, *, schema: str | None, output: str | None) -> int:
+    if table.output is None:
+        raise click.UsageError("--from needs --to, the folder for the decoded messages")
+    if schema is not None or output is not None:
+        raise click.UsageError("--schema and --output need a capture in a file, not a table (--from)")
+    try:
+        malformed = decode_table(table, table.output, streaming)
+    except TableFailure as error:
+        return complain(str(error))
+    if malformed:
+        are = "1 message is" if malformed == 1 else f"{malformed:,} messages are"
+        click.echo(f"pubcheck: {are} malformed: see the column error in {table.output}", err=True)
+    return FOUND if malformed else 0
 
 
 def _unnamed(schema: str, publications: tuple[str, ...], config: Config, *, majors: bool) -> UnnamedRelations:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
+from msgspec.structs import replace
 
 from pubcheck.cli.app import (
     FOUND,
@@ -26,6 +27,7 @@ from pubcheck.cli.input_options import (
     schema_option,
     together_option,
 )
+from pubcheck.cli.message_tables import MessageTable, TableFailure, message_table, table_options, verify_table
 from pubcheck.cli.output_files import Output, OutputType, put
 from pubcheck.cli.publisher_options import chosen_publications, linted_schema, publication_names
 from pubcheck.discovery.file_types import STDIN
@@ -33,6 +35,7 @@ from pubcheck.report.formats import FOR_PEOPLE, FORMATS, render
 
 if TYPE_CHECKING:
     from pubcheck.config import Config
+    from pubcheck.discovery.read import Reading
     from pubcheck.findings import Finding
     from pubcheck.lint_files import LintedUnit
     from pubcheck.verify import Checks, Options, Publisher
@@ -116,6 +119,7 @@ or an internal error.""",
 @fail_on_assumed_option
 @config_option
 @color_option
+@table_options
 @click.option("-q", "--quiet", is_flag=True, help="Print no summary.")
 def command(
     schema_path: str,
@@ -136,13 +140,14 @@ def command(
     config_path: str | None,
     color: str,
     quiet: bool,
+    **of_table: Any,
 ) -> int:
     """Check a captured stream of logical replication against a schema and its publications.
 
     Each message must be well-formed, in its place, and what the publications send: the relations as the schema has
     them, the published operations and columns, and rows that pass the row filters. STREAM is a file, or - for standard
     input: rows of pg_logical_slot_peek_binary_changes as psql or COPY prints them, a file of pg_recvlogical, and
-    others.
+    others. With --from it is a table of the messages of many slots, which Spark reads.
     """
     config = configuration(
         {"postgres": postgres, "complete": complete, "fail-on": fail_on, "fail-on-assumed": fail_on_assumed},
@@ -152,7 +157,10 @@ def command(
         raise click.UsageError("--postgres: verify takes one version at a time")
     if schema_path == stream == STDIN:
         raise click.UsageError("standard input cannot be both SCHEMA and STREAM")
-    for path in (schema_path, stream, *([script] if script is not None else [])):
+    table = message_table(stream, of_table)
+    if table is not None and script is not None:
+        raise click.UsageError("--script needs a capture in a file, not a table (--from)")
+    for path in (schema_path, *([stream] if table is None else []), *([script] if script is not None else [])):
         if path != STDIN and not os.path.exists(path):
             raise NoInput(f"no input: there is no {path}")
     linted = linted_schema(schema_path, config, together, schema, majors=postgres is not None)
@@ -177,7 +185,10 @@ def command(
             return complain(f"--script: {error}")
         publisher = simulation.publisher
     run = _Run(publisher, names, stream_options, locale, config, simulation)
-    problem = run.read(stream, framing)
+    if table is None:
+        problem = run.read(stream, framing)
+    else:
+        problem = run.read_table(table, linted.reading, names, stream_options, locale)
     if problem is not None:
         return complain(problem)
     return run.show(format_, outputs, color, quiet=quiet)
@@ -248,6 +259,28 @@ class _Run:
         except OSError as error:
             return f"{label}: {error.strerror}"
         return None if self.messages else f"no input: {label} holds no message"
+
+    def read_table(
+        self, table: MessageTable, schema: Reading, publications: Sequence[str], options: Options, locale: str | None
+    ) -> str | None:
+        """Check the messages of a table. Return why it cannot be read."""
+        from pubcheck.engine.unit import Unit
+        from pubcheck.spark.verify_messages import Job
+        from pubcheck.verify.report import entry_of
+
+        job = Job(
+            Unit(schema.sources), replace(self._config, postgres=(self._major,)), tuple(publications), options, locale
+        )
+        try:
+            found = verify_table(table, job, _MOST)
+        except TableFailure as error:
+            return str(error)
+        self.messages, self._fails = found.messages, any(self._config.fails_run(*kind) for kind in found.counts)
+        for slot, finding in found.findings:
+            label = f"{table.source}:{slot}" if slot else table.source
+            self.findings.append(entry_of(finding, label, self._major, self._config.docs_url))
+        self.left_out = sum(found.counts.values()) - len(self.findings)
+        return None if self.messages else f"no input: {table.source} holds no message"
 
     def _add(self, finding: object, label: str) -> None:
         from pubcheck.verify.report import entry_of

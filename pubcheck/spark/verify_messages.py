@@ -6,8 +6,9 @@ transaction, the task holds one batch of it. The slots are checked side by side.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
+from typing import Any
 
 import pyarrow as pa
 from msgspec import Struct
@@ -19,7 +20,7 @@ from pubcheck.engine.linter import Linter
 from pubcheck.engine.unit import Unit
 from pubcheck.rulebook import RULES
 from pubcheck.stream.framing.frame import Frame, Place
-from pubcheck.stream.lsn import format_lsn, parse_lsn
+from pubcheck.stream.lsn import format_lsn, lsn_or_none
 from pubcheck.verify import Options, Publisher, State, StreamFinding, Verifier
 from pubcheck.verify.report import headline
 
@@ -31,6 +32,7 @@ STREAM_FINDINGS = pa.schema(
         ("severity", pa.string()),
         ("certainty", pa.string()),
         ("message", pa.string()),
+        ("problem", pa.string()),
         ("help", pa.string()),
         ("kind", pa.string()),
         ("lsn", pa.string()),
@@ -41,7 +43,8 @@ STREAM_FINDINGS = pa.schema(
         ("publications", pa.list_(pa.string())),
     ]
 )
-"""A finding about the message ``number`` of a slot, counted from 1."""
+"""A finding about the message ``number`` of a slot, counted from 1. ``problem`` is the part of ``message`` that the
+other columns do not say."""
 
 
 class Job(Struct, frozen=True):
@@ -76,7 +79,7 @@ def _verify(batches: Iterator[pa.RecordBatch], *, job: Job) -> Iterator[pa.Recor
                 if verifier is not None:
                     rows += _rows(slot, verifier.end())
                 slot, verifier = of_slot, Verifier(_publisher(job), job.publications, job.options, job.locale)
-            rows += _rows(slot, verifier.check(Frame(_position(lsn), xid, data or b"", _NO_PLACE)))
+            rows += _rows(slot, verifier.check(Frame(lsn_or_none(lsn), xid, data or b"", _NO_PLACE)))
         if rows:
             yield pa.RecordBatch.from_pylist(rows, STREAM_FINDINGS)
     if verifier is not None:
@@ -88,14 +91,6 @@ _NO_PLACE = Place(0)
 _READ = ("slot", "lsn", "xid", "data")
 
 
-def _position(lsn: str | None) -> int | None:
-    """Return the number of a position; None for one that is not known or not readable."""
-    try:
-        return None if lsn is None else parse_lsn(lsn)
-    except ValueError:
-        return None
-
-
 def _rows(slot: str | None, findings: Iterable[StreamFinding]) -> Sequence[dict[str, object]]:
     return [
         {
@@ -105,6 +100,7 @@ def _rows(slot: str | None, findings: Iterable[StreamFinding]) -> Sequence[dict[
             "severity": finding.severity or RULES[finding.rule].severity,
             "certainty": "certain" if finding.certain else "assumed",
             "message": headline(finding),
+            "problem": finding.message,
             "help": finding.help,
             "kind": finding.kind,
             "lsn": None if finding.lsn is None else format_lsn(finding.lsn),
@@ -116,3 +112,22 @@ def _rows(slot: str | None, findings: Iterable[StreamFinding]) -> Sequence[dict[
         }
         for finding in findings
     ]
+
+
+def finding_of(row: Mapping[str, Any]) -> StreamFinding:
+    """Return the finding that a row of `STREAM_FINDINGS` holds."""
+    return StreamFinding(
+        rule=row["rule"],
+        message=row["problem"],
+        number=row["number"],
+        kind=row["kind"],
+        lsn=lsn_or_none(row["lsn"]),
+        xid=row["xid"],
+        offset=row["offset"],
+        severity=row["severity"],
+        certain=row["certainty"] == "certain",
+        object=row["object"],
+        operation=row["operation"],
+        publications=tuple(row["publications"]),
+        help=row["help"],
+    )

@@ -11,17 +11,24 @@ import pyarrow as pa
 from pubcheck.stream.arrow import CHANGES, Changes, Integers, Messages, maps, split_changes, unchanged
 from pubcheck.stream.decode import Decoder, Streaming
 from pubcheck.stream.encode import encode
+from pubcheck.stream.framing.frame import Frame, Place
+from pubcheck.stream.lsn import lsn_or_none
 from pubcheck.stream.messages import (
     UNCHANGED_TOAST,
+    Begin,
+    BeginPrepare,
     Delete,
     Insert,
     Malformed,
     Relation,
     StreamStart,
     StreamStop,
+    Truncate,
     Update,
     Value,
 )
+from pubcheck.stream.render.events import Event, Events
+from pubcheck.stream.render.jsonl import kind_name, render
 from pubcheck.stream.timeline import Timeline
 
 CAPTURED = pa.schema(
@@ -55,7 +62,7 @@ DECODED = pa.schema(
 """A row for each message. ``subxid`` is the transaction ID of a message within a streamed block. ``namespace`` and
 ``name`` are those of the relation, NULL if the stream has not described it; columns are then named by their numbers.
 ``old_kind`` is K where ``old`` has the columns of the key alone, O where it is the whole row. ``message`` is a message
-without rows as JSON, ``error`` says what is malformed."""
+without rows as `pubcheck decode --format jsonl` shows it, ``error`` says what is malformed."""
 
 _KINDS = {ord("I"): "insert", ord("U"): "update", ord("D"): "delete"}
 _STOP = encode(StreamStop())
@@ -91,6 +98,7 @@ class _Batch:
         self._messages = Messages(captured.column("data").fill_null(b""))
         self._tops = timeline.transactions(self._ordinals)
         self._decoder = Decoder(streaming)
+        self._events = Events(streaming)
 
     def decoded(self) -> Iterator[pa.RecordBatch]:
         messages = self._messages
@@ -166,12 +174,20 @@ class _Batch:
             message = self._decoder.decode(data)
         except Malformed as error:
             return row | {"kind": "malformed", "error": str(error)}
-        row |= {"kind": type(message).__name__.lower(), "subxid": getattr(message, "xid", None) if top >= 0 else None}
-        if not isinstance(message, Insert | Update | Delete):
-            return row
-        descriptions, versions = self._timeline.relations(message.relation, top, np.array([ordinal]))
-        relation = descriptions[versions[0]] if versions[0] >= 0 else None
-        return row | _change(message, relation)
+        row |= {"kind": kind_name(message), "subxid": getattr(message, "xid", None) if top >= 0 else None}
+        if isinstance(message, Insert | Update | Delete):
+            return row | _change(message, self._relation(message.relation, top, ordinal))
+        oids = message.relations if isinstance(message, Truncate) else ()
+        relations = {oid: relation for oid in oids if (relation := self._relation(oid, top, ordinal)) is not None}
+        if isinstance(message, Begin | BeginPrepare | StreamStart):
+            xid = message.xid
+        frame = Frame(lsn_or_none(lsn), xid, data, Place(ordinal))
+        event = Event(frame, message, xid, None, relations)
+        return row | {"message": "".join(render(event, self._events)).rstrip("\n")}
+
+    def _relation(self, oid: int, top: int, ordinal: int) -> Relation | None:
+        descriptions, versions = self._timeline.relations(oid, top, np.array([ordinal]))
+        return descriptions[versions[0]] if versions[0] >= 0 else None
 
 
 def _change(message: Insert | Update | Delete, relation: Relation | None) -> dict[str, object]:

@@ -23,6 +23,14 @@ def parse_lsn(text: str) -> int:
     return int(match[1], 16) << 32 | int(match[2], 16)
 
 
+def lsn_or_none(text: str | None) -> int | None:
+    """Return the position that a text names; None without one, and for any other text."""
+    try:
+        return None if text is None else parse_lsn(text)
+    except ValueError:
+        return None
+
+
 def format_time(microseconds: int) -> str:
     """Return a time in microseconds since 2000-01-01 as timestamptz shows it in UTC. Python's calendar ends in the year
     9999; a time outside it is returned as its number."""

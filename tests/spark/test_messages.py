@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
+from pubcheck.cli.app import run
 from pubcheck.config import Config
 from pubcheck.engine.unit import Unit
 from pubcheck.source import Source
@@ -107,3 +108,47 @@ def test_a_table_without_the_data_or_an_order_is_refused(spark: SparkSession, tm
         read_messages(spark, str(tmp_path), "json", MessageColumns(data="bytes"))
     with pytest.raises(BadInput, match="column number must be binary or string"):
         read_messages(spark, str(tmp_path), "json", MessageColumns(data="number"))
+
+
+def test_the_commands_read_tables(
+    spark: SparkSession,
+    folder: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(["decode", str(folder), "--from", "parquet", "--to", "decoded"]) == 0
+    assert capsys.readouterr() == ("", "")
+    assert spark.read.parquet(str(tmp_path / "decoded")).count() == sum(map(len, recorded()))
+
+    outside = [encode(message) for message in transaction(ORDERS, Insert(1, ("1", "us", "a")))]
+    pq.write_table(pa.table({"slot": ["s"] * 4, "data": outside}), "rows.parquet")
+    Path("schema.sql").write_text(SCHEMA)
+    command = ["verify", "schema.sql", "rows.parquet", "--from", "parquet", "--to", "findings", "--format", "json"]
+    assert run(command) == 1
+    (finding,) = json.loads(capsys.readouterr().out)["diagnostics"]
+    assert (finding["rule"], finding["path"]) == ("PUB856", "rows.parquet:s")
+    assert finding["stream"]["message"] == 3
+    assert [row["rule"] for row in spark.read.parquet(str(tmp_path / "findings")).collect()] == ["PUB856"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["decode", "rows.parquet", "--from", "parquet"], "--from needs --to"),
+        (["decode", "rows.parquet", "--to", "x"], "need --from"),
+        (["decode", "gone.parquet", "--from", "parquet", "--to", "x"], "no input: there is no gone.parquet"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(
+    arguments: list[str],
+    problem: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    pq.write_table(pa.table({"data": [b"B"]}), "rows.parquet")
+    assert run(arguments) == 2
+    assert problem in capsys.readouterr().err

@@ -24,6 +24,7 @@ from pubcheck.stream import (
     encode,
 )
 from pubcheck.stream.batches import CAPTURED, DECODED, decode_batch
+from pubcheck.stream.render.jsonl import kind_name
 from pubcheck.stream.timeline import CONTROL, Timeline
 from tests.stream.recordings import FOLDER, messages
 
@@ -36,7 +37,7 @@ def decode_in_batches(stream: Sequence[bytes | None], size: int) -> list[dict[st
     for start in range(0, len(stream), size):
         data = stream[start : start + size]
         ordinals = range(start, start + len(data))
-        columns = [["s"] * len(data), ordinals, ["0/1"] * len(data), [7] * len(data), data]
+        columns = [["s"] * len(data), ordinals, [None] * len(data), [None] * len(data), data]
         batch = pa.RecordBatch.from_arrays(
             [pa.array(values, field.type) for values, field in zip(columns, CAPTURED, strict=True)], schema=CAPTURED
         )
@@ -126,7 +127,7 @@ def test_malformed_messages_are_reported_each_by_itself() -> None:
         rows = decode_in_batches([*stream, data, *stream], 5)
         assert rows[:4] == [row | {"ordinal": row["ordinal"] - 5} for row in rows[5:]]
         try:
-            kind, fault = type(decoder.decode(data)).__name__.lower(), None
+            kind, fault = kind_name(decoder.decode(data)), None
         except Malformed as error:
             kind, fault = "malformed", str(error)
         assert (rows[4]["kind"], rows[4]["error"]) == (kind, fault)

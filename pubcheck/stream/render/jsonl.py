@@ -9,7 +9,17 @@ from typing import Any
 import msgspec
 
 from pubcheck.stream.lsn import format_lsn, format_time
-from pubcheck.stream.messages import UNCHANGED_TOAST, Delete, Insert, Message, Relation, Row, Truncate, Update
+from pubcheck.stream.messages import (
+    UNCHANGED_TOAST,
+    AnyMessage,
+    Delete,
+    Insert,
+    Message,
+    Relation,
+    Row,
+    Truncate,
+    Update,
+)
 from pubcheck.stream.render.events import Event, Events, relation_name
 
 _WORD = re.compile(r"(?<=[a-z])(?=[A-Z])")
@@ -20,7 +30,7 @@ def render(event: Event, events: Events) -> Iterator[str]:
     message = event.message
     lsn = event.frame.lsn
     document: dict[str, Any] = {
-        "kind": _WORD.sub("_", type(message).__name__).lower(),
+        "kind": kind_name(message),
         "lsn": None if lsn is None else format_lsn(lsn),
         "xid": event.xid,
     }
@@ -37,6 +47,11 @@ def render(event: Event, events: Events) -> Iterator[str]:
     if own is not None and own != event.xid:
         document["subxid"] = own
     yield json_line(document)
+
+
+def kind_name(message: AnyMessage) -> str:
+    """Return the name of a message's format, such as stream_commit."""
+    return _WORD.sub("_", type(message).__name__).lower()
 
 
 def _fields(message: Any, events: Events) -> dict[str, Any]:
