@@ -35,7 +35,7 @@ def array_out(context: OutputContext, element: int) -> Writer:
             return "{}"
         items = list(map(item, array.elements))
         for length in reversed(array.lengths[1:]):
-            items = [f"{{{mark.join(items[at : at + length])}}}" for at in range(0, len(items), length)]
+            items = [f"{{{mark.join(items[start : start + length])}}}" for start in range(0, len(items), length)]
         body = f"{{{mark.join(items)}}}"
         if any(lower != 1 for lower in array.lowers):
             pairs = zip(array.lowers, array.lengths, strict=True)

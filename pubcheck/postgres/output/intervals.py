@@ -30,16 +30,16 @@ class _Fields(NamedTuple):
 def _fields(interval: Interval) -> _Fields:
     """interval2itm, which divides as C does: towards zero."""
     months, time = abs(interval.months), abs(interval.microseconds)
-    sign, way = (-1 if interval.months < 0 else 1), (-1 if interval.microseconds < 0 else 1)
+    sign, time_sign = (-1 if interval.months < 0 else 1), (-1 if interval.microseconds < 0 else 1)
     seconds, fraction = divmod(time, _SECOND)
     return _Fields(
         sign * (months // 12),
         sign * (months % 12),
         interval.days,
-        way * (seconds // 3600),
-        way * (seconds // 60 % 60),
-        way * (seconds % 60),
-        way * fraction,
+        time_sign * (seconds // 3600),
+        time_sign * (seconds // 60 % 60),
+        time_sign * (seconds % 60),
+        time_sign * fraction,
     )
 
 

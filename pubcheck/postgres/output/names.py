@@ -218,6 +218,6 @@ def _path(context: OutputContext) -> tuple[int, ...]:
         ]
     else:
         names = list(setting)
-    found = context.cache.catalog.namespace_names
-    path = [found[name] for name in dict.fromkeys(names) if name in found]
+    known = context.cache.catalog.namespace_names
+    path = [known[name] for name in dict.fromkeys(names) if name in known]
     return tuple(path if PG_CATALOG in path else [PG_CATALOG, *path])
