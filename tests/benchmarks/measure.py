@@ -64,7 +64,7 @@ def _once(command: Sequence[str]) -> Cost:
     environment["PYTHONPYCACHEPREFIX"] = str(Path(tempfile.gettempdir(), f"pubcheck-benchmarks-{os.getuid()}"))
     # A process's peak of memory begins with that of the one that starts it: hence a small one between.
     launcher = (sys.executable, "-I", "-S", "-c", _LAUNCHER, *command)
-    # In a folder without a configuration: that of this repository would be read, which takes 4 ms.
+    # In a folder without a configuration, as that of most users.
     folder = tempfile.gettempdir()
     said = subprocess.run(launcher, capture_output=True, text=True, check=True, cwd=folder, env=environment).stdout
     cpu, wall, kilobytes, status = said.split()
