@@ -62,25 +62,37 @@ class UniqueIndex:
 class Storage:
     """The rows of one table (a relation's file). ``made_by``: the id of the transaction that created the file."""
 
-    __slots__ = ("_free", "_rows", "indexes", "made_by", "pages", "versions")
+    __slots__ = ("_free", "_rows", "indexes", "made_by", "versions")
 
     def __init__(self, made_by: int = 0) -> None:
         self.versions: list[Version] = []
         self.indexes: dict[int, UniqueIndex] = {}
         self.made_by = made_by
-        self.pages = self._free = self._rows = 0
+        self._free = [0]
+        self._rows = [0]
 
-    def place(self, version: Version) -> bool:
-        """Take the space for a new row on the last page. Return whether it begins a page."""
+    def fits_beside(self, old: Version, size: int) -> bool:
+        """Whether a new version has room on the page of the old one."""
+        return (size + 7 & ~7) + _ITEM <= self._free[old.place[0]]
+
+    def place(self, version: Version, old: Version | None = None) -> bool:
+        """Take the space for a row, on the page of its old version or on the last one. Return whether it begins a
+        page."""
         needed = (version.size + 7 & ~7) + _ITEM
-        begins = needed > self._free
+        page = old.place[0] if old is not None and needed <= self._free[old.place[0]] else self.pages
+        begins = needed > self._free[page]
         if begins:
-            self.pages, self._rows = self.pages + 1, 0
-            self._free = _PAGE
-        self._free -= needed
-        self._rows += 1
-        version.place = version.root = (self.pages, self._rows)
+            self._free.append(_PAGE)
+            self._rows.append(0)
+            page = self.pages
+        self._free[page] -= needed
+        self._rows[page] += 1
+        version.place = version.root = (page, self._rows[page])
         return begins
+
+    @property
+    def pages(self) -> int:
+        return len(self._free) - 1
 
     def index(self, oid: int, key_of: Callable[[], KeyOf]) -> UniqueIndex:
         """The index of that oid, built over all rows when it is first used."""

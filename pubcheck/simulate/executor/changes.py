@@ -8,9 +8,9 @@ from pubcheck.postgres.errors import ServerError
 from pubcheck.simulate.backend import Backend
 from pubcheck.simulate.executor.row_text import failing_row, key_text
 from pubcheck.simulate.executor.tables import Table, Unique
-from pubcheck.simulate.executor.toast import store
+from pubcheck.simulate.executor.toast import THRESHOLD, store
 from pubcheck.simulate.heap import Key, Version
-from pubcheck.simulate.log import UNCHANGED, RowChange, Tuple
+from pubcheck.simulate.log import UNCHANGED, Record, RowChange, Tuple
 from pubcheck.simulate.not_followed import NotFollowed
 from pubcheck.simulate.transactions import ABORTED, IN_PROGRESS
 
@@ -79,8 +79,12 @@ def update_version(session: Backend, table: Table, old: Version, values: Values)
     note_temporary(session, table)
     version = Version(values, 0, xid, command)
     changed = changed_columns(table, old, values)
+    full_size = table.layout.size(version)
     chunks = store(table, version, old)
-    table.storage.place(version)
+    if table.logged and (old.external or full_size > THRESHOLD or not table.storage.fits_beside(old, version.size)):
+        # The row is locked while the new version is made elsewhere (heap_update).
+        session.database.append(Record, 14, xid=xid, top=session.current.top, origin=session.origin)
+    table.storage.place(version, old)
     if version.place[0] == old.place[0] and not changed & table.indexed:
         version.root = old.root
     if table.logged:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from pubcheck.simulate.backend import Backend
-from pubcheck.simulate.executor.constant_keys import IndexConditions
 from pubcheck.simulate.executor.expressions import Scope, Step
+from pubcheck.simulate.executor.index_conditions import IndexConditions
 from pubcheck.simulate.executor.query import NULLS, FromClause
 from pubcheck.simulate.executor.row_operations import by_numbers_of
 from pubcheck.simulate.executor.tables import Table

@@ -11,7 +11,7 @@ from pubcheck.simulate.heap import Version
 from pubcheck.simulate.not_followed import NotFollowed
 from pubcheck.simulate.tuple_sizes import TOAST_POINTER, Attribute
 
-_TARGET = 2032
+THRESHOLD = 2032
 """TOAST_TUPLE_THRESHOLD and TOAST_TUPLE_TARGET."""
 _TARGET_OF_MAIN = 8160
 _CHUNK = 1996
@@ -31,7 +31,7 @@ def store(table: Table, version: Version, old: Version | None) -> tuple[int, ...
         for kept, new in ((old.external, version.external), (old.compressed, version.compressed)):
             new.update({number: size for number, size in kept.items() if version.get(number) is old.get(number)})
     version.size = table.layout.size(version, _stored(version))
-    if version.size <= _TARGET or not table.layout.with_toast:
+    if version.size <= THRESHOLD or not table.layout.with_toast:
         return _checked(version, ())
     return _checked(version, _Toaster(table, version).run())
 
@@ -59,7 +59,7 @@ class _Toaster:
         self.chunks: list[int] = []
 
     def run(self) -> tuple[int, ...]:
-        target = _TARGET
+        target = THRESHOLD
         while self._length() > target:
             biggest = self._biggest(("extended", "external"), for_compression=True)
             if biggest is None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterator
 
 from pubcheck.postgres.analysis.namespace_items import Item
+from pubcheck.postgres.catalog.rows import Index
+from pubcheck.postgres.executor.compare import order_of
 from pubcheck.postgres.primnodes import Expr
 from pubcheck.simulate.backend import Backend
 from pubcheck.simulate.executor.tables import Table
@@ -55,10 +58,35 @@ class IndexConditions:
         if found is not None:
             return iter(found)
         versions = list(table.storage.scan())
-        if self.bounds and self._uses_bitmap(table):
-            # An index points to the first version of a row that all updates left on its page and under its keys.
-            versions.sort(key=lambda version: version.root)
+        if len(versions) > 1 and (self.bounds or self.equal):
+            chosen = self._cheapest_index(table)
+            if chosen is not None:
+                return iter(self._in_index_order(table, versions, *chosen))
         return iter(versions)
+
+    def _in_index_order(self, table: Table, versions: list[Version], index: Index, in_order: bool) -> list[Version]:
+        """An index points to the first version of a row that all updates left on its page and under its keys. A bitmap
+        scan goes by these places, an index scan by the keys."""
+        versions.sort(key=lambda version: version.root)
+        if not in_order:
+            return versions
+        context = table.session.context()
+        columns = [table.relation.columns[number - 1] for number in index.keys]
+        orders = [(column.number, order_of(context, column.type, column.collation)) for column in columns]
+
+        def compare(one: Version, other: Version) -> int:
+            for number, order in orders:
+                left, right = one[number], other[number]
+                if left is None or right is None:
+                    if left is not right:
+                        return 1 if left is None else -1
+                    continue
+                answer = order(left, right)
+                if answer:
+                    return answer
+            return 0
+
+        return sorted(versions, key=functools.cmp_to_key(compare))
 
     def _by_key(self, table: Table) -> list[Version] | None:
         """The versions under one key of a unique index, if there are constants for all its columns."""
@@ -72,38 +100,59 @@ class IndexConditions:
                 return [] if key is None else list(index.at(key))
         return None
 
-    def _uses_bitmap(self, table: Table) -> bool:
-        """Whether a bitmap scan of an index costs less than reading the table (costsize.c, without statistics)."""
+    def _cheapest_index(self, table: Table) -> tuple[Index, bool] | None:
+        """The index that the planner chooses, and whether it reads it in order; None where it reads the whole table
+        (costsize.c, without statistics)."""
         catalog = table.session.database.catalog
-        for oid in catalog.indexes_of.get(table.oid):
+        best = self._scan_cost(table)
+        chosen: tuple[Index, bool] | None = None
+        for oid in sorted(catalog.indexes_of.get(table.oid)):
             index = catalog.indexes[oid]
-            if index.method != "btree" or index.partial or not index.valid or not index.keys or not index.keys[0]:
+            if index.method != "btree" or index.partial or not index.valid or 0 in index.keys:
                 continue
-            bounds = self.bounds.get(table.relation.columns[index.keys[0] - 1].name)
-            if bounds and self._bitmap_cost(table, len(bounds)) < self._scan_cost(table):
-                return True
-        return False
+            names = [table.relation.columns[number - 1].name for number in index.keys]
+            if names[0] not in self.equal and names[0] not in self.bounds:
+                continue
+            for in_order, cost in self._index_costs(table, names):
+                if cost < best:
+                    best, chosen = cost, (index, in_order)
+        return chosen
 
     def _rows(self, table: Table) -> float:
         return float(table.layout.rows_per_page * max(table.storage.pages, _PAGES))
 
     def _scan_cost(self, table: Table) -> float:
-        rows = self._rows(table)
-        return max(table.storage.pages, _PAGES) + rows * (0.01 + 0.0025 * self.count)
+        return max(table.storage.pages, _PAGES) + self._rows(table) * (0.01 + 0.0025 * self.count)
 
-    def _bitmap_cost(self, table: Table, bounds: int) -> float:
+    def _selectivity(self, name: str, rows: float) -> float:
+        if name in self.equal:
+            return 1 / min(200.0, rows)
+        bounds = self.bounds.get(name)
+        return 1.0 if not bounds else _ONE_BOUND if len(bounds) == 1 else _TWO_BOUNDS
+
+    def _index_costs(self, table: Table, names: list[str]) -> list[tuple[bool, float]]:
+        """The costs of an index scan and of a bitmap scan (btcostestimate, cost_index, cost_bitmap_heap_scan)."""
         rows, pages = self._rows(table), max(table.storage.pages, _PAGES)
-        fetched = float(round(rows * (_ONE_BOUND if bounds == 1 else _TWO_BOUNDS)))
+        boundary = total = 1.0
+        bounded = True
+        quals = 0
+        for name in names:
+            share = self._selectivity(name, rows)
+            total *= share
+            quals += (name in self.equal) + len(self.bounds.get(name, ()))
+            if bounded:
+                boundary *= share
+            bounded = bounded and name in self.equal
+        read = float(round(rows * boundary))
+        fetched = max(1.0, float(round(rows * total)))
         index_pages = 1 + max(1, math.ceil(len(table.storage.versions) / 366))
-        reads = math.ceil(fetched * index_pages / rows)
-        quals = bounds
-        cost = max(reads, 1) * 4.0 + fetched * (0.005 + 0.0025 * quals)
+        cost = max(1, math.ceil(read * index_pages / rows)) * 4.0 + max(read, 1.0) * (0.005 + 0.0025 * quals)
         cost += math.ceil(math.log2(rows)) * 0.0025 + 0.125
-        cost += 0.1 * 0.0025 * fetched
-        heap = min(2.0 * pages * fetched / (2.0 * pages + fetched), pages)
-        heap = math.ceil(heap)
+        heap = math.ceil(min(2.0 * pages * fetched / (2.0 * pages + fetched), pages))
+        ordered = cost + heap * 4.0 + fetched * (0.01 + 0.0025 * (self.count - quals))
         per_page = 4.0 - 3.0 * math.sqrt(heap / pages) if heap >= 2 else 4.0
-        return cost + heap * per_page + fetched * (0.01 + 0.0025 * self.count)
+        bitmap = cost + 0.1 * 0.0025 * fetched + heap * per_page + fetched * (0.01 + 0.0025 * self.count)
+        return [(True, ordered), (False, bitmap)]
 
 
 def _conjuncts(condition: Expr | None) -> Iterator[Expr]:
