@@ -50,17 +50,20 @@ Report: TypeAlias = Callable[[FramingError], None]
 
 Reader: TypeAlias = Callable[[BinaryIO, Report], Iterator[Frame]]
 
-_XLOG_DATA, _KEEPALIVE = b"wk"
+_WRAPPED = (b"w", b"k")
+"""XLogData, and the keepalives between them."""
+
 HEADER = 25
 """Bytes of XLogData before its payload: the letter, the start and the end of the WAL, and the time of sending."""
 
 
 def unwrapped(lsn: int | None, xid: int | None, data: bytes, place: Place) -> Frame | None:
     """Return the frame of a message that may be wrapped in XLogData; None for a keepalive."""
-    if data[:1] == b"w" and len(data) >= HEADER:
-        return Frame(int.from_bytes(data[1:9], "big"), xid, data[HEADER:], place)
-    if data[:1] == b"k" and len(data) == 18:
-        return None
+    if data[:1] in _WRAPPED:
+        if data[:1] == b"w" and len(data) >= HEADER:
+            return Frame(int.from_bytes(data[1:9], "big"), xid, data[HEADER:], place)
+        if data[:1] == b"k" and len(data) == 18:
+            return None
     return Frame(lsn, xid, data, place)
 
 

@@ -64,7 +64,7 @@ def read_rows(stream: BinaryIO, report: Report, dialect: Dialect) -> Iterator[Fr
     header: Sequence[str] = ()
     for line_number, line in enumerate(text_lines(stream), 1):
         match = common.fullmatch(line)
-        if match is not None:
+        if match is not None and len(match[4]) % 2 == 0:
             number += 1
             frame = _common_frame(match, Place(number, line_number))
         else:
@@ -96,13 +96,14 @@ def read_rows(stream: BinaryIO, report: Report, dialect: Dialect) -> Iterator[Fr
 def _common_row(dialect: Dialect) -> re.Pattern[str]:
     """Return a pattern of the usual row: LSN, transaction and hex; or hex alone."""
     separator = rf"\s*[{dialect.separators}]\s*"
-    start = rf"\s*([0-9A-F]+/[0-9A-F]+){separator}([0-9]+){separator}" if dialect.separators else r"\s*()()"
-    return re.compile(start + r"(?:\\{1,2}x)?((?:[0-9A-Fa-f]{2})+)\s*")
+    start = rf"\s*([0-9A-F]+)/([0-9A-F]+){separator}([0-9]+){separator}" if dialect.separators else r"\s*()()()"
+    return re.compile(start + r"(?:\\{1,2}x)?([0-9A-Fa-f]+)\s*")
 
 
 def _common_frame(match: re.Match[str], place: Place) -> Frame | None:
-    lsn, xid, data = match.groups()
-    return unwrapped(parse_lsn(lsn) if lsn else None, int(xid) if xid else None, bytes.fromhex(data), place)
+    high, low, xid, data = match.groups()
+    lsn = int(high, 16) << 32 | int(low, 16) if high else None
+    return unwrapped(lsn, int(xid) if xid else None, bytes.fromhex(data), place)
 
 
 def cells_of(line: str, dialect: Dialect, header: Sequence[str] = ()) -> list[str]:
