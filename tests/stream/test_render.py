@@ -69,7 +69,7 @@ def test_text_names_columns_and_the_values_of_their_types() -> None:
             Insert(16385, ("1", "eu", "12.50", "glad")),
             Update(16385, ("1", UNCHANGED_TOAST, None, "it's")),
             Update(16385, ("2", "a\nb", "NaN", b"\1\2"), ("1", None, None, None), "K"),
-            Delete(16385, ("2", None, "1", "x"), "O"),
+            Delete(16385, (b"\0\0\0\2", None, "1", "x"), "O"),
             Delete(16385, ("2", None, None, None), "K"),
             Truncate((16385,), cascade=True, restart_identity=True),
             Message(True, 0x16B2D48, "app", b"hello"),

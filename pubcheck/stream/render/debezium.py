@@ -24,6 +24,7 @@ from pubcheck.stream.messages import (
     Update,
     Value,
 )
+from pubcheck.stream.render.binary import text_of
 from pubcheck.stream.render.events import Event, Events
 from pubcheck.stream.render.jsonl import json_line
 
@@ -84,7 +85,10 @@ def _value(value: Value, column: Column | None) -> Any:
     if value is UNCHANGED_TOAST:
         return UNAVAILABLE
     if isinstance(value, bytes):
-        return _base64(value)
+        text = None if column is None else text_of(value, column.type_oid)
+        if text is None:
+            return _base64(value)
+        value = text
     convert = None if column is None else _CONVERSIONS.get(column.type_oid)
     if convert is not None:
         try:

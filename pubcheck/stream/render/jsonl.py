@@ -20,6 +20,7 @@ from pubcheck.stream.messages import (
     Truncate,
     Update,
 )
+from pubcheck.stream.render.binary import text_of
 from pubcheck.stream.render.events import Event, Events, relation_name
 
 _WORD = re.compile(r"(?<=[a-z])(?=[A-Z])")
@@ -129,8 +130,10 @@ def _object(
             lists["unchanged"].append(name)
             continue
         elif isinstance(value, bytes):
-            text = value.hex()
-            lists["binary"].append(name)
+            text = None if columns is None else text_of(value, columns[at].type_oid)
+            if text is None:
+                text = value.hex()
+                lists["binary"].append(name)
         elif value.isascii() or _is_utf8(value):
             text = value
         else:

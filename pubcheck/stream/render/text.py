@@ -33,6 +33,7 @@ from pubcheck.stream.messages import (
     Update,
     Value,
 )
+from pubcheck.stream.render.binary import text_of
 from pubcheck.stream.render.events import Event, Events
 
 _NUMBERS = frozenset({20, 21, 23, 26, 700, 701, 1700})
@@ -189,7 +190,10 @@ def _value(value: Value, column: Column | None) -> str:
     if value is UNCHANGED_TOAST:
         return "<unchanged>"
     if isinstance(value, bytes):
-        return f"\\x{value.hex()}"
+        text = None if column is None else text_of(value, column.type_oid)
+        if text is None:
+            return f"\\x{value.hex()}"
+        value = text
     if column is not None and column.type_oid in _NUMBERS and _PLAIN_NUMBER.fullmatch(value):
         return value
     return literal(value)
