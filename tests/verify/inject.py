@@ -20,6 +20,8 @@ from pubcheck.postgres.executor import Context
 from pubcheck.postgres.executor.example_rows import example_rows
 from pubcheck.postgres.input import InputContext
 from pubcheck.postgres.primnodes import Expr
+from pubcheck.simulate.not_followed import NotFollowed
+from pubcheck.simulate.script import Step
 from pubcheck.stream import (
     UNCHANGED_TOAST,
     AnyMessage,
@@ -31,6 +33,7 @@ from pubcheck.stream import (
     Insert,
     Message,
     Relation,
+    RollbackPrepared,
     StreamStart,
     StreamStop,
     Truncate,
@@ -39,7 +42,9 @@ from pubcheck.stream import (
 )
 from pubcheck.stream.framing.frame import Frame
 from pubcheck.verify import Verifier
+from pubcheck.verify.against_script import verify_script
 from pubcheck.verify.publisher import Route
+from pubcheck.verify.simulated import Simulation, simulate
 from tests.verify.recorded import FOLDER, Stream, streams
 
 LOCALE = "C.UTF-8"
@@ -470,6 +475,62 @@ def block_not_requested(editor: Editor) -> None:
     editor.insert(number, StreamStart(editor.at(number + 1).xid, True))
 
 
+# --- Found with the script ------------------------------------------------------------------------------------------
+
+
+def _inner_change(editor: Editor) -> int:
+    """A change that the stream alone does not show to be missing."""
+    places = editor.places(Insert, Update, Delete, Truncate)
+    places = [place for place in places if not isinstance(editor.at(place - 1), Relation)]
+    places = [place for place in places if editor.at(place).xid is None]
+    if not places:
+        raise Cannot
+    return editor.choice.choice(places)
+
+
+def change_dropped(editor: Editor) -> None:
+    del editor.messages[_inner_change(editor)]
+
+
+def change_doubled(editor: Editor) -> None:
+    number = _inner_change(editor)
+    editor.insert(number + 1, editor.at(number))
+
+
+def changes_exchanged(editor: Editor) -> None:
+    number = _inner_change(editor)
+    if not isinstance(editor.at(number - 1), Change) or editor.at(number) == editor.at(number - 1):
+        raise Cannot
+    editor.swap(number - 1, number)
+
+
+def transaction_dropped(editor: Editor) -> None:
+    spans = _transactions(editor)
+    if not spans:
+        raise Cannot
+    begin, end = editor.choice.choice(spans)
+    if not any(isinstance(editor.at(place), Insert | Update | Delete | Truncate) for place in range(begin, end)):
+        raise Cannot
+    del editor.messages[begin:end]
+
+
+def value_changed(editor: Editor) -> None:
+    number, message, relation = _rows(editor, Insert)
+    places = [place for place, column in enumerate(relation.columns) if column.type_oid == 23 and message.new[place]]
+    if not places or any(isinstance(value, bytes) for value in message.new):
+        raise Cannot
+    place = editor.choice.choice(places)
+    editor.change(number, new=_with(message.new, place, str(int(message.new[place]) ^ 1)))
+
+
+def operation_changed(editor: Editor) -> None:
+    number, message, relation = _rows(editor, Insert)
+    kind: Any = "O" if relation.replica_identity == "f" else "K"
+    key = [column.key for column in relation.columns]
+    old = tuple(value if is_key else None for value, is_key in zip(message.new, key, strict=True))
+    editor.put(number, Delete(message.relation, old, kind, message.xid))
+
+
 FAULTS: tuple[Callable[[Editor], None], ...] = (
     begin_dropped,
     begin_doubled,
@@ -513,14 +574,50 @@ FAULTS: tuple[Callable[[Editor], None], ...] = (
 )
 
 
-def findings(stream: Stream, frames: Iterable[Frame]) -> list[tuple[str, int, str]]:
+WITH_SCRIPT = (
+    change_dropped,
+    change_doubled,
+    changes_exchanged,
+    transaction_dropped,
+    value_changed,
+    operation_changed,
+)
+"""Faults that need the script to be found."""
+
+
+def simulated(stream: Stream) -> Simulation | None:
+    """The script of a stream, run on a simulated server; None if it cannot be followed."""
+    script = stream.script
+    setup, steps = ([_step(step, line) for line, step in enumerate(script[part], 1)] for part in ("setup", "steps"))
+    options = {name: value for name, value in stream.raw.items() if name != "publication_names"}
+    if stream.two_phase:
+        options["two_phase"] = "on"
+    try:
+        return simulate(stream.publisher.major, setup, steps, stream.publications, options)
+    except NotFollowed:
+        return None
+
+
+def _step(step: Any, line: int) -> Step:
+    if isinstance(step, str):
+        return Step(step, "a", line)
+    return Step(step.get("copy") or step["sql"], step.get("s", "a"), line, step.get("data"))
+
+
+def findings(
+    stream: Stream, frames: Iterable[Frame], simulation: Simulation | None = None
+) -> list[tuple[str, int, str]]:
     """Return the findings about a stream: rule, number of the message, text."""
     # An option that is not named has its default.
     options = stream.options
     options = replace(options, messages=bool(options.messages), binary=bool(options.binary))
-    verifier = Verifier(stream.publisher, stream.publications, options, LOCALE)
-    found = [finding for frame in frames for finding in verifier.check(frame)]
-    found += verifier.end()
+    if simulation is None:
+        verifier = Verifier(stream.publisher, stream.publications, options, LOCALE)
+        found = [finding for frame in frames for finding in verifier.check(frame)]
+        found += verifier.end()
+    else:
+        verifier = Verifier(simulation.publisher, stream.publications, options, LOCALE)
+        found = list(verify_script(verifier, simulation, frames))
     return [(finding.rule, finding.number, finding.message) for finding in found]
 
 
@@ -532,28 +629,49 @@ class Result:
         self.found: Counter[str] = Counter()
         self.missed: list[tuple[str, str]] = []
         self.not_clean: dict[str, list[tuple[str, int, str]]] = {}
+        self.not_simulated: dict[str, list[tuple[str, int, str]]] = {}
+        """Streams that differ from what their script gives on a simulated server."""
+
+
+class _Clean:
+    """The streams that have no finding, without and with their script."""
+
+    def __init__(self, result: Result) -> None:
+        self._result = result
+        self._known: dict[tuple[int, bool], tuple[bool, Simulation | None]] = {}
+
+    def of(self, stream: Stream, *, with_script: bool) -> tuple[bool, Simulation | None]:
+        """Return whether a stream has no finding, and its script as it was run."""
+        key = id(stream), with_script
+        if key not in self._known:
+            simulation = simulated(stream) if with_script else None
+            about = [] if with_script and simulation is None else findings(stream, stream.frames, simulation)
+            is_clean = not about and (simulation is not None or not with_script)
+            if any(rule != "PUB859" for rule, _, _ in about):
+                clean = self._result.not_simulated if with_script else self._result.not_clean
+                clean[stream.title] = about
+            self._known[key] = is_clean, simulation
+        return self._known[key]
 
 
 def inject(chosen: Sequence[Stream], number: int, seed: int) -> Result:
     """Put ``number`` faults into streams, the kinds in turn."""
     choice = random.Random(seed)
     result = Result()
-    clean: dict[str, bool] = {}
+    clean = _Clean(result)
+    kinds = [*FAULTS, *WITH_SCRIPT]
     attempts = 0
     while sum(result.injected.values()) < number:
-        fault = FAULTS[attempts % len(FAULTS)]
+        fault = kinds[attempts % len(kinds)]
         attempts += 1
         for _ in range(60):
             stream = choice.choice(chosen)
-            key = f"{stream.title} {id(stream)}"
-            if key not in clean:
-                about = findings(stream, stream.frames)
-                clean[key] = not about
-                if about and any(rule != "PUB859" for rule, _, _ in about):
-                    result.not_clean[stream.title] = about
-            if not clean[key]:
+            is_clean, simulation = clean.of(stream, with_script=fault in WITH_SCRIPT)
+            if not is_clean:
                 continue
             editor = Editor(stream, choice)
+            if fault in WITH_SCRIPT and editor.places(RollbackPrepared):
+                continue  # the fault could be in what was rolled back, and so change nothing
             try:
                 fault(editor)
             except (Cannot, IndexError):
@@ -562,7 +680,7 @@ def inject(chosen: Sequence[Stream], number: int, seed: int) -> Result:
             if [frame.data for frame in frames] == [frame.data for frame in stream.frames]:
                 continue
             result.injected[fault.__name__] += 1
-            if findings(stream, frames):
+            if findings(stream, frames, simulation):
                 result.found[fault.__name__] += 1
             else:
                 result.missed.append((fault.__name__, stream.title))
@@ -581,7 +699,7 @@ def samples(folder: Path, pattern: str) -> list[Stream]:
 
 def main(number: int, folder: Path) -> int:
     result = inject(samples(folder, "pgoutput-*.jsonl.gz"), number, seed=1)
-    for name in (fault.__name__ for fault in FAULTS):
+    for name in (fault.__name__ for fault in (*FAULTS, *WITH_SCRIPT)):
         injected = result.injected[name]
         share = f"{result.found[name] / injected:.1%}" if injected else "no stream that it fits into"
         print(f"{name:28} {injected:6,} {share:>7}")
@@ -591,9 +709,11 @@ def main(number: int, folder: Path) -> int:
         print(f"missed: {kind} in {title}")
     for title, about in result.not_clean.items():
         print(f"not clean: {title}: {about[0]}")
+    if result.not_simulated:
+        print(f"left out, as their scripts are simulated otherwise: {', '.join(result.not_simulated)}")
     kinds_found = all(
         result.found[name] * 100 >= result.injected[name] * 99 and result.injected[name]
-        for name in (fault.__name__ for fault in FAULTS)
+        for name in (fault.__name__ for fault in (*FAULTS, *WITH_SCRIPT))
     )
     return 0 if kinds_found and not result.not_clean else 1
 

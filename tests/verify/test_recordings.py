@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pubcheck.verify import Verifier
-from tests.verify.inject import FAULTS, LOCALE, inject, samples
+from tests.verify.inject import FAULTS, LOCALE, WITH_SCRIPT, inject, samples
 from tests.verify.recorded import FOLDER, Stream, streams
 
 NAMED = "PUB859"
@@ -42,7 +42,7 @@ def test_the_fault_of_18_is_named() -> None:
 
 
 def test_injected_faults_are_found() -> None:
-    result = inject(samples(FOLDER, "pgoutput-17.jsonl.gz"), 4 * len(FAULTS), seed=7)
+    result = inject(samples(FOLDER, "pgoutput-17.jsonl.gz"), 4 * len((*FAULTS, *WITH_SCRIPT)), seed=7)
     assert result.missed == []
     assert result.not_clean == {}
     assert len(result.injected) >= 20
