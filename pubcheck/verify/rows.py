@@ -17,6 +17,7 @@ from pubcheck.postgres.replication.replica_identity import replica_identity
 from pubcheck.postgres.replication.subscription_set import Filters
 from pubcheck.rulebook import finder
 from pubcheck.stream import UNCHANGED_TOAST, Delete, Insert, Row, Update, Value
+from pubcheck.verify.bounds import bound_checks
 from pubcheck.verify.publisher import Route
 from pubcheck.verify.values import Unknown, accepts_text, binary_fault, has_fixed_length, text_check, value_reader
 
@@ -85,6 +86,8 @@ class RouteCheck:
         self._quick_key = [
             (position, accepts_text(self._types[position], checks.get(position))) for position in self.key
         ]
+        is_itself = route.table.oid == route.target.oid
+        self._bounds = bound_checks(session, route.table, self.names) if is_itself else []
         published = route.published
         self.filters = {
             operation: None if published is None else published.filters(operation)
@@ -108,6 +111,7 @@ class RouteCheck:
                 and self._accepts_row(row)
                 and UNCHANGED_TOAST not in row
                 and (not filters or self._passes(filters, row, None) == "true")
+                and (not self._bounds or self._within(row))
             )
         if isinstance(message, Update):
             return self._accepts_update(message, is_full=is_full)
@@ -127,7 +131,7 @@ class RouteCheck:
 
     def _accepts_update(self, message: Update, *, is_full: bool) -> bool:
         filters, new, old = self.filters["update"], message.new, message.old
-        if filters is None or not self._accepts_row(new) or not self._known_identity:
+        if filters is None or not self._accepts_row(new) or not self._known_identity or self._bounds:
             return False
         if old is None:
             if self.full or not self._accepts_key(new):
@@ -152,6 +156,9 @@ class RouteCheck:
             elif value is not None or position in self._not_null:
                 return False
         return True
+
+    def _within(self, row: Row) -> bool:
+        return all(within(row) for within in self._bounds)
 
     def _accepts_key(self, row: Row) -> bool:
         for position, accepts in self._quick_key:
@@ -248,6 +255,8 @@ class RouteCheck:
     @finder("PUB855")
     def _row(self, row: Row, *, is_new: bool) -> Iterator[Problem]:
         if is_new:
+            if not self._within(row):
+                yield Problem("PUB855", "has a row that is not within the bounds of this partition")
             for position in self._not_null:
                 if row[position] is None:
                     yield Problem("PUB855", f'has NULL in column "{self.names[position]}", which is NOT NULL')

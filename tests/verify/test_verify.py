@@ -200,6 +200,27 @@ def test_changes_of_a_partition_come_under_its_root() -> None:
 
 
 @pytest.mark.parametrize(
+    ("key", "bound", "inside", "outside"),
+    [
+        ("RANGE (id)", "FROM (0) TO (100)", ("99", "a"), ("100", "a")),
+        ("RANGE (id)", "FROM (MINVALUE) TO (100)", ("-5", "a"), ("100", "a")),
+        ("LIST (name)", "IN ('a', 'b')", ("1", "b"), ("1", "c")),
+        ("LIST (name)", "IN ('a', NULL)", ("1", None), ("1", "b")),
+    ],
+)
+def test_a_row_must_be_within_the_bounds_of_its_partition(
+    key: str, bound: str, inside: tuple[str, str | None], outside: tuple[str, str | None]
+) -> None:
+    schema = f"""
+        CREATE TABLE items (id int, name text) PARTITION BY {key};
+        CREATE TABLE items_1 PARTITION OF items FOR VALUES {bound};
+        CREATE PUBLICATION shop FOR TABLE items WITH (publish = 'insert')"""
+    leaf = Relation(3, "public", "items_1", "d", (Column("id", INT4), Column("name", TEXT)))
+    assert not rules(*transaction(leaf, Insert(3, inside)), schema=schema)
+    assert rules(*transaction(leaf, Insert(3, outside)), schema=schema) == ["PUB855"]
+
+
+@pytest.mark.parametrize(
     ("change", "text"),
     [
         (Insert(2, ("1",)), "has 1 values"),
