@@ -94,6 +94,14 @@ or an internal error.""",
     help="The statements that made the changes. The stream is compared with the one that they make; missing and"
     " unexpected messages are reported. A comment `-- session: b` begins the statements of another session.",
 )
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    callback=_options,
+    metavar="NAME=VALUE",
+    help="With --script: a setting of the session that read the slot, such as timezone=UTC. Repeatable.",
+)
 @click.option("--framing", metavar="FRAMING", help="The form of the capture.  [default: recognised by its first bytes]")
 @click.option(
     "--locale",
@@ -127,6 +135,7 @@ def command(
     publications: tuple[str, ...],
     options: dict[str, str],
     script: str | None,
+    settings: dict[str, str],
     framing: str | None,
     locale: str | None,
     postgres: str | None,
@@ -180,7 +189,7 @@ def command(
         from pubcheck.simulate.not_followed import NotFollowed
 
         try:
-            simulation = _simulated(linted, script, names, options)
+            simulation = _simulated(linted, script, names, options, settings)
         except NotFollowed as error:
             return complain(f"--script: {error}")
         publisher = simulation.publisher
@@ -194,7 +203,13 @@ def command(
     return run.show(format_, outputs, color, quiet=quiet)
 
 
-def _simulated(linted: LintedUnit, script: str, publications: Sequence[str], options: Mapping[str, str]) -> Simulation:
+def _simulated(
+    linted: LintedUnit,
+    script: str,
+    publications: Sequence[str],
+    options: Mapping[str, str],
+    settings: Mapping[str, str],
+) -> Simulation:
     """Run the schema and a script. Raises NotFollowed, and UsageError for a script that cannot be read."""
     from pubcheck.simulate.script import steps
     from pubcheck.source import Source, decode
@@ -210,7 +225,7 @@ def _simulated(linted: LintedUnit, script: str, publications: Sequence[str], opt
     if text.text is None:
         raise click.UsageError(f"--script: {script}: {text.problem}")
     major = linted.followed.replays[-1].catalog.major.number
-    return simulate(major, setup, list(steps(Source(script, text.text))), publications, options)
+    return simulate(major, setup, list(steps(Source(script, text.text))), publications, options, settings)
 
 
 class _Run:

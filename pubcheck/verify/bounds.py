@@ -28,7 +28,7 @@ def bound_checks(session: Session, table: Relation, names: Sequence[str]) -> lis
 
 
 def _check(session: Session, table: Relation, parent: Relation, names: Sequence[str]) -> Within | None:
-    bound = table.bound
+    bound: Any = table.bound
     if bound is None or bound[0] not in "lr" or 0 in parent.partition_key:
         return None
     columns = [parent.columns[number - 1] for number in parent.partition_key]

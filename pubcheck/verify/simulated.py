@@ -32,9 +32,15 @@ class Simulation(Struct, frozen=True):
 
 
 def simulate(
-    major: int, setup: Iterable[Step], script: Sequence[Step], publications: Sequence[str], options: Mapping[str, str]
+    major: int,
+    setup: Iterable[Step],
+    script: Sequence[Step],
+    publications: Sequence[str],
+    options: Mapping[str, str],
+    settings: Mapping[str, str] = {},
 ) -> Simulation:
-    """Run a schema and a script. Statements that the server refuses change nothing. Raises NotFollowed."""
+    """Run a schema and a script. Statements that the server refuses change nothing. ``settings`` are those of the
+    session that reads the slot. Raises NotFollowed."""
     database = Database(major)
     names = tuple(publications)
     for step in setup:
@@ -54,7 +60,7 @@ def simulate(
     rows: Sequence[tuple[int, int, bytes]] = ()
     error = None
     try:
-        rows = slot.peek(**requested)
+        rows = slot.peek(settings, **requested)
     except ServerError as stopped:
         error = stopped
     return Simulation(Publisher(states), rows, tuple(script), tuple(ends), error)

@@ -593,7 +593,7 @@ def simulated(stream: Stream) -> Simulation | None:
     if stream.two_phase:
         options["two_phase"] = "on"
     try:
-        return simulate(stream.publisher.major, setup, steps, stream.publications, options)
+        return simulate(stream.publisher.major, setup, steps, stream.publications, options, stream.settings)
     except NotFollowed:
         return None
 

@@ -34,6 +34,8 @@ class Stream(Struct, frozen=True):
     raw: dict[str, str]
     """The options as the slot got them."""
     two_phase: bool
+    settings: dict[str, str]
+    """Those of the session that read the slot."""
     complete: bool
     """Whether decoding did not end with an error."""
 
@@ -75,6 +77,7 @@ def _of_script(script: dict[str, Any]) -> Iterator[Stream]:
             script,
             capture["options"],
             capture["two_phase_slot"],
+            capture["settings"],
             complete,
         )
 
