@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.input.common import SPACE, input_error, invalid
 from pubcheck.postgres.input.dispatch import InputContext
 from pubcheck.postgres.input.numbers import leading_float8
@@ -158,7 +157,7 @@ def _is_equal(left: Point, right: Point) -> bool:
     """point_eq_point: exact where a NaN is, else within EPSILON."""
     if any(map(math.isnan, (*left, *right))):
         return all(a == b or (a != a and b != b) for a, b in zip(left, right, strict=True))
-    return all(a == b or abs(a - b) <= _EPSILON for a, b in zip(left, right, strict=True))
+    return all(map(_close, left, right))
 
 
 def read_line(context: InputContext, text: str, typmod: int = -1) -> tuple[float, float, float]:
@@ -180,22 +179,50 @@ def read_line(context: InputContext, text: str, typmod: int = -1) -> tuple[float
     scan.end()
     if _is_equal(*points):
         raise input_error("22P02", "invalid line specification: must be two distinct points")
-    if any(not abs(number) < 1e100 for point in points for number in point):
-        raise Unknowable("whether the slope of a line can be computed")
     return _through(*points)
 
 
 def _through(first: Point, second: Point) -> tuple[float, float, float]:
     """line_construct and point_sl: A, B and C of Ax + By + C = 0."""
-    if abs(first[0] - second[0]) <= _EPSILON:
+    if _close(first[0], second[0]):
+        slope = math.inf
+    elif _close(first[1], second[1]):
+        slope = 0.0
+    else:
+        slope = _quotient(_difference(first[1], second[1]), _difference(first[0], second[0]))
+    if math.isinf(slope):
         return -1.0, 0.0, first[0]
-    if abs(first[1] - second[1]) <= _EPSILON:
+    if slope == 0.0:
         return 0.0, -1.0, first[1]
-    slope = (first[1] - second[1]) / (first[0] - second[0])
-    product = slope * first[0]
-    if not slope or (not product and first[0]):
+    return slope, -1.0, _difference(first[1], _product(slope, first[0])) or 0.0
+
+
+def _close(left: float, right: float) -> bool:
+    """FPeq."""
+    return left == right or abs(left - right) <= _EPSILON
+
+
+def _in_range(result: float, overflows: bool, underflows: bool) -> float:
+    if math.isinf(result) and overflows:
+        raise input_error("22003", "value out of range: overflow")
+    if result == 0.0 and underflows:
         raise input_error("22003", "value out of range: underflow")
-    return slope, -1.0, (first[1] - product) or 0.0
+    return result
+
+
+def _difference(left: float, right: float) -> float:
+    """float8_mi."""
+    return _in_range(left - right, not (math.isinf(left) or math.isinf(right)), False)
+
+
+def _product(left: float, right: float) -> float:
+    """float8_mul."""
+    return _in_range(left * right, not (math.isinf(left) or math.isinf(right)), left != 0.0 and right != 0.0)
+
+
+def _quotient(left: float, right: float) -> float:
+    """float8_div by a number other than 0."""
+    return _in_range(left / right, not math.isinf(left), left != 0.0 and not math.isinf(right))
 
 
 def read_circle(context: InputContext, text: str, typmod: int = -1) -> tuple[Point, float]:

@@ -152,24 +152,40 @@ class _Words:
 def read_tsvector(context: InputContext, text: str, typmod: int = -1) -> Lexemes:
     """tsvectorin: the lexemes in the order of their bytes."""
     _check(text)
-    words, places = _Words(text, query=False), dict[str, list[tuple[int, int]]]()
+    words, places, count = _Words(text, query=False), dict[str, list[list[tuple[int, int]]]](), 0
     while (word := words.next()) is not None:
         size = len(word.encode(errors="surrogatepass"))
         if size > _GREATEST_WORD:
             raise input_error("54000", f"word is too long ({size} bytes, max {_GREATEST_WORD} bytes)")
-        places.setdefault(word, []).extend(words.places)
+        places.setdefault(word, []).append(words.places)
+        count += 1
     order = sorted(places, key=lambda lexeme: lexeme.encode(errors="surrogatepass"))
-    return tuple((lexeme, _distinct(places[lexeme])) for lexeme in order)
+    return tuple((lexeme, _distinct(places[lexeme], count)) for lexeme in order)
 
 
-def _distinct(places: list[tuple[int, int]]) -> Positions:
-    """uniquePos: of one position the greatest weight, and no more positions than a lexeme can have."""
-    weights: dict[int, int] = {}
-    for position, weight in sorted(places):
-        if position == _GREATEST_POSITION - 1 and weights.get(position, weight) != weight:
-            raise Unknowable("the weight of a lexeme at the last position")  # the first one that the server sorts there
-        weights[position] = weight
-    return tuple(weights.items())[:_MOST_POSITIONS]
+_INSERTION_SORT = 7
+"""The server's sort keeps the order of equals if there are fewer (lib/sort_template.h)."""
+
+
+def _distinct(uses: list[list[tuple[int, int]]], words: int) -> Positions:
+    """uniquePos: of one position the greatest weight, and no more positions than a lexeme can have. It stops at the
+    last possible position, with the weight that was sorted first.
+    """
+    places = [place for use in uses for place in use]
+    in_order = sorted(places, key=lambda place: place[0])
+    stable = (len(places) < _INSERTION_SORT or places == in_order) and (len(uses) == 1 or words < _INSERTION_SORT)
+    kept: list[tuple[int, int]] = []
+    for position, weight in in_order:
+        if not kept or position != kept[-1][0]:
+            if len(kept) == _MOST_POSITIONS:
+                break
+            kept.append((position, weight))
+        elif position == _GREATEST_POSITION - 1 and len(kept) > 1:
+            if not stable and weight != kept[-1][1]:
+                raise Unknowable("the weight of a lexeme at the last position")
+        elif weight > kept[-1][1]:
+            kept[-1] = position, weight
+    return tuple(kept)
 
 
 _PHRASE = re.compile(r"<(?:(-)|([0-9]+))")
