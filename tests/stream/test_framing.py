@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import random
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pubcheck.stream import FRAMINGS, Frame, FramingError, format_lsn, read
+from tests.stream.mutate import damaged
 from tests.stream.record_framings import FOLDER, PSQL, record
 from tests.support.servers import Servers
 
@@ -223,3 +225,42 @@ def test_a_capture_that_is_cut_short_raises_no_other_exception(name: str) -> Non
             continue
         complete = [frame.data.hex() for frame in frames][:-1]
         assert complete == [data for _, _, data in expected(name)][: len(complete)]
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        (b"[" * 100_000, "JSON is nested too deeply"),
+        (b'{"data": tru', "JSON is malformed: invalid character (byte 13)"),
+        (b'{"lsn": "0/1"}', 'expected an object with the key "data"'),
+        (b'{"data": 45}', "expected the data of a message as hex or Base64"),
+        (b'{"data": "45", "lsn": -1}', "-1 is not an LSN"),
+        (b'{"data": "45", "lsn": "1"}', "'1' is not an LSN such as 0/16B2D48"),
+        (b'{"data": "45", "xid": 4294967296}', "4294967296 is not a transaction ID"),
+    ],
+    ids=lambda value: str(value)[:30],
+)
+def test_a_line_of_json_that_is_no_row_is_reported(line: bytes, problem: str) -> None:
+    errors: list[FramingError] = []
+    frames = read(io.BytesIO(line + b'\n{"data": "45"}\n'), "jsonl", report=errors.append)
+    assert [frame.data for frame in frames] == [b"E"]
+    assert [error.problem for error in errors] == [problem]
+
+
+def test_a_damaged_capture_raises_no_other_exception(tmp_path: Path) -> None:
+    import pyarrow
+    from pyarrow.parquet import write_table
+
+    write_table(pyarrow.table({"data": DATA}), tmp_path / "stream.parquet")
+    captures = {FOLDER / name: framing for name, framing in FRAMING_OF.items()}
+    captures[tmp_path / "stream.parquet"] = "parquet"
+    chance = random.Random(0)
+    for path, framing in captures.items():
+        content = path.read_bytes()
+        for _ in range(60):
+            data = damaged(content, chance, content)
+            try:
+                for name in (framing, chance.choice(list(FRAMINGS))):
+                    list(read(io.BytesIO(data), name, report=lambda error: None))
+            except FramingError:
+                continue

@@ -37,7 +37,10 @@ def read_jsonl(stream: BinaryIO, report: Report) -> Iterator[Frame]:
 
 
 def _object(line: str) -> Mapping[str, object]:
-    row = msgspec.json.decode(line.encode("utf-8", "surrogateescape"))
+    try:
+        row = msgspec.json.decode(line.encode("utf-8", "surrogateescape"))
+    except RecursionError:
+        raise ValueError("JSON is nested too deeply") from None
     if isinstance(row, list) and len(row) == 3:
         row = dict(zip(("lsn", "xid", "data"), row, strict=True))
     if not isinstance(row, dict) or "data" not in row:
@@ -77,7 +80,7 @@ def read_parquet(stream: BinaryIO, report: Report) -> Iterator[Frame]:
         raise FramingError("Parquet is read from a file, not from a pipe")
     try:
         yield from _parquet_rows(ParquetFile(stream), report)
-    except ArrowException as error:
+    except (ArrowException, OSError) as error:
         raise FramingError(f"not a readable Parquet file: {str(error).splitlines()[0]}") from None
 
 

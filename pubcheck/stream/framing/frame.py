@@ -69,11 +69,19 @@ def unwrapped(lsn: int | None, xid: int | None, data: bytes, place: Place) -> Fr
 
 def position(value: object) -> int | None:
     """Return the LSN that a cell of a table holds, as a text or a number. Raises ValueError."""
-    if value is None or isinstance(value, int):
-        return value
-    return parse_lsn(str(value))
+    if value is None:
+        return None
+    lsn = value if isinstance(value, int) else parse_lsn(str(value))
+    if not 0 <= lsn < 1 << 64:
+        raise ValueError(f"{lsn} is not an LSN")
+    return lsn
 
 
 def transaction(value: object) -> int | None:
     """Return the transaction ID that a cell of a table holds. Raises ValueError."""
-    return None if value is None else int(str(value))
+    if value is None:
+        return None
+    xid = int(str(value))
+    if not 0 <= xid < 1 << 32:
+        raise ValueError(f"{xid} is not a transaction ID")
+    return xid
