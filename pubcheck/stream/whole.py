@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from struct import Struct as Layout
-from typing import Literal, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
 from msgspec import MsgspecError
 from msgspec.msgpack import Decoder as MessagePack
@@ -18,6 +18,11 @@ from pubcheck.stream.messages import UNCHANGED_TOAST, AnyMessage, Delete, Insert
 from pubcheck.stream.readers import OLD_KINDS, Reader, delete_at, insert_at, number_at, row_at, update_at
 
 WholeReader: TypeAlias = Callable[[bytes], AnyMessage]
+
+
+class _Change(Protocol):
+    def __call__(self, data: bytes, at: int = 1, xid: int | None = None, /) -> AnyMessage: ...
+
 
 _packed_texts = MessagePack(tuple[str, ...]).decode
 _packed_values = MessagePack(tuple[str | int, ...]).decode
@@ -89,7 +94,7 @@ def _insert_in_block(data: bytes) -> AnyMessage:
     return _exact(*insert_at(data, 5, xid), data)
 
 
-def _update(data: bytes, at: int, xid: int | None) -> AnyMessage:
+def _update(data: bytes, at: int = 1, xid: int | None = None) -> AnyMessage:
     relation, kind = _change_at(data, at)
     start = at + 5
     old: Row | None = None
@@ -108,12 +113,15 @@ def _update(data: bytes, at: int, xid: int | None) -> AnyMessage:
     return _exact(*update_at(data, at, xid), data)
 
 
-def _delete(data: bytes, at: int, xid: int | None) -> AnyMessage:
+def _delete(data: bytes, at: int = 1, xid: int | None = None) -> AnyMessage:
     relation, kind = _change_at(data, at)
     if kind == _OLD:
-        old = text_row(data[at + 5 :])
-        if old is not None:
-            return Delete(relation, old, "O", xid)
+        whole = text_row(data[at + 5 :])
+        if whole is not None:
+            return Delete(relation, whole, "O", xid)
+    elif kind == _KEY:  # mostly NULL
+        key, end = row_at(data, at + 5)
+        return _exact(Delete(relation, key, "K", xid), end, data)
     return _exact(*delete_at(data, at, xid), data)
 
 
@@ -126,8 +134,8 @@ def whole_reader(kind: int, read: Reader, *, in_block: bool) -> WholeReader:
         return lambda data: _exact(*read(data, 1), data)
     if in_block:
         return lambda data: change(data, 5, number_at(data, 1)[0])
-    return lambda data: change(data, 1, None)
+    return change
 
 
 _INSERT = ord("I")
-_CHANGES: Mapping[int, Callable[[bytes, int, int | None], AnyMessage]] = {ord("U"): _update, ord("D"): _delete}
+_CHANGES: Mapping[int, _Change] = {ord("U"): _update, ord("D"): _delete}
