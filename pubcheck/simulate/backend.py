@@ -50,6 +50,8 @@ class Backend:
         """The tables as statements use them, for one version of the catalog (executor.tables)."""
         self.after: list[Any] = []
         """What runs after the current statement: row triggers, and checks and actions of foreign keys."""
+        self.variables: Any = None
+        """The query level of the variables of the block that is running."""
         self.running: Snapshot | None = None
         self._parked: Parked = []
         self._settings: dict[str, Any] = {}

@@ -6,10 +6,11 @@ import pytest
 
 from pubcheck.postgres.errors import ServerError
 from pubcheck.simulate.database import Database
-from pubcheck.simulate.log import Abort, CatalogChange, Commit, RowChange, Truncation
+from pubcheck.simulate.log import UNCHANGED, Abort, CatalogChange, Commit, RowChange, Truncation
+from pubcheck.simulate.not_followed import NotFollowed
 
 
-def play(setup: str, *steps: str, major: int = 17) -> tuple[Database, list[tuple[str, str | None]]]:
+def play(setup: str | list[str], *steps: str, major: int = 17) -> tuple[Database, list[tuple[str, str | None]]]:
     """A database after some steps in one session, and what it refused."""
     database = Database(major, setup)
     database.log.records.clear()
@@ -108,3 +109,85 @@ def test_another_session_does_not_see_uncommitted_definitions() -> None:
         database.session("b").run("INSERT INTO t VALUES (2, 'x', 2)")
     database.session("a").run("COMMIT")
     database.session("b").run("INSERT INTO t VALUES (2, 'x', 2)")
+
+
+def rows(database: Database, query: str) -> list[tuple[object, ...]]:
+    return list(database.session("reader").run(query).rows)
+
+
+def test_triggers_change_rows_and_write_elsewhere() -> None:
+    setup = [
+        TABLE,
+        "CREATE TABLE u (id int, op text)",
+        "CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN NEW.v := NEW.v || ''!''; RETURN NEW; END'",
+        "CREATE FUNCTION g() RETURNS trigger LANGUAGE plpgsql AS "
+        "'BEGIN INSERT INTO u VALUES (NEW.id, TG_OP); RETURN NULL; END'",
+        "CREATE TRIGGER b BEFORE INSERT OR UPDATE ON t FOR EACH ROW EXECUTE FUNCTION f()",
+        "CREATE TRIGGER a AFTER INSERT OR UPDATE ON t FOR EACH ROW EXECUTE FUNCTION g()",
+    ]
+    database, refused = play(setup, "INSERT INTO t VALUES (1, 'x')", "UPDATE t SET id = 2")
+    assert refused == []
+    assert rows(database, "SELECT * FROM t") == [(2, "x!!")]
+    assert rows(database, "SELECT * FROM u") == [(1, "INSERT"), (2, "UPDATE")]
+
+
+def test_blocks_have_subtransactions_for_their_handlers() -> None:
+    block = """DO $$DECLARE k int := 0; BEGIN FOR i IN 1..4 LOOP BEGIN INSERT INTO t VALUES (i); k := k + 1;
+        IF i % 2 = 0 THEN RAISE EXCEPTION 'no'; END IF; EXCEPTION WHEN OTHERS THEN NULL; END; END LOOP;
+        INSERT INTO t VALUES (100 + k); END$$"""
+    database, _ = play(TABLE, block)
+    assert rows(database, "SELECT id FROM t") == [(1,), (3,), (104,)]
+    assert kinds(database).count("Abort") == 2
+
+
+def test_foreign_key_actions_follow_the_statement_that_causes_them() -> None:
+    setup = [
+        TABLE,
+        "CREATE TABLE c (id int PRIMARY KEY, t int REFERENCES t ON DELETE CASCADE ON UPDATE SET NULL)",
+        "CREATE TABLE r (t int REFERENCES t)",
+    ]
+    steps = ["INSERT INTO t VALUES (1), (2), (3)", "INSERT INTO c VALUES (10, 1), (20, 2)", "INSERT INTO r VALUES (3)"]
+    database, refused = play(setup, *steps, "DELETE FROM t WHERE id = 1", "UPDATE t SET id = 5 WHERE id = 2")
+    assert refused == []
+    assert rows(database, "SELECT * FROM c") == [(20, None)]
+    _, refused = play(setup, *steps, "DELETE FROM t WHERE id = 3", "INSERT INTO c VALUES (30, 9)")
+    assert refused == [
+        ("23503", 'Key (id)=(3) is still referenced from table "r".'),
+        ("23503", 'Key (t)=(9) is not present in table "t".'),
+    ]
+
+
+def test_a_row_moves_to_another_partition_as_delete_and_insert() -> None:
+    setup = [
+        "CREATE TABLE p (id int, k int) PARTITION BY RANGE (k)",
+        "CREATE TABLE p1 PARTITION OF p FOR VALUES FROM (0) TO (10)",
+        "CREATE TABLE p2 PARTITION OF p FOR VALUES FROM (10) TO (20)",
+        "ALTER TABLE p1 REPLICA IDENTITY FULL",
+    ]
+    steps = ["INSERT INTO p VALUES (1, 5)", "UPDATE p SET k = 15", "INSERT INTO p VALUES (2, 99)"]
+    database, refused = play(setup, *steps)
+    operations = [r.operation for r in database.log.records if isinstance(r, RowChange)]
+    assert operations == ["insert", "delete", "insert"]
+    assert refused == [("23514", "Partition key of the failing row contains (k) = (99).")]
+
+
+def test_long_values_go_out_of_line_and_stay_there() -> None:
+    setup = [TABLE, "ALTER TABLE t ALTER v SET STORAGE EXTERNAL"]
+    database, _ = play(setup, "INSERT INTO t VALUES (1, repeat('x', 5000))", "UPDATE t SET id = 2")
+    inserted, updated = (r.new for r in database.log.records if isinstance(r, RowChange))
+    assert inserted is not None
+    assert updated is not None
+    assert (inserted.size, inserted.chunks) == (46, (1996, 1996, 1008))
+    assert (updated.values[2], updated.chunks) == (UNCHANGED, ())
+
+
+def test_what_waits_for_another_transaction_is_not_followed() -> None:
+    database, _ = play(TABLE, "INSERT INTO t VALUES (1)", "BEGIN", "UPDATE t SET v = 'x'")
+    with pytest.raises(NotFollowed, match="waits for another transaction"):
+        database.session("b").run("UPDATE t SET v = 'y'")
+
+
+def test_unknown_values_are_never_guessed() -> None:
+    database, _ = play(TABLE)
+    with pytest.raises(NotFollowed, match=r"random\(\)"):
+        database.session().run("INSERT INTO t SELECT 1 WHERE random() < 0.5")

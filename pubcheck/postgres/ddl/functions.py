@@ -127,6 +127,7 @@ def create_function(session: Session, node: Node) -> None:
         row = replace(row, raises=_raises(options))
     row = enter_proc(session, row, replace_existing=node.get("replace", False))
     _keep_body(session, node, row, options)
+    catalog.define("function", row.oid, node)
     depender = (PROC, row.oid, 0)
     for oid in {*types, returns}:
         catalog.depend(depender, (TYPE, oid, 0), NORMAL)

@@ -45,7 +45,7 @@ class Scope(Nested):
 
     def __init__(self, session: Backend, parent: ParseState | None = None) -> None:
         top = ParseState(session.catalog_session, NOTHING, session.inputs, transform)
-        super().__init__(parent or top)
+        super().__init__(parent or session.variables or top)
         self.common_tables: list[Any] = []
         """The WITH queries that change rows."""
         self.where: Expr | None = None

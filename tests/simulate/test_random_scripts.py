@@ -1,0 +1,17 @@
+"""Random scripts have the same errors and leave the same rows on servers and in the simulator."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.simulate.random_scripts import Script, on_server, simulated
+from tests.support.servers import Servers
+
+
+@pytest.mark.server
+@pytest.mark.parametrize("seed", range(8))
+def test_random_scripts_agree(servers: Servers, seed: int) -> None:
+    script = Script(seed)
+    for major in servers:
+        errors, contents, waited = on_server(servers[major], script)
+        assert simulated(major, script, waited) == (errors, contents)
