@@ -18,6 +18,7 @@ from pubcheck.stream import (
     AnyMessage,
     Begin,
     BeginPrepare,
+    Column,
     Commit,
     CommitPrepared,
     Delete,
@@ -34,7 +35,9 @@ from pubcheck.stream import (
     StreamStop,
     Truncate,
     Update,
+    Value,
 )
+from pubcheck.verify.publisher import FIRST_DESCRIBED_TYPE
 from pubcheck.verify.relations import shown
 
 
@@ -75,7 +78,7 @@ class Groups:
     def __init__(self) -> None:
         self.finished: list[Group] = []
         self._names: dict[int, str] = {}
-        self._columns: dict[int, tuple[str, ...]] = {}
+        self._columns: dict[int, tuple[Column, ...]] = {}
         self._open: Group | None = None
         self._streamed: dict[int, Group] = {}
 
@@ -83,7 +86,7 @@ class Groups:
         """Take the next message."""
         if isinstance(message, Relation):
             self._names[message.oid] = shown(message.namespace, message.name)
-            self._columns[message.oid] = tuple(column.name for column in message.columns)
+            self._columns[message.oid] = message.columns
         elif isinstance(message, Begin | BeginPrepare):
             self._open = Group(("transaction",))
         elif isinstance(message, StreamStart):
@@ -162,11 +165,19 @@ _OPERATIONS: dict[str, Operation] = {"Insert": "insert", "Update": "update", "De
 _Values = tuple[tuple[str, object], ...]
 
 
-def _named(columns: Sequence[str], row: Row | None) -> _Values | None:
+def _named(columns: Sequence[Column], row: Row | None) -> _Values | None:
     if row is None:
         return None
-    names = columns if len(columns) == len(row) else tuple(map(str, range(1, len(row) + 1)))
-    return tuple(zip(names, row, strict=True))
+    if len(columns) != len(row):
+        return tuple((str(number), value) for number, value in enumerate(row, 1))
+    return tuple((column.name, _comparable(column, value)) for column, value in zip(columns, row, strict=True))
+
+
+def _comparable(column: Column, value: Value) -> object:
+    """Binary arrays and composites hold OIDs of types, which are a server's own: only their length is compared."""
+    if isinstance(value, bytes) and column.type_oid >= FIRST_DESCRIBED_TYPE:
+        return len(value)
+    return value
 
 
 def described(key: tuple[Any, ...]) -> str:

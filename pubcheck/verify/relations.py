@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from pubcheck.checks.context import NOT_ELSEWHERE
 from pubcheck.rulebook import finder
 from pubcheck.stream import Relation, Type
 from pubcheck.verify.publisher import FIRST_DESCRIBED_TYPE, ColumnShape, Publisher, Route, Shape, TypeName
@@ -80,7 +81,8 @@ def matching(
         name = shown(message.namespace, message.name)
         known = publisher.relation(message.namespace, message.name)
         if known is None:
-            return [], Problem("PUB853", f"describes {name}, which is not in the schema")
+            assumption = None if publisher.states[-1].session.complete else NOT_ELSEWHERE
+            return [], Problem("PUB853", f"describes {name}, which is not in the schema", assumption=assumption)
         if not known.seen:
             return [], None
         more = ""

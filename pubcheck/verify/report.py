@@ -34,14 +34,13 @@ def entry_of(finding: StreamFinding, path: str, major: int, docs_url: str = "") 
     """Return a finding for the reports; ``path`` is the capture's. A binary capture has no lines: it is all line 1."""
     rule = RULES[finding.rule]
     line = finding.line or 1
-    certainty = "certain" if finding.certain else "assumed"
     return Finding(
         Entry(
             rule=rule.code,
             name=rule.name,
             phase=rule.phase,
             severity=finding.severity or rule.severity,
-            certainty=certainty,  # type: ignore[arg-type]
+            certainty="certain" if finding.assumption is None else "assumed",
             postgres=(major,),
             message=headline(finding),
             help=finding.help,
@@ -59,6 +58,7 @@ def entry_of(finding: StreamFinding, path: str, major: int, docs_url: str = "") 
             server=None,
             notices=(),
             fixes=(),
+            assumptions=() if finding.assumption is None else (finding.assumption,),
             url=url_of(docs_url, rule.code, rule.name),
             stream=StreamPlace(
                 finding.number,

@@ -38,6 +38,8 @@ class Problem(Struct, frozen=True):
     publications: tuple[str, ...] = ()
     severity: Severity | None = None
     """If it is not that of the rule."""
+    assumption: str | None = None
+    """What it rests on without having been seen."""
 
 
 def listed(publications: Sequence[str]) -> str:

@@ -92,7 +92,8 @@ class StreamFinding(Struct, frozen=True, kw_only=True):
     line: int | None = None
     offset: int | None = None
     severity: Severity | None = None
-    certain: bool = True
+    assumption: str | None = None
+    """What it rests on without having been seen; None if it is certain."""
     object: str | None = None
     operation: Operation | None = None
     publications: tuple[str, ...] = ()
@@ -208,6 +209,7 @@ class Verifier:
             xid=frame.xid,
             line=frame.place.line,
             severity=problem.severity,
+            assumption=problem.assumption,
             object=name,
             operation=operation,
             publications=problem.publications,

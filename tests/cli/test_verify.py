@@ -97,3 +97,11 @@ def test_a_script_that_cannot_be_followed_ends_with_2_and_names_the_statement(pu
     assert (called.status, called.out) == (2, "")
     assert "cannot be followed" in called.err
     assert "clock_timestamp" in called.err
+
+
+def test_a_table_that_is_not_in_the_schema_is_assumed_to_be_elsewhere(pubcheck: Call, files: None) -> None:
+    Path("other.sql").write_text("CREATE PUBLICATION shop FOR ALL TABLES;")
+    called = pubcheck("verify", "other.sql", "right.txt", "--format", "concise")
+    assert called.status == 0
+    assert "error[PUB853] (assumed): Relation describes public.items, which is not in the schema" in called.out
+    assert pubcheck("verify", "other.sql", "right.txt", "--complete").status == 1

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
 from pubcheck.verify import Verifier
+from pubcheck.verify.report import headline
 from tests.verify.inject import FAULTS, LOCALE, WITH_SCRIPT, inject, samples
 from tests.verify.recorded import FOLDER, Stream, streams
 
@@ -39,6 +42,22 @@ def test_the_fault_of_18_is_named() -> None:
         verifier = Verifier(stream.publisher, stream.publications, stream.options, LOCALE)
         findings += [finding.rule for frame in stream.frames for finding in verifier.check(frame)]
     assert set(findings) == {NAMED}
+
+
+def test_streams_of_any_bytes_give_findings_and_no_error() -> None:
+    choice = random.Random(3)
+    chosen = samples(FOLDER, "live-pgoutput-16.jsonl.gz")
+    for _ in range(300):
+        stream = choice.choice(chosen)
+        frames = list(stream.frames)
+        for _ in range(choice.randint(1, 5)):
+            place = choice.randrange(len(frames))
+            data = bytearray(choice.choice(choice.choice(chosen).frames).data)
+            data[choice.randrange(len(data))] = choice.randrange(256)
+            frames[place : place + choice.randint(0, 2)] = [frames[place]._replace(data=bytes(data))]
+        verifier = Verifier(stream.publisher, stream.publications, stream.options, LOCALE)
+        about = [finding for frame in frames for finding in verifier.check(frame)] + list(verifier.end())
+        assert all(headline(finding) for finding in about)
 
 
 def test_injected_faults_are_found() -> None:
