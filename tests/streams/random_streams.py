@@ -50,8 +50,9 @@ def readings(script: Script, major: int) -> list[Capture]:
     return [Capture(*parts, rows=[], notices=[], error=None) for parts in chosen]
 
 
-def on_server(server: Server, script: Script) -> Recording:
-    """Run a script on a server and record what its slots give."""
+def on_server(server: Server, script: Script) -> tuple[Recording, list[str | None]]:
+    """Run a script on a server and record what its slots give, and the SQLSTATE of each step that is refused."""
+    refusals: list[str | None] = []
     recording = Recording("random/seed", server.major, "functions", script.setup, script.steps)
     with server.database() as name, server.connect(name) as first, server.connect(name) as second:
         connections = {"a": first, "b": second}
@@ -66,7 +67,7 @@ def on_server(server: Server, script: Script) -> Recording:
             first.execute("SELECT pg_create_logical_replication_slot(%s, %s, false, %s)", [slot, plugin, two_phase])
         try:
             for step in script.steps:
-                _run(connections, step)
+                refusals.append(_run(connections, step).sqlstate)
             for capture in readings(script, server.major):
                 with server.connect(name) as reader:
                     recording.captures.append(_read(reader, slots[capture.plugin, capture.two_phase_slot], capture))
@@ -77,7 +78,7 @@ def on_server(server: Server, script: Script) -> Recording:
                 execute(first, f"ROLLBACK PREPARED '{gid[0]}'")
             for slot in slots.values():
                 first.execute("SELECT pg_drop_replication_slot(%s)", [slot])
-    return recording
+    return recording, refusals
 
 
 def _run(connections: Mapping[str, psycopg.Connection[object]], step: Step) -> Answer:
@@ -111,19 +112,24 @@ def _read(reader: psycopg.Connection[object], slot: str, capture: Capture) -> Ca
 def compare_seed(server: Server, seed: int, totals: Totals) -> list[str]:
     """Compare one script. Return what differs."""
     script = Script(seed)
-    recording = on_server(server, script)
+    recording, refusals = on_server(server, script)
     totals.scripts += 1
     totals.transactions += script.transactions
     totals.streams += len(recording.captures)
     try:
-        streams = simulate(recording)
+        simulated: list[str | None] = []
+        streams = simulate(recording, simulated)
     except NotFollowed as reason:
         totals.not_followed[reason.reason] += 1
         return [f"not followed: {reason}"]
     except Exception as error:
         frame = traceback.extract_tb(error.__traceback__)[-1]
         return [f"internal error: {type(error).__name__}: {error} ({frame.filename}:{frame.lineno})"]
-    differences = []
+    differences = [
+        f"{step.session}: {step.sql[:150]}: server {theirs}, simulated {ours}"
+        for step, theirs, ours in zip(script.steps, refusals, simulated, strict=True)
+        if theirs != ours
+    ][:1]
     for capture, stream in zip(recording.captures, streams, strict=True):
         totals.messages[capture.plugin] += len(capture.rows)
         verdict = difference(capture, stream, "functions")

@@ -19,20 +19,22 @@ class Stream(Struct):
     error: tuple[str, str] | None = None
 
 
-def run(database: Database, step: Step) -> None:
-    """Run a step; statements that the server refuses are part of a script."""
+def run(database: Database, step: Step) -> str | None:
+    """Run a step, and return the SQLSTATE if the server refuses it, which is part of a script."""
     session = database.session(step.session)
     try:
         if step.data is None:
             session.run(step.sql)
         else:
             session.copy(step.sql, step.data)
-    except ServerError:
-        pass
+    except ServerError as error:
+        return error.sqlstate
+    return None
 
 
-def simulate(recording: Recording) -> list[Stream]:
-    """Return the stream of each capture. Raises NotFollowed."""
+def simulate(recording: Recording, refusals: list[str | None] | None = None) -> list[Stream]:
+    """Return the stream of each capture, and append the SQLSTATEs of steps. Raises NotFollowed."""
+    refusals = [] if refusals is None else refusals
     database = Database(recording.major)
     for step in recording.setup:
         run(database, step)
@@ -43,7 +45,7 @@ def simulate(recording: Recording) -> list[Stream]:
         for capture in recording.captures
     }
     for step in recording.steps:
-        run(database, step)
+        refusals.append(run(database, step))
     return [_peek(slots[capture.plugin, capture.two_phase_slot], capture) for capture in recording.captures]
 
 

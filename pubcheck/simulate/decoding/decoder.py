@@ -88,9 +88,9 @@ class Decoder:
                 self._buffer.queue_truncation(txn, record)
         elif isinstance(record, CatalogChange):
             txn.toplevel.has_snapshot = True
-            count = catalog_changes(record)
-            self._buffer.queue_catalog_changes(txn, record.start, count, streamable=rewrites_rows(record))
             invalidation = invalidation_of(record)
+            count = catalog_changes(record) - bool(invalidation)  # which is queued by itself
+            self._buffer.queue_catalog_changes(txn, record.start, count, streamable=rewrites_rows(record))
             if invalidation:
                 self._buffer.queue_invalidation(txn, record.start, invalidation)
         elif isinstance(record, OriginChange):

@@ -198,7 +198,7 @@ class ReorderBuffer:
         top = txn.toplevel
         top.has_streamable_change = top.has_streamable_change or streamable
         top.catalog_changes += count
-        self._queue(Queued("catalog", lsn, 0, txn, 0, _CATALOG_CHANGE * max(1, count - 1)))
+        self._queue(Queued("catalog", lsn, 0, txn, 0, _CATALOG_CHANGE * count))
 
     def queue_invalidation(self, txn: BufferedTransaction, lsn: int, invalidation: Invalidation) -> None:
         """Queue what a command of this transaction invalidates; one of its ``catalog_changes``."""
