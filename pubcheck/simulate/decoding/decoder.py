@@ -70,7 +70,10 @@ class Decoder:
         self._callbacks.shutdown()
 
     def _record(self, record: Record) -> None:
-        txn = self._buffer.transaction(record.xid, record.top, record.start) if record.xid else None
+        if isinstance(record, Commit | Abort | Prepare):  # they make no transaction known
+            txn = self._buffer.transactions.get(record.xid)
+        else:
+            txn = self._buffer.transaction(record.xid, record.top, record.start) if record.xid else None
         if isinstance(record, LogicalMessage):
             self._message(txn, record)
         elif txn is None:

@@ -29,7 +29,8 @@ def prepare_delete(session: Backend, node: Node, outer: Scope) -> Changes:
     where = condition(session, scope, node.get("whereClause"))
     outputs, returned = returning(session, scope, node)
     rows = TargetRows(session, scope, target, where)
-    tables = list(members(session, target.relation, inherited=rv.get("inh", True)))
+    inherited = rv.get("inh", True)
+    tables = list(members(session, target.relation, inherited=inherited, equal=rows.conditions.equal))
 
     def run() -> Rows:
         for table in tables:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pubcheck.checks.write.replica_identity import refusals
@@ -10,7 +10,7 @@ from pubcheck.postgres.catalog.rows import Relation
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.simulate.backend import Backend
-from pubcheck.simulate.executor.partitions import partitions
+from pubcheck.simulate.executor.partitions import partitioning, partitions
 from pubcheck.simulate.executor.tables import Table, table_of
 from pubcheck.simulate.not_followed import NotFollowed
 
@@ -40,13 +40,26 @@ def refuse_write(session: Backend, table: Table, operation: Any) -> None:
         raise ServerError(server.sqlstate, server.message, detail=server.detail, hint=server.hint)
 
 
-def members(session: Backend, relation: Relation, *, inherited: bool = True) -> Iterator[Table]:
+def members(
+    session: Backend, relation: Relation, *, inherited: bool = True, equal: Mapping[str, object] | None = None
+) -> Iterator[Table]:
     """The tables with the rows of a relation, in the order of the planner's expansion (expand_inherited_rtentry):
-    partitions by their bounds, other children by their oids."""
+    partitions by their bounds, other children by their oids.
+
+    ``equal`` are the columns that a statement compares with a constant: partitions that cannot have such rows are left
+    out (partprune.c).
+    """
     catalog = session.database.catalog
     if relation.kind == "p":
-        for partition in partitions(session, relation):
-            yield from members(session, partition)
+        keys = [relation.columns[number - 1] if number else None for number in relation.partition_key]
+        if equal and keys and all(column is not None and column.name in equal for column in keys):
+            row = {column.number: equal[column.name] for column in keys if column is not None}
+            child = partitioning(session, relation).child_of(row)
+            children = [] if child is None else [child]
+        else:
+            children = partitions(session, relation)
+        for partition in children:
+            yield from members(session, partition, equal=equal)
         return
     for oid in catalog.descendants(relation.oid) if inherited else [relation.oid]:
         row = catalog.relations[oid]
