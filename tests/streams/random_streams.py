@@ -66,8 +66,7 @@ def on_server(server: Server, script: Script) -> tuple[Recording, list[str | Non
         for (plugin, two_phase), slot in slots.items():
             first.execute("SELECT pg_create_logical_replication_slot(%s, %s, false, %s)", [slot, plugin, two_phase])
         try:
-            for step in script.steps:
-                refusals.append(_run(connections, step).sqlstate)
+            refusals += [_run(connections, step).sqlstate for step in script.steps]
             for capture in readings(script, server.major):
                 with server.connect(name) as reader:
                     recording.captures.append(_read(reader, slots[capture.plugin, capture.two_phase_slot], capture))
