@@ -97,8 +97,8 @@ class Decoder:
             if invalidation:
                 self._buffer.queue_invalidation(txn, record.start, invalidation)
         elif isinstance(record, OriginChange):
+            txn.toplevel.has_snapshot = True  # changes of shared catalogs are not queued
             note_origins(record, self._origins)
-            self._buffer.queue_catalog_changes(txn, record.start, 1, streamable=record.name is None)
         elif isinstance(record, Commit):
             self._commit(txn, record)
         elif isinstance(record, Abort):

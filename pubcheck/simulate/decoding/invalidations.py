@@ -64,7 +64,10 @@ def invalidation_of(record: CatalogChange) -> Invalidation:
                 everything = everything or after.major.number < 18
             elif isinstance(row, Namespace):
                 everything = everything or after.major.number >= 16
-    relations.update(_named(record))
+    named = set(_named(record))
+    if record.statement == "TruncateStmt":  # a partitioned table has no heap that would be replaced
+        named = {oid for oid in named if after.relations[oid].kind != "p"}
+    relations |= named
     return Invalidation(frozenset(relations - {0}), everything, publications)
 
 
@@ -126,8 +129,9 @@ def _has_toast_table(relation: Relation) -> bool:
 
 
 def invalidation_of_truncation(record: Truncation) -> Invalidation:
-    """TRUNCATE gives each table a new heap (relfilenode)."""
-    return Invalidation(frozenset(record.relations))
+    """TRUNCATE gives each table a new heap (relfilenode); a partitioned table has none."""
+    relations = record.version.catalog.relations
+    return Invalidation(frozenset(oid for oid in record.relations if relations[oid].kind != "p"))
 
 
 def _row(catalog: Catalog, table: str, key: object) -> object:

@@ -53,8 +53,8 @@ def members(
     if relation.kind == "p":
         keys = [relation.columns[number - 1] if number else None for number in relation.partition_key]
         if equal and keys and all(column is not None and column.name in equal for column in keys):
-            row = {column.number: equal[column.name] for column in keys if column is not None}
-            child = partitioning(session, relation).child_of(row)
+            constants = {column.number: equal[column.name] for column in keys if column is not None}
+            child = partitioning(session, relation).child_of(constants)
             children = [] if child is None else [child]
         else:
             children = partitions(session, relation)
