@@ -9,6 +9,15 @@ from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.catalog.rows import PublicationRel, Relation
 from pubcheck.postgres.replication.publication_lookup import is_publishable, route
 
+_SCHEMAS_ARE_INVALIDATED = 16
+"""From this major on pgoutput hears of changes of pg_namespace, and describes its relations again."""
+
+
+def _schema_was_renamed(context: RuleContext, name: str) -> bool:
+    schema, dot, _ = name.partition(".")
+    former = context.history.events.schemas.get(schema) if dot else None
+    return former is not None and former.fate == "renamed"
+
 
 @finds("PUB712")
 def names_changed(context: RuleContext) -> Iterator[RuleFinding]:
@@ -40,9 +49,13 @@ def names_changed(context: RuleContext) -> Iterator[RuleFinding]:
             else (f'column "{former.name}" of {context.name(relation)} arrives as "{new_name}"')
         )
         missing = "table" if column is None else "column"
+        later = ""
+        if catalog.major.number < _SCHEMAS_ARE_INVALIDATED and _schema_was_renamed(context, former.name):
+            later = "; a connected one gets the old name until it reconnects"
         yield RuleFinding(
             rule="PUB712",
-            message=f"{effect} in {names}: a subscriber without a {missing} of that name stops at the first change",
+            message=f"{effect} in {names}: a subscriber without a {missing} of that name stops at the first change"
+            + later,
             help="rename it on the subscriber too, after all earlier changes have arrived there"
             + ("" if column is not None else f"; or drop it from the publication, if {new_name} is only a backup"),
             place=former.place,

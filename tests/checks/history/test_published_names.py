@@ -127,3 +127,15 @@ def test_a_partition_that_takes_the_place_of_a_member_is_a_note() -> None:
     text += "CREATE TABLE n (id int, k int); ALTER TABLE r DETACH PARTITION r1;"
     one = only("PUB507", PARTITIONS + text + "ALTER TABLE r ATTACH PARTITION n FOR VALUES IN (2);")
     assert (one.severity, one.object) == ("note", "public.n")
+
+
+@pytest.mark.parametrize(
+    ("major", "later"), [(15, "; a connected one gets the old name until it reconnects"), (16, "")]
+)
+def test_a_schema_that_is_renamed_is_not_announced_by_15(major: int, later: str) -> None:
+    text = "CREATE SCHEMA a; CREATE TABLE a.t (id int PRIMARY KEY); CREATE PUBLICATION p FOR TABLE a.t;"
+    one = only(RULE, text, "ALTER SCHEMA a RENAME TO b;", major=major)
+    assert one.message == (
+        'changes of a.t arrive as those of b.t in publication "p": a subscriber without a table of that name stops at '
+        "the first change" + later
+    )
