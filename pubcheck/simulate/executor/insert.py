@@ -18,7 +18,7 @@ from pubcheck.simulate.executor.query import plan
 from pubcheck.simulate.executor.row_operations import insert_row
 from pubcheck.simulate.executor.statement_scope import Changes, Rows, returning, target_item
 from pubcheck.simulate.executor.tables import Table, table_of
-from pubcheck.simulate.executor.targets import target_relation
+from pubcheck.simulate.executor.targets import refuse_write, target_relation
 from pubcheck.simulate.executor.views import Target, base_target
 from pubcheck.simulate.not_followed import NotFollowed
 
@@ -44,6 +44,8 @@ def prepare_insert(session: Backend, node: Node, outer: Scope) -> Changes:
     outputs, returned = returning(session, scope, node)
 
     def run() -> Rows:
+        if conflict is not None and conflict.updates and table.relation.kind != "p":
+            refuse_write(session, table, "update")
         for values in rows():
             target.check_options(session, values)
             row: Any

@@ -77,7 +77,7 @@ class OnConflict:
         leaf, row = leaf_of(session, self.table.relation, values)
         arbiters = self.arbiters(leaf)
         compute_generated(leaf, row)
-        if self.updates:
+        if self.updates and leaf is not self.table:
             refuse_write(session, leaf, "update")
         check_constraints(leaf, row)
         for unique in arbiters:
