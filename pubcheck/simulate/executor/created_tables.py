@@ -7,7 +7,7 @@ from typing import Any
 from pubcheck.postgres.parse import Node
 from pubcheck.simulate.backend import NOTHING, Backend, Result
 from pubcheck.simulate.executor.changes import insert_version
-from pubcheck.simulate.executor.definitions import apply_definition
+from pubcheck.simulate.executor.definitions import apply_definition, log_statement
 from pubcheck.simulate.executor.select import rows_of
 from pubcheck.simulate.executor.tables import table_of
 from pubcheck.simulate.heap import Storage
@@ -44,7 +44,8 @@ def create_table_as(
     session.increment_command()
     relation = session.catalog_session.find_relation(rv)
     assert relation is not None
-    fill(session, relation.oid, rows)
+    # Since 17, CREATE MATERIALIZED VIEW is followed by a REFRESH.
+    fill(session, relation.oid, rows, rewrite=relation.kind == "m" and session.database.major >= 17)
     if relation.kind == "m":
         session.database.catalog.define("view", relation.oid, node)
     return NOTHING
@@ -60,6 +61,7 @@ def refresh(session: Backend, node: Node) -> Result:
     apply_definition(session, "RefreshMatViewStmt", node)
     session.database.storage.put(relation.oid, Storage(session.xid()))
     fill(session, relation.oid, rows, rewrite=True)
+    log_statement(session, "RefreshMatViewStmt", node)
     return NOTHING
 
 

@@ -16,6 +16,7 @@ from pubcheck.simulate.executor.targets import refuse_write
 from pubcheck.simulate.executor.triggers import triggers_of
 from pubcheck.simulate.executor.update import assignments
 from pubcheck.simulate.heap import Version
+from pubcheck.simulate.log import Record
 from pubcheck.simulate.not_followed import NotFollowed
 
 Values = dict[int, Any]
@@ -98,6 +99,9 @@ class OnConflict:
                 hint="Ensure that no rows proposed for insertion within the same command have duplicate constrained "
                 "values.",
             )
+        if leaf.logged:
+            # The row is locked before it is looked at (table_tuple_lock).
+            session.database.append(Record, 14, xid=session.xid(), top=session.current.top, origin=session.origin)
         root = self.table.relation
         present: Values = by_numbers_of(leaf.relation, root, other) if leaf is not self.table else other
         excluded = by_numbers_of(leaf.relation, root, proposed) if leaf is not self.table else proposed
