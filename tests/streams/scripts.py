@@ -27,9 +27,6 @@ class Script(Trees):
         self.setup.append(Step(f"CREATE PUBLICATION docs FOR TABLE docs{columns}{condition}"))
         self.steps: list[Step] = []
         self._id = 0
-        for session in ("a", "b"):
-            # The order of rows is the heap's, which the simulator follows; that of an index may be another.
-            self._run("SET enable_indexscan = off", "SET enable_indexonlyscan = off", session=session)
         while self.transactions < transactions:
             self._transaction()
 

@@ -74,7 +74,8 @@ class Replay:
                 txn.origin_id = change.origin_id
                 callbacks.stream_start(txn, change.lsn)
             last_lsn = change.lsn
-            self._checked_xid = change.txn.xid if streaming or txn.is_prepared else 0
+            if streaming or change.txn.is_prepared:  # which subtransactions are not: they go unchecked
+                self._checked_xid = change.txn.xid
             try:
                 self._apply(txn, change, streaming=streaming)
             except _ConcurrentAbort:
