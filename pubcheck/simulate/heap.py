@@ -62,7 +62,7 @@ class UniqueIndex:
 class Storage:
     """The rows of one table (a relation's file). ``made_by``: the id of the transaction that created the file."""
 
-    __slots__ = ("_free", "_rows", "indexes", "made_by", "versions")
+    __slots__ = ("_free", "_full", "_pruned", "_rows", "indexes", "made_by", "reused", "versions")
 
     def __init__(self, made_by: int = 0) -> None:
         self.versions: list[Version] = []
@@ -70,6 +70,11 @@ class Storage:
         self.made_by = made_by
         self._free = [0]
         self._rows = [0]
+        self._full: set[int] = set()
+        """Pages on which an UPDATE found no room for its new version."""
+        self._pruned: set[int] = set()
+        self.reused = False
+        """Whether rows may stand where others were before, so that their order is not known."""
 
     def fits_beside(self, old: Version, size: int) -> bool:
         """Whether a new version has room on the page of the old one."""
@@ -79,6 +84,10 @@ class Storage:
         """Take the space for a row, on the page of its old version or on the last one. Return whether it begins a
         page."""
         needed = (version.size + 7 & ~7) + _ITEM
+        if old is not None and needed > self._free[old.place[0]]:
+            self._full.add(old.place[0])
+        if self._pruned and (self.pages if old is None else old.place[0]) in self._pruned:
+            self.reused = True
         page = old.place[0] if old is not None and needed <= self._free[old.place[0]] else self.pages
         begins = needed > self._free[page]
         if begins:
@@ -89,6 +98,16 @@ class Storage:
         self._rows[page] += 1
         version.place = version.root = (page, self._rows[page])
         return begins
+
+    def prune(self, states: dict[int, int]) -> None:
+        """Note the pages whose dead versions the server removes when it reads them: nearly full ones
+        (heap_page_prune_opt)."""
+        nearly_full = {page for page in range(1, len(self._free)) if self._free[page] < _PAGE // 10} | self._full
+        if nearly_full - self._pruned:
+            for version in self.versions:
+                dead = states[version.xmin] == 0 or (version.xmax and states[version.xmax] > 0)
+                if dead and version.place[0] in nearly_full:
+                    self._pruned.add(version.place[0])
 
     @property
     def pages(self) -> int:

@@ -38,6 +38,17 @@ class TargetRows:
 
     def of(self, table: Table) -> Iterator[tuple[Version, Row]]:
         """The rows of one table. A row of it that is joined several times is taken once, by the first."""
+        table.storage.prune(self.session.database.xids.states)
+        rows = self._of(table)
+        if not table.storage.reused:
+            yield from rows
+            return
+        listed = [(version, list(row)) for version, row in rows]
+        if len(listed) > 1:
+            raise NotFollowed("the order of rows in space that was used before")
+        yield from listed
+
+    def _of(self, table: Table) -> Iterator[tuple[Version, Row]]:
         snapshot = self.session.statement_snapshot()
         row: Row = [NULLS] * max(len(self.scope.entries), 1)
         if self.sources is not None:
