@@ -15,6 +15,7 @@ from pubcheck.cli.message_tables import MessageTable, TableFailure, decode_table
 from pubcheck.cli.output_files import put
 from pubcheck.cli.publisher_options import chosen_publications, linted_schema, publication_names
 from pubcheck.discovery.file_types import STDIN
+from pubcheck.postgres.versions import DEFAULT_MAJOR
 
 if TYPE_CHECKING:
     from pubcheck.config import Config
@@ -119,9 +120,11 @@ def command(
 
     unnamed = None if schema is None else _unnamed(schema, publications, config, majors=postgres is not None)
 
+    from pubcheck.postgres.session.type_names import type_namer
     from pubcheck.stream.render.events import Events
 
-    events = Events(streaming, None if unnamed is None else unnamed.match, _type_name)
+    namer = type_namer(config.postgres[-1] if config.postgres else DEFAULT_MAJOR)
+    events = Events(streaming, None if unnamed is None else unnamed.match, namer)
     run = _Run(events, format_, "<stdin>" if path == STDIN else path)
     pieces = run.pieces(path, framing, streaming)
     if output is None:
@@ -159,19 +162,6 @@ def _unnamed(schema: str, publications: tuple[str, ...], config: Config, *, majo
     from pubcheck.verify.unnamed_relations import UnnamedRelations
 
     return UnnamedRelations(Publisher([State(followed.replays[-1].session, names)]))
-
-
-def _type_name(oid: int, modifier: int) -> str | None:
-    """Return the name of a built-in type with its modifier."""
-    from pubcheck.postgres.builtins import builtins
-    from pubcheck.postgres.typmod_text import display
-    from pubcheck.postgres.versions import MAJORS
-
-    named = builtins(max(MAJORS)).type_named(oid)
-    if named is None:
-        return None
-    name = named[1] if named[0] == "pg_catalog" else ".".join(named)
-    return f"{name[1:]}[]" if name.startswith("_") else name + display(oid, modifier)
 
 
 class _Run:

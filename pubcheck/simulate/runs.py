@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Literal
 
 from msgspec import Struct, field
 
-from pubcheck.postgres.catalog import Catalog
-from pubcheck.postgres.errors import ServerError, Unknowable
+from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.identifiers import quote_identifier
-from pubcheck.postgres.session import Session
 from pubcheck.simulate.database import Database
 from pubcheck.simulate.decoding.slot import Reader, Row, Slot
 from pubcheck.simulate.not_followed import NotFollowed
@@ -113,16 +111,3 @@ def _error(error: ServerError, place: str = "") -> list[str]:
     lines = [f"{place}ERROR:  {error.message}"]
     lines += [f"DETAIL:  {error.detail}"] if error.detail else []
     return lines + ([f"HINT:  {error.hint}"] if error.hint else [])
-
-
-def type_namer(major: int) -> Callable[[int, int], str | None]:
-    """Return the names of built-in types, with their modifiers."""
-    cache = Session(Catalog(major), complete=True).syscache
-
-    def name(oid: int, modifier: int) -> str | None:
-        try:
-            return cache.format_type(oid, modifier)
-        except Unknowable:
-            return None
-
-    return name

@@ -8,9 +8,9 @@ from msgspec.structs import replace
 
 from pubcheck.explain.document import Answer, Publication, Row, UnitExplained
 from pubcheck.postgres.catalog import Catalog
-from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.replication.replica_identity import ReplicaIdentity, replica_identity
 from pubcheck.postgres.session import Session
+from pubcheck.postgres.session.type_names import type_namer
 from pubcheck.stream import AnyMessage, Column, Delete, Insert, Relation, Truncate, Type, Update, encode
 from pubcheck.stream import Row as StreamRow
 from pubcheck.stream.framing.frame import Frame, Place
@@ -30,19 +30,14 @@ def with_messages(unit: UnitExplained, session: Session) -> UnitExplained:
 def _publication(publication: Publication, session: Session) -> Publication:
     publisher = Publisher([State(session, (publication.name,))])
     answers = tuple(
-        replace(answer, messages=tuple(_lines(_messages(answer, publisher), session))) for answer in publication.answers
+        replace(answer, messages=tuple(_lines(_messages(answer, publisher), publisher.major)))
+        for answer in publication.answers
     )
     return replace(publication, answers=answers)
 
 
-def _lines(messages: Iterator[AnyMessage], session: Session) -> Iterator[str]:
-    def type_name(oid: int, modifier: int) -> str | None:
-        try:
-            return session.syscache.format_type(oid, modifier)
-        except Unknowable:
-            return None
-
-    events = Events(type_name=type_name)
+def _lines(messages: Iterator[AnyMessage], major: int) -> Iterator[str]:
+    events = Events(type_name=type_namer(major))
     for message in messages:
         for line in render(events.event(Frame(None, None, encode(message), Place(1))), events):
             yield line.strip()

@@ -28,7 +28,7 @@ def test_text_of_a_capture(pubcheck: Call) -> None:
     called = pubcheck("decode", str(FOLDER / "psql-aligned.txt"))
     assert (called.status, called.err) == (0, "")
     assert called.out.splitlines()[1:3] == [
-        "0/1753F38   759     RELATION public.notes identity d (id* int4, body text, raw bytea)",
+        "0/1753F38   759     RELATION public.notes identity d (id* integer, body text, raw bytea)",
         "0/1753F38   759     INSERT public.notes id=1 body=E'two\\nlines\\n' raw='\\x000a5c'",
     ]
 
