@@ -12,6 +12,8 @@ UNKNOWN = 705
 
 IMPLICIT, EXPLICIT_CAST, EXPLICIT_CALL, SQL_SYNTAX = "implicit cast", "explicit cast", "call", "syntax"
 """CoercionForm: how a function call came about."""
+VARIADIC = "variadic"
+"""The value of a call whose last argument is an array that takes the place of any number of arguments."""
 
 
 class Expr(Struct, gc=False):

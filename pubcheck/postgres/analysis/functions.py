@@ -15,7 +15,7 @@ from pubcheck.postgres.catalog.rows import Proc
 from pubcheck.postgres.errors import OUT_OF_PLACE, ServerError, Unknowable
 from pubcheck.postgres.oids import ANY, POLYMORPHIC, RECORD
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.primnodes import EXPLICIT_CALL, SQL_SYNTAX, UNKNOWN, Expr
+from pubcheck.postgres.primnodes import EXPLICIT_CALL, SQL_SYNTAX, UNKNOWN, VARIADIC, Expr
 
 MAX_ARGUMENTS = 100
 """FUNC_MAX_ARGS."""
@@ -309,7 +309,8 @@ def _build_call(
             expr.value = (*expr.value, None, sorting, bool(call.get("agg_distinct")))
         return expr
     form = SQL_SYNTAX if call.get("funcformat") == "COERCE_SQL_SYNTAX" else EXPLICIT_CALL
-    return Expr("FuncExpr", result, args, location, functions=(proc.oid,), form=form)
+    variadic = VARIADIC if variadic_call and proc.variadic == ANY else None
+    return Expr("FuncExpr", result, args, location, functions=(proc.oid,), form=form, value=variadic)
 
 
 def _gather(p: ParseState, args: list[Expr], first: int) -> list[Expr]:

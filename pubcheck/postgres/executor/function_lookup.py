@@ -60,12 +60,15 @@ _FAMILIES = {
         "datetime": "date time timetz timestamp timestamptz interval",
         "networks": "inet cidr",
         "json": "json jsonb",
+        "json_changes": "jsonb",
+        "json_building": "any anyelement anyarray record _text json",
+        "formatting": "any anyelement anyarray text",
         "enums": "anyenum",
         "arrays": "anyarray anycompatiblearray anycompatible any",
         "ranges": "anyrange anymultirange int4range int8range numrange daterange tsrange tstzrange",
     }.items()
 }
-_AFTERWARDS = ("text", "binary", "hashing", "arrays")
+_AFTERWARDS = ("text", "binary", "hashing", "arrays", "json_building")
 """Families that may have functions of any type."""
 
 _INLINED = frozenset(("date_part(text,date)", "substring(text,text,text)"))

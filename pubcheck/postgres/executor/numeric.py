@@ -10,7 +10,7 @@ from math import isqrt
 from pubcheck.postgres.datum import WIDE, single
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.executor.compare import nan_larger, nan_order, nan_smaller
-from pubcheck.postgres.executor.function_lookup import Function, Maker
+from pubcheck.postgres.executor.function_lookup import Call, Function, Maker
 from pubcheck.postgres.executor.values import division_by_zero, evaluation_error, out_of_range
 from pubcheck.postgres.input.numbers import fit
 from pubcheck.postgres.output.numbers import numeric_text
@@ -177,7 +177,12 @@ def _square_root(value: Decimal) -> Decimal:
     return WIDE.scaleb(WIDE.create_decimal((doubled + 1) // 2), -places)
 
 
-def _power(base: Decimal, exponent: Decimal) -> Decimal:
+def _raised(call: Call) -> Function:
+    major = call.context.major
+    return lambda base, exponent: _power(major, base, exponent)
+
+
+def _power(major: int, base: Decimal, exponent: Decimal) -> Decimal:
     """Whole powers of whole numbers; others are approximations of the server's own."""
     if not (base.is_finite() and exponent.is_finite()):
         raise Unknowable("a power of numeric that is not finite")
@@ -193,8 +198,9 @@ def _power(base: Decimal, exponent: Decimal) -> Decimal:
     if base and base.adjusted() * exponent > _DIGITS:
         raise Unknowable("a power of a numeric")
     value = WIDE.create_decimal(int(base) ** int(exponent))
-    # power_var_int shows 16 significant digits and no fewer places than the operands.
-    places = max(_SIGNIFICANT - max(value.adjusted(), 0), scale(base), scale(exponent), 0)
+    # power_var_int shows 16 significant digits (16 places in 15) and no fewer places than the operands.
+    whole_digits = max(value.adjusted(), 0) if major >= 16 else 0
+    places = max(_SIGNIFICANT - whole_digits, scale(base), scale(exponent), 0)
     return _at_scale(_checked(value), min(places, _GREATEST_SCALE))
 
 
@@ -271,6 +277,8 @@ for _name, _test in (("lt", operator.lt), ("le", operator.le), ("gt", operator.g
     FUNCTIONS[f"numeric_{_name}"] = _comparison(_test, _test)
 for _type in ("int2", "int4", "int8"):
     FUNCTIONS[f"numeric({_type})"] = Decimal
+for _name in ("power(numeric,numeric)", "pow(numeric,numeric)", "numeric_power"):
+    MAKERS[_name] = _raised
 FUNCTIONS |= {
     "numeric_eq": lambda left, right: left == right or (left != left and right != right),
     "numeric_ne": lambda left, right: left != right and (left == left or right == right),
@@ -300,9 +308,6 @@ FUNCTIONS |= {
     "sign(numeric)": _sign,
     "sqrt(numeric)": _square_root,
     "numeric_sqrt": _square_root,
-    "power(numeric,numeric)": _power,
-    "pow(numeric,numeric)": _power,
-    "numeric_power": _power,
     "scale(numeric)": lambda value: scale(value) if value.is_finite() else None,
     "min_scale(numeric)": _min_scale,
     "trim_scale(numeric)": _trim_scale,

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID
-from pubcheck.postgres.oids import TEXT
 from pubcheck.postgres.primnodes import Expr
 from pubcheck.simulate.backend import Backend
 from pubcheck.simulate.executor.expressions import StatementBuilder, Step
@@ -38,8 +37,6 @@ def session_function(builder: StatementBuilder, expr: Expr) -> Step | None:
     session = builder.session
     if proc.oid >= FIRST_NORMAL_OID:
         return routine_step(builder, expr, proc)
-    if proc.name in ("textanycat", "anytextcat"):
-        return _concatenated(builder, expr)
     function = _FUNCTIONS.get(proc.name)
     if function is None:
         if proc.volatility == "v" or proc.name in _TIMES:
@@ -55,22 +52,6 @@ def session_function(builder: StatementBuilder, expr: Expr) -> Step | None:
         return None if strict and None in values else call(session, *values)
 
     return step
-
-
-def _concatenated(builder: StatementBuilder, expr: Expr) -> Step:
-    """``text || value``: a function in SQL that casts the value to text."""
-    sides = []
-    for argument in expr.args:
-        if argument.type != TEXT:
-            argument = Expr("CoerceViaIO", TEXT, [argument], argument.location)
-        sides.append(builder.build(argument))
-    left, right = sides
-
-    def step(row: Any) -> Any:
-        first, second = left(row), right(row)
-        return None if first is None or second is None else first + second
-
-    return builder.folded(step, sides)
 
 
 def _in_order(builder: StatementBuilder, expr: Expr, proc: Any) -> list[Expr]:

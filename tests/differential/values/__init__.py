@@ -1,0 +1,1 @@
+"""Values of random expressions, compared with servers by their texts."""
