@@ -21,7 +21,19 @@ class Version(dict[int, Any]):
     with its stored size. ``successor`` is the version that replaced it.
     """
 
-    __slots__ = ("cmax", "cmin", "compressed", "external", "place", "root", "size", "successor", "xmax", "xmin")
+    __slots__ = (
+        "cmax",
+        "cmin",
+        "compressed",
+        "external",
+        "place",
+        "root",
+        "size",
+        "successor",
+        "table",
+        "xmax",
+        "xmin",
+    )
 
     def __init__(self, values: dict[int, Any], size: int, xmin: int, cmin: int) -> None:
         super().__init__(values)
@@ -32,6 +44,7 @@ class Version(dict[int, Any]):
         self.compressed: dict[int, int] = {}
         self.successor: Version | None = None
         self.place = self.root = (0, 0)
+        self.table = 0
 
 
 class UniqueIndex:

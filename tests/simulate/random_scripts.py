@@ -160,7 +160,31 @@ class Script:
             f"INSERT INTO {table} (id, n, v) SELECT i * 2 + {int(session == 'y')}, i, 'g' || i "
             f"FROM generate_series({self._id(session)}, {self._id(session) + 3}) i ON CONFLICT DO NOTHING",
         ]
+        if self.chance(0.25):
+            return self._joined(session, table)
         return self.random.choice(kinds)
+
+    def _joined(self, session: str, table: str) -> str:
+        """MERGE, UPDATE ... FROM, DELETE ... USING, WITH queries that change rows, RETURNING."""
+        ids = self.random.sample(range(int(session == "y"), 80, 2), 3)
+        values = ", ".join(f"({number}, {self._id(session)}, 'j{number}')" for number in sorted(ids))
+        source = f"(VALUES {values}) s (id, n, v)"
+        matched = f"{table}.id = s.id" + (f" AND {table}.n = s.n" if table == "p" else "")
+        return self.random.choice(
+            [
+                f"MERGE INTO {table} USING {source} ON {matched} WHEN MATCHED AND s.n > 40 THEN DELETE "
+                "WHEN MATCHED THEN UPDATE SET v = s.v WHEN NOT MATCHED THEN INSERT (id, n, v) "
+                "VALUES (s.id, s.n, s.v)",
+                f"UPDATE {table} SET v = s.v FROM {source} WHERE {matched}",
+                f"DELETE FROM {table} USING {source} WHERE {matched} RETURNING {table}.id",
+                f"WITH gone AS (DELETE FROM {table} WHERE {self._condition(session)} RETURNING id, n) "
+                f"INSERT INTO b (id, n, v) SELECT id + 100, n, 'moved' FROM gone ON CONFLICT DO NOTHING",
+                f"INSERT INTO {table} (id, n, v) VALUES {self._row(session, table)} RETURNING id, v",
+                f"UPDATE {table} SET (n, v) = ROW ({self._id(session)}, 'r') WHERE id = {self._id(session)}",
+                f"INSERT INTO f (id, n, v) SELECT id + 200, id, 'sub' FROM a WHERE {self._condition(session)} "
+                "AND id IN (SELECT id FROM b) ON CONFLICT DO NOTHING",
+            ]
+        )
 
     def _short(self, table: str) -> str:
         return self._value() if table != "f" else "'w'"

@@ -7,7 +7,7 @@ from typing import Any
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.simulate.backend import Backend
-from pubcheck.simulate.executor.expressions import Scope, Step
+from pubcheck.simulate.executor.expressions import Scope, Step, frame_of
 from pubcheck.simulate.executor.insert import Source, target_columns, value_steps, with_defaults
 from pubcheck.simulate.executor.query import NULLS, FromClause
 from pubcheck.simulate.executor.row_operations import by_numbers_of, delete_row, insert_row, update_row
@@ -55,6 +55,7 @@ class _Merge:
         add_sources(scope, [node["sourceRelation"]])
         self.sources = FromClause(session, scope, scope.query.sources)
         self.width = len(scope.entries)
+        self.frame = frame_of(scope)
         self.join = condition(session, scope, node["joinCondition"], "JOIN/ON")
         clauses = [item["MergeWhenClause"] for item in node["mergeWhenClauses"]]
         self.actions = [_Action(session, scope, self.table, clause) for clause in clauses]
@@ -117,6 +118,7 @@ class _Merge:
         if action is None:
             return
         if table is None or version is None:
+            self.frame.row = row  # the values of VALUES are those of a level below
             insert_row(session, self.relation, {number: step(row) for number, step in action.steps})
             return
         if id(version) in changed:

@@ -39,8 +39,6 @@ class Target:
 
     def row_of(self, session: Backend, stored: Version, leaf: Relation | None = None) -> Any:
         """A stored row by the numbers of the relation that the statement names, as RETURNING sees it."""
-        if self.relation.kind == "p":
-            raise NotFollowed("RETURNING of a partitioned table")
         if leaf is not None and leaf.oid != self.relation.oid:
             return by_numbers_of(leaf, self.relation, stored)
         table = table_of(session, self.relation)
