@@ -8,6 +8,7 @@ short, binary values, text that is not UTF-8) is left to the decoder.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -61,7 +62,7 @@ class Messages:
 
 class Rows(Struct, frozen=True):
     """The tuples of several messages, all with the same columns. The arrays have a row a message, a column a value:
-    the value's letter, and where its text begins in the buffer and how long it is."""
+    the value's letter, and where its text begins in the buffer and how long it is (0 for other letters)."""
 
     letters: NDArray[np.uint8]
     starts: Integers
@@ -93,6 +94,8 @@ class Changes(Struct, frozen=True):
 
     def select(self, rows: Mask) -> Changes:
         """Return some of the changes."""
+        if rows.all():
+            return self
         return Changes(
             self.plain[rows],
             self.old.select(rows),
@@ -137,72 +140,85 @@ def _split_rows(
     for column in range(columns if present.any() else 0):
         letters = messages.letters(at)
         text = letters == _TEXT
-        lengths = np.where(text, messages.int32(at + 1), 0)
-        plain &= ~present | text | (letters == _NULL) | (letters == _UNCHANGED)
+        lengths = messages.int32(at + 1)
+        if text.all():
+            starts = at + 5
+        else:
+            starts = at + np.where(text, 5, 1)
+            lengths = np.where(text, lengths, 0)
+            plain &= ~present | text | (letters == _NULL) | (letters == _UNCHANGED)
         rows.letters[:, column] = letters
-        rows.starts[:, column] = at + 5
+        rows.starts[:, column] = starts
         rows.lengths[:, column] = lengths
-        at = np.minimum(at + 1 + np.where(text, 4 + lengths, 0), ends + 1)
+        at = starts + lengths
     return rows, at, plain & (~present | (at <= ends))
 
 
 def maps(messages: Messages, rows: Rows, names: Sequence[str], present: Mask) -> pa.MapArray:
     """Return each row as a map of column names to texts, without the unchanged values; NULL for rows that are not
     ``present``. Raises pyarrow.ArrowInvalid if a text is not UTF-8."""
+    if not present.any():
+        return pa.nulls(len(present), pa.map_(pa.string(), pa.string()))
     kept = (rows.letters != _UNCHANGED) & present[:, None]
-    counts = kept.sum(axis=1)
-    flat = kept.ravel()
-    values = _texts(messages.buffer, rows.starts.ravel()[flat], rows.lengths.ravel()[flat], rows.letters.ravel()[flat])
-    offsets = np.zeros(len(present) + 1, np.int32)
-    np.cumsum(counts, out=offsets[1:])
-    return pa.MapArray.from_arrays(
-        pa.array(offsets, mask=None), _repeated(names, kept), values, mask=pa.array(~present)
-    )
+    texts = _texts(messages, rows, kept)
+    return pa.MapArray.from_arrays(_offsets(kept), _column_names(names, kept), texts, mask=pa.array(~present))
 
 
 def unchanged(rows: Rows, names: Sequence[str], present: Mask) -> pa.ListArray:
     """Return for each row the names of the columns whose values were not sent, because they did not change."""
     kept = (rows.letters == _UNCHANGED) & present[:, None]
-    offsets = np.zeros(len(present) + 1, np.int32)
-    np.cumsum(kept.sum(axis=1), out=offsets[1:])
-    return pa.ListArray.from_arrays(pa.array(offsets), _repeated(names, kept))
+    if not kept.any():
+        return pa.ListArray.from_arrays(pa.array(np.zeros(len(kept) + 1, np.int32)), pa.array([], pa.string()))
+    return pa.ListArray.from_arrays(_offsets(kept), _column_names(names, kept))
 
 
-def _repeated(names: Sequence[str], kept: Mask) -> pa.StringArray:
-    """Return the column's name for each kept value, row by row."""
-    encoded = [name.encode() for name in names]
-    lengths = np.array([len(name) for name in encoded], np.int64)
-    starts = np.concatenate(([0], np.cumsum(lengths)[:-1])) if encoded else lengths
-    buffer = np.frombuffer(b"".join(encoded), np.uint8)
+def _offsets(kept: Mask) -> pa.Int32Array:
+    """Return where the kept values of each row begin among all of them, and where the last end."""
     if kept.all():
-        offsets = np.zeros(kept.size + 1, np.int32)
-        np.cumsum(np.tile(lengths, len(kept)), out=offsets[1:])
-        return _string_array(offsets, np.tile(buffer, len(kept)))
-    numbers = np.nonzero(kept)[1]
-    return _gathered(buffer, starts[numbers], lengths[numbers])
+        return pa.array(np.arange(0, kept.size + 1, kept.shape[1], dtype=np.int32))
+    offsets = np.zeros(len(kept) + 1, np.int32)
+    np.cumsum(kept.sum(axis=1), out=offsets[1:])
+    return pa.array(offsets)
 
 
-def _texts(
-    buffer: NDArray[np.uint8], starts: Integers, lengths: Integers, letters: NDArray[np.uint8]
-) -> pa.StringArray:
-    texts = _gathered(buffer, starts, lengths, letters == _NULL)
-    texts.validate(full=True)
-    return texts
+def _column_names(names: Sequence[str], kept: Mask) -> pa.StringArray:
+    """Return the column's name for each kept value, row by row."""
+    if kept.all():
+        return _names_of_rows(tuple(names), _power_of_2(len(kept))).slice(0, kept.size)
+    return pa.array(names, pa.string()).take(pa.array(np.nonzero(kept)[1]))
 
 
-def _gathered(
-    buffer: NDArray[np.uint8], starts: Integers, lengths: Integers, null: Mask | None = None
-) -> pa.StringArray:
-    """Return the pieces of a buffer as texts."""
-    offsets = np.zeros(len(starts) + 1, np.int32)
-    np.cumsum(lengths, out=offsets[1:])
-    index = np.repeat((starts - offsets[:-1]).astype(np.int32), lengths)
-    index += np.arange(len(index), dtype=np.int32)
-    return _string_array(offsets, buffer[index], null)
+def _power_of_2(number: int) -> int:
+    """Return the power of 2 that is not less than a number: a few arrays of such lengths serve batches of any."""
+    return 1 << max(number - 1, 0).bit_length()
 
 
-def _string_array(offsets: NDArray[np.int32], buffer: NDArray[np.uint8], null: Mask | None = None) -> pa.StringArray:
-    valid = None
-    if null is not None and null.any():
-        valid = pa.py_buffer(np.packbits(~null, bitorder="little").tobytes())
-    return pa.StringArray.from_buffers(len(offsets) - 1, pa.py_buffer(offsets), pa.py_buffer(buffer), valid)
+@lru_cache(maxsize=64)
+def _names_of_rows(names: tuple[str, ...], rows: int) -> pa.StringArray:
+    return pa.array(names, pa.string()).take(pa.array(np.tile(np.arange(len(names)), rows)))
+
+
+@lru_cache(maxsize=16)
+def _even_numbers(count: int) -> Integers:
+    return np.arange(0, 2 * count, 2)
+
+
+def _texts(messages: Messages, rows: Rows, kept: Mask) -> pa.StringArray:
+    """Return the kept values, row by row. Raises pyarrow.ArrowInvalid if one is not UTF-8.
+
+    The buffer is cut into the values and what is between them, and the values are taken.
+    """
+    whole = kept.all()
+    starts, lengths, letters = (
+        values.ravel() if whole else values[kept] for values in (rows.starts, rows.lengths, rows.letters)
+    )
+    null = letters == _NULL
+    count = len(starts)
+    cuts = np.empty(2 * count, np.int64)
+    cuts[0::2] = starts
+    np.add(starts, lengths, out=cuts[1::2])
+    pieces = pa.LargeBinaryArray.from_buffers(
+        pa.large_binary(), max(2 * count - 1, 0), [None, pa.py_buffer(cuts), pa.py_buffer(messages.buffer)]
+    )
+    places = pa.array(_even_numbers(_power_of_2(count))[:count], mask=null if null.any() else None)
+    return pieces.take(places).cast(pa.string())

@@ -64,7 +64,9 @@ DECODED = pa.schema(
 ``old_kind`` is K where ``old`` has the columns of the key alone, O where it is the whole row. ``message`` is a message
 without rows as `pubcheck decode --format jsonl` shows it, ``error`` says what is malformed."""
 
-_KINDS = {ord("I"): "insert", ord("U"): "update", ord("D"): "delete"}
+_KIND_NAMES = pa.array(["insert", "update", "delete"])
+_KIND_NUMBERS = np.zeros(256, np.int8)
+_KIND_NUMBERS[list(b"IUD")] = range(3)
 _STOP = encode(StreamStop())
 _CARRIED = ("slot", "ordinal", "lsn", "xid")
 
@@ -89,6 +91,18 @@ def decode_batch(
         yield from _Batch(captured.slice(start, end - start), timelines.get(slot) or Timeline(()), streaming).decoded()
 
 
+def _grouped(changes: Integers, oids: Integers, tops: Integers) -> Iterator[tuple[tuple[int, int], Integers]]:
+    """Yield the changes of each relation in each streamed transaction."""
+    if len(changes) and (oids == oids[0]).all() and (tops == tops[0]).all():
+        yield (int(oids[0]), int(tops[0])), changes
+        return
+    order = np.lexsort((tops, oids))
+    borders = np.nonzero((np.diff(oids[order]) != 0) | (np.diff(tops[order]) != 0))[0] + 1
+    for group in np.split(order, borders):
+        if len(group):
+            yield (int(oids[group[0]]), int(tops[group[0]])), changes[group]
+
+
 class _Batch:
     """Messages of one slot."""
 
@@ -106,12 +120,13 @@ class _Batch:
         tops = self._tops[changes]
         oids = messages.int32(messages.starts[changes] + 1 + 4 * (tops >= 0))
         left = np.ones(self._captured.num_rows, np.bool_)
-        groups, group_of = np.unique(np.stack((oids, tops)), axis=1, return_inverse=True)
-        for number, (oid, top) in enumerate(groups.T.tolist()):
-            chosen = changes[group_of.ravel() == number]
+        for (oid, top), chosen in _grouped(changes, oids, tops):
             descriptions, versions = self._timeline.relations(oid, top, self._ordinals[chosen])
-            for version in np.unique(versions[versions >= 0]):
-                rows, plain = self._changes(chosen[versions == version], descriptions[version])
+            for version in range(max(int(versions.min()), 0), int(versions.max()) + 1):
+                of_version = chosen[versions == version]
+                if not len(of_version):
+                    continue
+                rows, plain = self._changes(of_version, descriptions[version])
                 left[plain] = False
                 yield from rows
         if left.any():
@@ -130,8 +145,8 @@ class _Batch:
         try:
             rows = [
                 self._rows(chosen[some], relation, changes.select(some), chr(letter) if letter else None)
-                for letter in np.unique(letters[changes.plain])
-                for some in (changes.plain & (letters == letter),)
+                for letter in (0, ord("K"), ord("O"))
+                if (some := changes.plain & (letters == letter)).any()
             ]
         except pa.ArrowInvalid:  # a text is not UTF-8
             return [], chosen[:0]
@@ -143,11 +158,11 @@ class _Batch:
         names = [column.name for column in relation.columns]
         key = [number for number, column in enumerate(relation.columns) if column.key or old_kind == "O"]
         starts = messages.starts[chosen]
-        kinds = np.array(list(map(_KINDS.get, messages.letters(starts).tolist())), object)
+        carried = self._captured if count == self._captured.num_rows else self._captured.take(pa.array(chosen))
         return pa.RecordBatch.from_arrays(
             [
-                *(self._captured.column(name).take(pa.array(chosen)) for name in _CARRIED),
-                pa.array(kinds, pa.string()),
+                *map(carried.column, _CARRIED),
+                _KIND_NAMES.take(pa.array(_KIND_NUMBERS[messages.letters(starts)])),
                 pa.array(messages.int32(starts + 1), mask=self._tops[chosen] < 0),
                 pa.repeat(pa.scalar(relation.oid, pa.int64()), count),
                 pa.repeat(pa.scalar(relation.namespace or "pg_catalog", pa.string()), count),

@@ -11,8 +11,12 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+import pyarrow as pa
+
 from pubcheck.stream import Begin, Commit, Decoder, Delete, Insert, Relation, Update, encode
+from pubcheck.stream.batches import CAPTURED, decode_batch
 from pubcheck.stream.messages import Column
+from pubcheck.stream.timeline import Timeline
 from tests.stream.recordings import FOLDER, recordings
 
 ROUNDS = 9
@@ -73,6 +77,24 @@ def decoding_costs(messages: Sequence[bytes]) -> tuple[float, float, float | Non
     rounds = [[_cost(decode, messages) for decode in decoders] for _ in range(ROUNDS)]
     ours, bare, *others = (min(costs) for costs in zip(*rounds, strict=True))
     return ours, bare, others[0] if others else None
+
+
+def batch_costs() -> tuple[float, float]:
+    """Return the microseconds that an insert of six texts takes in a batch that becomes an Arrow table, and one by
+    one."""
+    columns = tuple(Column(name, 25) for name in ("id", "name", "total", "at", "note", "region"))
+    timeline = Timeline([(0, encode(Relation(16384, "public", "t", "d", columns)))])
+    messages = [*decoding_inputs()["inserts of 6 texts"]] * 2
+    count = len(messages)
+    values = (["s"] * count, range(1, count + 1), ["0/1"] * count, [7] * count, messages)
+    arrays = [pa.array(column, field.type) for column, field in zip(values, CAPTURED, strict=True)]
+    batch = pa.RecordBatch.from_arrays(arrays, schema=CAPTURED)
+    rounds = []
+    for _ in range(ROUNDS):
+        start = time.process_time()
+        assert sum(rows.num_rows for rows in decode_batch(batch, {"s": timeline})) == count
+        rounds.append(time.process_time() - start)
+    return min(rounds) / count * 1e6, _cost(Decoder().decode, messages)
 
 
 def _cost(decode: Decode, messages: Sequence[bytes]) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from random import Random
 from typing import Any
 
@@ -90,12 +91,12 @@ def expected(stream: Iterable[bytes]) -> Iterator[dict[str, Any]]:
 
 def test_recorded_streams_are_decoded_in_batches_as_message_by_message() -> None:
     compared = 0
-    for stream in messages(FOLDER / "live-pgoutput-16.jsonl.gz"):
+    for stream in islice(messages(FOLDER / "live-pgoutput-16.jsonl.gz"), 0, None, 3):
         rows = [row for row in decode_in_batches(stream, 97) if row["kind"] in ("insert", "update", "delete")]
         for row, change in zip(rows, expected(stream), strict=True):
             assert {name: row[name] for name in change} == change
             compared += 1
-    assert compared > 10_000
+    assert compared > 5_000
 
 
 def changed(random: Random, data: bytes) -> bytes:
