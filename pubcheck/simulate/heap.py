@@ -18,7 +18,8 @@ class Version(dict[int, Any]):
     """A version of a row: values by column number, and the transactions that made and removed it.
 
     ``external`` are the columns whose values are stored out of line, ``compressed`` those compressed in line, each
-    with its stored size. ``successor`` is the version that replaced it.
+    with its stored size. ``successor`` is the version that replaced it. ``place`` is its page and its number there,
+    ``root`` the place that indexes have for it, ``table`` the oid of its table.
     """
 
     __slots__ = (

@@ -191,3 +191,25 @@ def test_unknown_values_are_never_guessed() -> None:
     database, _ = play(TABLE)
     with pytest.raises(NotFollowed, match=r"random\(\)"):
         database.session().run("INSERT INTO t SELECT 1 WHERE random() < 0.5")
+
+
+def test_returning_shows_partitions_by_the_columns_of_their_table() -> None:
+    setup = [
+        "CREATE TABLE p (id int, k int) PARTITION BY LIST (k)",
+        "CREATE TABLE p1 (k int, x text, id int)",
+        "ALTER TABLE p1 DROP x",
+        "ALTER TABLE p ATTACH PARTITION p1 FOR VALUES IN (7)",
+    ]
+    database, _ = play(setup)
+    assert database.session().run("INSERT INTO p VALUES (1, 7) RETURNING id, k").rows == ((1, 7),)
+    assert database.session().run("UPDATE p SET id = 2 RETURNING *").rows == ((2, 7),)
+
+
+def test_merge_inserts_the_row_that_did_not_match() -> None:
+    merge = (
+        "MERGE INTO t USING (VALUES (1, 'a'), (8, 'b'), (9, 'c')) s (id, v) ON t.id = s.id "
+        "WHEN MATCHED THEN UPDATE SET v = s.v WHEN NOT MATCHED THEN INSERT VALUES (s.id, s.v)"
+    )
+    database, refused = play(TABLE, "INSERT INTO t VALUES (1, 'x')", merge)
+    assert refused == []
+    assert rows(database, "SELECT * FROM t") == [(1, "a"), (8, "b"), (9, "c")]

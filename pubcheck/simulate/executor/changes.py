@@ -55,6 +55,7 @@ def insert_version(
     xid = session.xid()
     note_temporary(session, table)
     version = Version(values, 0, xid, session.current.command)
+    version.table = table.oid
     chunks = store(table, version, None)
     begins_page = table.storage.place(version)
     if table.logged:
@@ -79,6 +80,7 @@ def update_version(session: Backend, table: Table, old: Version, values: Values)
     note_temporary(session, table)
     version = Version(values, 0, xid, command)
     changed = changed_columns(table, old, values)
+    version.table = table.oid
     full_size = table.layout.size(version)
     chunks = store(table, version, old)
     if table.logged and (old.external or full_size > THRESHOLD or not table.storage.fits_beside(old, version.size)):

@@ -52,7 +52,7 @@ def prepare_update(session: Backend, node: Node, outer: Scope) -> Changes:
                 new = by_numbers_of(root.relation, table.relation, changed) if table is not root else changed
                 stored = update_row(session, target.relation, table, version, new)
                 if stored is not None and returned is not None:
-                    yield returned((target.row_of(session, stored, table.relation), *row[1:]))
+                    yield returned((target.row_of(session, stored), *row[1:]))
 
     return Changes(outputs, run)
 

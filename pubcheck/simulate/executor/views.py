@@ -37,10 +37,10 @@ class Target:
     def check_options(self, session: Backend, values: dict[int, Any]) -> None:
         """WITH CHECK OPTION of a view."""
 
-    def row_of(self, session: Backend, stored: Version, leaf: Relation | None = None) -> Any:
+    def row_of(self, session: Backend, stored: Version) -> Any:
         """A stored row by the numbers of the relation that the statement names, as RETURNING sees it."""
-        if leaf is not None and leaf.oid != self.relation.oid:
-            return by_numbers_of(leaf, self.relation, stored)
+        if stored.table != self.relation.oid:
+            return by_numbers_of(session.database.catalog.relations[stored.table], self.relation, stored)
         table = table_of(session, self.relation)
         return table.with_virtual(stored) if table.virtual else stored
 
@@ -71,7 +71,7 @@ class ViewTarget(Target):
             return None
         return {number: row[base] if base else None for number, base in self._numbers.items()}
 
-    def row_of(self, session: Backend, stored: Version, leaf: Relation | None = None) -> Any:
+    def row_of(self, session: Backend, stored: Version) -> Any:
         return {number: stored[base] if base else None for number, base in self._numbers.items()}
 
 
