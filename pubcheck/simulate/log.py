@@ -61,7 +61,8 @@ class RowChange(Record, frozen=True, kw_only=True):
     """INSERT, UPDATE or DELETE of one row. ``old`` is what the replica identity logs: ``logged_change``.
 
     ``speculative``: INSERT ... ON CONFLICT, whose confirmation is logged too. ``rewrite``: a row of the new heap that
-    ALTER TABLE writes, under the table's oid.
+    ALTER TABLE writes, under the table's oid. ``removed_chunks``: the number of TOAST chunks of old values that are
+    deleted with it, before an UPDATE and after a DELETE.
     """
 
     operation: Literal["insert", "update", "delete"]
@@ -71,6 +72,7 @@ class RowChange(Record, frozen=True, kw_only=True):
     new: Tuple | None = None
     speculative: bool = False
     rewrite: bool = False
+    removed_chunks: int = 0
 
 
 class Truncation(Record, frozen=True, kw_only=True):

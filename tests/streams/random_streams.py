@@ -43,7 +43,8 @@ def readings(script: Script, major: int) -> list[Capture]:
         ("pgoutput", {"proto_version": "2", "streaming": "on", **base}, _SMALL, False),
         ("pgoutput", {"proto_version": "3", "two_phase": "on", "streaming": "on", **base}, _SMALL, True),
         ("test_decoding", {"skip-empty-xacts": "1"}, {}, False),
-        ("test_decoding", {"stream-changes": "1", "skip-empty-xacts": "1"}, _SMALL, True),
+        # 18.4 dies where it streams with test_decoding and a subtransaction was rolled back.
+        ("test_decoding", {"stream-changes": "1", "skip-empty-xacts": "1"}, _SMALL if major < 18 else {}, True),
     ]
     if major >= 16:
         chosen.append(("pgoutput", {"proto_version": "4", "streaming": "parallel", **base}, _SMALL, False))

@@ -173,11 +173,22 @@ class ReorderBuffer:
             txn.toplevel.has_streamable_change = True
             self._queue(Queued("toast", lsn, 0, txn, record.origin, _CHANGE + _TUPLE + _CHUNK + chunk))
             lsn += 1
-        size = _CHANGE + sum(_TUPLE + row.size for row in (record.old, record.new) if row is not None)
         txn.toplevel.has_streamable_change = True
+        if record.operation == "update":
+            lsn = self._queue_removed_chunks(txn, record, lsn)
+        size = _CHANGE + sum(_TUPLE + row.size for row in (record.old, record.new) if row is not None)
         self._queue(Queued("row", lsn, 0, txn, record.origin, size, row=record))
         if record.speculative:
             self._queue(Queued("confirm", lsn + 1, 0, txn, record.origin, _CHANGE))
+        if record.operation == "delete":
+            self._queue_removed_chunks(txn, record, lsn + 1)
+
+    def _queue_removed_chunks(self, txn: BufferedTransaction, record: RowChange, lsn: int) -> int:
+        """Queue the deletion of old TOAST chunks, which plugins do not get. Return the next position."""
+        for _ in range(record.removed_chunks):
+            self._queue(Queued("catalog", lsn, 0, txn, record.origin, _CHANGE))
+            lsn += 1
+        return lsn
 
     def queue_truncation(self, txn: BufferedTransaction, record: Truncation) -> None:
         size = _CHANGE + _OID * len(record.relations)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from pubcheck.postgres.errors import ServerError
 from pubcheck.simulate.backend import Backend
 from pubcheck.simulate.executor.row_text import failing_row, key_text
 from pubcheck.simulate.executor.tables import Table, Unique
-from pubcheck.simulate.executor.toast import THRESHOLD, store
+from pubcheck.simulate.executor.toast import CHUNK, THRESHOLD, store
 from pubcheck.simulate.heap import Key, Version
 from pubcheck.simulate.log import UNCHANGED, Record, RowChange, Tuple
 from pubcheck.simulate.not_followed import NotFollowed
@@ -95,7 +96,9 @@ def update_version(session: Backend, table: Table, old: Version, values: Values)
         if kept:
             logged_new = {number: UNCHANGED if number in kept else value for number, value in version.items()}
         old_tuple = logged_old(table, old, changed)
-        log_row(session, table, "update", old_tuple, Tuple(logged_new, version.size, chunks))
+        removed = [number for number in old.external if number not in version.external or number in changed]
+        new_tuple = Tuple(logged_new, version.size, chunks)
+        log_row(session, table, "update", old_tuple, new_tuple, removed_chunks=chunk_count(old, removed))
     old.xmax, old.cmax, old.successor = xid, command, version
     enter(session, table, version, old)
     return version
@@ -104,7 +107,8 @@ def update_version(session: Backend, table: Table, old: Version, values: Values)
 def delete_version(session: Backend, table: Table, old: Version) -> None:
     xid = session.xid()
     if table.logged:
-        log_row(session, table, "delete", logged_old(table, old, None), None)
+        removed = chunk_count(old, old.external)
+        log_row(session, table, "delete", logged_old(table, old, None), None, removed_chunks=removed)
     old.xmax, old.cmax, old.successor = xid, session.current.command, None
 
 
@@ -124,8 +128,9 @@ def log_row(
     speculative: bool = False,
     rewrite: bool = False,
     joined: bool = False,
+    removed_chunks: int = 0,
 ) -> None:
-    size = sum(part.size + sum(part.chunks) for part in (old, new) if part is not None)
+    size = removed_chunks + sum(part.size + sum(part.chunks) for part in (old, new) if part is not None)
     session.database.append(
         RowChange,
         size,
@@ -140,7 +145,13 @@ def log_row(
         speculative=speculative,
         rewrite=rewrite,
         joined=joined,
+        removed_chunks=removed_chunks,
     )
+
+
+def chunk_count(version: Version, numbers: Iterable[int]) -> int:
+    """The TOAST chunks of columns of a version."""
+    return sum(-((4 - version.external[number]) // CHUNK) for number in numbers)
 
 
 def changed_columns(table: Table, old: Version, values: Values) -> set[int]:

@@ -14,7 +14,7 @@ from pubcheck.simulate.tuple_sizes import TOAST_POINTER, Attribute
 THRESHOLD = 2032
 """TOAST_TUPLE_THRESHOLD and TOAST_TUPLE_TARGET."""
 _TARGET_OF_MAIN = 8160
-_CHUNK = 1996
+CHUNK = 1996
 """TOAST_MAX_CHUNK_SIZE."""
 _LONGEST_ROW = 8160
 _LEAST = 24
@@ -133,8 +133,8 @@ class _Toaster:
         data = flat - 4 if flat > 127 else flat - 1
         self.version.external[number] = flat
         while data > 0:
-            self.chunks.append(min(data, _CHUNK))
-            data -= _CHUNK
+            self.chunks.append(min(data, CHUNK))
+            data -= CHUNK
 
 
 def _bytes(value: Any) -> bytes:
