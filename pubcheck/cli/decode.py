@@ -13,7 +13,14 @@ from pubcheck.cli.app import FOUND, WRONG, NoInput, complain, show
 from pubcheck.cli.input_options import complete_option, config_option, configuration
 from pubcheck.cli.message_tables import MessageTable, TableFailure, decode_table, message_table, table_options
 from pubcheck.cli.output_files import put
-from pubcheck.cli.publisher_options import chosen_publications, linted_schema, publication_names
+from pubcheck.cli.publisher_options import (
+    chosen_publications,
+    framing_option,
+    linted_schema,
+    option_option,
+    publication_option,
+    stream_options,
+)
 from pubcheck.discovery.file_types import STDIN
 from pubcheck.postgres.versions import DEFAULT_MAJOR
 
@@ -25,7 +32,6 @@ if TYPE_CHECKING:
     from pubcheck.verify.unnamed_relations import UnnamedRelations
 
 _FORMATS = ("text", "jsonl", "debezium", "hex", "fields")
-_FRAMINGS = ("psql", "csv", "copy", "hex", "jsonl", "parquet", "copy-binary", "copydata", "xlogdata", "recvlogical")
 _MOST = 100
 """Errors that are shown; the rest are counted."""
 
@@ -54,32 +60,15 @@ arguments, no message, a capture in no known framing, or an internal error.""",
     " reads again. fields: the bytes of each field, explained.",
 )
 @click.option("-o", "--output", metavar="FILE", help="Write to this file instead of standard output.")
-@click.option(
-    "--framing",
-    type=click.Choice(_FRAMINGS),
-    metavar="FRAMING",
-    help=f"The form of the capture: {', '.join(_FRAMINGS)}.  [default: recognised by its first bytes]",
-)
-@click.option(
-    "--streaming",
-    type=click.Choice(("off", "on", "parallel")),
-    help="The option of that name that the stream was requested with. parallel makes Stream Abort longer.  [default:"
-    " the length decides]",
-)
+@framing_option
+@option_option
 @click.option(
     "--schema",
     metavar="SCHEMA",
     help="A schema. It names the columns of changes whose Relation message is not in the capture, if they fit only one"
     " published table.",
 )
-@click.option(
-    "--publication",
-    "publications",
-    multiple=True,
-    callback=publication_names,
-    metavar="NAME[,NAME]",
-    help="The publications that the stream was requested with. Repeatable.  [default: the only one of the schema]",
-)
+@publication_option
 @click.option("--postgres", metavar="MAJOR", help="PostgreSQL version of the publisher.  [default: as for explain]")
 @complete_option
 @config_option
@@ -89,7 +78,7 @@ def command(
     format_: str,
     output: str | None,
     framing: str | None,
-    streaming: Streaming | None,
+    options: dict[str, str],
     schema: str | None,
     publications: tuple[str, ...],
     postgres: str | None,
@@ -101,9 +90,11 @@ def command(
 
     CAPTURE is a file, or - for standard input: rows of pg_logical_slot_peek_binary_changes as psql or COPY prints
     them, hex, JSON lines, Parquet, XLogData messages, or a file of pg_recvlogical. A malformed message is reported,
-    and the rest is decoded; the messages in a file of pg_recvlogical have no lengths, so there decoding ends. With
-    --from, CAPTURE is a table of the messages of many slots, which Spark reads.
+    and the rest is decoded; the messages in a file of pg_recvlogical have no lengths, so there decoding ends. Of the
+    options, only streaming=parallel matters: it makes Stream Abort longer. With --from, CAPTURE is a table of the
+    messages of many slots, which Spark reads.
     """
+    streaming = stream_options(options).streaming if options else None
     table = message_table(path, of_table)
     if table is not None:
         return _decode_table(table, streaming, schema=schema, output=output)

@@ -2,39 +2,25 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import click
 
-from pubcheck.cli.app import complain
+from pubcheck.cli.app import FOUND, NoInput, complain
+from pubcheck.cli.input_options import config_option, configuration, together_option
 from pubcheck.cli.output_files import STDOUT, put
-from pubcheck.postgres.versions import BY_NUMBER
-from pubcheck.source import Source
+from pubcheck.cli.publisher_options import name_values, publication_names, schema_unit
+from pubcheck.discovery.file_types import STDIN
+from pubcheck.postgres.versions import DEFAULT_MAJOR
+from pubcheck.source import Source, decode
 
 if TYPE_CHECKING:
     from pubcheck.simulate.runs import Run
 
 _FORMATS = ("text", "jsonl", "debezium", "hex")
-_STDIN = "-"
-
-
-def _majors(_context: click.Context, _option: click.Parameter, text: str) -> tuple[int, ...]:
-    parts = [part.strip() for part in text.split(",")]
-    if not all(part.isdigit() and int(part) in BY_NUMBER for part in parts):
-        raise click.BadParameter(f"{text!r} is not a list of versions such as 15,18")
-    return tuple(dict.fromkeys(map(int, parts)))
-
-
-def _options(_context: click.Context, _option: click.Parameter, texts: tuple[str, ...]) -> dict[str, str]:
-    options = {}
-    for text in texts:
-        name, sign, value = text.partition("=")
-        if not sign or not name:
-            raise click.BadParameter(f"{text!r} is not NAME=VALUE")
-        options[name] = value
-    return options
 
 
 @click.command(
@@ -66,17 +52,15 @@ arguments, or a statement that pubcheck cannot follow.""",
     "--publication",
     "publications",
     multiple=True,
+    callback=publication_names,
     metavar="NAME[,NAME]",
     help="The publications that a subscription asks for. Repeatable.  [default: all that SCHEMA creates]",
 )
 @click.option(
     "--postgres",
-    "majors",
-    default="18",
-    callback=_majors,
     metavar="MAJOR[,MAJOR]",
-    show_default=True,
-    help="PostgreSQL versions. Versions with the same messages are shown together.",
+    help="PostgreSQL versions. Versions with the same messages are shown together.  [default: those in the"
+    " configuration, or 18]",
 )
 @click.option(
     "--plugin",
@@ -89,7 +73,7 @@ arguments, or a statement that pubcheck cannot follow.""",
     "--option",
     "options",
     multiple=True,
-    callback=_options,
+    callback=name_values,
     metavar="NAME=VALUE",
     help="An option of the plugin, such as binary=on or include-xids=0. Repeatable.  [default of pgoutput's"
     " proto_version: the version's newest]",
@@ -98,7 +82,7 @@ arguments, or a statement that pubcheck cannot follow.""",
     "--set",
     "settings",
     multiple=True,
-    callback=_options,
+    callback=name_values,
     metavar="NAME=VALUE",
     help="A setting of the session that reads the slot, such as timezone=UTC. Repeatable.",
 )
@@ -120,11 +104,13 @@ arguments, or a statement that pubcheck cannot follow.""",
     help="Format of the messages; test_decoding's are text or hex.",
 )
 @click.option("-o", "--output", metavar="FILE", help="Write to this file instead of standard output.")
+@together_option
+@config_option
 def command(
     schema: str,
     script: str,
     publications: tuple[str, ...],
-    majors: tuple[int, ...],
+    postgres: str | None,
     plugin: str,
     options: dict[str, str],
     settings: dict[str, str],
@@ -132,20 +118,35 @@ def command(
     reading: str,
     format_: str,
     output: str | None,
+    together: bool,
+    config_path: str | None,
 ) -> int:
-    """Show the messages that a slot would send of the changes in SCRIPT, on the database of SCHEMA."""
+    """Show the messages that a slot would send of the changes in SCRIPT.
+
+    SCHEMA is the file or folder that builds the database; one of the two may be -, standard input.
+    """
     if plugin == "test_decoding" and (format_ in ("jsonl", "debezium") or publications):
         option = "--publication" if publications else f"--format {format_}"
         return complain(f"{option} is for pgoutput only")
+    if schema == script == STDIN:
+        raise click.UsageError("standard input cannot be both SCHEMA and SCRIPT")
+    for path in (schema, script):
+        if path != STDIN and not os.path.exists(path):
+            raise NoInput(f"no input: there is no {path}")
+    config = configuration({"postgres": postgres}, config_path)
+    unit = schema_unit(schema, config, together, (), majors=postgres is not None)
+    majors = config.postgres or unit.postgres or (DEFAULT_MAJOR,)
     if len(majors) > 1 and format_ != "text":
         return complain(f"--format {format_} takes one version at a time")
-    sources = [Source(_label(path), _text(path)) for path in (schema, script)]
+
+    from pubcheck.discovery.read import read_unit
     from pubcheck.simulate.not_followed import NotFollowed
     from pubcheck.simulate.runs import Request, run
 
     if work_mem is not None:
         settings = {**settings, "logical_decoding_work_mem": work_mem}
-    request = Request(sources[0], sources[1], plugin, publications, options, settings, live=reading == "live")
+    sources = read_unit(unit.files, majors).sources
+    request = Request(sources, _source(script), plugin, publications, options, settings, live=reading == "live")
     runs: list[Run] = []
     for major in majors:
         try:
@@ -155,29 +156,30 @@ def command(
     return _show(runs, format_, output)
 
 
-def _label(path: str) -> str:
-    return "<stdin>" if path == _STDIN else path
-
-
-def _text(path: str) -> str:
+def _source(path: str) -> Source:
+    """Return a script. Raises ClickException."""
+    label = "<stdin>" if path == STDIN else path
     try:
-        if path == _STDIN:
-            return sys.stdin.buffer.read().decode()
-        with open(path, encoding="utf-8") as file:
-            return file.read()
+        if path == STDIN:
+            content = sys.stdin.buffer.read()
+        else:
+            with open(path, "rb") as file:
+                content = file.read()
     except OSError as error:
-        raise click.ClickException(f"{path}: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise click.ClickException(f"{path} is not valid UTF-8") from None
+        raise click.ClickException(f"{label}: {error.strerror}") from None
+    decoded = decode(content)
+    if decoded.text is None:
+        raise click.ClickException(f"{label}: {decoded.problem}")
+    return Source(label, decoded.text)
 
 
 def _show(runs: Sequence[Run], format_: str, output: str | None) -> int:
     groups: dict[tuple[str, tuple[str, ...]], list[Run]] = {}
-    for one in runs:
-        groups.setdefault(("".join(_rendered(one, format_)), tuple(one.notices)), []).append(one)
+    for run in runs:
+        groups.setdefault(("".join(_rendered(run, format_)), tuple(run.notices)), []).append(run)
     pieces: list[str] = []
     for (text, notices), group in groups.items():
-        heading = "PostgreSQL " + ", ".join(str(one.major) for one in group)
+        heading = "PostgreSQL " + ", ".join(str(run.major) for run in group)
         prefix = f"{heading}: " if len(groups) > 1 else ""
         for notice in notices:
             click.echo(prefix + notice, err=True)
@@ -185,15 +187,18 @@ def _show(runs: Sequence[Run], format_: str, output: str | None) -> int:
     if output is None or output == STDOUT:
         sys.stdout.write("".join(pieces))
     else:
-        put(output, pieces)
-    return 1 if any(one.failed for one in runs) else 0
+        try:
+            put(output, pieces)
+        except OSError as error:
+            return complain(f"--output: {output}: {error.strerror}")
+    return FOUND if any(run.failed for run in runs) else 0
 
 
-def _rendered(one: Run, format_: str) -> Iterator[str]:
-    if one.plugin != "pgoutput":
+def _rendered(run: Run, format_: str) -> Iterator[str]:
+    if run.plugin != "pgoutput":
         from pubcheck.stream.lsn import format_lsn
 
-        for lsn, xid, data in one.rows:
+        for lsn, xid, data in run.rows:
             shown = data.hex() if format_ == "hex" else data.decode("utf-8", "backslashreplace")
             yield f"{format_lsn(lsn):<11} {xid:<7} {shown}\n"
         return
@@ -202,6 +207,6 @@ def _rendered(one: Run, format_: str) -> Iterator[str]:
     from pubcheck.stream.render import RENDERERS
     from pubcheck.stream.render.events import Events
 
-    events = Events(one.streaming, type_name=type_namer(one.major))
-    for number, (lsn, xid, data) in enumerate(one.rows, 1):
+    events = Events(run.streaming, type_name=type_namer(run.major))
+    for number, (lsn, xid, data) in enumerate(run.rows, 1):
         yield from RENDERERS[format_](events.event(Frame(lsn, xid, data, Place(number))), events)

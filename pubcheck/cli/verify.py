@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import click
 from msgspec.structs import replace
@@ -29,7 +29,15 @@ from pubcheck.cli.input_options import (
 )
 from pubcheck.cli.message_tables import MessageTable, TableFailure, message_table, table_options, verify_table
 from pubcheck.cli.output_files import Output, OutputType, put
-from pubcheck.cli.publisher_options import chosen_publications, linted_schema, publication_names
+from pubcheck.cli.publisher_options import (
+    chosen_publications,
+    framing_option,
+    linted_schema,
+    name_values,
+    option_option,
+    publication_option,
+    stream_options,
+)
 from pubcheck.discovery.file_types import STDIN
 from pubcheck.report.formats import FOR_PEOPLE, FORMATS, render
 
@@ -43,17 +51,6 @@ if TYPE_CHECKING:
 
 _MOST = 1000
 """Findings that are reported; the rest are counted."""
-_STREAMING = ("off", "on", "parallel")
-
-
-def _options(_context: click.Context, _option: click.Parameter, texts: tuple[str, ...]) -> dict[str, str]:
-    options = {}
-    for text in texts:
-        name, sign, value = text.partition("=")
-        if not sign or not name:
-            raise click.BadParameter(f"{text!r} is not NAME=VALUE")
-        options[name] = value
-    return options
 
 
 @click.command(
@@ -71,23 +68,9 @@ severe as --fail-on; 2 bad arguments, no input, a capture in no known framing,
 or an internal error.""",
 )
 @click.argument("schema_path", metavar="SCHEMA")
-@click.argument("stream", metavar="STREAM")
-@click.option(
-    "--publication",
-    "publications",
-    multiple=True,
-    callback=publication_names,
-    metavar="NAME[,NAME]",
-    help="The publications that the stream was requested with. Repeatable.  [default: the only one of the schema]",
-)
-@click.option(
-    "--option",
-    "options",
-    multiple=True,
-    callback=_options,
-    metavar="NAME=VALUE",
-    help="An option of pgoutput that the stream was requested with, such as proto_version=2 or binary=on. Repeatable.",
-)
+@click.argument("stream", metavar="CAPTURE")
+@publication_option
+@option_option
 @click.option(
     "--script",
     metavar="FILE",
@@ -98,11 +81,11 @@ or an internal error.""",
     "--set",
     "settings",
     multiple=True,
-    callback=_options,
+    callback=name_values,
     metavar="NAME=VALUE",
     help="With --script: a setting of the session that read the slot, such as timezone=UTC. Repeatable.",
 )
-@click.option("--framing", metavar="FRAMING", help="The form of the capture.  [default: recognised by its first bytes]")
+@framing_option
 @click.option(
     "--locale",
     metavar="LOCALE",
@@ -154,9 +137,9 @@ def command(
     """Check a captured stream of logical replication against a schema and its publications.
 
     Each message must be well-formed, in its place, and what the publications send: the relations as the schema has
-    them, the published operations and columns, and rows that pass the row filters. STREAM is a file, or - for standard
-    input: rows of pg_logical_slot_peek_binary_changes as psql or COPY prints them, a file of pg_recvlogical, and
-    others. With --from it is a table of the messages of many slots, which Spark reads.
+    them, the published operations and columns, and rows that pass the row filters. CAPTURE is a file, or - for standard
+    input, in any form that `pubcheck decode` reads. With --from it is a table of the messages of many slots, which
+    Spark reads.
     """
     config = configuration(
         {"postgres": postgres, "complete": complete, "fail-on": fail_on, "fail-on-assumed": fail_on_assumed},
@@ -165,7 +148,7 @@ def command(
     if postgres is not None and len(config.postgres) > 1:
         raise click.UsageError("--postgres: verify takes one version at a time")
     if schema_path == stream == STDIN:
-        raise click.UsageError("standard input cannot be both SCHEMA and STREAM")
+        raise click.UsageError("standard input cannot be both SCHEMA and CAPTURE")
     table = message_table(stream, of_table)
     if table is not None and script is not None:
         raise click.UsageError("--script needs a capture in a file, not a table (--from)")
@@ -177,12 +160,9 @@ def command(
     assert followed is not None
     names = chosen_publications(publications, followed)
 
-    from pubcheck.verify import Options, Publisher, State
+    from pubcheck.verify import Publisher, State
 
-    try:
-        stream_options = Options.of(options)
-    except ValueError as error:
-        raise click.UsageError(f"--option: {error}") from None
+    requested = stream_options(options)
     if script is None:
         publisher, simulation = Publisher([State(followed.replays[-1].session, names)]), None
     else:
@@ -193,11 +173,11 @@ def command(
         except NotFollowed as error:
             return complain(f"--script: {error}")
         publisher = simulation.publisher
-    run = _Run(publisher, names, stream_options, locale, config, simulation)
+    run = _Run(publisher, names, requested, locale, config, simulation)
     if table is None:
         problem = run.read(stream, framing)
     else:
-        problem = run.read_table(table, linted.reading, names, stream_options, locale)
+        problem = run.read_table(table, linted.reading, names, requested, locale)
     if problem is not None:
         return complain(problem)
     return run.show(format_, outputs, color, quiet=quiet)
@@ -261,9 +241,8 @@ class _Run:
 
         label = "<stdin>" if path == STDIN else path
         source = sys.stdin.buffer if path == STDIN else path
-        streaming: Literal["off", "on", "parallel"] | None = self._streaming  # type: ignore[assignment]
         try:
-            for frame in read(source, framing, streaming=streaming):
+            for frame in read(source, framing, streaming=self._streaming):
                 self.messages += 1
                 for finding in self._checks.check(frame):
                     self._add(finding, label)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from msgspec import Struct, field
@@ -19,10 +19,10 @@ from pubcheck.source import Source
 class Request(Struct, frozen=True):
     """What to run and how to read it.
 
-    ``publications`` are lists of names as publication_names has them; without any, all that the schema creates.
+    ``publications`` are names; without any, all that the schema creates.
     """
 
-    schema: Source
+    schema: Sequence[Source]
     script: Source
     plugin: str
     publications: tuple[str, ...]
@@ -50,12 +50,13 @@ def run(request: Request, major: int) -> Run:
     database = Database(major)
     options = dict(request.options)
     result = Run(major, request.plugin, _streaming(options))
-    for step in steps(request.schema):
-        _statement(database, step, request.schema.label, result)
+    for source in request.schema:
+        for step in steps(source):
+            _statement(database, step, source.label, result)
     if request.plugin == "pgoutput":
         options.setdefault("proto_version", "3" if major < 16 else "4")
-        names = [quote_identifier(row.name, major) for row in database.catalog.publications.values()]
-        options.setdefault("publication_names", ",".join(request.publications or names))
+        names = request.publications or [row.name for row in database.catalog.publications.values()]
+        options.setdefault("publication_names", ",".join(quote_identifier(name, major) for name in names))
     slot = database.slot(request.plugin, two_phase=options.get("two_phase", "").lower() in ("on", "true"))
     reader: Reader | None = None
     try:

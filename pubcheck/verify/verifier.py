@@ -32,6 +32,7 @@ from pubcheck.stream import (
     Type,
     Update,
 )
+from pubcheck.stream.decode import Streaming
 from pubcheck.stream.framing.frame import Frame
 from pubcheck.verify.protocol import Order
 from pubcheck.verify.publisher import Publisher, Route
@@ -45,14 +46,20 @@ class Options(Struct, frozen=True):
     proto_version: int | None = None
     binary: bool | None = None
     messages: bool | None = None
-    streaming: str | None = None
+    streaming: Streaming | None = None
     two_phase: bool | None = None
     origin: str | None = None
 
     @staticmethod
     def of(options: Mapping[str, str]) -> Options:
-        """Return the options of a slot's function or START_REPLICATION. Raises ValueError."""
+        """Return the options of a slot's function or START_REPLICATION. Raises ValueError for an option or value that
+        pgoutput does not have; publication_names is ignored."""
+        for name in options:
+            if name not in (*Options.__struct_fields__, "publication_names"):
+                raise ValueError(f"pgoutput has no option {name!r}; it has {', '.join(Options.__struct_fields__)}")
         version = options.get("proto_version")
+        if version is not None and not version.strip().isdigit():
+            raise ValueError(f"proto_version is a number, not {version!r}")
         return Options(
             None if version is None else int(version),
             _boolean(options.get("binary")),
@@ -73,9 +80,11 @@ def _boolean(text: str | None) -> bool | None:
     raise ValueError(f"{text!r} is not on or off")
 
 
-def _streaming(text: str | None) -> str | None:
-    if text is None or text.lower() == "parallel":
-        return text and "parallel"
+def _streaming(text: str | None) -> Streaming | None:
+    if text is None:
+        return None
+    if text.lower() == "parallel":
+        return "parallel"
     return "on" if _boolean(text) else "off"
 
 
@@ -154,7 +163,7 @@ class Verifier:
         self, publisher: Publisher, publications: Sequence[str], options: Options = Options(), locale: str | None = None
     ) -> None:
         self._publisher, self._publications, self._options, self._locale = publisher, publications, options, locale
-        self._decoder = Decoder(options.streaming)  # type: ignore[arg-type]
+        self._decoder = Decoder(options.streaming)
         self._decode = self._decoder.decode
         self._order = Order(publisher.major, options.origin)
         self._described: dict[int, _Described] = {}

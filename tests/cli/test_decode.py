@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pubcheck.stream import Begin, Commit, Delete, Insert, Truncate, encode
+from pubcheck.stream import Begin, Commit, Delete, Insert, StreamAbort, StreamStart, StreamStop, Truncate, encode
 from tests.cli.conftest import Call
 from tests.stream.record_framings import FOLDER
 
@@ -137,3 +137,12 @@ def test_relation_messages_name_more_than_the_schema(pubcheck: Call) -> None:
     called = pubcheck("decode", "--schema", "shop.sql", "--publication", "us", str(FOLDER / "copy.txt"))
     assert (called.status, called.err) == (0, "")
     assert "INSERT public.notes id=1 body=" in called.out
+
+
+def test_an_option_says_how_long_a_stream_abort_is(pubcheck: Call) -> None:
+    stdin = hex_lines(encode(StreamStart(7, True)), encode(StreamStop()), encode(StreamAbort(7, 7)))
+    assert pubcheck("decode", "--option", "streaming=on", "-", stdin=stdin).status == 0
+    assert pubcheck("decode", "--option", "streaming=parallel", "-", stdin=stdin).status == 1
+    called = pubcheck("decode", "--option", "streeming=on", "-", stdin=stdin)
+    assert called.status == 2
+    assert "pgoutput has no option 'streeming'" in called.err

@@ -100,10 +100,18 @@ def test_what_cannot_be_followed_ends_with_2_and_names_the_statement(pubcheck: C
     assert line.endswith("INSERT INTO t VALUES (random() * 9, 'x')")
 
 
+def test_the_rows_of_a_system_view_cannot_be_followed(pubcheck: Call, files: None) -> None:
+    called = pubcheck("simulate", "schema.sql", "-", stdin=b"SELECT * FROM pg_stat_activity;")
+    assert called.status == 2
+    assert 'this statement cannot be followed: the rows of "pg_stat_activity"' in called.err
+
+
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        (("--postgres", "14"), "'14' is not a list of versions such as 15,18"),
+        (("--postgres", "14"), "PostgreSQL 14 is not supported"),
+        (("--publication", "Two Words"), "put a name with spaces or capitals in double quotes"),
+        (("--output", "no/such/folder"), "--output: no/such/folder: No such file or directory"),
         (("--option", "binary"), "'binary' is not NAME=VALUE"),
         (("--postgres", "15,18", "--format", "jsonl"), "--format jsonl takes one version at a time"),
         (("--plugin", "test_decoding", "--publication", "p"), "--publication is for pgoutput only"),
@@ -126,7 +134,7 @@ def test_a_wrong_option_of_the_plugin_is_the_server_s_error(pubcheck: Call, file
 
 def test_a_missing_file_is_named(pubcheck: Call, files: None) -> None:
     called = pubcheck("simulate", "schema.sql", "no.sql")
-    assert (called.status, called.err) == (2, "pubcheck: no.sql: No such file or directory\n")
+    assert (called.status, called.err) == (2, "pubcheck: no input: there is no no.sql\n")
 
 
 def test_data_of_copy_follow_the_statement(pubcheck: Call, files: None) -> None:
@@ -135,3 +143,11 @@ def test_data_of_copy_follow_the_statement(pubcheck: Call, files: None) -> None:
     assert (called.status, called.err) == (0, "")
     assert "id=7 v='seven'" in called.out
     assert "DELETE" in called.out
+
+
+def test_a_folder_of_migrations_is_a_schema(pubcheck: Call, files: None) -> None:
+    expected = pubcheck("simulate", "schema.sql", "work.sql")
+    Path("migrations").mkdir()
+    for number, statement in enumerate(SCHEMA.splitlines(), 1):
+        Path("migrations", f"{number:03}_step.sql").write_text(statement)
+    assert pubcheck("simulate", "migrations", "work.sql") == expected

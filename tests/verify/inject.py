@@ -60,7 +60,7 @@ class Editor:
 
     def __init__(self, stream: Stream, choice: random.Random) -> None:
         self.stream, self.choice = stream, choice
-        decoder = Decoder(stream.options.streaming)  # type: ignore[arg-type]
+        decoder = Decoder(stream.options.streaming)
         self.messages: list[tuple[Frame, AnyMessage | bytes]] = [
             (frame, decoder.decode(frame.data)) for frame in stream.frames
         ]

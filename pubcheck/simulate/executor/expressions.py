@@ -75,6 +75,8 @@ def place_of(level: Nested, item: Item, name: str | None) -> tuple[int, int]:
     for index, column in enumerate(item.columns or ()):
         if column.name == name:
             if item.relation is not None and item.source is None:
+                if item.relation.oid < FIRST_NORMAL_OID:
+                    raise Unknowable(f'the rows of "{item.relation.name}"')
                 return position, item.relation.live()[index].number
             return position, index
     if name == "tableoid":
