@@ -14,7 +14,7 @@ from pubcheck.postgres.datum import Array
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.executor.compare import order_of
 from pubcheck.postgres.executor.function_lookup import Call, Implementation, implementation
-from pubcheck.postgres.executor.inlining import inlined
+from pubcheck.postgres.executor.inlining import inlined, placed
 from pubcheck.postgres.executor.steps import Constant, Row, Step, applied, applied_to_nulls, both, nested, wrapped
 from pubcheck.postgres.executor.values import Context, evaluation_error
 from pubcheck.postgres.oids import BPCHAR, CSTRING, INT4, NAME, OID, TEXT, UNKNOWN, VARCHAR
@@ -158,7 +158,7 @@ class Builder:
     def call(self, expr: Expr) -> Step:
         expr = inlined(self.cache, expr)
         implementation = self.implementation(expr, expr.functions[0])
-        args = [self.build(arg) for arg in expr.args]
+        args = [self.build(arg) for arg in placed(self.cache, expr)]
         simplified = self.simplified(expr, args)
         if simplified is not None:
             return simplified

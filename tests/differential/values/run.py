@@ -17,7 +17,7 @@ from pubcheck.postgres.analysis.row_filter import parse_state
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.executor import Context
 from pubcheck.postgres.executor.compile import Builder
-from pubcheck.postgres.output import OutputContext
+from pubcheck.postgres.input import InputContext
 from pubcheck.postgres.parse import Node, SyntaxRefused, parse
 from pubcheck.postgres.primnodes import Expr, nodes
 from tests.differential.evaluation.rows import COLUMNS, TABLE, make_row
@@ -63,7 +63,12 @@ class Figures(Struct):
 
 
 class Values(Evaluator):
-    """pubcheck's side for one major."""
+    """pubcheck's side for one major. ``zone`` is the session's TimeZone."""
+
+    zone = "UTC"
+
+    def inputs(self) -> InputContext:
+        return InputContext(self.major, self.session.syscache, {"timezone": self.zone}.get)
 
     def analysed(self, text: str) -> Expr | None:
         statement = f"SELECT {text}"
@@ -74,6 +79,7 @@ class Values(Evaluator):
             assert parsed is not None
             tree: Node = parsed[1]["targetList"][0]["ResTarget"]["val"]
             state = parse_state(self.session, self.relation)
+            state.inputs = self.inputs()
             expr = transform(state, tree)
             assign_collations(state, expr)
         except (SyntaxRefused, ServerError, Unknowable):
@@ -87,8 +93,7 @@ class Values(Evaluator):
     def _answer(self, context: Context, expr: Expr, row: dict[int, Any]) -> Answer | Unknowable:
         try:
             value = Builder(context).build(expr)(row)
-            output = OutputContext(self.major, self.session.syscache)
-            return None if value is None else output.writer(expr.type)(value)
+            return None if value is None else context.output.writer(expr.type)(value)
         except ServerError as error:
             return error.sqlstate, error.message
         except Unknowable as unknown:
@@ -103,13 +108,15 @@ class Run:
     def __init__(self, server: Server, seed: int, only: str = "") -> None:
         self.server, self.seed, self.only = server, seed, only
         self.figures = Figures()
+        self.zone = ("UTC", "America/New_York", "Europe/Berlin", "Asia/Kolkata")[seed % 4]
         self.values = Values(server.major)
+        self.values.zone = self.zone
         self._stack = contextlib.ExitStack()
 
     def __enter__(self) -> Run:
         database = self._stack.enter_context(self.server.database())
         self.conn: psycopg.Connection[Any] = self._stack.enter_context(self.server.connect(database))
-        self.conn.execute("SET timezone = 'UTC'")
+        self.conn.execute(f"SET timezone = '{self.zone}'")
         self.conn.execute(TABLE)
         self.conn.execute(_EACH)
         return self

@@ -1,13 +1,16 @@
 """Dates, times and intervals (date.c, timestamp.c, datetime.c): days and microseconds since 2000-01-01.
 
-Infinite dates and timestamps are infinite floats. Functions that depend on the session's TimeZone are not immutable, so
-that no filter contains them, except for age() of timestamptz.
+Infinite dates and timestamps are infinite floats. Functions that depend on the session's TimeZone are not immutable: of
+these, filters contain only age() of timestamptz.
 """
 
 from __future__ import annotations
 
-from pubcheck.postgres.executor.datetime import dates, fields, intervals, zones
+from pubcheck.postgres.executor.datetime import dates, fields, intervals, making, session_zone, zones
 from pubcheck.postgres.executor.function_lookup import Function, Maker
 
-FUNCTIONS: dict[str, Function] = {**dates.FUNCTIONS, **intervals.FUNCTIONS, **zones.FUNCTIONS}
-MAKERS: dict[str, Maker] = {**dates.MAKERS, **intervals.MAKERS, **fields.MAKERS, **zones.MAKERS}
+_MODULES = (dates, intervals, fields, zones, session_zone, making)
+FUNCTIONS: dict[str, Function] = {
+    name: function for module in _MODULES for name, function in getattr(module, "FUNCTIONS", {}).items()
+}
+MAKERS: dict[str, Maker] = {name: maker for module in _MODULES for name, maker in module.MAKERS.items()}

@@ -79,7 +79,7 @@ def _date_at_timetz(date: Moment, time: tuple[int, int]) -> Moment:
 # Timestamps and intervals.
 
 
-def _plus_months(moment: int, months: int) -> int:
+def plus_months(moment: int, months: int) -> int:
     year, month, day, time = parts(moment)
     years, month0 = divmod(month - 1 + months, 12)
     year, month = year + years, month0 + 1
@@ -89,7 +89,7 @@ def _plus_months(moment: int, months: int) -> int:
     return checked((julian_day(year, month, day) - POSTGRES_EPOCH) * DAY_LENGTH + time)
 
 
-def _plus(context: Context, moment: Moment, interval: Interval) -> Moment:
+def plus(context: Context, moment: Moment, interval: Interval) -> Moment:
     """timestamp_pl_interval."""
     if is_infinite(context, interval):
         positive = interval == INFINITE_INTERVAL
@@ -99,7 +99,7 @@ def _plus(context: Context, moment: Moment, interval: Interval) -> Moment:
     if isinstance(moment, float):
         return moment
     if interval.months:
-        moment = _plus_months(moment, interval.months)
+        moment = plus_months(moment, interval.months)
     if interval.days:
         moment = checked(moment + interval.days * DAY_LENGTH)
     return checked(moment + interval.microseconds)
@@ -107,10 +107,10 @@ def _plus(context: Context, moment: Moment, interval: Interval) -> Moment:
 
 def _minus(context: Context, moment: Moment, interval: Interval) -> Moment:
     if is_infinite(context, interval):
-        return _plus(context, moment, negated(interval))
+        return plus(context, moment, negated(interval))
     if isinstance(moment, float):
         return moment
-    return _plus(context, moment, Interval(-interval.months, -interval.days, -interval.microseconds))
+    return plus(context, moment, Interval(-interval.months, -interval.days, -interval.microseconds))
 
 
 def _adding(operation: Callable[[Context, Moment, Interval], Moment], convert: Callable[[Moment], Moment]) -> Maker:
@@ -186,7 +186,7 @@ def _timetz_plus(sign: int) -> Maker:
 # Making.
 
 
-def _make_date(year: int, month: int, day: int) -> int:
+def make_date(year: int, month: int, day: int) -> int:
     shown = year + 1 if -(1 << 31) < year < 0 else year
     problem = evaluation_error("22008", f"date field value out of range: {shown}-{month:02d}-{day:02d}")
     if year in (0, -(1 << 31)) or not 1 <= month <= 12 or not 1 <= day <= month_length(shown, month):
@@ -275,16 +275,16 @@ FUNCTIONS: dict[str, Function] = {
     "isfinite(date)": lambda date: not infinite(date),
     "isfinite(timestamp)": lambda moment: not infinite(moment),
     "isfinite(timestamptz)": lambda moment: not infinite(moment),
-    "make_date": _make_date,
+    "make_date": make_date,
 }
 for _name, _test in COMPARISONS.items():
     FUNCTIONS[f"date_{_name}_timestamp"], FUNCTIONS[f"timestamp_{_name}_date"] = _mixed(_test)
 for _type in _TYPES:
     FUNCTIONS |= {f"{_type}_cmp": plain_order, f"{_type}_larger": max, f"{_type}_smaller": min}
 for _type, _convert in (("timestamp", _identity), ("date", midnight)):
-    MAKERS[f"{_type}_pl_interval"] = _adding(_plus, _convert)
+    MAKERS[f"{_type}_pl_interval"] = _adding(plus, _convert)
     MAKERS[f"{_type}_mi_interval"] = _adding(_minus, _convert)
-    MAKERS[f"interval_pl_{_type}"] = swapped(_adding(_plus, _convert))
+    MAKERS[f"interval_pl_{_type}"] = swapped(_adding(plus, _convert))
 for _type in ("timestamp", "time"):
     for _first, _second in ((True, True), (True, False), (False, True)):
         _ends = (("interval" if _first else _type), ("interval" if _second else _type))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from decimal import Decimal
-from typing import Any
+from typing import Any, Protocol
 
 from pubcheck.postgres import oids
 from pubcheck.postgres.datum import DAY_LENGTH, Interval
@@ -26,6 +26,14 @@ from pubcheck.postgres.executor.function_lookup import Call, Function, Maker
 from pubcheck.postgres.executor.values import Context, evaluation_error
 from pubcheck.postgres.input.datetime_fields import KEYWORDS, UNITS, WORD_LENGTH
 from pubcheck.postgres.input.julian import POSTGRES_EPOCH, UNIX_EPOCH, calendar, julian_day, valid_julian
+
+
+class Zone(Protocol):
+    """A time zone, which converts between its local time and UTC."""
+
+    def to_local(self, moment: int) -> int: ...
+
+    def to_utc(self, local: int) -> int: ...
 
 
 class _Fields:
@@ -57,6 +65,7 @@ TIMESTAMP = _Fields("timestamp without time zone")
 TIMESTAMPTZ = _Fields("timestamp with time zone")
 _DATE = _Fields("date")
 _TIME = _Fields("time without time zone")
+TIMETZ = _Fields("time with time zone")
 _INTERVAL = _Fields("interval")
 FIELDS = {oids.TIMESTAMP: TIMESTAMP, oids.TIMESTAMPTZ: TIMESTAMPTZ, oids.DATE: _DATE}
 """The fields of a type, by its OID."""
@@ -77,6 +86,7 @@ _OSCILLATING = frozenset(
         "doy",
     )
 )
+_OF_ZONE = frozenset(("timezone", "timezone_hour", "timezone_minute"))
 OF_TIME = frozenset(("microsecond", "millisecond", "second", "minute", "hour"))
 
 
@@ -158,11 +168,33 @@ def _endless(
     return None
 
 
+def endless(fields: _Fields, name: str, positive: bool, as_float: bool) -> Any:
+    """A field of an infinite timestamptz."""
+    field = _endless(fields, name, positive, _OSCILLATING | _OF_ZONE, _MONOTONIC)
+    return float(field) if as_float and field is not None else field
+
+
+def date_part_of(fields: _Fields, name: str, local: int, as_float: bool) -> Any:
+    """A field of a local time."""
+    value = _timestamp_field(fields, name, local, as_float)
+    return float(value) if as_float else Decimal(value)
+
+
+def time_part_of(fields: _Fields, name: str, time: int, as_float: bool) -> Any:
+    """A field of a time of day."""
+    value = _field_of_time(fields, name, time, as_float)
+    return float(value) if as_float else Decimal(value)
+
+
 def _extract_timestamp(context: Context, name: str, moment: Moment, as_float: bool) -> Any:
     """timestamp_part_common."""
     if isinstance(moment, float):
         return _endless(TIMESTAMP, name, moment > 0, _OSCILLATING, _MONOTONIC)
-    field = TIMESTAMP.named(name)
+    return _timestamp_field(TIMESTAMP, name, moment, as_float)
+
+
+def _timestamp_field(fields: _Fields, name: str, moment: int, as_float: bool) -> Any:
+    field = fields.named(name)
     if field == "epoch":
         since = moment - UNIX_EPOCH * DAY_LENGTH
         return since / 1e6 if as_float else Decimal(since).scaleb(-6)
@@ -176,7 +208,7 @@ def _extract_timestamp(context: Context, name: str, moment: Moment, as_float: bo
     if value is None:
         value = _time_field(field, time, as_float)
     if value is None:
-        raise TIMESTAMP.unsupported(name)
+        raise fields.unsupported(name)
     return value
 
 
@@ -198,12 +230,16 @@ def _extract_date(context: Context, name: str, date: Moment, as_float: bool) -> 
 
 
 def _extract_time(context: Context, name: str, time: int, as_float: bool) -> Any:
-    field = _TIME.named(name)
+    return _field_of_time(_TIME, name, time, as_float)
+
+
+def _field_of_time(fields: _Fields, name: str, time: int, as_float: bool) -> Any:
+    field = fields.named(name)
     if field == "epoch":
         return time / 1e6 if as_float else Decimal(time).scaleb(-6)
     value = _time_field(field, time, as_float)
     if value is None:
-        raise _TIME.unsupported(name)
+        raise fields.unsupported(name)
     return value
 
 
@@ -310,6 +346,18 @@ _LENGTHS_OF = {
     "hour": HOUR,
     "day": DAY_LENGTH,
 }
+
+
+def truncated_in(zone: Zone, name: str, moment: Moment) -> Moment:
+    """timestamptz_trunc_internal; an infinite moment has its field checked."""
+    if isinstance(moment, float):
+        truncated(TIMESTAMPTZ, name, 0)
+        return moment
+    local = zone.to_local(moment)
+    start = truncated(TIMESTAMPTZ, name, local)
+    if TIMESTAMPTZ.named(name) in OF_TIME:
+        return checked(moment - (local - start))
+    return checked(zone.to_utc(start))
 
 
 def _trunc(call: Call) -> Function:

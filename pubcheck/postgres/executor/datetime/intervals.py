@@ -19,10 +19,10 @@ def negated(interval: Interval) -> Interval:
         return MINUS_INFINITE_INTERVAL
     if interval == MINUS_INFINITE_INTERVAL:
         return INFINITE_INTERVAL
-    return _fitting(-interval.months, -interval.days, -interval.microseconds)
+    return fitting(-interval.months, -interval.days, -interval.microseconds)
 
 
-def _fitting(months: int, days: int, microseconds: int) -> Interval:
+def fitting(months: int, days: int, microseconds: int) -> Interval:
     if not (-(1 << 31) <= months < 1 << 31 and -(1 << 31) <= days < 1 << 31):
         raise interval_range()
     if not -(1 << 63) <= microseconds < 1 << 63:
@@ -41,7 +41,7 @@ def _added(sign: int) -> Maker:
                 if is_infinite(context, left) and is_infinite(context, right) and left != right:
                     raise interval_range()
                 return left if is_infinite(context, left) else right
-            result = _fitting(
+            result = fitting(
                 *(left_part + sign * right_part for left_part, right_part in zip(left.parts, right.parts, strict=True))
             )
             if sign < 0 and is_infinite(context, right):
@@ -76,7 +76,7 @@ def _spread(months: float, days: float, time: float) -> Interval:
     microseconds = time + rest_seconds * 1e6
     if microseconds != microseconds or math.isinf(microseconds):
         raise interval_range()
-    return _fitting(whole_months, whole_days, round(microseconds))
+    return fitting(whole_months, whole_days, round(microseconds))
 
 
 def _multiplied(call: Call) -> Function:
@@ -119,7 +119,7 @@ def _justify_hours(interval: Interval) -> Interval:
         days, time = days - 1, time + DAY_LENGTH
     elif days < 0 and time > 0:
         days, time = days + 1, time - DAY_LENGTH
-    return _fitting(interval.months, days, time)
+    return fitting(interval.months, days, time)
 
 
 def _justify_days(interval: Interval) -> Interval:
@@ -131,7 +131,7 @@ def _justify_days(interval: Interval) -> Interval:
         months, days = months - 1, days + 30
     elif months < 0 and days > 0:
         months, days = months + 1, days - 30
-    return _fitting(months, days, interval.microseconds)
+    return fitting(months, days, interval.microseconds)
 
 
 MAKERS: dict[str, Maker] = {

@@ -8,7 +8,7 @@ from functools import cache, partial
 from pubcheck.postgres.datum import Interval
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.executor.datetime.common import HOUR, MINUTE, SECOND, Moment, checked, parts, towards_zero
-from pubcheck.postgres.executor.datetime.fields import OF_TIME, TIMESTAMPTZ, truncated
+from pubcheck.postgres.executor.datetime.fields import truncated_in
 from pubcheck.postgres.executor.function_lookup import Call, Function, Maker
 from pubcheck.postgres.executor.values import Context, evaluation_error
 from pubcheck.postgres.input.datetime_fields import Fault
@@ -86,15 +86,7 @@ def _trunc_zoned(call: Call) -> Function:
     def run(name: str, moment: Moment, zone_name: str) -> Moment:
         if isinstance(moment, float) and call.context.major < 18:
             return moment
-        zone = zone_named(zone_name)
-        if isinstance(moment, float):
-            truncated(TIMESTAMPTZ, name, 0)
-            return moment
-        local = zone.to_local(moment)
-        start = truncated(TIMESTAMPTZ, name, local)
-        if TIMESTAMPTZ.named(name) in OF_TIME:
-            return checked(moment - (local - start))
-        return checked(zone.to_utc(start))
+        return truncated_in(zone_named(zone_name), name, moment)
 
     return run
 
