@@ -87,7 +87,7 @@ def test_a_filter_that_is_assumed_or_fixed_by_the_zone_is_named() -> None:
         "CREATE PUBLICATION none FOR TABLE z WHERE (of_nobody(id));"
     )
     reasons = {each.publication: each.reason for each in table("z", more).sendings}
-    assert reasons["zone"] == "it holds a constant that depended on the time zone when the publication was made"
+    assert reasons["zone"] == "it contains a constant that depended on the time zone when the publication was created"
 
 
 # --- Over data ------------------------------------------------------------------------------------------------------
