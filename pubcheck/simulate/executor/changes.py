@@ -82,7 +82,8 @@ def update_version(session: Backend, table: Table, old: Version, values: Values)
     version = Version(values, 0, xid, command)
     changed = changed_columns(table, old, values)
     version.table = table.oid
-    full_size = table.layout.size(version)
+    compressed = {number: size for number, size in old.compressed.items() if values.get(number) is old.get(number)}
+    full_size = table.layout.size(version, compressed)
     chunks = store(table, version, old)
     if table.logged and (old.external or full_size > THRESHOLD or not table.storage.fits_beside(old, version.size)):
         # The row is locked while the new version is made elsewhere (heap_update).
