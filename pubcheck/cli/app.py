@@ -90,6 +90,7 @@ Examples:
   pubcheck lint --postgres 15,18 db/  each migration history is one unit
   pg_dump -s shop | pubcheck lint -   standard input
   pubcheck explain schema.sql         what a subscriber will see of each table
+  pubcheck decode stream.txt          the messages of a captured stream
   pubcheck rule PUB301                what a rule means and how to fix it""",
 )
 def cli() -> None:

@@ -173,7 +173,7 @@ def command(
         except NotFollowed as error:
             return complain(f"--script: {error}")
         publisher = simulation.publisher
-    run = _Run(publisher, names, requested, locale, config, simulation)
+    run = _Run(publisher, requested, locale, config, simulation)
     if table is None:
         problem = run.read(stream, framing)
     else:
@@ -214,7 +214,6 @@ class _Run:
     def __init__(
         self,
         publisher: Publisher,
-        publications: Sequence[str],
         options: Options,
         locale: str | None,
         config: Config,
@@ -224,7 +223,7 @@ class _Run:
 
         self._config, self._major = config, publisher.major
         self._streaming = options.streaming
-        verifier = Verifier(publisher, publications, options, locale)
+        verifier = Verifier(publisher, options, locale)
         self._checks: Checks = verifier
         if simulation is not None:
             from pubcheck.verify.against_script import ScriptVerifier

@@ -7,6 +7,7 @@ from typing import Any, Protocol, TypeVar
 
 from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.catalog.journaled_dict import Heap
+from pubcheck.postgres.versions import MAJORS
 from pubcheck.simulate.catalog_copies import CatalogCopies
 from pubcheck.simulate.heap import Storage
 from pubcheck.simulate.log import CatalogVersion, Log, Record
@@ -44,6 +45,8 @@ class ServerState:
     """One database of one major, without the means to connect to it: see ``Database``."""
 
     def __init__(self, major: int, clock: Callable[[], int] | None) -> None:
+        if major not in MAJORS:
+            raise ValueError(f"PostgreSQL {major} is not one of the supported versions: {MAJORS}")
         self.major = major
         self.catalog = Catalog(major)
         self.catalog.keeps_definitions = True

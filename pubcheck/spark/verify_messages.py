@@ -79,7 +79,7 @@ def _verify(batches: Iterator[pa.RecordBatch], *, job: Job) -> Iterator[pa.Recor
             if verifier is None or of_slot != slot:
                 if verifier is not None:
                     rows += _rows(slot, verifier.end())
-                slot, verifier = of_slot, Verifier(_publisher(job), job.publications, job.options, job.locale)
+                slot, verifier = of_slot, Verifier(_publisher(job), job.options, job.locale)
             rows += _rows(slot, verifier.check(Frame(lsn_or_none(lsn), xid, data or b"", _NO_PLACE)))
         if rows:
             yield pa.RecordBatch.from_pylist(rows, STREAM_FINDINGS)

@@ -1,8 +1,8 @@
 """Whether a captured stream conforms to a schema and its publications.
 
->>> from pubcheck.stream.framing import read
+>>> from pubcheck.stream import read
 >>> from pubcheck.verify import publisher_of, verify
->>> for finding in verify(publisher_of(schema_sql, ["eu"]), read("stream.txt"), ["eu"]):
+>>> for finding in verify(publisher_of(schema_sql, ["eu"]), read("stream.txt")):
 ...     print(finding.rule, finding.number, finding.message)
 """
 
@@ -25,7 +25,7 @@ from pubcheck.verify.verifier import Verifier as Verifier
 
 
 def publisher_of(schema: str, publications: Sequence[str], major: int = DEFAULT_MAJOR) -> Publisher:
-    """Return the publisher that a schema makes."""
+    """Return the publisher that a schema creates. ``publications`` are the names that the stream was requested with."""
     followed = Linter(Config(postgres=(major,))).follow(Unit((Source("schema.sql", schema),)))
     return Publisher([State(followed.replays[-1].session, tuple(publications))])
 
@@ -33,18 +33,16 @@ def publisher_of(schema: str, publications: Sequence[str], major: int = DEFAULT_
 def verify(
     publisher: Publisher,
     frames: Iterable[Frame],
-    publications: Sequence[str],
     options: Options = Options(),
     locale: str | None = None,
 ) -> Iterator[StreamFinding]:
     """Yield the findings about a stream, in its order.
 
-    ``publications`` are those that it was requested with; ``options`` the other options, as far as they are known.
-    ``locale`` is the database's collation, such as "C.UTF-8"; without it, row filters that depend on it are not
-    evaluated. The memory in use does not depend on the length of the stream, except for streamed transactions that have
-    not ended.
+    ``options`` are those that the stream was requested with, as far as they are known. ``locale`` is the database's
+    collation, such as "C.UTF-8"; without it, row filters that depend on it are not evaluated. The memory in use does
+    not depend on the length of the stream, except for streamed transactions that have not ended.
     """
-    verifier = Verifier(publisher, publications, options, locale)
+    verifier = Verifier(publisher, options, locale)
     for frame in frames:
         yield from verifier.check(frame)
     yield from verifier.end()

@@ -88,10 +88,12 @@ class Route(Struct, frozen=True, eq=False):
 
 
 class Publisher:
-    """What a stream may show of a publisher, whose catalog had the ``states`` one after the other."""
+    """What a stream may show of a publisher, whose catalog had the ``states`` one after the other. ``publications`` are
+    those that the stream was requested with."""
 
     def __init__(self, states: Sequence[State]) -> None:
         self.states = states
+        self.publications = states[-1].publications
         self.major = states[-1].catalog.major.number
         self._routes: dict[tuple[str, str], list[Route]] = {}
 

@@ -159,10 +159,9 @@ class _Described:
 class Verifier:
     """Checks the messages of one stream, in their order."""
 
-    def __init__(
-        self, publisher: Publisher, publications: Sequence[str], options: Options = Options(), locale: str | None = None
-    ) -> None:
-        self._publisher, self._publications, self._options, self._locale = publisher, publications, options, locale
+    def __init__(self, publisher: Publisher, options: Options = Options(), locale: str | None = None) -> None:
+        self._publisher, self._options, self._locale = publisher, options, locale
+        self._publications = publisher.publications
         self._decoder = Decoder(options.streaming)
         self._decode = self._decoder.decode
         self._order = Order(publisher.major, options.origin)
@@ -371,7 +370,7 @@ class Verifier:
                 fewest = problems
         if fewest is None:
             root = _arrives_as(described.checks[0].route)
-            names = tuple(self._publications)
+            names = self._publications
             text = f"must be sent under {root}, its partitioned table" if root else f"is not sent by {listed(names)}"
             return [Problem("PUB854", text, publications=names)]
         return fewest if all(check.route.certain for check in described.checks) else []
@@ -382,7 +381,7 @@ class Verifier:
             if described is None:
                 yield from self._missing(oid)
             elif not described.open and not any(check.truncates for check in described.checks):
-                names = tuple(self._publications)
+                names = self._publications
                 text = f"is not sent for {described.name}: {listed(names)} does not publish truncate of it"
                 yield Problem("PUB854", text, publications=names), described.name, "truncate"
         if len(set(message.relations)) != len(message.relations):

@@ -612,11 +612,11 @@ def findings(
     options = stream.options
     options = replace(options, messages=bool(options.messages), binary=bool(options.binary))
     if simulation is None:
-        verifier = Verifier(stream.publisher, stream.publications, options, LOCALE)
+        verifier = Verifier(stream.publisher, options, LOCALE)
         found = [finding for frame in frames for finding in verifier.check(frame)]
         found += verifier.end()
     else:
-        verifier = Verifier(simulation.publisher, stream.publications, options, LOCALE)
+        verifier = Verifier(simulation.publisher, options, LOCALE)
         found = list(verify_script(verifier, simulation, frames))
     return [(finding.rule, finding.number, finding.message) for finding in found]
 

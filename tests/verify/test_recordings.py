@@ -16,7 +16,7 @@ NAMED = "PUB859"
 
 def about(stream: Stream) -> list[str]:
     """The findings about a stream, except for known faults of servers."""
-    verifier = Verifier(stream.publisher, stream.publications, stream.options, LOCALE)
+    verifier = Verifier(stream.publisher, stream.options, LOCALE)
     findings = [finding for frame in stream.frames for finding in verifier.check(frame)]
     if stream.complete:
         findings += verifier.end()
@@ -39,7 +39,7 @@ def test_all_recorded_streams_conform() -> None:
 def test_the_fault_of_18_is_named() -> None:
     findings = []
     for stream in streams(FOLDER, "pgoutput-18.jsonl.gz", "stray/"):
-        verifier = Verifier(stream.publisher, stream.publications, stream.options, LOCALE)
+        verifier = Verifier(stream.publisher, stream.options, LOCALE)
         findings += [finding.rule for frame in stream.frames for finding in verifier.check(frame)]
     assert set(findings) == {NAMED}
 
@@ -55,7 +55,7 @@ def test_streams_of_any_bytes_give_findings_and_no_error() -> None:
             data = bytearray(choice.choice(choice.choice(chosen).frames).data)
             data[choice.randrange(len(data))] = choice.randrange(256)
             frames[place : place + choice.randint(0, 2)] = [frames[place]._replace(data=bytes(data))]
-        verifier = Verifier(stream.publisher, stream.publications, stream.options, LOCALE)
+        verifier = Verifier(stream.publisher, stream.options, LOCALE)
         about = [finding for frame in frames for finding in verifier.check(frame)] + list(verifier.end())
         assert all(headline(finding) for finding in about)
 

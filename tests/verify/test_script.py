@@ -37,7 +37,7 @@ def simulation() -> Simulation:
 
 def findings(simulation: Simulation, rows: list[bytes]) -> list[StreamFinding]:
     frames = [Frame(None, None, data, Place(number, line=number)) for number, data in enumerate(rows, 1)]
-    return list(verify_script(Verifier(simulation.publisher, ("eu",), Options()), simulation, frames))
+    return list(verify_script(Verifier(simulation.publisher, Options()), simulation, frames))
 
 
 def kinds(rows: list[bytes]) -> list[str]:

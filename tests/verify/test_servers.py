@@ -69,8 +69,8 @@ def test_a_stream_of_a_server_conforms(servers: Servers, major: int) -> None:
     frames = [Frame(parse_lsn(lsn), xid, data, Place(number)) for number, (lsn, xid, data) in enumerate(rows, 1)]
     options = Options(proto_version=1, binary=False, messages=False)
     simulation = simulate(major, setup, script, PUBLICATIONS, {})
-    verifier = Verifier(simulation.publisher, PUBLICATIONS, options)
+    verifier = Verifier(simulation.publisher, options)
     assert not list(verify_script(verifier, simulation, frames))
     # Without the script, the column that it adds is not in the schema.
-    about = list(verify(publisher_of(SCHEMA, PUBLICATIONS, major), frames, PUBLICATIONS, options))
+    about = list(verify(publisher_of(SCHEMA, PUBLICATIONS, major), frames, options))
     assert {finding.rule for finding in about} == {"PUB853"}

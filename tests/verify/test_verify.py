@@ -68,7 +68,7 @@ def findings(
         Frame(None, None, message if isinstance(message, bytes) else encode(message), Place(number, line=number))
         for number, message in enumerate(messages, 1)
     ]
-    return list(verify(publisher_of(schema, publications, major), frames, publications, options))
+    return list(verify(publisher_of(schema, publications, major), frames, options))
 
 
 def rules(
