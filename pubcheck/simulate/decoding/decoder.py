@@ -81,8 +81,6 @@ class Decoder:
                 self._replay.invalidate(invalidation_of(record))
         elif isinstance(record, RowChange):
             txn.toplevel.has_snapshot = True
-            if self.context.major >= 17 and record.version.catalog.relations[record.relation].kind == "m":
-                return  # not logically logged
             if not self._callbacks.filter_by_origin(record.origin):
                 self._buffer.queue_row(txn, record)
         elif isinstance(record, Truncation):
