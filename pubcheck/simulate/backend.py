@@ -200,7 +200,7 @@ class Backend:
 
     def commit(self) -> None:
         transaction = self.current
-        self.run_deferred()
+        self.run_deferred_at_end()
         if self.transaction is not transaction:
             return
         catalog_session, level = self.catalog_session, transaction.levels[0]
@@ -258,6 +258,14 @@ class Backend:
             for check in checks:
                 self.run_event(check)
 
+    def run_deferred_at_end(self) -> None:
+        """Check deferred constraints at the end of a transaction, which ends also if one is violated."""
+        try:
+            self.run_deferred()
+        except ServerError:
+            self.rollback()
+            raise
+
     def fail(self) -> None:
         """An error: the current level is undone at once, and the block waits for its end (AbortCurrentTransaction)."""
         transaction = self.current
@@ -305,7 +313,7 @@ class Backend:
 
     def savepoint(self, name: str) -> None:
         transaction = self.current
-        transaction.levels.append(Level(name, self.database.catalog.journal.mark(), len(transaction.deferred)))
+        transaction.levels.append(self._level(name))
         self.catalog_session.savepoint(name)
 
     def release(self, at: int) -> None:
@@ -321,7 +329,11 @@ class Backend:
         transaction = self.current
         if not (transaction.failed and at == len(transaction.levels) - 1):
             self._undo_level(at)
-        name = transaction.levels[at].name
+        name, transaction.timings = transaction.levels[at].name, transaction.levels[at].timings
         del transaction.levels[at:]
         transaction.failed = False
-        transaction.levels.append(Level(name, self.database.catalog.journal.mark(), len(transaction.deferred)))
+        transaction.levels.append(self._level(name))
+
+    def _level(self, name: str) -> Level:
+        transaction = self.current
+        return Level(name, self.database.catalog.journal.mark(), len(transaction.deferred), transaction.timings)

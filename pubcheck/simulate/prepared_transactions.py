@@ -24,7 +24,7 @@ def prepare_transaction(session: Backend, node: Node) -> None:
     if gid in database.prepared:
         session.rollback()
         raise ServerError("42710", f'transaction identifier "{gid}" is already in use')
-    session.run_deferred()
+    session.run_deferred_at_end()
     if transaction.used_temporary:
         message = "cannot PREPARE a transaction that has operated on temporary objects"
         session.rollback()

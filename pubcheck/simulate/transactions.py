@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 IN_PROGRESS, ABORTED = -1, 0
@@ -17,14 +17,15 @@ class Level:
     the catalog's journal was, ``deferred`` the number of deferred checks that were queued before it.
     """
 
-    __slots__ = ("deferred", "kept", "mark", "name", "xid")
+    __slots__ = ("deferred", "kept", "mark", "name", "timings", "xid")
 
-    def __init__(self, name: str, mark: int, deferred: int = 0) -> None:
+    def __init__(self, name: str, mark: int, deferred: int = 0, timings: Mapping[str, bool] | None = None) -> None:
         self.name = name
         self.mark = mark
         self.xid = 0
         self.kept: list[int] = []
         self.deferred = deferred
+        self.timings: Mapping[str, bool] = timings or {}
 
     def ids(self) -> list[int]:
         return [self.xid, *self.kept] if self.xid else []
@@ -48,6 +49,8 @@ class Transaction:
         """The last commit that the snapshot sees, if it is one for the whole transaction."""
         self.deferred: list[Callable[[], None]] = []
         """Checks of deferred constraints and deferred triggers."""
+        self.timings: Mapping[str, bool] = {}
+        """By the name of a constraint ("" for all others) whether SET CONSTRAINTS deferred it."""
         self.origin_lsn = self.origin_time = 0
         self.gid: str | None = None
         """The identifier of a prepared transaction that is being ended."""

@@ -213,3 +213,53 @@ def test_merge_inserts_the_row_that_did_not_match() -> None:
     database, refused = play(TABLE, "INSERT INTO t VALUES (1, 'x')", merge)
     assert refused == []
     assert rows(database, "SELECT * FROM t") == [(1, "a"), (8, "b"), (9, "c")]
+
+
+def keys_inserted(database: Database) -> list[object]:
+    return [r.new.values[1] for r in database.log.records if isinstance(r, RowChange) and r.new is not None]
+
+
+DEFERRED = ["CREATE TABLE p (id int PRIMARY KEY)", "CREATE TABLE c (id int REFERENCES p DEFERRABLE INITIALLY DEFERRED)"]
+
+
+@pytest.mark.parametrize("end", ["COMMIT", "PREPARE TRANSACTION 'g'"])
+def test_a_commit_that_a_deferred_constraint_refuses_ends_the_transaction(end: str) -> None:
+    database, refused = play(DEFERRED, "BEGIN", "INSERT INTO c VALUES (1)", end, "INSERT INTO p VALUES (2)")
+    assert refused == [("23503", 'Key (id)=(1) is not present in table "p".')]
+    assert kinds(database) == ["RowChange", "Abort", "RowChange", "Commit"]
+
+
+def test_set_constraints_decides_when_constraints_are_checked() -> None:
+    setup = [DEFERRED[0], "CREATE TABLE c (id int REFERENCES p DEFERRABLE)"]
+    block = ["BEGIN", "SET CONSTRAINTS ALL DEFERRED", "INSERT INTO c VALUES (1)"]
+    _, refused = play(setup, *block, "INSERT INTO p VALUES (1)", "COMMIT")
+    assert refused == []
+    _, refused = play(setup, *block, "SET CONSTRAINTS ALL IMMEDIATE", "INSERT INTO p VALUES (1)")
+    assert [code for code, _ in refused] == ["23503", "25P02"]
+    _, refused = play(setup, "BEGIN", "SAVEPOINT s", *block[1:2], "ROLLBACK TO s", *block[2:])
+    assert [code for code, _ in refused] == ["23503"]
+    _, refused = play(setup, "SET CONSTRAINTS missing DEFERRED")
+    assert [code for code, _ in refused] == ["42704"]
+
+
+def test_cascades_of_deferred_foreign_keys_follow_the_statement() -> None:
+    setup = [DEFERRED[0], "CREATE TABLE c (id int PRIMARY KEY REFERENCES p ON DELETE CASCADE INITIALLY DEFERRED)"]
+    fill = ["INSERT INTO p VALUES (1)", "INSERT INTO c VALUES (1)"]
+    database, _ = play(setup, *fill, "BEGIN", "DELETE FROM p", "INSERT INTO p VALUES (2)", "COMMIT")
+    operations = [r.operation for r in database.log.records if isinstance(r, RowChange)]
+    assert operations == ["insert", "insert", "delete", "delete", "insert"]
+
+
+def test_each_row_that_merge_inserts_has_its_own_values() -> None:
+    source = "(VALUES (7, 'a'), (8, 'b')) v(k, w)"
+    database, _ = play(TABLE, f"MERGE INTO t USING {source} ON false WHEN NOT MATCHED THEN INSERT VALUES (k, w)")
+    assert keys_inserted(database) == [7, 8]
+    merge = "MERGE INTO t USING s ON t.id = s.id WHEN NOT MATCHED THEN INSERT VALUES (s.id + 1)"
+    database, _ = play([TABLE, "CREATE TABLE s (id int)"], "INSERT INTO s VALUES (1), (2)", merge)
+    assert keys_inserted(database) == [1, 2, 2, 3]
+
+
+def test_locks_of_rows_are_logged() -> None:
+    upsert = "INSERT INTO t VALUES (1) ON CONFLICT (id) DO UPDATE SET v = 'x' WHERE false"
+    database, _ = play(TABLE, "INSERT INTO t VALUES (1)", "SELECT * FROM t FOR UPDATE", upsert)
+    assert kinds(database) == ["RowChange", "Commit", "Record", "Commit", "Record", "Commit"]

@@ -136,6 +136,9 @@ class Decoder:
 
     def _finish_prepared(self, txn: BufferedTransaction, record: Commit | Abort, *, committed: bool) -> None:
         """COMMIT PREPARED or ROLLBACK PREPARED (ReorderBufferFinishPrepared)."""
+        if txn.first_lsn == record.start:  # unknown at PREPARE TRANSACTION too
+            self._buffer.forget(txn)
+            return
         prepare_end_lsn, prepare_time = txn.end_lsn, txn.commit_time
         txn.gid = record.gid
         txn.final_lsn, txn.end_lsn, txn.commit_time = record.start, record.end, _time(record)
@@ -164,6 +167,9 @@ class Decoder:
 
     def _prepare(self, txn: BufferedTransaction, record: Prepare) -> None:
         if self._callbacks.filter_prepare(record.xid, record.gid):
+            return
+        if txn.first_lsn == record.start:  # nothing else of it was logged, so that it is unknown
+            self._buffer.forget(txn)
             return
         txn.final_lsn, txn.end_lsn, txn.commit_time = record.start, record.end, _time(record, keep=True)
         txn.origin_id, txn.origin_lsn = record.origin, record.origin_lsn

@@ -48,6 +48,7 @@ def invalidation_of(record: CatalogChange) -> Invalidation:
             if isinstance(row, Relation):
                 relations.add(row.oid)
                 relations.update(row.parents if former is None or row.partition else ())
+                relations.update(_default_partition(after, row) if _joins_or_leaves(former, after, key) else ())
             elif isinstance(row, Index):
                 relations.add(row.table)
             elif isinstance(row, Constraint):
@@ -69,6 +70,22 @@ def invalidation_of(record: CatalogChange) -> Invalidation:
         named = {oid for oid in named if after.relations[oid].kind != "p"}
     relations |= named
     return Invalidation(frozenset(relations - {0}), everything, publications)
+
+
+def _joins_or_leaves(former: object, after: Catalog, key: object) -> bool:
+    """Whether a relation became a partition, or is one no longer."""
+    return _is_partition(former) != _is_partition(_row(after, "relations", key))
+
+
+def _is_partition(row: object) -> bool:
+    return isinstance(row, Relation) and row.partition
+
+
+def _default_partition(catalog: Catalog, partition: Relation) -> Iterable[int]:
+    """The default partition beside a partition: its constraint is that no other partition takes the row."""
+    if partition.partition:
+        for parent in partition.parents:
+            yield from (oid for oid in catalog.children.get(parent) if catalog.relations[oid].bound == ("d",))
 
 
 def rewrites_rows(record: CatalogChange) -> bool:
@@ -181,7 +198,7 @@ def _named(record: CatalogChange) -> Iterable[int]:
             namespace = catalog.namespace_names.get(schema) if isinstance(schema, str) else None
             oid = None if namespace is None else catalog.relation_names.get((namespace, name["relname"]))
             if oid is not None:
-                recurses = record.statement in _RECURSING and name.get("inh", True)
+                recurses = record.statement in _RECURSING and name.get("inh", False)
                 yield from catalog.descendants(oid) if recurses else (oid,)
                 break
 

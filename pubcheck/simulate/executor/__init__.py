@@ -15,6 +15,7 @@ Handler = Callable[["Backend", Node], "Result"]
 _HOMES = {
     "CheckPointStmt": "no_effect:nothing",
     "ClosePortalStmt": "no_effect:nothing",
+    "ConstraintsSetStmt": "settings:set_constraints",
     "CopyStmt": "copy_from:copy",
     "DoStmt": "blocks:do",
     "ListenStmt": "no_effect:nothing",

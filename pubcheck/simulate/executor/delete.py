@@ -29,7 +29,7 @@ def prepare_delete(session: Backend, node: Node, outer: Scope) -> Changes:
     where = condition(session, scope, node.get("whereClause"))
     outputs, returned = returning(session, scope, node)
     rows = TargetRows(session, scope, target, where)
-    inherited = rv.get("inh", True)
+    inherited = rv.get("inh", False)
     tables = list(members(session, target.relation, inherited=inherited, equal=rows.conditions.equal))
 
     def run() -> Rows:

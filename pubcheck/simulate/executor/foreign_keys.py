@@ -47,11 +47,19 @@ class ForeignKey:
         self.referenced = catalog.relations[row.references]
         self.columns = [self.referencing.columns[number - 1].name for number in row.keys]
         self.keys = [self.referenced.columns[number - 1].name for number in referenced]
-        self.deferred = node.get("initdeferred", False)
+        self._deferrable = node.get("deferrable", False)
+        self._deferred = node.get("initdeferred", False)
         context = session.context()
         types = [self.referenced.column(name) for name in self.keys]
         self.equal = [equality_of(context, column.type) for column in types if column is not None]
         self.match_full = node.get("fk_matchtype") == "f"
+
+    def is_deferred(self, action: str = "a") -> bool:
+        """Whether a check is deferred now. Actions are not (createForeignKeyActionTriggers)."""
+        if not self._deferrable or action != "a":
+            return False
+        timings = self.session.current.timings
+        return timings.get(self.row.name, timings.get("", self._deferred))
 
     def _values(self, relation: Relation, names: list[str], row: Values) -> list[Any]:
         return [row[column_number(relation, name)] for name in names]

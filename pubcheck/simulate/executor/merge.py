@@ -59,7 +59,7 @@ class _Merge:
         self.join = condition(session, scope, node["joinCondition"], "JOIN/ON")
         clauses = [item["MergeWhenClause"] for item in node["mergeWhenClauses"]]
         self.actions = [_Action(session, scope, self.table, clause) for clause in clauses]
-        inherited = node["relation"].get("inh", True)
+        inherited = node["relation"].get("inh", False)
         self.members = list(members(session, self.relation, inherited=inherited))
 
     def run(self) -> Rows:

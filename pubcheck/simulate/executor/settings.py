@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from pubcheck.postgres.ddl import apply
+from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.simulate.backend import NOTHING, Backend, Result
+from pubcheck.simulate.not_followed import NotFollowed
 from pubcheck.simulate.transaction_blocks import set_characteristics
 
 
@@ -19,3 +21,28 @@ def set_variable(session: Backend, node: Node) -> Result:
         session.settings[name] = value
     apply(session.catalog_session, "VariableSetStmt", node)
     return NOTHING
+
+
+def set_constraints(session: Backend, node: Node) -> Result:
+    """SET CONSTRAINTS: IMMEDIATE also checks what was deferred (AfterTriggerSetState)."""
+    transaction, deferred = session.current, node.get("deferred", False)
+    names = [item["RangeVar"]["relname"] for item in node.get("constraints", ())]
+    for name in names:
+        _refuse_not_deferrable(session, name)
+    if transaction.implicit:
+        return NOTHING  # a warning: it can only be used in transaction blocks
+    transaction.timings = {**transaction.timings, **dict.fromkeys(names, deferred)} if names else {"": deferred}
+    if deferred or not transaction.deferred:
+        return NOTHING
+    if names:
+        raise NotFollowed("SET CONSTRAINTS of some constraints while checks are deferred")
+    session.run_deferred()
+    return NOTHING
+
+
+def _refuse_not_deferrable(session: Backend, name: str) -> None:
+    rows = [row for row in session.database.catalog.constraints.values() if row.name == name]
+    if not rows:
+        raise ServerError("42704", f'constraint "{name}" does not exist')
+    if not any(row.deferrable for row in rows):
+        raise ServerError("42809", f'constraint "{name}" is not deferrable')

@@ -7,7 +7,7 @@ from typing import Any
 from pubcheck.postgres.catalog.rows import Constraint, OtherObject
 from pubcheck.postgres.parse import Node
 from pubcheck.simulate.backend import Backend
-from pubcheck.simulate.executor.foreign_keys import ForeignKey
+from pubcheck.simulate.executor.foreign_keys import Action, ForeignKey
 from pubcheck.simulate.executor.routines import trigger_routine
 from pubcheck.simulate.executor.tables import Table, cached
 from pubcheck.simulate.heap import Version
@@ -100,7 +100,8 @@ class Triggers:
             events.append(lambda trigger=trigger: trigger.run(operation, old, new))
 
     def _add(self, events: list[Any], key: ForeignKey, event: Any) -> None:
-        (self.session.current.deferred if key.deferred else events).append(event)
+        deferred = key.is_deferred(event.action if isinstance(event, Action) else "a")
+        (self.session.current.deferred if deferred else events).append(event)
 
 
 def triggers_of(session: Backend, table: Table) -> Triggers:

@@ -29,7 +29,7 @@ def truncate(session: Backend, node: Node) -> Result:
         if row.oid in relations:
             continue
         relations[row.oid] = row
-        if rv.get("inh", True):
+        if rv.get("inh", False):
             for oid in catalog.descendants(row.oid)[1:]:
                 relations.setdefault(oid, catalog.relations[oid])
         elif row.kind == "p":

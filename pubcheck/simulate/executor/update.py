@@ -39,7 +39,7 @@ def prepare_update(session: Backend, node: Node, outer: Scope) -> Changes:
     steps = [(target.base_number(number), step) for number, step in steps]
     outputs, returned = returning(session, scope, node)
     rows = TargetRows(session, scope, target, where)
-    inherited = rv.get("inh", True)
+    inherited = rv.get("inh", False)
     tables = list(members(session, target.relation, inherited=inherited, equal=rows.conditions.equal))
 
     def run() -> Rows:
