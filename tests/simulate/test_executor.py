@@ -263,3 +263,50 @@ def test_locks_of_rows_are_logged() -> None:
     upsert = "INSERT INTO t VALUES (1) ON CONFLICT (id) DO UPDATE SET v = 'x' WHERE false"
     database, _ = play(TABLE, "INSERT INTO t VALUES (1)", "SELECT * FROM t FOR UPDATE", upsert)
     assert kinds(database) == ["RowChange", "Commit", "Record", "Commit", "Record", "Commit"]
+
+
+def test_only_leaves_out_what_inherits() -> None:
+    setup = ["CREATE TABLE p (a int)", "CREATE TABLE c () INHERITS (p)", "CREATE TABLE t (k int) PARTITION BY LIST (k)"]
+    fill = ["INSERT INTO p VALUES (1)", "INSERT INTO c VALUES (2)"]
+    database, refused = play(setup, *fill, "UPDATE ONLY p SET a = a + 10", "TRUNCATE ONLY t")
+    assert [code for code, _ in refused] == ["42809"]
+    assert rows(database, "SELECT a FROM p ORDER BY a") == [(2,), (11,)]
+    assert rows(database, "SELECT a FROM ONLY p") == [(11,)]
+    database, _ = play(setup, *fill, "TRUNCATE ONLY p")
+    assert rows(database, "SELECT a FROM p") == [(2,)]
+    database, _ = play(setup, *fill, "DELETE FROM ONLY p")
+    assert rows(database, "SELECT a FROM p") == [(2,)]
+
+
+def test_a_row_stays_in_the_partitioned_table_that_the_statement_names() -> None:
+    setup = [
+        "CREATE TABLE t (k text, n int) PARTITION BY LIST (k)",
+        "CREATE TABLE t_a PARTITION OF t FOR VALUES IN ('a') PARTITION BY RANGE (n)",
+        "CREATE TABLE t_a1 PARTITION OF t_a DEFAULT",
+        "CREATE TABLE t_b PARTITION OF t FOR VALUES IN ('b')",
+    ]
+    insert = "INSERT INTO t VALUES ('a', 1)"
+    _, refused = play(setup, insert, "UPDATE t_a SET k = 'b'", "INSERT INTO t_a VALUES ('b', 1)")
+    assert [code for code, _ in refused] == ["23514", "23514"]
+
+
+def test_statements_that_run_others_are_not_followed() -> None:
+    procedure = "CREATE PROCEDURE p() LANGUAGE sql AS 'INSERT INTO t VALUES (1)'"
+    database = Database(17, [TABLE, procedure, "PREPARE s AS INSERT INTO t VALUES (2)"])
+    for statement in (
+        "CALL p()",
+        "EXECUTE s",
+        "EXPLAIN ANALYZE INSERT INTO t VALUES (3)",
+        "DO 'DECLARE r t%ROWTYPE; BEGIN r.id := 1; END'",
+    ):
+        with pytest.raises(NotFollowed):
+            database.session(statement).run(statement)
+
+
+@pytest.mark.parametrize("statement", ["UPDATE t SET v = 'x' WHERE false", "TRUNCATE t"])
+def test_triggers_of_statements_are_not_followed(statement: str) -> None:
+    function = "CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'"
+    trigger = "CREATE TRIGGER s AFTER UPDATE OR TRUNCATE ON t EXECUTE FUNCTION f()"
+    database = Database(17, [TABLE, function, trigger])
+    with pytest.raises(NotFollowed, match="not a plain row trigger"):
+        database.session().run(statement)

@@ -126,7 +126,9 @@ def _table(p: Nested, body: Node, alias: str) -> Item:
         if not p.cache.complete_names:
             raise Unknowable(message, location)
         raise p.error("42P01", message, location)
-    return Item(alias or relation.name, _relation_columns(p, relation), relation=relation, alias=bool(alias))
+    item = Item(alias or relation.name, _relation_columns(p, relation), relation=relation, alias=bool(alias))
+    item.only = not body.get("inh", False)
+    return item
 
 
 def _relation_columns(p: Nested, relation: Relation) -> list[Output] | None:

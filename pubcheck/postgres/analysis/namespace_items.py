@@ -54,6 +54,8 @@ class Item:
         """The type of a function that gives no rows but single values."""
         self.source: Any = None
         """Where its rows come from, if that is not a relation: the state of a sub-select, the calls of a function."""
+        self.only = False
+        """Whether ONLY leaves out the tables that inherit from the relation."""
         self.ordinality = False
         self.is_join = False
         self.columns_visible = self.name_visible = True

@@ -9,6 +9,7 @@ from pubcheck.postgres.parse import Node
 from pubcheck.simulate.backend import Backend, Result
 from pubcheck.simulate.executor.modify import run_changes
 from pubcheck.simulate.executor.utility import define
+from pubcheck.simulate.not_followed import NotFollowed
 
 Handler = Callable[["Backend", Node], "Result"]
 
@@ -29,6 +30,7 @@ _HOMES = {
     "VariableShowStmt": "no_effect:nothing",
 }
 _STATEMENTS: Deferred[str, Handler] = Deferred(__name__, _HOMES)
+_RUN_OTHERS = frozenset(("CallStmt", "ExecuteStmt"))
 _CHANGES = frozenset(("DeleteStmt", "InsertStmt", "MergeStmt", "UpdateStmt"))
 
 
@@ -38,6 +40,13 @@ def run_statement(session: Backend, name: str, node: Node, data: str | None) -> 
         return run_changes(session, name, node)
     if name == "CopyStmt":
         node = {**node, "data": data}
+    if name in _RUN_OTHERS or (name == "ExplainStmt" and _runs(node)):
+        raise NotFollowed(f"the statement {name.removesuffix('Stmt').upper()}")
     if name in _HOMES:
         return _STATEMENTS[name](session, node)
     return define(session, name, node)
+
+
+def _runs(node: Node) -> bool:
+    """Whether EXPLAIN runs its statement."""
+    return any(option["DefElem"]["defname"] == "analyze" for option in node.get("options", ()))

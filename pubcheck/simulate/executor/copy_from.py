@@ -16,7 +16,7 @@ from pubcheck.simulate.executor.expressions import Scope
 from pubcheck.simulate.executor.row_operations import insert_into, leaf_of, ready_row, store_row
 from pubcheck.simulate.executor.statement_scope import condition, target_item
 from pubcheck.simulate.executor.tables import Table, table_of
-from pubcheck.simulate.executor.targets import target_relation
+from pubcheck.simulate.executor.targets import INSERT, target_relation
 from pubcheck.simulate.executor.triggers import triggers_of
 from pubcheck.simulate.not_followed import NotFollowed
 
@@ -29,7 +29,7 @@ def copy(session: Backend, node: Node) -> Result:
         return Result()
     if node.get("data") is None or "filename" in node:
         raise NotFollowed("COPY without its data")
-    relation = target_relation(session, node["relation"])
+    relation = target_relation(session, node["relation"], INSERT)
     if relation.kind == "v":
         raise NotFollowed("COPY to a view")
     table = table_of(session, relation)

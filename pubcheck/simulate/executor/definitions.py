@@ -36,7 +36,16 @@ def log_statement(session: Backend, name: str, node: Node) -> None:
 
 
 _CHANGE_MORE = frozenset(
-    ("AlterSeqStmt", "AlterTableStmt", "ClusterStmt", "CreateStatsStmt", "CreateTrigStmt", "GrantStmt", "RuleStmt", "VacuumStmt")
+    (
+        "AlterSeqStmt",
+        "AlterTableStmt",
+        "ClusterStmt",
+        "CreateStatsStmt",
+        "CreateTrigStmt",
+        "GrantStmt",
+        "RuleStmt",
+        "VacuumStmt",
+    )
 )
 """Statements that change rows of system catalogs of which pubcheck's catalog keeps nothing."""
 

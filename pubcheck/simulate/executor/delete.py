@@ -15,13 +15,13 @@ from pubcheck.simulate.executor.statement_scope import (
     target_item,
 )
 from pubcheck.simulate.executor.target_rows import TargetRows
-from pubcheck.simulate.executor.targets import members, refuse_write, target_relation
+from pubcheck.simulate.executor.targets import DELETE, members, refuse_write, target_relation
 from pubcheck.simulate.executor.views import base_target
 
 
 def prepare_delete(session: Backend, node: Node, outer: Scope) -> Changes:
     rv = node["relation"]
-    relation = target_relation(session, rv)
+    relation = target_relation(session, rv, DELETE)
     target = base_target(session, relation)
     scope = Scope(session, outer)
     target_item(session, scope, relation, rv)

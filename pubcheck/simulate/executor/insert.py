@@ -18,7 +18,7 @@ from pubcheck.simulate.executor.query import plan
 from pubcheck.simulate.executor.row_operations import insert_row
 from pubcheck.simulate.executor.statement_scope import Changes, Rows, returning, target_item
 from pubcheck.simulate.executor.tables import Table, table_of
-from pubcheck.simulate.executor.targets import refuse_write, target_relation
+from pubcheck.simulate.executor.targets import INSERT, UPDATE, refuse_write, target_relation
 from pubcheck.simulate.executor.views import Target, base_target
 from pubcheck.simulate.not_followed import NotFollowed
 
@@ -27,7 +27,7 @@ _OF_A_QUERY = frozenset(("withClause", "sortClause", "limitCount", "limitOffset"
 
 
 def prepare_insert(session: Backend, node: Node, outer: Scope) -> Changes:
-    relation = target_relation(session, node["relation"])
+    relation = target_relation(session, node["relation"], INSERT | UPDATE if "onConflictClause" in node else INSERT)
     columns = target_columns(relation, node.get("cols", ()))
     target = base_target(session, relation)
     table = table_of(session, target.relation)

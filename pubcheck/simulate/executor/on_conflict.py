@@ -106,8 +106,6 @@ class OnConflict:
         present: Values = by_numbers_of(leaf.relation, root, other) if leaf is not self.table else other
         excluded = by_numbers_of(leaf.relation, root, proposed) if leaf is not self.table else proposed
         row = (present, excluded)
-        if leaf.logged:  # the lock of the row (heap_lock_tuple)
-            session.database.append(Record, 14, xid=session.xid(), top=session.current.top, origin=session.origin)
         if self.where is not None and self.where(row) is not True:
             return None
         changed = {**present, **{number: step(row) for number, step in self.steps}}

@@ -14,6 +14,7 @@ from pubcheck.postgres.catalog.rows import Relation
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.oids import BOOL, INT4
 from pubcheck.postgres.parse import Node, parse
+from pubcheck.postgres.plpgsql.compile_errors import NotParsed
 from pubcheck.postgres.plpgsql.conditions import catches, sqlstate_of
 from pubcheck.postgres.plpgsql.parse import Program, program, typname
 from pubcheck.postgres.primnodes import IMPLICIT
@@ -341,6 +342,16 @@ _HANDLERS: dict[str, Any] = {
 }
 
 
+def body_of(header: str, text: str) -> Program:
+    """The program of a body. Raises ServerError where it does not compile."""
+    try:
+        return program(header, text)
+    except NotParsed as refused:
+        if refused.sqlstate is None:
+            raise NotFollowed(f"a block ({refused.message})") from None
+        raise ServerError(refused.sqlstate, refused.message) from None
+
+
 def run_block(session: Backend, text: str) -> None:
     """A DO block."""
-    Block(session, program("DO", text), atomic=not session.current.implicit).run()
+    Block(session, body_of("DO", text), atomic=not session.current.implicit).run()

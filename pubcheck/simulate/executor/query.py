@@ -109,7 +109,7 @@ class FromClause:
         assert relation is not None
 
         def rows(row: Row) -> Iterator[None]:
-            for version in scan_relation(session, relation):
+            for version in scan_relation(session, relation, inherited=not item.only):
                 row[position] = version
                 yield
 

@@ -9,11 +9,10 @@ from pubcheck.postgres.catalog.rows import Proc
 from pubcheck.postgres.oids import NAME, OID, TEXT
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import names
-from pubcheck.postgres.plpgsql.parse import program
 from pubcheck.postgres.primnodes import Expr
 from pubcheck.simulate.backend import Backend
 from pubcheck.simulate.executor.expressions import Step
-from pubcheck.simulate.executor.procedural import Block
+from pubcheck.simulate.executor.procedural import Block, body_of
 from pubcheck.simulate.executor.tables import Table
 from pubcheck.simulate.not_followed import NotFollowed
 
@@ -37,7 +36,7 @@ def trigger_routine(session: Backend, table: Table, node: Node) -> Callable[...,
     if language != "plpgsql":
         raise NotFollowed(f"a trigger function in {language}")
     text = options["as"]["List"]["items"][0]["String"]["sval"]
-    body = program("CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS", text)
+    body = body_of("CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS", text)
 
     def call(operation: str, old: Any, new: Any, trigger: Node) -> Any:
         block = Block(session, body, atomic=True)

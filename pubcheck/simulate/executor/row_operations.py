@@ -27,6 +27,8 @@ Values = dict[int, Any]
 
 def leaf_of(session: Backend, relation: Relation, values: Values) -> tuple[Table, Values]:
     """The partition that a row belongs to, and the row by its column numbers. Raises ServerError 23514."""
+    if relation.kind == "p" and relation.partition:
+        check_partition(session, table_of(session, relation), values)
     while relation.kind == "p":
         child = partitioning(session, relation).child_of(values)
         if child is None:

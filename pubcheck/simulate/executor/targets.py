@@ -14,9 +14,12 @@ from pubcheck.simulate.executor.partitions import partitioning, partitions
 from pubcheck.simulate.executor.tables import Table, table_of
 from pubcheck.simulate.not_followed import NotFollowed
 
+# The events of triggers (catalog/pg_trigger.h).
+INSERT, DELETE, UPDATE, TRUNCATE = 4, 8, 16, 32
 
-def target_relation(session: Backend, rv: Node) -> Relation:
-    """The named relation. Raises ServerError 42P01, 42809 and the like."""
+
+def target_relation(session: Backend, rv: Node, events: int) -> Relation:
+    """The named relation. Raises ServerError 42P01, 42809 and the like; NotFollowed for triggers of the statement."""
     catalog_session = session.catalog_session
     row = catalog_session.find_relation(rv)
     if row is None:
@@ -29,7 +32,20 @@ def target_relation(session: Backend, rv: Node) -> Relation:
         raise ServerError("42809", f'cannot change {kinds[row.kind]} "{row.name}"')
     if row.kind not in "rpv":
         raise NotFollowed(f'changes of "{row.name}", which is not a table')
+    refuse_statement_triggers(session, row, events)
     return row
+
+
+def refuse_statement_triggers(session: Backend, relation: Relation, events: int) -> None:
+    """Triggers of statements run also where no row changes. Raises NotFollowed."""
+    if session.settings.get("session_replication_role") == "replica":
+        return
+    catalog = session.database.catalog
+    for row in catalog.others.values():
+        if row.kind == "trigger" and row.namespace == relation.oid and row.enabled:
+            node = catalog.definitions[("trigger", row.oid)]
+            if not node.get("row") and node["events"] & events:
+                raise NotFollowed(f'the trigger "{row.name}", which is not a plain row trigger')
 
 
 def refuse_write(session: Backend, table: Table, operation: Any) -> None:
@@ -50,6 +66,8 @@ def members(
     out (partprune.c).
     """
     catalog = session.database.catalog
+    if relation.kind == "p" and not inherited:
+        return
     if relation.kind == "p":
         keys = [relation.columns[number - 1] if number else None for number in relation.partition_key]
         if equal and keys and all(column is not None and column.name in equal for column in keys):

@@ -11,6 +11,7 @@ from pubcheck.postgres.parse import Node
 from pubcheck.simulate.backend import NOTHING, Backend, Result
 from pubcheck.simulate.executor.sequences import log_sequence, state_of
 from pubcheck.simulate.executor.tables import table_of
+from pubcheck.simulate.executor.targets import TRUNCATE, refuse_statement_triggers
 from pubcheck.simulate.heap import Storage
 from pubcheck.simulate.log import CatalogChange, Truncation
 from pubcheck.simulate.sequence_state import SequenceState
@@ -44,6 +45,8 @@ def truncate(session: Backend, node: Node) -> Result:
     else:
         _refuse_referenced(session, relations)
     restart = node.get("restart_seqs", False)
+    for row in relations.values():
+        refuse_statement_triggers(session, row, TRUNCATE)
     _truncate_all(session, node, list(relations.values()), cascade=cascade, restart=restart)
     return NOTHING
 

@@ -21,14 +21,14 @@ from pubcheck.simulate.executor.statement_scope import (
 )
 from pubcheck.simulate.executor.tables import Table, table_of
 from pubcheck.simulate.executor.target_rows import TargetRows
-from pubcheck.simulate.executor.targets import members, refuse_write, target_relation
+from pubcheck.simulate.executor.targets import UPDATE, members, refuse_write, target_relation
 from pubcheck.simulate.executor.views import base_target
 from pubcheck.simulate.not_followed import NotFollowed
 
 
 def prepare_update(session: Backend, node: Node, outer: Scope) -> Changes:
     rv = node["relation"]
-    relation = target_relation(session, rv)
+    relation = target_relation(session, rv, UPDATE)
     target = base_target(session, relation)
     root = table_of(session, target.relation)
     scope = Scope(session, outer)
