@@ -62,8 +62,10 @@ _FAMILIES = {
         "json": "json jsonb",
         "json_changes": "jsonb",
         "json_building": "any anyelement anyarray record _text json",
+        "regexp_functions": "text",
         "formatting": "any anyelement anyarray text",
         "enums": "anyenum",
+        "array_changes": "anyarray anycompatiblearray anyelement",
         "arrays": "anyarray anycompatiblearray anycompatible any",
         "ranges": "anyrange anymultirange int4range int8range numrange daterange tsrange tstzrange",
     }.items()

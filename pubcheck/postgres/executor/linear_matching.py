@@ -128,6 +128,10 @@ class Search:
         """Return whether any part of the text matches. Raises Unknowable."""
         return bool(self._ends(self._part, set(range(len(text) + 1)), text, budget))
 
+    def longest(self, text: str, start: int, budget: Budget) -> int | None:
+        """Return the end of the longest match that begins at an offset. Raises Unknowable."""
+        return max(self._ends(self._part, {start}, text, budget), default=None)
+
     def _ends(self, part: Part, starts: set[int], text: str, budget: Budget) -> set[int]:
         """Return the ends of the matches that begin at these offsets."""
         if not starts:

@@ -6,6 +6,7 @@ Single characters are matched by Python's regular expressions, where these mean 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 
 from pubcheck.postgres.budget import Budget
@@ -288,6 +289,22 @@ def search(pattern: str, folding: bool, text: str, budget: Budget) -> bool:
     if ascii_only and not (text.isascii() and pattern.isascii()):
         raise Unknowable("the classes of characters under the database's collation")
     return matcher(text, budget)
+
+
+def spans(pattern: str, folding: bool, text: str, start: int, budget: Budget) -> Iterator[tuple[int, int]]:
+    """Yield where each match begins and ends, from an offset on: the leftmost and longest, as of a pattern whose
+    quantifiers are greedy. After an empty match the search goes on one character later. Raises Unknowable.
+    """
+    matcher, ascii_only = _compiled(pattern, folding)
+    if ascii_only and not (text.isascii() and pattern.isascii()):
+        raise Unknowable("the classes of characters under the database's collation")
+    while start <= len(text):
+        end = matcher.longest(text, start, budget)
+        if end is None:
+            start += 1
+            continue
+        yield start, end
+        start = end if end > start else end + 1
 
 
 def _regex(negated: bool, folding: bool) -> Maker:
