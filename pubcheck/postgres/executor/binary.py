@@ -132,15 +132,23 @@ def _encode(value: bytes, kind: str) -> str:
     raise evaluation_error("22023", f'unrecognized encoding: "{kind}"')
 
 
+def _unhexed(text: str) -> bytes:
+    """hex_decode: blanks may be between the bytes, not inside of one."""
+    digits: list[str] = []
+    for char in text:
+        if len(digits) % 2 == 0 and char in " \n\t\r":
+            continue
+        if char not in "0123456789abcdefABCDEF":
+            raise evaluation_error("22023", f'invalid hexadecimal digit: "{char}"')
+        digits.append(char)
+    if len(digits) % 2:
+        raise evaluation_error("22023", "invalid hexadecimal data: odd number of digits")
+    return bytes.fromhex("".join(digits))
+
+
 def _decode(text: str, kind: str) -> bytes:
     if kind.lower() == "hex":
-        compact = "".join(text.split(" ")).replace("\n", "").replace("\t", "").replace("\r", "")
-        for char in compact:
-            if char not in "0123456789abcdefABCDEF":
-                raise evaluation_error("22023", f'invalid hexadecimal digit: "{char}"')
-        if len(compact) % 2:
-            raise evaluation_error("22023", "invalid hexadecimal data: odd number of digits")
-        return bytes.fromhex(compact)
+        return _unhexed(text)
     raise Unknowable(f"what decode() makes of {kind}")
 
 

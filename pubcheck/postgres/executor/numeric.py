@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from decimal import ROUND_CEILING, ROUND_DOWN, ROUND_FLOOR, ROUND_HALF_UP, Decimal, InvalidOperation
-from math import isqrt
+from math import factorial, gcd, isqrt, lcm
 
 from pubcheck.postgres.datum import WIDE, single
 from pubcheck.postgres.errors import Unknowable
@@ -204,6 +204,61 @@ def _power(major: int, base: Decimal, exponent: Decimal) -> Decimal:
     return _at_scale(_checked(value), min(places, _GREATEST_SCALE))
 
 
+def _common(left: Decimal, right: Decimal) -> tuple[int, int, int] | None:
+    """Two numbers as integers of one scale, and the scale; None of numbers that are not finite."""
+    if not (left.is_finite() and right.is_finite()):
+        return None
+    _sized(left, right)
+    places = max(scale(left), scale(right))
+    return int(left.scaleb(places, context=WIDE)), int(right.scaleb(places, context=WIDE)), places
+
+
+def _greatest_divisor(left: Decimal, right: Decimal) -> Decimal:
+    common = _common(left, right)
+    return Decimal("NaN") if common is None else Decimal(gcd(*common[:2])).scaleb(-common[2], WIDE)
+
+
+def _least_multiple(left: Decimal, right: Decimal) -> Decimal:
+    common = _common(left, right)
+    return Decimal("NaN") if common is None else Decimal(lcm(*common[:2])).scaleb(-common[2], WIDE)
+
+
+_GREATEST_FACTORIAL = 32177
+
+
+def _factorial(value: int) -> Decimal:
+    if value < 0:
+        raise evaluation_error("22003", "factorial of a negative number is undefined")
+    if value > _GREATEST_FACTORIAL:
+        raise evaluation_error("22003", "value overflows numeric format")
+    if value > 1000:
+        raise Unknowable("so great a factorial")
+    return Decimal(factorial(value))
+
+
+def _bucket(value: Decimal, first: Decimal, second: Decimal, count: int) -> int:
+    """width_bucket()."""
+    if count <= 0:
+        raise evaluation_error("2201G", "count must be greater than zero")
+    if value.is_nan() or first.is_nan() or second.is_nan():
+        raise evaluation_error("2201G", "operand, lower bound, and upper bound cannot be NaN")
+    if first.is_infinite() or second.is_infinite():
+        raise evaluation_error("2201G", "lower and upper bounds must be finite")
+    if first == second:
+        raise evaluation_error("2201G", "lower bound cannot equal upper bound")
+    if first > second:
+        value, first, second = -value, -first, -second
+    number = 0 if value < first else count + 1
+    if first <= value < second:
+        _sized(value, first, second)
+        places = max(scale(value), scale(first), scale(second))
+        distance, width = (int((end - first).scaleb(places, WIDE)) for end in (value, second))
+        number = distance * count // width + 1
+    if number >= 1 << 31:
+        raise out_of_range("integer")
+    return number
+
+
 def _sign(value: Decimal) -> Decimal:
     if value.is_nan():
         return value
@@ -280,6 +335,10 @@ for _type in ("int2", "int4", "int8"):
 for _name in ("power(numeric,numeric)", "pow(numeric,numeric)", "numeric_power"):
     MAKERS[_name] = _raised
 FUNCTIONS |= {
+    "gcd(numeric,numeric)": _greatest_divisor,
+    "lcm(numeric,numeric)": _least_multiple,
+    "factorial(int8)": _factorial,
+    "width_bucket(numeric,numeric,numeric,int4)": _bucket,
     "numeric_eq": lambda left, right: left == right or (left != left and right != right),
     "numeric_ne": lambda left, right: left != right and (left == left or right == right),
     "numeric_cmp": nan_order,

@@ -78,7 +78,8 @@ def _replaced(matches: _Matches, text: str, by: str, start: int, number: int) ->
     """The text with the match of that number replaced, with all of them where it is 0."""
     if re.search(r"\\[1-9]", by):
         raise Unknowable("what the parentheses of a regular expression match")
-    parts, position = [], 0
+    parts: list[str] = []
+    position = 0
     for count, (begin, end) in enumerate(matches.of(text, start), 1):
         if number and count < number:
             continue

@@ -90,7 +90,7 @@ _OF_ZONE = frozenset(("timezone", "timezone_hour", "timezone_minute"))
 OF_TIME = frozenset(("microsecond", "millisecond", "second", "minute", "hour"))
 
 
-def _iso_week(year: int, month: int, day: int) -> tuple[int, int]:
+def iso_week(year: int, month: int, day: int) -> tuple[int, int]:
     """ISO year and week."""
     number = julian_day(year, month, day)
     thursday = number - number % 7 + 3
@@ -122,7 +122,7 @@ def _date_field(field: str, year: int, month: int, day: int) -> int | None:
             return number - julian_day(year, 1, 1) + 1
         return (number + 1) % 7 if field == "dow" else number % 7 + 1
     if field in ("week", "isoyear"):
-        iso_year, week = _iso_week(year, month, day)
+        iso_year, week = iso_week(year, month, day)
         return week if field == "week" else _shown_year(iso_year)
     return {
         "year": _shown_year(year),
