@@ -172,6 +172,8 @@ def command(
             simulation = _simulated(linted, script, names, options, settings)
         except NotFollowed as error:
             return complain(f"--script: {error}")
+        if simulation.error is not None:
+            return complain(f"--script: decoding fails, as on the server: {simulation.error.message}")
         publisher = simulation.publisher
     run = _Run(publisher, requested, locale, config, simulation)
     if table is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from pubcheck.simulate.decoding.slot import PluginFactory, Slot
-from pubcheck.simulate.script import statements
+from pubcheck.simulate.script import Step, statements
 from pubcheck.simulate.server_state import ServerState
 from pubcheck.simulate.session import ServerSession
 
@@ -29,6 +29,14 @@ class Database(ServerState):
             self.sessions[name] = ServerSession(self, name)
         session: ServerSession = self.sessions[name]
         return session
+
+    def run(self, step: Step) -> None:
+        """Run a statement of a script in its session. Raises ServerError and NotFollowed."""
+        session = self.session(step.session)
+        if step.data is None:
+            session.run(step.sql)
+        else:
+            session.copy(step.sql, step.data)
 
     def slot(self, plugin: str | PluginFactory, *, two_phase: bool = False) -> Slot:
         """Create a replication slot at the current end of the log, for pgoutput, test_decoding or a plugin's class."""

@@ -10,6 +10,7 @@ from msgspec import Struct, field
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.identifiers import quote_identifier
 from pubcheck.simulate.database import Database
+from pubcheck.simulate.decoding.pgoutput_options import asks_for_two_phase, newest_version
 from pubcheck.simulate.decoding.slot import Reader, Row, Slot
 from pubcheck.simulate.not_followed import NotFollowed
 from pubcheck.simulate.script import Step, steps
@@ -54,12 +55,12 @@ def run(request: Request, major: int) -> Run:
         for step in steps(source):
             _statement(database, step, source.label, result)
     if request.plugin == "pgoutput":
-        options.setdefault("proto_version", "3" if major < 16 else "4")
+        options.setdefault("proto_version", str(newest_version(major)))
         names = request.publications or [row.name for row in database.catalog.publications.values()]
         options.setdefault("publication_names", ",".join(quote_identifier(name, major) for name in names))
-    slot = database.slot(request.plugin, two_phase=options.get("two_phase", "").lower() in ("on", "true"))
     reader: Reader | None = None
     try:
+        slot = database.slot(request.plugin, two_phase=asks_for_two_phase(options))
         if request.live:
             reader = slot.start(request.settings, **options)
         for step in steps(request.script):
@@ -95,12 +96,8 @@ def _peek(slot: Slot, settings: Mapping[str, str], options: Mapping[str, str], r
 
 
 def _statement(database: Database, step: Step, label: str, result: Run) -> None:
-    session = database.session(step.session)
     try:
-        if step.data is None:
-            session.run(step.sql)
-        else:
-            session.copy(step.sql, step.data)
+        database.run(step)
     except ServerError as error:
         result.notices += _error(error, f"{label}:{step.line}: ")
     except NotFollowed as reason:

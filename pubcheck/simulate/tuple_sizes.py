@@ -172,8 +172,7 @@ class RowLayout:
 
     def __init__(self, cache: SysCache, columns: Sequence[Column]) -> None:
         self.attributes = [attribute(cache, column) for column in columns]
-        self.with_toast = any(each.length < 0 and each.storage != "plain" for each in self.attributes)
-        self._by_number = {each.number: each for each in self.attributes}
+        self.with_toast = any(attribute.length < 0 and attribute.storage != "plain" for attribute in self.attributes)
         bitmap = -(-len(self.attributes) // 8)
         self.offset = HEADER + 7 & ~7, HEADER + bitmap + 7 & ~7
         """t_hoff without and with NULLs."""
@@ -181,12 +180,8 @@ class RowLayout:
     @property
     def rows_per_page(self) -> int:
         """The rows that the planner expects on a page, by the widths of their types (get_rel_data_width)."""
-        width = sum(each.width for each in self.attributes)
+        width = sum(attribute.width for attribute in self.attributes)
         return (8192 - 24) // ((width + 7 & ~7) + 24 + 4)
-
-    def data_length(self, number: int, value: Any) -> int:
-        each = self._by_number[number]
-        return each.measure(value) if each.measure is not None else each.length
 
     def size(self, values: dict[int, Any], stored: dict[int, int] | None = None) -> int:
         """t_len of a row. ``stored``: the whole length, header included, of values that are compressed or out of line

@@ -16,10 +16,10 @@ from pubcheck.engine.unit import Unit
 from pubcheck.postgres.versions import DEFAULT_MAJOR
 from pubcheck.source import Source
 from pubcheck.stream.framing.frame import Frame
+from pubcheck.verify.options import Options as Options
 from pubcheck.verify.publisher import Publisher as Publisher
 from pubcheck.verify.publisher import State as State
 from pubcheck.verify.verifier import Checks as Checks
-from pubcheck.verify.verifier import Options as Options
 from pubcheck.verify.verifier import StreamFinding as StreamFinding
 from pubcheck.verify.verifier import Verifier as Verifier
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 
 from msgspec import Struct
 
 from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.identifiers import in_quotes
 from pubcheck.postgres.session import Session
 from pubcheck.simulate.database import Database
+from pubcheck.simulate.decoding.pgoutput_options import asks_for_two_phase, newest_version
 from pubcheck.simulate.decoding.slot import Slot
 from pubcheck.simulate.script import Step
 from pubcheck.verify.publisher import Publisher, State
@@ -44,19 +47,20 @@ def simulate(
     database = Database(major)
     names = tuple(publications)
     for step in setup:
-        _run(database, step)
+        with suppress(ServerError):
+            database.run(step)
     versions = {database.version().number: database.version().catalog}
-    two_phase = options.get("two_phase", "off").lower() in ("on", "true", "1", "yes")
-    slot = Slot(database, "pgoutput", two_phase=two_phase)
+    slot = Slot(database, "pgoutput", two_phase=asks_for_two_phase(options))
     ends = []
     for step in script:
-        _run(database, step)
+        with suppress(ServerError):
+            database.run(step)
         ends.append(database.position)
         version = database.version()
         versions.setdefault(version.number, version.catalog)
     states = [State(Session(catalog, complete=True), names) for catalog in versions.values()]
-    quoted = ",".join('"' + name.replace('"', '""') + '"' for name in names)
-    requested = {"proto_version": "3" if two_phase else "1", **options, "publication_names": quoted}
+    quoted = ",".join(map(in_quotes, names))
+    requested = {"proto_version": str(newest_version(major)), **options, "publication_names": quoted}
     rows: Sequence[tuple[int, int, bytes]] = ()
     error = None
     try:
@@ -64,14 +68,3 @@ def simulate(
     except ServerError as stopped:
         error = stopped
     return Simulation(Publisher(states), rows, tuple(script), tuple(ends), error)
-
-
-def _run(database: Database, step: Step) -> None:
-    session = database.session(step.session)
-    try:
-        if step.data is None:
-            session.run(step.sql)
-        else:
-            session.copy(step.sql, step.data)
-    except ServerError:
-        pass

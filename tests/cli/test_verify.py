@@ -91,7 +91,18 @@ def test_a_script_says_what_is_missing(pubcheck: Call, files: None) -> None:
     assert called.status == 1
     assert "error[PUB857]: message is missing: Insert of public.items (id=2, name=b), by the statement" in called.out
     Path("work.sql").write_text("INSERT INTO items VALUES (1, 'a');\n")
-    assert pubcheck("verify", "schema.sql", "right.txt", "--script", "work.sql").status == 0
+    call = ("verify", "schema.sql", "right.txt", "--script", "work.sql")
+    assert pubcheck(*call).status == 0
+    assert pubcheck(*call, "--option", "streaming=on").status == 0
+
+
+def test_options_that_the_server_refuses_are_its_error(pubcheck: Call, files: None) -> None:
+    """pgoutput_startup, as recorded: streaming needs protocol version 2."""
+    Path("work.sql").write_text("INSERT INTO items VALUES (1, 'a');\n")
+    options = ("--option", "proto_version=1", "--option", "streaming=on")
+    called = pubcheck("verify", "schema.sql", "right.txt", "--script", "work.sql", *options)
+    assert (called.status, called.out) == (2, "")
+    assert "requested proto_version=1 does not support streaming, need 2 or higher" in called.err
 
 
 def test_a_script_that_cannot_be_followed_ends_with_2_and_names_the_statement(pubcheck: Call, files: None) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal
 
 from msgspec import Struct
@@ -32,6 +32,17 @@ class PgoutputOptions(Struct):
     publish_no_origin: bool = False
 
 
+def newest_version(major: int) -> int:
+    """Return the newest version of the protocol that a major has (LOGICALREP_PROTO_MAX_VERSION_NUM)."""
+    return _TWO_PHASE if major < 16 else _PARALLEL
+
+
+def asks_for_two_phase(options: Mapping[str, str]) -> bool:
+    """Return whether a subscription with these options creates its slot with two_phase. pgoutput refuses other values
+    than on and off."""
+    return options.get("two_phase", "off").lower() in ("on", "true")
+
+
 def parse_options(options: Sequence[tuple[str, str | None]], major: int) -> PgoutputOptions:
     """Return the options' values. Raises ServerError for the first that pgoutput of that major refuses."""
     parsed = PgoutputOptions()
@@ -53,7 +64,7 @@ def parse_options(options: Sequence[tuple[str, str | None]], major: int) -> Pgou
 
 def _check(parsed: PgoutputOptions, major: int) -> None:
     """pgoutput_startup."""
-    newest = 3 if major < 16 else 4
+    newest = newest_version(major)
     subject = "we only support" if major < 16 else "server only supports"
     version = parsed.protocol_version
     if version > newest:

@@ -95,7 +95,7 @@ def _truncate_all(session: Backend, node: Node, relations: list[Relation], *, ca
         for row in relations:
             _restart_sequences(session, row)
     ids = set(session.current.levels[-1].ids())
-    anew = False
+    replaced = False
     for row in relations:
         if row.kind != "r":
             continue
@@ -103,11 +103,11 @@ def _truncate_all(session: Backend, node: Node, relations: list[Relation], *, ca
         if table.storage.made_by not in ids:
             xid = session.xid()
             database.storage.put(row.oid, Storage(xid))
-            anew = True
+            replaced = True
         else:
             database.storage.put(row.oid, Storage(table.storage.made_by))
     common: dict[str, Any] = {"xid": session.xid(), "top": session.current.top, "origin": session.origin}
-    if anew:
+    if replaced:
         database.append(
             CatalogChange, 100, **common, statement="TruncateStmt", node=node, entries=(), before=version, after=version
         )
