@@ -18,7 +18,7 @@ from tests.streams.normalise import Row, normalised_pgoutput, normalised_test_de
 from tests.streams.recordings import Capture, Recording, recordings
 from tests.streams.simulated import Stream, simulate
 
-_ESCAPED = re.compile(r"\\x([0-9a-f]{2})")
+_ESCAPED = re.compile(r"(?<!['\\])\\x([89a-f][0-9a-f])")
 
 
 class Difference(Struct, frozen=True):

@@ -132,6 +132,54 @@ def _encode(value: bytes, kind: str) -> str:
     raise evaluation_error("22023", f'unrecognized encoding: "{kind}"')
 
 
+def _overlaid(value: bytes, by: bytes, start: int, length: int | None = None) -> bytes:
+    """bytea_overlay."""
+    if start <= 0:
+        raise evaluation_error("22011", "negative substring length not allowed")
+    after = start + (len(by) if length is None else length)
+    if not -(1 << 31) <= after < 1 << 31:
+        raise evaluation_error("22003", "integer out of range")
+    return value[: start - 1] + by + value[max(after, 1) - 1 :]
+
+
+def _index_checked(index: int, size: int) -> None:
+    if not 0 <= index < size:
+        raise evaluation_error("2202E", f"index {index} out of valid range, 0..{size - 1}")
+
+
+def _with_byte(value: bytes, index: int, new: int) -> bytes:
+    _index_checked(index, len(value))
+    return value[:index] + bytes((new & 0xFF,)) + value[index + 1 :]
+
+
+def _with_bit(value: bytes, index: int, new: int) -> bytes:
+    _index_checked(index, 8 * len(value))
+    if new not in (0, 1):
+        raise evaluation_error("22023", "new bit must be 0 or 1")
+    byte, bit = divmod(index, 8)
+    return _with_byte(value, byte, value[byte] & ~(1 << bit) | new << bit)
+
+
+def _utf8(name: str) -> None:
+    if name.lower() not in ("utf8", "utf-8", "unicode"):
+        raise Unknowable(f'texts in the encoding "{name}"')
+
+
+def _converted_to(text: str, encoding: str) -> bytes:
+    _utf8(encoding)
+    return text.encode()
+
+
+def _converted_from(value: bytes, encoding: str) -> str:
+    _utf8(encoding)
+    if b"\0" in value:
+        raise Unknowable("a text of bytes that are no UTF-8")
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        raise Unknowable("a text of bytes that are no UTF-8") from None
+
+
 def _unhexed(text: str) -> bytes:
     """hex_decode: blanks may be between the bytes, not inside of one."""
     digits: list[str] = []
@@ -204,6 +252,12 @@ for _name in ("substr", "substring"):
 for _name, _strip in (("btrim", bytes.strip), ("ltrim", bytes.lstrip), ("rtrim", bytes.rstrip)):
     FUNCTIONS[f"{_name}(bytea,bytea)"] = _trim(_strip)
 FUNCTIONS |= {
+    "overlay(bytea,bytea,int4)": _overlaid,
+    "overlay(bytea,bytea,int4,int4)": _overlaid,
+    "set_byte": _with_byte,
+    "set_bit(bytea,int8,int4)": _with_bit,
+    "convert_to": _converted_to,
+    "convert_from": _converted_from,
     "bytea_larger": max,
     "bytea_smaller": min,
     "byteacat": operator.add,

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import operator
+import re
 from collections.abc import Callable
 from math import gcd
 from typing import Any
 
+from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.executor.compare import plain_order
 from pubcheck.postgres.executor.function_lookup import Function, Maker
 from pubcheck.postgres.executor.values import division_by_zero, evaluation_error, out_of_range
@@ -158,7 +160,25 @@ for _size in "248":
     FUNCTIONS[f"money(int{_size})"] = _whole_money
 for _kind in ("int4", "int8", "int24", "int42", "int28", "int82", "int48", "int84", "oid"):
     FUNCTIONS[f"bt{_kind}cmp"] = plain_order
+_DIGITS = re.compile(r"(FM)?([09]{1,50})")
+
+
+def _digits(value: int, template: str) -> str | None:
+    """to_char() of a number in digits: blanks for leading 9s that it does not fill."""
+    if not template:
+        return None
+    match = _DIGITS.fullmatch(template)
+    if match is None or len(str(abs(value))) > len(match[2]):
+        raise Unknowable(f'what to_char() makes of "{template[:100]}"')
+    zeros = match[2].find("0")
+    text = str(abs(value)).zfill(len(match[2]) - zeros if zeros >= 0 else 0)
+    text = f"-{text}" if value < 0 else text
+    return text if match[1] else text.rjust(len(match[2]) + 1)
+
+
 FUNCTIONS |= {
+    "to_char(int4,text)": _digits,
+    "to_char(int8,text)": _digits,
     "int2(int4)": _fitting("2"),
     "int2(int8)": _fitting("2"),
     "int4(int2)": lambda value: value,

@@ -29,7 +29,9 @@ def _make_time(hour: int, minute: int, second: float) -> int:
     valid = 0 <= hour <= 24 and 0 <= minute <= 59 and 0 <= second <= 60
     time = hour * HOUR + minute * MINUTE + round(second * 1e6) if valid else 0
     if not valid or time > DAY_LENGTH:
-        shown = f"{hour}:{minute:02}:{second:02g}"
+        shown_second = {math.inf: "Infinity", -math.inf: "-Infinity"}.get(second, f"{second:02g}")
+        shown_second = "NaN" if second != second else shown_second
+        shown = f"{hour}:{minute:02}:{shown_second}"
         raise evaluation_error("22008", f"time field value out of range: {shown}")
     return time
 
