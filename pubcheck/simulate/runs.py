@@ -57,6 +57,8 @@ def run(request: Request, major: int) -> Run:
     if request.plugin == "pgoutput":
         options.setdefault("proto_version", str(newest_version(major)))
         names = request.publications or [row.name for row in database.catalog.publications.values()]
+        if not names and "publication_names" not in options:
+            result.notices.append("WARNING: the schema creates no publication")
         options.setdefault("publication_names", ",".join(quote_identifier(name, major) for name in names))
     reader: Reader | None = None
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,8 @@ INSERT INTO t VALUES (2, 'two');
 INSERT INTO t VALUES (-3, 'three');
 COMMIT;
 """
+
+PAGE = Path(__file__).parents[2] / "docs" / "simulate.md"
 
 
 @pytest.fixture
@@ -43,6 +46,12 @@ def test_transactions_come_in_the_order_of_their_commits(pubcheck: Call, files: 
 def test_without_publication_all_of_the_schema_are_asked_for(pubcheck: Call, files: None) -> None:
     named = pubcheck("simulate", "schema.sql", "work.sql", "--publication", "p")
     assert pubcheck("simulate", "schema.sql", "work.sql") == named
+
+
+def test_a_schema_without_publication_is_mentioned(pubcheck: Call, files: None) -> None:
+    Path("schema.sql").write_text("CREATE TABLE t (id int PRIMARY KEY, v text);")
+    called = pubcheck("simulate", "schema.sql", "work.sql")
+    assert (called.status, called.out, called.err) == (0, "", "WARNING: the schema creates no publication\n")
 
 
 def test_majors_with_the_same_messages_are_shown_together(pubcheck: Call, files: None) -> None:
@@ -151,3 +160,17 @@ def test_a_folder_of_migrations_is_a_schema(pubcheck: Call, files: None) -> None
     for number, statement in enumerate(SCHEMA.splitlines(), 1):
         Path("migrations", f"{number:03}_step.sql").write_text(statement)
     assert pubcheck("simulate", "migrations", "work.sql") == expected
+
+
+def test_the_page_shows_what_is_printed(pubcheck: Call) -> None:
+    """Apart from what is made up: positions, transaction ids and times."""
+    page = PAGE.read_text()
+    schema, work = re.findall(r"```sql\n(.*?)```", page, re.DOTALL)
+    Path("schema.sql").write_text(schema)
+    Path("work.sql").write_text(work)
+    (command,) = re.findall(r"```sh\npubcheck (.*)\n```", page)
+    (printed,) = re.findall(r"```text\n(.*?)```", page, re.DOTALL)
+    made_up = re.compile(r"0/[0-9A-F]+|\b7\d\d\b|2026-01-01 \S+")
+    called = pubcheck(*command.split())
+    assert (called.status, called.err) == (0, "")
+    assert made_up.sub("", called.out) == made_up.sub("", printed)
