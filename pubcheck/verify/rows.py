@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal
 
 from msgspec import Struct
 
 from pubcheck.diagnostics import Severity
-from pubcheck.postgres.catalog.rows import Filter
-from pubcheck.postgres.errors import ServerError, Unknowable
-from pubcheck.postgres.executor import Context, Prepared, prepare
+from pubcheck.postgres.executor import Context
 from pubcheck.postgres.input import InputContext
-from pubcheck.postgres.primnodes import Expr
 from pubcheck.postgres.replication.replica_identity import replica_identity
 from pubcheck.postgres.replication.subscription_set import Filters
 from pubcheck.rulebook import finder
 from pubcheck.stream import UNCHANGED_TOAST, Delete, Insert, Row, Update, Value
 from pubcheck.verify.bounds import bound_checks
+from pubcheck.verify.filters import Answer, RowFilter, any_of, completed
 from pubcheck.verify.publisher import Route
-from pubcheck.verify.values import Unknown, accepts_text, binary_fault, has_fixed_length, text_check, value_reader
+from pubcheck.verify.values import accepts_text, binary_fault, has_fixed_length, text_check, value_reader
 
-Answer = Literal["true", "false", "null", "unknown"]
-
-_REMEMBERED: Final = 1024
-"""Answers of a filter that are kept: its columns often have few different values."""
+Change = Insert | Update | Delete
+Acceptance = Callable[[Any], bool]
+"""Returns whether a change of one kind is certainly right."""
 LONG: Final = 500
 """A key value of more characters may be compressed: its row's old key is then sent although its text is the same."""
 
@@ -57,11 +54,9 @@ class RouteCheck:
         catalog = session.catalog
         settings = catalog.settings
         inputs = InputContext(catalog.major.number, session.syscache, lambda name: settings.get(name.lower()))
-        self._context = Context(inputs, locale)
         columns = route.columns
         self.names = [column.name for column in columns]
         self._types = [column.type for column in columns]
-        self._positions = {column.number: position for position, column in enumerate(columns)}
         self._not_null = [position for position, column in enumerate(columns) if column.not_null]
         self._checks = [
             (position, check)
@@ -71,14 +66,13 @@ class RouteCheck:
         self._count = len(columns)
         checks = dict(self._checks)
         self._quick = [
-            (position, accepts_text(column.type, checks.get(position)))
+            (position, accepts_text(column.type, checks.get(position)), not column.not_null)
             for position, column in enumerate(columns)
             if column.not_null or only_text or position in checks or has_fixed_length(session.syscache, column)
         ]
-        """The columns of which not every value is right, with a check of their texts if they have one."""
+        """The columns of which not every value is right, with a check of their texts if they have one, and whether NULL
+        is right."""
         self._fixed = [has_fixed_length(session.syscache, column) for column in columns]
-        self._readers = [value_reader(inputs, column) for column in columns]
-        self._prepared: dict[int, Callable[[Row, Row | None], Answer]] = {}
         identity = replica_identity(catalog, route.table)
         names = {route.table.columns[number - 1].name for number in identity.columns}
         self.full = identity.full
@@ -95,6 +89,17 @@ class RouteCheck:
             operation: None if published is None else published.filters(operation)
             for operation in ("insert", "update", "delete")
         }
+        readers = {column.number: (position, value_reader(inputs, column)) for position, column in enumerate(columns)}
+        context = Context(inputs, locale)
+        conditions = {
+            id(condition): RowFilter(condition, readers, context)
+            for filters in self.filters.values()
+            for _, condition in filters or ()
+        }
+        self._passes = {
+            operation: any_of([conditions[id(condition)] for _, condition in filters or ()])
+            for operation, filters in self.filters.items()
+        }
         self.truncates = published is not None and published.truncate
         filters = tuple(self.filters.values())
         ids = tuple(None if each is None else tuple(id(condition) for _, condition in each) for each in filters)
@@ -104,58 +109,76 @@ class RouteCheck:
 
     # Most changes are right, so that this is asked first. It says no whenever the functions below must decide.
 
-    def accepts(self, message: Insert | Update | Delete, *, is_full: bool) -> bool:
-        """Return whether a change is certainly right. ``is_full``: its relation was described with identity FULL."""
-        if isinstance(message, Insert):
-            row, filters = message.new, self.filters["insert"]
-            return (
-                filters is not None
-                and self._accepts_row(row)
-                and UNCHANGED_TOAST not in row
-                and (not filters or self._passes(filters, row, None) == "true")
-                and (not self._bounds or self._within(row))
-            )
-        if isinstance(message, Update):
-            return self._accepts_update(message, is_full=is_full)
-        old, filters = message.old, self.filters["delete"]
-        if filters is None or (filters and self._passes(filters, old, None) != "true"):
-            return False
-        if self.full:
-            return is_full and message.old_kind == "O" and self._accepts_row(old) and UNCHANGED_TOAST not in old
-        return (
-            bool(self.key)
-            and not is_full
-            and message.old_kind == "K"
-            and len(old) == self._count
-            and old.count(None) == len(old) - len(self.key)
-            and self._accepts_key(old)
-        )
+    def acceptances(self, *, is_full: bool) -> Mapping[type[Change], Acceptance]:
+        """Return for each published kind of change whether one is certainly right. ``is_full``: the relation was
+        described with identity FULL."""
+        acceptances: dict[type[Change], Acceptance] = {}
+        if self.filters["insert"] is not None:
+            acceptances[Insert] = self._insert_acceptance()
+        if self.filters["update"] is not None and self._known_identity and not self._bounds:
+            acceptances[Update] = self._update_acceptance(is_full=is_full)
+        if self.filters["delete"] is not None and self.full == is_full and (self.full or self.key):
+            acceptances[Delete] = self._delete_acceptance()
+        return acceptances
 
-    def _accepts_update(self, message: Update, *, is_full: bool) -> bool:
-        filters, new, old = self.filters["update"], message.new, message.old
-        if filters is None or not self._accepts_row(new) or not self._known_identity or self._bounds:
-            return False
-        if old is None:
-            if self.full or not self._accepts_key(new):
+    def _insert_acceptance(self) -> Acceptance:
+        is_right, within = self._accepts_row, self._within if self._bounds else None
+        passes = self._passes["insert"] if self.filters["insert"] else None
+
+        def accepts(message: Insert) -> bool:
+            row = message.new
+            return (
+                is_right(row)
+                and UNCHANGED_TOAST not in row
+                and (passes is None or passes(row) == "true")
+                and (within is None or within(row))
+            )
+
+        return accepts
+
+    def _update_acceptance(self, *, is_full: bool) -> Acceptance:
+        is_right, is_right_key, full = self._accepts_row, self._accepts_key, self.full
+        passes = self._passes["update"] if self.filters["update"] else None
+
+        def accepts(message: Update) -> bool:
+            new, old = message.new, message.old
+            if not is_right(new):
                 return False
-        elif (
-            not (self.full and is_full and message.old_kind == "O" and self._accepts_row(old)) or UNCHANGED_TOAST in old
-        ):
-            return False
-        return not filters or (
-            self._passes(filters, new, old) == "true" and (old is None or self._passes(filters, old, None) == "true")
-        )
+            if old is None:
+                return not full and is_right_key(new) and (passes is None or passes(new) == "true")
+            if not (full and is_full and message.old_kind == "O" and is_right(old)) or UNCHANGED_TOAST in old:
+                return False
+            return passes is None or (passes(completed(new, old)) == "true" and passes(old) == "true")
+
+        return accepts
+
+    def _delete_acceptance(self) -> Acceptance:
+        passes = self._passes["delete"] if self.filters["delete"] else None
+        is_right = self._accepts_old_row if self.full else self._accepts_old_key
+        kind = "O" if self.full else "K"
+
+        def accepts(message: Delete) -> bool:
+            old = message.old
+            return message.old_kind == kind and is_right(old) and (passes is None or passes(old) == "true")
+
+        return accepts
+
+    def _accepts_old_row(self, row: Row) -> bool:
+        return self._accepts_row(row) and UNCHANGED_TOAST not in row
+
+    def _accepts_old_key(self, row: Row) -> bool:
+        return len(row) == self._count and row.count(None) == len(row) - len(self.key) and self._accepts_key(row)
 
     def _accepts_row(self, row: Row) -> bool:
         """Return whether the values are right, if none of them is an unchanged TOAST value."""
         if len(row) != self._count:
             return False
-        for position, accepts in self._quick:
+        for position, accepts, may_be_null in self._quick:
             value = row[position]
             if value.__class__ is str:
                 if accepts is not None and not accepts(value):
                     return False
-            elif value is not None or position in self._not_null:
+            elif value is not None or not may_be_null:
                 return False
         return True
 
@@ -210,8 +233,9 @@ class RouteCheck:
 
     def _transformed(self, filters: Filters, old: Row | None, new: Row) -> Iterator[Problem]:
         """Whether an UPDATE should have been sent as another operation (pgoutput_row_filter)."""
-        after = self._passes(filters, new, old)
-        before = "true" if old is None else self._passes(filters, old, None)
+        passes = self._passes["update"]
+        after = passes(completed(new, old))
+        before = "true" if old is None else passes(old)
         if "unknown" in (before, after) or before == after == "true":
             return
         if before != "true" and after != "true":
@@ -225,11 +249,10 @@ class RouteCheck:
 
     def _either(self, operation: Literal["insert", "delete"], row: Row) -> Iterator[Problem]:
         """An INSERT or DELETE is one by itself, or an UPDATE that brought the row into the filter or out of it."""
-        own, updates = self.filters[operation], self.filters["update"]
         answers: list[tuple[Answer, Filters]] = []
-        for filters in (own, updates or None):
+        for sent_as, filters in ((operation, self.filters[operation]), ("update", self.filters["update"] or None)):
             if filters is not None:
-                answer = self._passes(filters, row, None)
+                answer = self._passes[sent_as](row)
                 if answer in ("true", "unknown"):
                     return
                 answers.append((answer, filters))
@@ -307,73 +330,3 @@ class RouteCheck:
             if value != new[position] or not isinstance(value, str | bytes) or len(value) > LONG:
                 return False
         return True
-
-    # Filters.
-
-    def _passes(self, filters: Filters, row: Row, old: Row | None) -> Answer:
-        """The answer of the filters, which are ORed. ``old`` has the values that ``row`` leaves out as unchanged."""
-        result: Answer = "false"
-        for _, condition in filters:
-            answer = self._filter(condition)(row, old)
-            if answer == "true":
-                return answer
-            if answer == "unknown" or (answer == "null" and result == "false"):
-                result = answer
-        return result if filters else "true"
-
-    def _filter(self, condition: Filter) -> Callable[[Row, Row | None], Answer]:
-        known = self._prepared.get(id(condition))
-        if known is None:
-            known = self._prepared[id(condition)] = self._prepare(condition)
-        return known
-
-    def _prepare(self, condition: Filter) -> Callable[[Row, Row | None], Answer]:
-        frozen = any("now" in causes for _, causes in condition.frozen)
-        positions = [self._positions.get(number) for number in condition.columns]
-        if not isinstance(condition.expr, Expr) or frozen or None in positions:
-            return _unknown
-        run = prepare(condition.expr, self._context)
-        numbers = [
-            (number, position, self._readers[position])
-            for number, position in zip(condition.columns, positions, strict=True)
-            if position is not None
-        ]
-        return _evaluated(run, numbers)
-
-
-def _unknown(row: Row, old: Row | None) -> Answer:
-    return "unknown"
-
-
-def _evaluated(
-    run: Prepared, columns: Sequence[tuple[int, int, Callable[[str | bytes], Any]]]
-) -> Callable[[Row, Row | None], Answer]:
-    answers: dict[tuple[Value, ...], Answer] = {}
-
-    def answer(row: Row, old: Row | None) -> Answer:
-        if old is not None:
-            return evaluated(row, old)
-        key = tuple([row[position] for _, position, _ in columns])
-        known = answers.get(key)
-        if known is None:
-            if len(answers) >= _REMEMBERED:
-                answers.clear()
-            known = answers[key] = evaluated(row, None)
-        return known
-
-    def evaluated(row: Row, old: Row | None) -> Answer:
-        values: dict[int, Any] = {}
-        try:
-            for number, position, read in columns:
-                value = row[position]
-                if value is UNCHANGED_TOAST:
-                    value = UNCHANGED_TOAST if old is None else old[position]
-                    if value is None or value is UNCHANGED_TOAST:
-                        return "unknown"
-                values[number] = None if value is None else read(value)
-            result = run(values)
-        except (Unknown, Unknowable, ServerError):
-            return "unknown"
-        return "null" if result is None else "true" if result else "false"
-
-    return answer

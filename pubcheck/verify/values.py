@@ -13,6 +13,7 @@ from pubcheck.postgres.catalog.rows import Column
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.input import InputContext
 from pubcheck.postgres.session.syscache import SysCache
+from pubcheck.stream import Value
 
 Check = Callable[[str], "str | None"]
 """Returns what is wrong with a text, or None."""
@@ -40,6 +41,10 @@ _BINARY: dict[int, struct.Struct] = {
     701: struct.Struct(">d"),
 }
 _TEXTS = frozenset((oids.TEXT, oids.VARCHAR, oids.BPCHAR))
+
+
+Reader = Callable[[Any], Any]
+"""Reads a value that is not NULL as row filters see it. Raises Unknown."""
 
 
 class Unknown(Exception):
@@ -96,7 +101,7 @@ def accepts_text(oid: int, check: Check | None) -> Callable[[str], bool] | None:
     bits = _INTEGERS.get(oid)
     if bits is None:
         return lambda text: check(text) is None
-    digits = len(str(1 << bits)) - 1
+    digits = _digits(bits)
     return lambda text: (len(text) <= digits and text.isdigit() and text.isascii()) or check(text) is None
 
 
@@ -136,19 +141,39 @@ def _time_check(inputs: InputContext, oid: int, typmod: int) -> Check:
     return check
 
 
-def value_reader(inputs: InputContext, column: Column) -> Callable[[str | bytes], Any]:
-    """Return a function that reads a column's value as row filters see it. It raises Unknown."""
+def value_reader(inputs: InputContext, column: Column) -> Reader:
+    """Return a function that reads a column's values as row filters see them."""
     oid, typmod = column.type, column.typmod
 
-    def read(value: str | bytes) -> Any:
+    def read(value: Value) -> Any:
         if isinstance(value, bytes):
             return from_binary(oid, value)
+        if not isinstance(value, str):
+            raise Unknown
         try:
             return input.read(inputs, oid, value, typmod)
         except (ServerError, Unknowable, RecursionError):
             raise Unknown from None
 
+    if oid in _INTEGERS:
+        return _integer_reader(_digits(_INTEGERS[oid]), read)
+    if oid == oids.TEXT:
+        return lambda value: value if value.__class__ is str else read(value)
     return read
+
+
+def _integer_reader(digits: int, read: Reader) -> Reader:
+    def read_digits(value: Value) -> Any:
+        if value.__class__ is str and len(value) <= digits and value.isdigit() and value.isascii():
+            return int(value)
+        return read(value)
+
+    return read_digits
+
+
+def _digits(bits: int) -> int:
+    """Return the number of digits of which every integer has at most so many bits."""
+    return len(str(1 << bits)) - 1
 
 
 def from_binary(oid: int, value: bytes) -> Any:

@@ -65,7 +65,7 @@ def verifying() -> Iterator[Row]:
     decoding = _least(lambda: _decode(stream))
     filters = (
         ("no row filter", "", 3),
-        ("a filter with new values in each row", " WHERE (a >= 0)", 5),
+        ("a filter with new values in each row", " WHERE (a >= 0)", 3),
         ("a filter", " WHERE (b > 'a')", 3),
     )
     for name, clause, limit in filters:

@@ -280,3 +280,17 @@ def test_known_faults_of_servers_are_named() -> None:
     ]
     assert not rules(*prepared)
     assert set(rules(*prepared, options=Options(proto_version=1))) == {"PUB859"}
+
+
+def test_a_filter_that_takes_long_is_evaluated_for_every_row() -> None:
+    schema = SCHEMA.replace("(region = 'eu')", "(length(repeat(region, 500000)) + id % 1 <= 500000)")
+    rows = [Insert(1, (str(number), "e", None)) for number in range(200)]
+    outside = Insert(1, ("200", "eu", None))
+    assert not rules(*transaction(ORDERS, *rows), schema=schema)
+    assert rules(*transaction(ORDERS, *rows, outside), schema=schema) == ["PUB856"]
+
+
+def test_a_short_old_row_of_a_filtered_table_is_reported() -> None:
+    schema = SCHEMA.replace("items;", "items WHERE (id < 10);")
+    [finding] = findings(transaction(ITEMS, Insert(2, ("1", "a")), Delete(2, (), "K")), schema)
+    assert (finding.rule, finding.number) == ("PUB855", 4)

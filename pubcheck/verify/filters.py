@@ -1,0 +1,102 @@
+"""Row filters, asked about the rows of a stream."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from operator import itemgetter
+from typing import Final, Literal
+
+from pubcheck.postgres.budget import WORK
+from pubcheck.postgres.catalog.rows import Filter
+from pubcheck.postgres.errors import ServerError, Unknowable
+from pubcheck.postgres.executor import Context, Prepared, prepare
+from pubcheck.postgres.primnodes import Expr
+from pubcheck.stream import UNCHANGED_TOAST, Row, Value
+from pubcheck.verify.values import Reader, Unknown
+
+Answer = Literal["true", "false", "null", "unknown"]
+RowTest = Callable[[Row], Answer]
+
+_REMEMBERED: Final = 1024
+"""Answers of a filter that are kept: its columns often have few different values."""
+_UNKNOWN = (Unknown, Unknowable, ServerError)
+
+
+class RowFilter:
+    """The row filter of one publication. It is compiled for the first row."""
+
+    __slots__ = ("_answers", "_budget", "_columns", "_condition", "_context", "_key", "_run")
+
+    def __init__(self, condition: Filter, columns: Mapping[int, tuple[int, Reader]], context: Context) -> None:
+        """``columns`` are, by column number, the position in rows and the reader."""
+        self._condition, self._context, self._budget = condition, context, context.budget
+        self._columns = [(number, *columns[number]) for number in condition.columns if number in columns]
+        positions = [position for _, position, _ in self._columns]
+        self._key: Callable[[Row], object] = itemgetter(*positions) if positions else lambda row: None
+        self._answers: dict[object, Answer] = {}
+        self._run: Prepared | None = None
+
+    def answer(self, row: Row) -> Answer:
+        """Return the filter's answer for a row."""
+        key = self._key(row)
+        answer = self._answers.get(key)
+        if answer is None:
+            if len(self._answers) >= _REMEMBERED:
+                self._answers.clear()
+            answer = self._answers[key] = self._evaluate(row)
+        return answer
+
+    def _evaluate(self, row: Row) -> Answer:
+        run = self._run or self._compile()
+        if run is None:
+            return "unknown"
+        self._budget.left = WORK  # each row is an evaluation: a long stream must not use it up
+        values = {}
+        try:
+            for number, position, read in self._columns:
+                value = row[position]
+                values[number] = None if value is None else read(value)
+            result = run(values)
+        except _UNKNOWN:
+            return "unknown"
+        return "true" if result else "null" if result is None else "false"
+
+    def _compile(self) -> Prepared | None:
+        condition = self._condition
+        is_frozen = any("now" in causes for _, causes in condition.frozen)
+        if not isinstance(condition.expr, Expr) or is_frozen or len(self._columns) != len(condition.columns):
+            return None
+        self._run = prepare(condition.expr, self._context)
+        return self._run
+
+
+def any_of(filters: Sequence[RowFilter]) -> RowTest:
+    """Return the answer of filters that are ORed; every row passes if there is none."""
+    if not filters:
+        return lambda row: "true"
+    if len(filters) == 1:
+        return filters[0].answer
+
+    def answer(row: Row) -> Answer:
+        result: Answer = "false"
+        for condition in filters:
+            answer = condition.answer(row)
+            if answer == "true":
+                return answer
+            if answer == "unknown" or (answer == "null" and result == "false"):
+                result = answer
+        return result
+
+    return answer
+
+
+def completed(new: Row, old: Row | None) -> Row:
+    """Return a new row with the old row's values in place of those that it leaves out as unchanged. One that is NULL in
+    the old row is unknown there."""
+    if old is None or UNCHANGED_TOAST not in new:
+        return new
+    values: list[Value] = [
+        before if value is UNCHANGED_TOAST and before is not None else value
+        for value, before in zip(new, old, strict=True)
+    ]
+    return tuple(values)
