@@ -173,13 +173,13 @@ def _truncating(call: Call) -> Function:
 # Fields.
 
 
-def _zone_field(field: str, east: int) -> int | None:
-    sign = -1 if east < 0 else 1
-    return {
-        "timezone": east,
-        "timezone_hour": sign * (abs(east) // 3600),
-        "timezone_minute": sign * (abs(east) // 60 % 60),
-    }.get(field)
+def _zone_field(field: str, name: str, east: int) -> int | None:
+    """A field of the zone; the server reads ten characters of the field's ``name``."""
+    if field != "timezone":
+        return None
+    unit = {"timezone_h": 3600, "timezone_m": 60}.get(name.lower()[:10], 1)
+    value = abs(east) // unit % (60 if unit == 60 else 1 << 31)
+    return -value if east < 0 else value
 
 
 def _extracting(as_float: bool) -> Maker:
@@ -190,7 +190,7 @@ def _extracting(as_float: bool) -> Maker:
             if isinstance(moment, float):
                 return endless(TIMESTAMPTZ, name, moment > 0, as_float)
             field = TIMESTAMPTZ.named(name)
-            value = _zone_field(field, zone().offset(moment))
+            value = _zone_field(field, name, zone().offset(moment))
             if value is None:
                 local = moment if field == "epoch" else zone().to_local(moment)
                 return date_part_of(TIMESTAMPTZ, name, local, as_float)
@@ -205,7 +205,7 @@ def _extracting_timetz(as_float: bool) -> Maker:
     def make(call: Call) -> Function:
         def run(name: str, time: tuple[int, int]) -> Any:
             field = TIMETZ.named(name)
-            value = _zone_field(field, -time[1])
+            value = _zone_field(field, name, -time[1])
             if value is None:
                 return time_part_of(TIMETZ, name, time[0] if field == "epoch" else time[0] - time[1] * SECOND, as_float)
             return float(value) if as_float else _decimal(value)
