@@ -189,7 +189,7 @@ def time_part_of(fields: _Fields, name: str, time: int, as_float: bool) -> Any:
 def _extract_timestamp(context: Context, name: str, moment: Moment, as_float: bool) -> Any:
     """timestamp_part_common."""
     if isinstance(moment, float):
-        return _endless(TIMESTAMP, name, moment > 0, _OSCILLATING, _MONOTONIC)
+        return _endless(TIMESTAMP, name, moment > 0, _OSCILLATING | _OF_ZONE, _MONOTONIC)
     return _timestamp_field(TIMESTAMP, name, moment, as_float)
 
 
