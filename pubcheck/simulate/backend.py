@@ -77,7 +77,7 @@ class Backend:
     # Changing from one session to another.
 
     def park(self) -> None:
-        """Take back uncommitted definitions and the session's settings, for another session to run."""
+        """Undo uncommitted definitions and the session's settings, so that another session can run."""
         self._parked = park(self.database.catalog)
         settings = self.database.catalog.settings
         own = [key for key in settings if key.startswith("session ") or f"session {key}" in settings]
@@ -113,7 +113,7 @@ class Backend:
             raise ServerError("25P02", message)
 
     def end_failed(self) -> None:
-        """An error ends an implicit transaction; a block stays until it is ended."""
+        """End an implicit transaction after an error; a block stays open until the session ends it."""
         if self.transaction is None:
             return
         if self.transaction.implicit:
@@ -228,7 +228,7 @@ class Backend:
             self.origin_time = time  # for later transactions (RecordTransactionCommit)
 
     def _end_of_catalog_transaction(self) -> None:
-        """Definitions that commit may not meet those of another open transaction."""
+        """Raise NotFollowed if another open transaction has uncommitted definitions too."""
         journal, versions = self.database.catalog.journal, self.database.versions
         if any(map(versions.is_definition, journal.entries)):
             self.refuse_concurrent_definitions()
@@ -274,7 +274,7 @@ class Backend:
             transaction.failed = True
 
     def rollback(self) -> None:
-        """End the transaction without a trace."""
+        """Roll back the transaction."""
         transaction = self.current
         if not transaction.failed or len(transaction.levels) > 1:
             self._undo_level(0)

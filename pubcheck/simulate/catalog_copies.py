@@ -53,7 +53,7 @@ class CatalogCopies:
         self._seen = (0, self._catalog.journal.undos)
 
     def note_change(self) -> None:
-        """Note that the catalog was changed past the journal."""
+        """Note that the catalog was changed without the journal."""
         self._current = None
 
 
@@ -81,7 +81,7 @@ Parked = list[tuple[dict[Any, Any], Any, Any, Any]]
 
 
 def park(catalog: Catalog) -> Parked:
-    """Take back all changes in the journal, and return what ``unpark`` makes them from again."""
+    """Undo all changes in the journal, and return what ``unpark`` restores them from."""
     parked: Parked = []
     entries = catalog.journal.entries
     while entries:

@@ -1,4 +1,5 @@
-"""How short pglz makes a value (common/pg_lzcompress.c), for which the matches that it finds have to be found alike."""
+"""The compressed length of a value (common/pg_lzcompress.c). It depends on the matches that pglz finds, so they are
+searched for in the same way."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ _LONG_TAG = 17
 
 
 def compressed_length(data: bytes) -> int | None:
-    """The bytes that pglz makes of some; None where it gives up because it saves less than a quarter."""
+    """Return the length of data that pglz has compressed; None if it gives up, because it saves too little (25%)."""
     length = len(data)
     if length < _LEAST_INPUT:
         return None

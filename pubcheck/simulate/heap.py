@@ -90,7 +90,7 @@ class Storage:
         self.reused = False
         """Whether rows may stand where others were before, so that their order is not known."""
 
-    def fits_beside(self, old: Version, size: int) -> bool:
+    def fits_on_page_of(self, old: Version, size: int) -> bool:
         """Whether a new version has room on the page of the old one."""
         return (size + 7 & ~7) + _ITEM <= self._free[old.place[0]]
 

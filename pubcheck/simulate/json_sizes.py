@@ -9,7 +9,7 @@ from pubcheck.simulate.numeric_size import numeric_size
 
 
 def document_size(value: Any) -> int:
-    """The bytes of a document without the header of its varlena; a scalar is in an array of one."""
+    """Return the length of a document without its varlena header; a scalar is stored as an array of one element."""
     if isinstance(value, dict | list):
         return _container(value, 0)
     return _container([value], 0)

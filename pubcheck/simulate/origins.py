@@ -1,4 +1,4 @@
-"""Replication origins: from where a session says that its changes come (replication/logical/origin.c)."""
+"""Replication origins: a session uses one to mark its changes as another server's (replication/logical/origin.c)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _require(session: Backend, name: str) -> int:
 
 
 def _log(session: Backend, number: int, name: str | None) -> None:
-    """The catalog of origins is written like a table's rows are, so that decoding sees a transaction."""
+    """Log the write into the catalog of origins, which decoding sees as part of a transaction."""
     xid = session.xid()
     session.database.append(
         OriginChange, 60, xid=xid, top=session.current.top, origin=session.origin, number=number, name=name

@@ -1,7 +1,7 @@
 """PREPARE TRANSACTION, COMMIT PREPARED and ROLLBACK PREPARED (access/transam/twophase.c).
 
-A prepared transaction belongs to no session. Here a session of its own holds it, so that its definitions and rows
-are kept from the others' as those of any open transaction are.
+A prepared transaction belongs to no session. Here a separate session holds it, so that the others do not see
+its definitions and rows, as with any open transaction.
 """
 
 from __future__ import annotations

@@ -24,20 +24,20 @@ EPOCH = 820_540_800 * SECOND
 
 
 class Connection(Protocol):
-    """A session, as far as the server is concerned with it."""
+    """What the server needs of a session."""
 
     name: str
     origin: int
 
     def park(self) -> None:
-        """Take back uncommitted definitions, for another session to run."""
+        """Undo uncommitted definitions, so that another session can run."""
 
     def unpark(self) -> None:
-        """Make them again."""
+        """Restore them."""
 
     @property
     def has_uncommitted_definitions(self) -> bool:
-        """Whether it has taken back some."""
+        """Whether ``park`` undid some."""
         ...
 
 
@@ -69,7 +69,7 @@ class ServerState:
         self._ticks = 0
 
     def activate(self, session: Connection) -> None:
-        """Let the catalog be as a session sees it: with its own uncommitted definitions, not with those of others."""
+        """Make the catalog what a session sees: with its own uncommitted definitions, without those of others."""
         if self.active is session:
             return
         if self.active is not None:

@@ -11,7 +11,7 @@ FIRST_XID = 731
 
 
 class Level:
-    """A transaction, or a subtransaction of it, which is what follows a savepoint.
+    """A transaction, or a subtransaction, which begins at a savepoint.
 
     ``xid`` is 0 until it writes. ``kept`` are the ids of subtransactions that were released into it. ``mark`` is where
     the catalog's journal was, ``deferred`` the number of deferred checks that were queued before it.

@@ -36,7 +36,7 @@ Measure = Callable[[Any], int]
 
 
 class Attribute:
-    """How a column is stored. ``length`` is -1 for a variable one, of which ``measure`` gives the bytes of data."""
+    """How a column is stored. ``length`` is -1 if it varies; ``measure`` then returns the length of a value's data."""
 
     __slots__ = ("align", "length", "measure", "number", "packable", "storage", "width")
 
@@ -65,7 +65,7 @@ def attribute(cache: SysCache, column: Column) -> Attribute:
 
 
 def _average(longest: int) -> int:
-    """Half of a long varchar, but not more than that of one with 1,000 bytes."""
+    """Return the average width of a type of limited length (get_typavgwidth)."""
     return 32 + (longest - 32) // 2 if longest < 1000 else 32 + (1000 - 32) // 2
 
 
@@ -112,7 +112,7 @@ def _text(value: Any) -> int:
 
 
 def _by_text(value: Any) -> int:
-    """About the length of a value whose form is not known here."""
+    """Estimate the length of a value whose storage is not modelled, from its text."""
     return len(repr(value))
 
 

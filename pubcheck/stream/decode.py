@@ -98,7 +98,7 @@ class Decoder:
     def decode_first(self, data: bytes, at: int = 0, follower: bytes = b"") -> tuple[AnyMessage, int]:
         """Return the message that begins at an offset of ``data``, and the offset of its end. Raises Malformed.
 
-        This cuts messages out of bytes that hold several of them, without their lengths. ``follower`` is what stands
+        This cuts messages out of bytes that hold several of them, without their lengths. ``follower`` is the byte
         after each of them; it may be missing at the end. Without the option ``streaming``, Stream Abort is the short
         one if that is followed so.
         """

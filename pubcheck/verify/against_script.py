@@ -1,4 +1,4 @@
-"""A stream against the script that made it: the missing messages, and those that no statement gives."""
+"""A stream against its script: the messages that are missing, and those that no statement gives."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ class Item(Struct, frozen=True):
 
 
 class Group(Struct):
-    """A transaction, or what stands by itself: its end, and its changes."""
+    """A transaction, or a message outside of transactions: its end, and its changes."""
 
     end: tuple[object, ...]
     items: list[Item] = field(default_factory=list)
@@ -73,7 +73,7 @@ class Group(Struct):
 
 
 class Groups:
-    """Puts the messages of a stream together; ``finished`` are the transactions that have ended."""
+    """Collects the messages of a stream by transaction; ``finished`` are the transactions that have ended."""
 
     def __init__(self) -> None:
         self.finished: list[Group] = []

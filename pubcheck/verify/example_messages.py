@@ -19,7 +19,7 @@ from pubcheck.stream.render.text import render
 from pubcheck.verify.publisher import FIRST_DESCRIBED_TYPE, Publisher, Route, State
 
 ANY = "…"
-"""Stands for a value that an example does not have."""
+"""A value that an example does not have."""
 
 
 def with_messages(unit: UnitExplained, session: Session) -> UnitExplained:

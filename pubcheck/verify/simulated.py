@@ -1,4 +1,4 @@
-"""What a script makes its publisher send, from a simulated server: the publisher's states, and the expected stream."""
+"""A script that was run on a simulated server: the publisher's states, and the expected stream."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ _WITHOUT_SEND = {1033: "aclitem"}
 
 
 class OutputContext:
-    """The context of writing a value, besides the value.
+    """What the text of a value depends on, apart from the value.
 
     ``major`` is the server's. ``cache`` is the SysCache of the session that reads: reg* types show names by its search
     path. ``setting`` gives that session's run-time parameters as text, None for the default: datestyle, timezone,

@@ -13,7 +13,7 @@ Point = tuple[float, float]
 
 
 def _points(context: OutputContext) -> Callable[[Sequence[Point]], str]:
-    """path_encode, without what is around the points."""
+    """path_encode, without the brackets."""
     write = float_writer(context, False)
     return lambda points: ",".join(f"({write(x)},{write(y)})" for x, y in points)
 

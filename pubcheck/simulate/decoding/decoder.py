@@ -129,7 +129,7 @@ class Decoder:
             self._replay.whole(txn)
 
     def _distribute(self, txn: BufferedTransaction, lsn: int) -> None:
-        """Tell the transactions in progress what a commit invalidates (SnapBuildDistributeSnapshotAndInval)."""
+        """Queue in the transactions in progress what a commit invalidates (SnapBuildDistributeSnapshotAndInval)."""
         for other in list(self._buffer.transactions.values()):
             if other.parent is None and other.has_snapshot and other is not txn and not other.is_prepared:
                 self._buffer.distribute(other, lsn, txn)
@@ -156,14 +156,14 @@ class Decoder:
             self._finish_prepared(txn, record, committed=False)
             return
         transactions = (self._buffer.transactions.get(xid) for xid in (*record.subtransactions, record.xid))
-        for one in transactions:
-            if one is None:
+        for transaction in transactions:
+            if transaction is None:
                 continue
-            one.commit_time = _time(record)
-            if one.is_streamed:
-                self._callbacks.stream_abort(one, record.end)
-                self._replay.invalidate(*one.toplevel.all_invalidations)
-            self._buffer.forget(one)
+            transaction.commit_time = _time(record)
+            if transaction.is_streamed:
+                self._callbacks.stream_abort(transaction, record.end)
+                self._replay.invalidate(*transaction.toplevel.all_invalidations)
+            self._buffer.forget(transaction)
 
     def _prepare(self, txn: BufferedTransaction, record: Prepare) -> None:
         if self._callbacks.filter_prepare(record.xid, record.gid):

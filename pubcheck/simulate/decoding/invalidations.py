@@ -73,7 +73,7 @@ def invalidation_of(record: CatalogChange) -> Invalidation:
 
 
 def _joins_or_leaves(former: object, after: Catalog, key: object) -> bool:
-    """Whether a relation became a partition, or is one no longer."""
+    """Whether a relation was attached or detached as a partition."""
     return _is_partition(former) != _is_partition(_row(after, "relations", key))
 
 
@@ -82,7 +82,7 @@ def _is_partition(row: object) -> bool:
 
 
 def _default_partition(catalog: Catalog, partition: Relation) -> Iterable[int]:
-    """The default partition beside a partition: its constraint is that no other partition takes the row."""
+    """Return the default partition next to a partition. Its constraint is that no other partition accepts the row."""
     if partition.partition:
         for parent in partition.parents:
             yield from (oid for oid in catalog.children.get(parent) if catalog.relations[oid].bound == ("d",))

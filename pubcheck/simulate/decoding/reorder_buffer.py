@@ -131,9 +131,9 @@ class ReorderBuffer:
 
     def forget(self, txn: BufferedTransaction) -> None:
         """Remove a transaction with its subtransactions (ReorderBufferCleanupTXN)."""
-        for one in txn.family():
-            self.discard(one)
-            self.transactions.pop(one.xid, None)
+        for member in txn.family():
+            self.discard(member)
+            self.transactions.pop(member.xid, None)
         if txn.parent is not None and txn in txn.parent.subtransactions:
             txn.parent.subtransactions.remove(txn)
 
@@ -150,16 +150,16 @@ class ReorderBuffer:
         Without ``is_streamed``, subtransactions count as streamed all the same: a fault of 18.4, which then sends
         Stream Abort messages for them.
         """
-        for one in txn.family():
-            if not txn.is_prepared and (is_streamed if one is txn else one.changes):
-                one.is_streamed = True
-            self.discard(one)
+        for member in txn.family():
+            if not txn.is_prepared and (is_streamed if member is txn else member.changes):
+                member.is_streamed = True
+            self.discard(member)
 
     def merged(self, txn: BufferedTransaction) -> list[Queued]:
         """Return the changes of a transaction and its subtransactions in the log's order (ReorderBufferIterTXN)."""
         if not txn.subtransactions:
             return txn.changes
-        changes = [change for one in txn.family() for change in one.changes]
+        changes = [change for member in txn.family() for change in member.changes]
         changes.sort(key=lambda change: change.sequence)
         return changes
 

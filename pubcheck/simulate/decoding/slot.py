@@ -20,7 +20,7 @@ PluginFactory = Callable[[], OutputPlugin]
 
 
 class Server(Protocol):
-    """What a slot needs of a database."""
+    """The part of a database that a slot needs."""
 
     major: int
     log: Log
@@ -75,7 +75,7 @@ class Slot:
     def read(
         self, settings: Mapping[str, str], options: Mapping[str, str | None], *, textual: bool = False
     ) -> tuple[list[Row], list[str]]:
-        """Return the rows and the warnings. ``textual``: by the function that expects a textual output plugin."""
+        """Return the rows and the warnings. ``textual``: the function that reads expects a textual output plugin."""
         reader = Reader(self, settings, options)
         if textual and reader.output_type == "binary":
             raise ServerError(

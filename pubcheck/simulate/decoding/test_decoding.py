@@ -27,7 +27,7 @@ _BITS = frozenset((oids.BIT, oids.VARBIT))
 
 
 class _Wrote(Struct):
-    """Whether something of a transaction, and of the open block, was written."""
+    """Whether a message of a transaction, and of the open block, was written."""
 
     transaction: bool = False
     block: bool = False

@@ -85,7 +85,7 @@ def update_version(session: Backend, table: Table, old: Version, values: Values)
     compressed = {number: size for number, size in old.compressed.items() if values.get(number) is old.get(number)}
     full_size = table.layout.size(version, compressed)
     chunks = store(table, version, old)
-    if table.logged and (old.external or full_size > THRESHOLD or not table.storage.fits_beside(old, version.size)):
+    if table.logged and (old.external or full_size > THRESHOLD or not table.storage.fits_on_page_of(old, version.size)):
         # The row is locked while the new version is made elsewhere (heap_update).
         session.database.append(Record, 14, xid=xid, top=session.current.top, origin=session.origin)
     table.storage.place(version, old)
