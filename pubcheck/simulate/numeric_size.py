@@ -6,7 +6,7 @@ from decimal import Decimal
 
 
 def numeric_size(value: Decimal) -> int:
-    """Return the length of the data: a header of 2 bytes (4 with a large scale or weight), and 2 for each four digits."""
+    """Return the length of the data: a header of 2 bytes (4 for a large scale or weight), and 2 for four digits."""
     if not value.is_finite():
         return 2
     _, digits, exponent = value.as_tuple()

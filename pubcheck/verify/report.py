@@ -19,14 +19,12 @@ def headline(finding: StreamFinding) -> str:
 
 
 def place(finding: StreamFinding) -> str:
-    """Return where a message is in its stream: its number, its position and the byte at fault."""
+    """Return where a message is in its stream: its number and its position."""
     if not finding.number:
         return "not in the capture"
     parts = [f"message {finding.number}"]
     if finding.lsn:
         parts.append(f"at {format_lsn(finding.lsn)}")
-    if finding.offset is not None:
-        parts.append(f"byte {finding.offset}")
     return " ".join(parts)
 
 
