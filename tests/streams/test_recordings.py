@@ -17,6 +17,7 @@ QUICK = {
     "definition/add_column_in_transaction",
     "filter/full_00",
     "identity/full",
+    "inheritance/parent_and_children",
     "transaction/chain",
     "transaction/order_of_commits_with_savepoints",
     "transaction/savepoint_kept",
@@ -25,6 +26,7 @@ QUICK = {
     "two_phase/definition",
     "two_phase/others_between",
     "two_phase/two_in_other_order",
+    "write/trigger_writes_elsewhere",
 }
 
 

@@ -12,6 +12,7 @@ from pubcheck.postgres.catalog.rows import (
     Constraint,
     Index,
     Namespace,
+    OtherObject,
     Publication,
     PublicationNamespace,
     PublicationRel,
@@ -91,13 +92,24 @@ def _default_partition(catalog: Catalog, partition: Relation) -> Iterable[int]:
 def rewrites_rows(record: CatalogChange) -> bool:
     """Whether a command updates or deletes rows of system catalogs: decoding queues those like changes of tables."""
     if record.statement in _REWRITING:
-        return True
+        return record.statement != "CreateTrigStmt" or _is_first_trigger(record)
     if record.statement == "AlterEnumStmt":
         return "oldVal" in record.node
     rows = (_row(record.after.catalog, table, key) for table, key, _ in record.entries)
     return any(table != "gone" and former is not None for table, _, former in record.entries) or any(
         isinstance(row, Relation) and row.kind in "rp" and _has_toast_table(row) for row in rows
     )
+
+
+def _is_first_trigger(record: CatalogChange) -> bool:
+    """Whether CREATE TRIGGER sets relhastriggers; foreign keys, which have triggers on both sides, have set it too."""
+    before = record.before.catalog
+    rows = (_row(record.after.catalog, table, key) for table, key, _ in record.entries)
+    tables = {row.namespace for row in rows if isinstance(row, OtherObject) and row.kind == "trigger"}
+    triggers = (row for row in before.others.values() if row.kind == "trigger")
+    keys = (row for row in before.constraints.values() if row.kind == "f")
+    have = {row.namespace for row in triggers}.union(*((row.relation, row.references) for row in keys))
+    return not tables <= have
 
 
 _CHANGES: Final = {

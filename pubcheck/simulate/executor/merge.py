@@ -10,7 +10,7 @@ from pubcheck.simulate.backend import Backend
 from pubcheck.simulate.executor.expressions import Scope, Step, frame_of
 from pubcheck.simulate.executor.insert import Source, target_columns, value_steps, with_defaults
 from pubcheck.simulate.executor.query import NULLS, FromClause
-from pubcheck.simulate.executor.row_operations import by_numbers_of, delete_row, insert_row, update_row
+from pubcheck.simulate.executor.row_operations import by_numbers_of, delete_row, for_child, insert_row, update_row
 from pubcheck.simulate.executor.statement_scope import Changes, Rows, add_sources, condition, target_item
 from pubcheck.simulate.executor.tables import Table, table_of
 from pubcheck.simulate.executor.targets import DELETE, INSERT, UPDATE, members, refuse_write, target_relation
@@ -138,7 +138,7 @@ class _Merge:
             self.relation,
             table,
             version,
-            values if own else by_numbers_of(self.relation, table.relation, values),
+            values if own else for_child(self.relation, table.relation, values, version),
         )
 
 

@@ -47,6 +47,12 @@ def by_numbers_of(source: Relation, target: Relation, values: Values) -> Values:
     return converted
 
 
+def for_child(parent: Relation, child: Relation, values: Values, old: Values) -> Values:
+    """The new row of a child by its own column numbers; columns that only the child has keep their old values."""
+    changed = {child.column(column.name): values[column.number] for column in parent.live()}
+    return {**old, **{column.number: value for column, value in changed.items() if column is not None}}
+
+
 def check_partition(session: Backend, table: Table, values: Values) -> None:
     """The partition constraint of a table that is written directly (ExecPartitionCheck). Raises ServerError 23514."""
     relation, row = table.relation, values

@@ -10,7 +10,7 @@ from pubcheck.postgres.primnodes import Expr, nodes
 from pubcheck.simulate.backend import Backend
 from pubcheck.simulate.executor.array_elements import element_assignment
 from pubcheck.simulate.executor.expressions import Scope, Step, assigned, compile_expression
-from pubcheck.simulate.executor.row_operations import by_numbers_of, update_row
+from pubcheck.simulate.executor.row_operations import for_child, update_row
 from pubcheck.simulate.executor.statement_scope import (
     Changes,
     Rows,
@@ -49,7 +49,7 @@ def prepare_update(session: Backend, node: Node, outer: Scope) -> Changes:
             for version, row in rows.of(table):
                 changed = {**rows.base_row(table, version), **{number: step(row) for number, step in steps}}
                 target.check_options(session, changed)
-                new = by_numbers_of(root.relation, table.relation, changed) if table is not root else changed
+                new = for_child(root.relation, table.relation, changed, version) if table is not root else changed
                 stored = update_row(session, target.relation, table, version, new)
                 if stored is not None and returned is not None:
                     yield returned((target.row_of(session, stored), *row[1:]))
