@@ -172,6 +172,8 @@ def command(
             simulation = _simulated(linted, script, names, options, settings)
         except NotFollowed as error:
             return complain(f"--script: {error}")
+        for line, refusal in simulation.refusals:
+            click.echo(f"{script}:{line}: ERROR:  {refusal.message}", err=True)
         if simulation.error is not None:
             return complain(f"--script: decoding fails, as on the server: {simulation.error.message}")
         publisher = simulation.publisher

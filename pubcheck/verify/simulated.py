@@ -20,12 +20,14 @@ from pubcheck.verify.publisher import Publisher, State
 
 class Simulation(Struct, frozen=True):
     """A script that was run. ``rows`` are positions, transaction ids and data of the expected messages; ``ends`` the
-    end of the log after each of ``steps``. ``error`` is the error at which decoding stops."""
+    end of the log after each of ``steps``. ``refusals`` are the errors of statements, with
+    their lines; ``error`` is the error at which decoding stops."""
 
     publisher: Publisher
     rows: Sequence[tuple[int, int, bytes]]
     steps: Sequence[Step]
     ends: Sequence[int]
+    refusals: Sequence[tuple[int, ServerError]] = ()
     error: ServerError | None = None
 
     def step_at(self, lsn: int) -> Step | None:
@@ -51,10 +53,13 @@ def simulate(
             database.run(step)
     versions = {database.version().number: database.version().catalog}
     slot = Slot(database, "pgoutput", two_phase=asks_for_two_phase(options))
-    ends = []
+    ends: list[int] = []
+    refusals: list[tuple[int, ServerError]] = []
     for step in script:
-        with suppress(ServerError):
+        try:
             database.run(step)
+        except ServerError as refusal:
+            refusals.append((step.line, refusal))
         ends.append(database.position)
         version = database.version()
         versions.setdefault(version.number, version.catalog)
@@ -67,4 +72,4 @@ def simulate(
         rows = slot.peek(settings, **requested)
     except ServerError as stopped:
         error = stopped
-    return Simulation(Publisher(states), rows, tuple(script), tuple(ends), error)
+    return Simulation(Publisher(states), rows, tuple(script), tuple(ends), refusals, error)

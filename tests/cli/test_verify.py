@@ -96,6 +96,13 @@ def test_a_script_says_what_is_missing(pubcheck: Call, files: None) -> None:
     assert pubcheck(*call, "--option", "streaming=on").status == 0
 
 
+def test_a_refused_statement_of_the_script_is_reported(pubcheck: Call, files: None) -> None:
+    Path("work.sql").write_text("INSERT INTO items VALUES (1, 'a');\nINSERT INTO items VALUES (1, 'b');\n")
+    called = pubcheck("verify", "schema.sql", "right.txt", "--script", "work.sql")
+    assert called.status == 0
+    assert called.err == 'work.sql:2: ERROR:  duplicate key value violates unique constraint "items_pkey"\n'
+
+
 def test_options_that_the_server_refuses_are_its_error(pubcheck: Call, files: None) -> None:
     """pgoutput_startup, as recorded: streaming needs protocol version 2."""
     Path("work.sql").write_text("INSERT INTO items VALUES (1, 'a');\n")

@@ -16,6 +16,7 @@ def type_namer(major: int) -> Callable[[int, int], str | None]:
     `character varying(5)`; None for any other type."""
     syscache = Session(Catalog(major), complete=True).syscache
 
+    @cache
     def name(oid: int, modifier: int) -> str | None:
         try:
             return syscache.format_type(oid, modifier)
