@@ -66,7 +66,7 @@ class RouteCheck:
         self._count = len(columns)
         checks = dict(self._checks)
         self._quick = [
-            (position, accepts_text(column.type, checks.get(position)), not column.not_null)
+            (position, accepts_text(column, checks.get(position)), not column.not_null)
             for position, column in enumerate(columns)
             if column.not_null or only_text or position in checks or has_fixed_length(session.syscache, column)
         ]
@@ -79,9 +79,7 @@ class RouteCheck:
         self._has_identity = identity.exists
         self._known_identity = identity.known and (identity.exists or identity.kind == "n")
         self.key = [position for position, name in enumerate(self.names) if name in names] if identity.exists else []
-        self._quick_key = [
-            (position, accepts_text(self._types[position], checks.get(position))) for position in self.key
-        ]
+        self._quick_key = [(position, accepts_text(columns[position], checks.get(position))) for position in self.key]
         is_itself = route.table.oid == route.target.oid
         self._bounds = bound_checks(session, route.table, self.names) if is_itself else []
         published = route.published

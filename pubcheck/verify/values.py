@@ -14,6 +14,7 @@ from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.input import InputContext
 from pubcheck.postgres.session.syscache import SysCache
 from pubcheck.stream import Value
+from pubcheck.verify.usual_texts import UsualText, usual_text
 
 Check = Callable[[str], "str | None"]
 """Returns what is wrong with a text, or None."""
@@ -94,15 +95,21 @@ def text_check(inputs: InputContext, column: Column) -> Check | None:
     return check
 
 
-def accepts_text(oid: int, check: Check | None) -> Callable[[str], bool] | None:
+def accepts_text(column: Column, check: Check | None) -> Callable[[str], object] | None:
     """Return a function that is true for texts that are certainly right; None if all are."""
     if check is None:
         return None
-    bits = _INTEGERS.get(oid)
-    if bits is None:
+    if column.type == oids.BOOL:
+        return frozenset("tf").__contains__
+    bits = _INTEGERS.get(column.type)
+    if bits is not None:
+        digits = _digits(bits)
+        return lambda text: (len(text) <= digits and text.isdigit() and text.isascii()) or check(text) is None
+    usual = usual_text(column.type, column.typmod)
+    if usual is None:
         return lambda text: check(text) is None
-    digits = _digits(bits)
-    return lambda text: (len(text) <= digits and text.isdigit() and text.isascii()) or check(text) is None
+    matches = usual.matches
+    return lambda text: matches(text) or check(text) is None
 
 
 def _integer_check(bits: int) -> Check:
@@ -159,7 +166,17 @@ def value_reader(inputs: InputContext, column: Column) -> Reader:
         return _integer_reader(_digits(_INTEGERS[oid]), read)
     if oid == oids.TEXT:
         return lambda value: value if value.__class__ is str else read(value)
-    return read
+    usual = usual_text(oid, typmod)
+    return read if usual is None else _usual_reader(usual, read)
+
+
+def _usual_reader(usual: UsualText, read: Reader) -> Reader:
+    matches, read_usual = usual
+
+    def read_text(value: Value) -> Any:
+        return read_usual(value) if value.__class__ is str and matches(value) else read(value)
+
+    return read_text
 
 
 def _integer_reader(digits: int, read: Reader) -> Reader:
