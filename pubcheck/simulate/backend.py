@@ -44,8 +44,8 @@ class Backend:
         self.origin_lsn = self.origin_time = 0
         self.sequence_values: dict[int, int] = {}
         self.last_sequence = 0
-        self.settings: dict[str, str] = {}
-        """Settings that the catalog's session does not keep (session_replication_role)."""
+        self.prepared: dict[str, Any] = {}
+        """The prepared statements (executor.prepared_statements)."""
         self.tables: dict[Any, Any] = {}
         """The tables as statements use them, for one version of the catalog (executor.tables)."""
         self.after: list[Any] = []

@@ -15,13 +15,18 @@ Handler = Callable[["Backend", Node], "Result"]
 
 _HOMES = {
     "CheckPointStmt": "no_effect:nothing",
-    "ClosePortalStmt": "no_effect:nothing",
     "ConstraintsSetStmt": "settings:set_constraints",
     "CopyStmt": "copy_from:copy",
+    "DeallocateStmt": "prepared_statements:deallocate",
+    "DiscardStmt": "no_effect:discard",
     "DoStmt": "blocks:do",
+    "ExecuteStmt": "prepared_statements:execute",
+    "ExplainStmt": "no_effect:explain",
     "ListenStmt": "no_effect:nothing",
     "LockStmt": "no_effect:lock",
+    "LoadStmt": "no_effect:nothing",
     "NotifyStmt": "no_effect:nothing",
+    "PrepareStmt": "prepared_statements:prepare",
     "SelectStmt": "created_tables:select",
     "TruncateStmt": "truncate:truncate",
     "UnlistenStmt": "no_effect:nothing",
@@ -29,8 +34,24 @@ _HOMES = {
     "VariableSetStmt": "settings:set_variable",
     "VariableShowStmt": "no_effect:nothing",
 }
+_DEFINITIONS = frozenset(
+    (
+        "AlterCollationStmt", "AlterDefaultPrivilegesStmt", "AlterDomainStmt", "AlterEnumStmt", "AlterFunctionStmt",
+        "AlterObjectDependsStmt", "AlterObjectSchemaStmt", "AlterOperatorStmt", "AlterOwnerStmt",
+        "AlterPublicationStmt", "AlterRoleStmt", "AlterSeqStmt", "AlterTableStmt", "AlterTypeStmt", "ClusterStmt",
+        "CommentStmt", "CompositeTypeStmt", "CreateAmStmt", "CreateCastStmt", "CreateConversionStmt",
+        "CreateDomainStmt", "CreateEnumStmt", "CreateExtensionStmt", "CreateFdwStmt", "CreateForeignServerStmt",
+        "CreateForeignTableStmt", "CreateFunctionStmt", "CreateOpClassStmt", "CreateOpFamilyStmt",
+        "CreatePolicyStmt", "CreatePublicationStmt", "CreateRangeStmt", "CreateRoleStmt", "CreateSchemaStmt",
+        "CreateSeqStmt", "CreateStatsStmt", "CreateStmt", "CreateTableAsStmt", "CreateTrigStmt",
+        "CreateUserMappingStmt", "AlterUserMappingStmt", "DropUserMappingStmt", "AlterStatsStmt", "DefineStmt",
+        "DropOwnedStmt", "DropRoleStmt", "DropStmt", "GrantRoleStmt", "GrantStmt", "IndexStmt", "ReassignOwnedStmt",
+        "RefreshMatViewStmt", "RenameStmt", "RuleStmt", "ViewStmt",
+    )
+)  # fmt: skip
+"""Statements that change the catalog and of rows only what this package follows. It is a closed list: a statement of
+any other kind is not followed."""
 _STATEMENTS: Deferred[str, Handler] = Deferred(__name__, _HOMES)
-_RUN_OTHERS = frozenset(("CallStmt", "ExecuteStmt"))
 _CHANGES = frozenset(("DeleteStmt", "InsertStmt", "MergeStmt", "UpdateStmt"))
 
 
@@ -40,13 +61,8 @@ def run_statement(session: Backend, name: str, node: Node, data: str | None) -> 
         return run_changes(session, name, node)
     if name == "CopyStmt":
         node = {**node, "data": data}
-    if name in _RUN_OTHERS or (name == "ExplainStmt" and _runs(node)):
-        raise NotFollowed(f"the statement {name.removesuffix('Stmt').upper()}")
     if name in _HOMES:
         return _STATEMENTS[name](session, node)
+    if name not in _DEFINITIONS:
+        raise NotFollowed(f"the effect of {' '.join(session.text.split()[:2]).upper()}")
     return define(session, name, node)
-
-
-def _runs(node: Node) -> bool:
-    """Whether EXPLAIN runs its statement."""
-    return any(option["DefElem"]["defname"] == "analyze" for option in node.get("options", ()))

@@ -13,7 +13,9 @@ from pubcheck.simulate.backend import Backend, Result
 from pubcheck.simulate.executor.copy_formats import CopyFormat, csv_rows, text_rows
 from pubcheck.simulate.executor.domains import domain_check
 from pubcheck.simulate.executor.expressions import Scope
+from pubcheck.simulate.executor.modify import run_changes
 from pubcheck.simulate.executor.row_operations import insert_into, leaf_of, ready_row, store_row
+from pubcheck.simulate.executor.select import rows_of
 from pubcheck.simulate.executor.statement_scope import condition, target_item
 from pubcheck.simulate.executor.tables import Table, table_of
 from pubcheck.simulate.executor.targets import INSERT, target_relation
@@ -25,9 +27,11 @@ _BATCH_ROWS, _BATCH_BYTES = 1000, 65_535
 
 
 def copy(session: Backend, node: Node) -> Result:
+    if "filename" in node:
+        raise NotFollowed("COPY with a file or a program")
     if not node.get("is_from"):
-        return Result()
-    if node.get("data") is None or "filename" in node:
+        return _copy_to(session, node)
+    if node.get("data") is None:
         raise NotFollowed("COPY without its data")
     relation = target_relation(session, node["relation"], INSERT)
     if relation.kind == "v":
@@ -57,6 +61,19 @@ def copy(session: Backend, node: Node) -> Result:
     finally:
         session.after = outer
     return Result(count=count)
+
+
+def _copy_to(session: Backend, node: Node) -> Result:
+    """COPY ... TO STDOUT changes what its query changes. The text that it gives is not made."""
+    if "query" not in node:
+        rv = node["relation"]
+        if session.catalog_session.find_relation(rv) is None:
+            name = ".".join(rv[part] for part in ("schemaname", "relname") if part in rv)
+            raise ServerError("42P01", f'relation "{name}" does not exist', location=rv.get("location"))
+        return Result()
+    ((kind, body),) = node["query"].items()
+    result = rows_of(session, body) if kind == "SelectStmt" else run_changes(session, kind, body)
+    return Result(count=len(result.rows))
 
 
 class _Buffer:

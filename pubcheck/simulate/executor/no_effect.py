@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pubcheck.postgres.ddl import apply
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.simulate.backend import NOTHING, Backend, Result
+from pubcheck.simulate.not_followed import NotFollowed
 
 
 def nothing(session: Backend, node: Node) -> Result:
@@ -23,3 +25,21 @@ def lock(session: Backend, node: Node) -> Result:
     if node.get("mode") == 8:
         session.top_xid()
     return nothing(session, node)
+
+
+def explain(session: Backend, node: Node) -> Result:
+    """EXPLAIN, which runs nothing without ANALYZE."""
+    if any(item["DefElem"]["defname"] == "analyze" for item in node.get("options", ())):
+        raise NotFollowed("EXPLAIN ANALYZE")
+    apply(session.catalog_session, "ExplainStmt", node)
+    return NOTHING
+
+
+def discard(session: Backend, node: Node) -> Result:
+    """DISCARD PLANS and SEQUENCES."""
+    if node["target"] == "DISCARD_SEQUENCES":
+        session.sequence_values.clear()
+        session.last_sequence = 0
+    elif node["target"] != "DISCARD_PLANS":
+        raise NotFollowed("DISCARD ALL and DISCARD TEMP")
+    return NOTHING

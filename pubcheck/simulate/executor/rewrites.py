@@ -20,6 +20,7 @@ from pubcheck.simulate.executor.row_text import key_text
 from pubcheck.simulate.executor.sequences import change_sequence, sequence_of_column
 from pubcheck.simulate.executor.tables import Table, table_of
 from pubcheck.simulate.executor.targets import members
+from pubcheck.simulate.executor.trigger_firing import change_firing
 from pubcheck.simulate.heap import Storage, Version
 from pubcheck.simulate.not_followed import NotFollowed
 
@@ -44,6 +45,7 @@ def alter_table(session: Backend, node: Node) -> Result:
             _bring_up_to_date(session, table, row, conversions, kinds)
     for item in node["cmds"]:
         _change_identity(session, relation, item["AlterTableCmd"])
+        change_firing(session, relation, item["AlterTableCmd"], only=not rv.get("inh"))
     return NOTHING
 
 

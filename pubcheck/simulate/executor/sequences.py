@@ -113,5 +113,18 @@ def change_sequence(session: Backend, relation: Relation, options: Any) -> None:
         if item["DefElem"]["defname"] == "restart":
             argument = item["DefElem"].get("arg")
             state.restart(None if argument is None else option_number(argument))
+    _refuse_limits(state)
     session.database.sequences.put(relation.oid, state)
     log_sequence(session, relation)
+
+
+def _refuse_limits(state: SequenceState) -> None:
+    """The checks of init_params. Raises ServerError 22023."""
+    low, high = state.low, state.high
+    if low >= high:
+        raise ServerError("22023", f"MINVALUE ({low}) must be less than MAXVALUE ({high})")
+    for name, value in (("START", state.first), ("RESTART", state.last)):
+        if value < low:
+            raise ServerError("22023", f"{name} value ({value}) cannot be less than MINVALUE ({low})")
+        if value > high:
+            raise ServerError("22023", f"{name} value ({value}) cannot be greater than MAXVALUE ({high})")

@@ -12,6 +12,7 @@ from pubcheck.postgres.parse import Node
 from pubcheck.simulate.backend import Backend
 from pubcheck.simulate.executor.partitions import partitioning, partitions
 from pubcheck.simulate.executor.tables import Table, table_of
+from pubcheck.simulate.executor.trigger_firing import fires
 from pubcheck.simulate.not_followed import NotFollowed
 
 # The events of triggers (catalog/pg_trigger.h).
@@ -38,11 +39,9 @@ def target_relation(session: Backend, rv: Node, events: int) -> Relation:
 
 def refuse_statement_triggers(session: Backend, relation: Relation, events: int) -> None:
     """Triggers of statements run also where no row changes. Raises NotFollowed."""
-    if session.settings.get("session_replication_role") == "replica":
-        return
     catalog = session.database.catalog
     for row in catalog.others.values():
-        if row.kind == "trigger" and row.namespace == relation.oid and row.enabled:
+        if row.kind == "trigger" and row.namespace == relation.oid and fires(session, row, relation.oid):
             node = catalog.definitions[("trigger", row.oid)]
             if not node.get("row") and node["events"] & events:
                 raise NotFollowed(f'the trigger "{row.name}", which is not a plain row trigger')

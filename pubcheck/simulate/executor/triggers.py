@@ -9,7 +9,9 @@ from pubcheck.postgres.parse import Node
 from pubcheck.simulate.backend import Backend
 from pubcheck.simulate.executor.foreign_keys import Action, ForeignKey
 from pubcheck.simulate.executor.routines import trigger_routine
+from pubcheck.simulate.executor.settings import is_replica
 from pubcheck.simulate.executor.tables import Table, cached
+from pubcheck.simulate.executor.trigger_firing import fires, triggers_on
 from pubcheck.simulate.heap import Version
 from pubcheck.simulate.not_followed import NotFollowed
 
@@ -41,10 +43,10 @@ class Triggers:
         catalog = session.database.catalog
         self.before: dict[str, list[Trigger]] = {operation: [] for operation in OPERATIONS}
         self.after: dict[str, list[Trigger]] = {operation: [] for operation in OPERATIONS}
-        replica = session.settings.get("session_replication_role") == "replica"
-        for row in self._own():
+        replica = is_replica(session)
+        for row in triggers_on(session, table.oid):
             node = catalog.definitions[("trigger", row.oid)]
-            if not row.enabled or replica:
+            if not fires(session, row, table.oid):
                 continue
             trigger = Trigger(session, table, row, node)
             kept = self.before if node.get("timing", 0) & _BEFORE else self.after
@@ -57,12 +59,6 @@ class Triggers:
         self.references_to: list[ForeignKey] = []
         if not replica:
             self._foreign_keys()
-
-    def _own(self) -> list[OtherObject]:
-        """The triggers of the table, and those of the partitioned tables above it, which its partitions have too."""
-        catalog = self.session.database.catalog
-        tables = [self.table.oid, *catalog.ancestors(self.table.oid)]
-        return [row for row in catalog.others.values() if row.kind == "trigger" and row.namespace in tables]
 
     def _foreign_keys(self) -> None:
         catalog = self.session.database.catalog
@@ -106,6 +102,6 @@ class Triggers:
 
 def triggers_of(session: Backend, table: Table) -> Triggers:
     """The triggers and foreign keys of a table."""
-    role = session.settings.get("session_replication_role")
+    role = is_replica(session)
     triggers: Triggers = cached(session, ("triggers", table.oid, role), lambda: Triggers(session, table))
     return triggers

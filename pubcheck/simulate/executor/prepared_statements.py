@@ -1,0 +1,138 @@
+"""PREPARE, EXECUTE and DEALLOCATE (commands/prepare.c)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct
+
+from pubcheck.postgres.analysis.coerce import coerce_to_target_type
+from pubcheck.postgres.analysis.collate import assign_collations
+from pubcheck.postgres.analysis.namespace_items import Item, Nested, Output
+from pubcheck.postgres.analysis.select import analyze_query
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.parse_tree import find
+from pubcheck.postgres.primnodes import IMPLICIT
+from pubcheck.simulate.backend import NOTHING, Backend, Result
+from pubcheck.simulate.executor.expressions import Scope, compile_expression, frame_of
+from pubcheck.simulate.executor.modify import run_changes
+from pubcheck.simulate.executor.prepare import prepare_changes
+from pubcheck.simulate.executor.select import rows_of
+from pubcheck.simulate.executor.statement_scope import statement_scope
+from pubcheck.simulate.not_followed import NotFollowed
+
+
+class Prepared(Struct, frozen=True):
+    """A prepared statement: its parse node with parameters as columns, and their types."""
+
+    kind: str
+    node: Node
+    types: tuple[int, ...]
+
+
+def prepare(session: Backend, node: Node) -> Result:
+    """PREPARE. Raises ServerError 42P05, and what the analysis of the statement raises."""
+    name = node["name"]
+    ((kind, body),) = node["query"].items()
+    types = tuple(session.catalog_session.type_oid(item["TypeName"]) for item in node.get("argtypes", ()))
+    numbers = {parameter.get("number", 0) for _, parameter in find(body, "ParamRef")}
+    if any(number > len(types) for number in numbers):
+        raise NotFollowed("a prepared statement with a parameter of no given type")
+    prepared = Prepared(kind, _with_columns(body), types)
+    outer = session.variables
+    session.variables = _parameters(session, types, [None] * len(types))
+    try:
+        _analyze(session, prepared)
+    finally:
+        session.variables = outer
+    if name in session.prepared:
+        raise ServerError("42P05", f'prepared statement "{name}" already exists')
+    session.prepared[name] = prepared
+    return NOTHING
+
+
+def _analyze(session: Backend, prepared: Prepared) -> None:
+    scope = statement_scope(session, prepared.node)
+    if prepared.kind == "SelectStmt":
+        body = {key: value for key, value in prepared.node.items() if key != "withClause"}
+        analyze_query(Nested(scope), {"SelectStmt": body})
+    else:
+        prepare_changes(session, prepared.kind, prepared.node, scope)
+
+
+def execute(session: Backend, node: Node) -> Result:
+    """EXECUTE. Raises ServerError 26000, 42601, and those of the statement."""
+    prepared = _named(session, node["name"])
+    arguments = node.get("params", ())
+    if len(arguments) != len(prepared.types):
+        raise ServerError(
+            "42601",
+            f'wrong number of parameters for prepared statement "{node["name"]}"',
+            detail=f"Expected {len(prepared.types)} parameters but got {len(arguments)}.",
+        )
+    values = [_value(session, tree, oid) for tree, oid in zip(arguments, prepared.types, strict=True)]
+    outer = session.variables
+    session.variables = _parameters(session, prepared.types, values)
+    try:
+        if prepared.kind == "SelectStmt":
+            return rows_of(session, prepared.node)
+        return run_changes(session, prepared.kind, prepared.node)
+    finally:
+        session.variables = outer
+
+
+def deallocate(session: Backend, node: Node) -> Result:
+    """DEALLOCATE. Raises ServerError 26000."""
+    if "name" not in node:
+        session.prepared.clear()
+    else:
+        _named(session, node["name"])
+        del session.prepared[node["name"]]
+    return NOTHING
+
+
+def _named(session: Backend, name: str) -> Prepared:
+    if name not in session.prepared:
+        raise ServerError("26000", f'prepared statement "{name}" does not exist')
+    prepared: Prepared = session.prepared[name]
+    return prepared
+
+
+def _with_columns(tree: Any) -> Any:
+    """A tree with references to columns "$1", "$2" in place of parameters; no other column has such a name."""
+    if isinstance(tree, dict):
+        if "ParamRef" in tree:
+            name = f"${tree['ParamRef'].get('number', 0)}"
+            location = tree["ParamRef"].get("location", -1)
+            return {"ColumnRef": {"fields": [{"String": {"sval": name}}], "location": location}}
+        return {key: _with_columns(value) for key, value in tree.items()}
+    if isinstance(tree, list | tuple):
+        return [_with_columns(item) for item in tree]
+    return tree
+
+
+def _parameters(session: Backend, types: tuple[int, ...], values: list[Any]) -> Nested | None:
+    """A query level around the statement whose columns are the parameters."""
+    if not types:
+        return None
+    cache = session.catalog_session.syscache
+    level = Nested(Scope(session))
+    item = Item("", [Output(f"${n}", oid, collation=cache.type(oid).collation) for n, oid in enumerate(types, 1)])
+    item.name_visible = False
+    level.items.append(item)
+    level.entries.append(item)
+    frame_of(level).row = [values]
+    return level
+
+
+def _value(session: Backend, tree: Node, type_oid: int) -> Any:
+    """An argument as its parameter's type (EvaluateParams)."""
+    scope = Scope(session)
+    scope.clause = "EXECUTE"
+    expr = scope.transform(tree)
+    coerced = coerce_to_target_type(scope, expr, expr.type, type_oid, -1, "a", IMPLICIT, -1)
+    if coerced is None:
+        raise NotFollowed("an argument of EXECUTE of another type")
+    assign_collations(scope, coerced)
+    return compile_expression(session, scope, coerced)(())

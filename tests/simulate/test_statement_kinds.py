@@ -1,0 +1,135 @@
+"""Statements besides those that change rows: what is followed agrees with servers, and nothing else is passed over."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import psycopg
+import pytest
+
+from pubcheck.postgres.errors import ServerError
+from pubcheck.simulate.database import Database
+from pubcheck.simulate.not_followed import NotFollowed
+from tests.support.servers import Server, Servers
+
+Outcome = tuple[Any, ...]
+
+
+def on_server(server: Server, statements: list[str]) -> list[Outcome]:
+    """Each statement's rows, or its error."""
+    outcomes: list[Outcome] = []
+    with (
+        server.database() as name,
+        psycopg.connect(server.conninfo(name), autocommit=True) as connection,
+    ):
+        for text in statements:
+            try:
+                if text.startswith("COPY"):
+                    with connection.cursor().copy(text) as copy:
+                        list(copy)
+                    outcomes.append(())
+                    continue
+                cursor = connection.execute(text)
+                outcomes.append(tuple(cursor.fetchall()) if text.startswith("SELECT *") else ())
+            except psycopg.Error as error:
+                outcomes.append((error.sqlstate, error.diag.message_primary, error.diag.message_detail))
+    return outcomes
+
+
+def simulated(major: int, statements: list[str]) -> list[Outcome]:
+    database = Database(major)
+    outcomes: list[Outcome] = []
+    for text in statements:
+        try:
+            result = database.session().run(text)
+            outcomes.append(result.rows if text.startswith("SELECT *") else ())
+        except ServerError as error:
+            outcomes.append((error.sqlstate, error.message, error.detail))
+    return outcomes
+
+
+SCRIPTS = {
+    "prepared statements": """
+        CREATE TABLE t (id int, v varchar(5)); PREPARE i (int, text) AS INSERT INTO t VALUES ($1, $2);
+        EXECUTE i (1, 'a'); EXECUTE i (2 + 1, NULL); EXECUTE i (1); EXECUTE i (4, 'too long'); EXECUTE j;
+        PREPARE i AS SELECT 1; PREPARE u (int) AS UPDATE t SET id = id + $1 WHERE id > $1; EXECUTE u ('2');
+        PREPARE d (bigint) AS DELETE FROM t WHERE id = $1; EXECUTE d (1); PREPARE w AS SELECT nothing FROM t;
+        BEGIN; PREPARE n AS DELETE FROM t; ROLLBACK; DEALLOCATE i; EXECUTE i (1, 'a'); SELECT * FROM t; EXECUTE n;
+        SELECT * FROM t; DEALLOCATE ALL; EXECUTE n; DEALLOCATE n""",
+    "sequences": """
+        CREATE SEQUENCE s; CREATE TABLE t (id int DEFAULT nextval('s'), i int GENERATED ALWAYS AS IDENTITY);
+        INSERT INTO t DEFAULT VALUES; ALTER SEQUENCE s RESTART WITH 10; INSERT INTO t DEFAULT VALUES;
+        SELECT setval('s', 20); INSERT INTO t DEFAULT VALUES; SELECT setval('s', 30, false);
+        INSERT INTO t DEFAULT VALUES; SELECT setval('s', 0); ALTER SEQUENCE s INCREMENT BY 5;
+        INSERT INTO t DEFAULT VALUES; BEGIN; ALTER SEQUENCE s RESTART; INSERT INTO t DEFAULT VALUES; ROLLBACK;
+        INSERT INTO t DEFAULT VALUES; ALTER TABLE t ALTER i RESTART WITH 100; ALTER SEQUENCE s MAXVALUE 50 RESTART 50;
+        INSERT INTO t DEFAULT VALUES; INSERT INTO t DEFAULT VALUES; ALTER SEQUENCE s RESTART 60;
+        SELECT * FROM t ORDER BY id""",
+    "which triggers fire": """
+        CREATE TABLE t (id int, v text); CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS
+        $$BEGIN NEW.v := NEW.v || TG_NAME; RETURN NEW; END$$; CREATE TRIGGER a BEFORE INSERT ON t FOR EACH ROW
+        EXECUTE FUNCTION f(); CREATE TRIGGER b BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION f();
+        CREATE TRIGGER c BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION f(); INSERT INTO t VALUES (1, '');
+        ALTER TABLE t DISABLE TRIGGER b; ALTER TABLE t ENABLE ALWAYS TRIGGER c; INSERT INTO t VALUES (2, '');
+        ALTER TABLE t ENABLE REPLICA TRIGGER a; INSERT INTO t VALUES (3, ''); BEGIN;
+        SET LOCAL session_replication_role = replica; INSERT INTO t VALUES (4, ''); COMMIT;
+        INSERT INTO t VALUES (5, ''); SET session_replication_role = local; INSERT INTO t VALUES (6, '');
+        SET session_replication_role = 'replica'; INSERT INTO t VALUES (7, ''); RESET ALL; INSERT INTO t VALUES (8, '');
+        ALTER TABLE t DISABLE TRIGGER USER; INSERT INTO t VALUES (9, ''); ALTER TABLE t ENABLE TRIGGER ALL;
+        INSERT INTO t VALUES (10, ''); SET session_replication_role = nonsense; ALTER TABLE t DISABLE TRIGGER x;
+        BEGIN; ALTER TABLE t DISABLE TRIGGER a; ROLLBACK; INSERT INTO t VALUES (11, ''); SELECT * FROM t""",
+    "triggers of partitions": """
+        CREATE TABLE p (id int, v text) PARTITION BY LIST (id); CREATE TABLE q PARTITION OF p FOR VALUES IN (1);
+        CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN NEW.v := NEW.v || TG_NAME; RETURN NEW; END$$;
+        CREATE TRIGGER a BEFORE INSERT ON p FOR EACH ROW EXECUTE FUNCTION f();
+        INSERT INTO p VALUES (1, 'x'); ALTER TABLE p DISABLE TRIGGER a;
+        CREATE TABLE r PARTITION OF p FOR VALUES IN (2); INSERT INTO p VALUES (1, 'y'), (2, 'y');
+        ALTER TABLE q ENABLE TRIGGER a; INSERT INTO p VALUES (1, 'z'), (2, 'z'); SELECT * FROM p""",
+    "COPY TO": """
+        CREATE TABLE t (id int); COPY (INSERT INTO t VALUES (1) RETURNING id) TO STDOUT; COPY t TO STDOUT;
+        COPY nowhere TO STDOUT; SELECT * FROM t""",
+    "what changes nothing": """
+        LISTEN x; NOTIFY x; UNLISTEN *; EXPLAIN INSERT INTO pg_class DEFAULT VALUES; CREATE TABLE t (id int);
+        EXPLAIN DELETE FROM t; COMMENT ON TABLE t IS 'x'; SHOW work_mem; SET lock_timeout = 0; CHECKPOINT;
+        SET a.b = 'c'; DISCARD PLANS""",
+}
+
+
+def _statements(script: str) -> list[str]:
+    parts, inside = [""], False
+    for piece in script.split("$$"):
+        texts = [piece] if inside else piece.split(";")
+        parts[-1] += f"$${texts[0]}$$" if inside else texts[0]
+        parts += texts[1:]
+        inside = not inside
+    return [text.strip() for text in parts if text.strip()]
+
+
+@pytest.mark.server
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_statements_do_what_servers_do(servers: Servers, name: str) -> None:
+    statements = _statements(SCRIPTS[name])
+    for major in servers:
+        expected = on_server(servers[major], statements)
+        given = simulated(major, statements)
+        for text, server, ours in zip(statements, expected, given, strict=True):
+            assert (major, text, ours) == (major, text, server)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "CALL f()", "DECLARE c CURSOR FOR SELECT 1", "FETCH c", "MOVE c", "CLOSE c",
+        "EXPLAIN ANALYZE SELECT 1", "COPY t TO '/x'", "COPY t FROM PROGRAM 'x'", "COPY t FROM STDIN", "DISCARD ALL",
+        "ALTER SYSTEM SET wal_level = logical", "ALTER ROLE CURRENT_USER SET datestyle = 'German'",
+        "ALTER DATABASE x SET datestyle = 'German'", "SET default_toast_compression = lz4", "SET enable_seqscan = off",
+        "IMPORT FOREIGN SCHEMA a FROM SERVER b INTO c",
+        "CREATE EVENT TRIGGER e ON ddl_command_end EXECUTE FUNCTION f()",
+        "ALTER TABLE ALL IN TABLESPACE a SET TABLESPACE b", "PREPARE p AS SELECT $1",
+        "SECURITY LABEL ON TABLE t IS 'x'", "REINDEX TABLE t",
+    ],
+)  # fmt: skip
+def test_other_statements_are_not_followed(statement: str) -> None:
+    database = Database(18, "CREATE TABLE t (id int)")
+    with pytest.raises(NotFollowed):
+        database.session().run(statement)
