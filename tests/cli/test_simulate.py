@@ -154,6 +154,16 @@ def test_data_of_copy_follow_the_statement(pubcheck: Call, files: None) -> None:
     assert "DELETE" in called.out
 
 
+def test_an_update_of_a_partitioned_table_whose_columns_have_defaults(pubcheck: Call, files: None) -> None:
+    Path("schema.sql").write_text(
+        "CREATE TABLE t (id int, region text DEFAULT 'eu', PRIMARY KEY (id, region)) PARTITION BY LIST (region);\n"
+        "CREATE TABLE t_eu PARTITION OF t DEFAULT;\nCREATE PUBLICATION p FOR TABLE t;\n"
+    )
+    called = pubcheck("simulate", "schema.sql", "-", stdin=b"INSERT INTO t VALUES (1);\nUPDATE t SET id = 2;\n")
+    assert (called.status, called.err) == (0, "")
+    assert "UPDATE public.t_eu key(id=1 region='eu') new(id=2 region='eu')" in called.out
+
+
 def test_a_folder_of_migrations_is_a_schema(pubcheck: Call, files: None) -> None:
     expected = pubcheck("simulate", "schema.sql", "work.sql")
     Path("migrations").mkdir()

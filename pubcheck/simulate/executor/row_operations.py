@@ -49,8 +49,12 @@ def by_numbers_of(source: Relation, target: Relation, values: Values) -> Values:
 
 def for_child(parent: Relation, child: Relation, values: Values, old: Values) -> Values:
     """The new row of a child by its own column numbers; columns that only the child has keep their old values."""
-    changed = {child.column(column.name): values[column.number] for column in parent.live()}
-    return {**old, **{column.number: value for column, value in changed.items() if column is not None}}
+    converted = dict(old)
+    for column in parent.live():
+        own = child.column(column.name)
+        if own is not None:
+            converted[own.number] = values[column.number]
+    return converted
 
 
 def check_partition(session: Backend, table: Table, values: Values) -> None:
