@@ -31,7 +31,7 @@ TABLE = "CREATE TABLE t (id int PRIMARY KEY, v text DEFAULT 'd')"
 
 
 def test_a_statement_outside_of_blocks_is_a_transaction() -> None:
-    database, _ = play(TABLE, "INSERT INTO t VALUES (1, 'a'), (2)")
+    database, _ = play(TABLE, "INSERT INTO t VALUES (1, 'a'), (2, DEFAULT)")
     first, second, commit = database.log.records
     assert isinstance(first, RowChange)
     assert isinstance(second, RowChange)
@@ -309,3 +309,28 @@ def test_triggers_of_statements_are_not_followed(statement: str) -> None:
     database = Database(17, [TABLE, function, trigger])
     with pytest.raises(NotFollowed, match="not a plain row trigger"):
         database.session().run(statement)
+
+
+def test_set_default_is_checked_against_the_new_rows() -> None:
+    setup = [DEFERRED[0], "CREATE TABLE c (id int, p int DEFAULT 1 REFERENCES p ON DELETE SET DEFAULT)"]
+    steps = ["INSERT INTO p VALUES (1), (2)", "INSERT INTO c VALUES (5, 2)", "DELETE FROM p WHERE id = 2"]
+    database, refused = play(setup, *steps)
+    assert refused == []
+    assert rows(database, "SELECT * FROM c") == [(5, 1)]
+    _, refused = play(setup, *steps, "DELETE FROM p WHERE id = 1")
+    assert [code for code, _ in refused] == ["23503"]
+
+
+def test_rows_of_values_have_the_same_length() -> None:
+    _, refused = play(TABLE, "INSERT INTO t VALUES (1), (2, DEFAULT)")
+    assert [code for code, _ in refused] == ["42601"]
+
+
+def test_the_order_after_not_exists_is_not_guessed() -> None:
+    setup = [TABLE, "CREATE TABLE s (id int)", "INSERT INTO t VALUES (1), (2)", "INSERT INTO s VALUES (3), (4)"]
+    condition = "WHERE NOT EXISTS (SELECT FROM s WHERE s.id = t.id)"
+    for statement in (f"DELETE FROM t {condition}", f"INSERT INTO s SELECT id FROM t {condition}"):
+        with pytest.raises(NotFollowed, match="order"):
+            Database(16, setup).session().run(statement)
+        Database(15, setup).session().run(statement)
+        Database(16, setup).session().run(f"{statement} AND id = 2")

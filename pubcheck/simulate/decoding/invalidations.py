@@ -184,6 +184,7 @@ def _tree(catalog: Catalog, relation: int) -> Iterable[int]:
 _NAMES_RELATIONS: Final = {
     "GrantStmt": "objects",
     "VacuumStmt": "rels",
+    "ReindexStmt": "relation",
     "ClusterStmt": "relation",
     "CreateTrigStmt": "relation",
     "RuleStmt": "relation",
@@ -202,7 +203,7 @@ _RECURSING: Final = frozenset(("AlterTableStmt", "CreateTrigStmt", "TruncateStmt
 
 def _named(record: CatalogChange) -> Iterable[int]:
     field = _NAMES_RELATIONS.get(record.statement)
-    if field is None or (record.statement == "AlterTableStmt" and record.entries):
+    if field is None or (record.statement == "AlterTableStmt" and (record.entries or _only_sequences(record.node))):
         return
     catalog = record.after.catalog
     for name in _range_vars(record.node.get(field)):
@@ -213,6 +214,16 @@ def _named(record: CatalogChange) -> Iterable[int]:
                 recurses = record.statement in _RECURSING and name.get("inh", False)
                 yield from catalog.descendants(oid) if recurses else (oid,)
                 break
+
+
+def _only_sequences(alter_table: Mapping[str, Any]) -> bool:
+    """Whether ALTER TABLE changes only options of the sequences of identity columns."""
+    commands = [item["AlterTableCmd"] for item in alter_table.get("cmds", ())]
+    return all(
+        command["subtype"] == "AT_SetIdentity"
+        and all(item["DefElem"]["defname"] != "generated" for item in command["def"]["List"]["items"])
+        for command in commands
+    )
 
 
 def _range_vars(node: Any) -> Iterable[Mapping[str, Any]]:

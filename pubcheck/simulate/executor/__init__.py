@@ -27,6 +27,7 @@ _HOMES = {
     "LoadStmt": "no_effect:nothing",
     "NotifyStmt": "no_effect:nothing",
     "PrepareStmt": "prepared_statements:prepare",
+    "ReindexStmt": "maintenance:reindex",
     "SelectStmt": "created_tables:select",
     "TruncateStmt": "truncate:truncate",
     "UnlistenStmt": "no_effect:nothing",

@@ -40,9 +40,11 @@ _CHANGE_MORE = frozenset(
         "AlterSeqStmt",
         "AlterTableStmt",
         "ClusterStmt",
+        "CommentStmt",
         "CreateStatsStmt",
         "CreateTrigStmt",
         "GrantStmt",
+        "ReindexStmt",
         "RuleStmt",
         "VacuumStmt",
     )

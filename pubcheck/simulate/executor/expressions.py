@@ -63,6 +63,16 @@ class Scope(Nested):
         return item
 
 
+def has_unknown_order(session: Backend, where: Expr | None) -> bool:
+    """Whether NOT EXISTS is part of a condition: since 16 either side of an anti-join may be the hashed one."""
+    if where is None or session.database.major < 16:
+        return False
+    if where.node == "BoolExpr" and where.value == "AND":
+        return any(has_unknown_order(session, part) for part in where.args)
+    negated = where.args[0] if where.node == "BoolExpr" and where.value == "NOT" else None
+    return negated is not None and negated.node == "SubLink" and negated.value[0] == "EXISTS"
+
+
 def frame_of(level: Any) -> Frame:
     """The frame of a query level, made when it is first asked for."""
     frame: Frame = vars(level).setdefault("executor_frame", Frame())

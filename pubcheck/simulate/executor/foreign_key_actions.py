@@ -37,6 +37,7 @@ def act(session: Backend, event: Action) -> None:
         update_row(session, key.referencing, child, version, changed)
     if action == "d":
         # Rows whose default is the old key still refer to it (RI_FKey_setdefault).
+        session.increment_command()
         key.refuse_referenced("a", event.table, event.values, event.old)
 
 

@@ -98,7 +98,9 @@ def source_rows(session: Backend, scope: Scope, into: Source, source: Node | Non
         defaults = [(column.number, table.default(column)) for column in table.columns]
         return lambda: iter(({number: step(()) for number, step in defaults},))
     if "valuesLists" in source and not source.keys() & _OF_A_QUERY:
-        lists = (item["List"].get("items", ()) for item in source["valuesLists"])
+        lists = [item["List"].get("items", ()) for item in source["valuesLists"]]
+        if len({len(items) for items in lists}) > 1:
+            raise ServerError("42601", "VALUES lists must all be the same length")
         plans = [value_steps(session, scope, into, items) for items in lists]
         return lambda: ({number: step(()) for number, step in plan} for plan in plans)
     return query_rows(session, scope, into, source)

@@ -6,7 +6,8 @@ from pubcheck.postgres.catalog.rows import Relation
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.simulate.backend import NOTHING, Backend, Result
-from pubcheck.simulate.executor.definitions import log_statement
+from pubcheck.simulate.executor.definitions import apply_definition, log_statement
+from pubcheck.simulate.not_followed import NotFollowed
 
 
 def vacuum(session: Backend, node: Node) -> Result:
@@ -22,4 +23,12 @@ def vacuum(session: Backend, node: Node) -> Result:
             raise ServerError("42P01", f'relation "{name}" does not exist', location=rv.get("location"))
         relations.append(row)
     log_statement(session, "VacuumStmt", node)
+    return NOTHING
+
+
+def reindex(session: Backend, node: Node) -> Result:
+    """REINDEX TABLE gives the table's indexes new files."""
+    if node["kind"] != "REINDEX_OBJECT_TABLE" or "params" in node:
+        raise NotFollowed("REINDEX of anything but a table, or with options")
+    apply_definition(session, "ReindexStmt", node)
     return NOTHING

@@ -19,7 +19,7 @@ from pubcheck.postgres.executor.compare import order_of
 from pubcheck.postgres.primnodes import Expr, nodes
 from pubcheck.simulate.backend import Backend
 from pubcheck.simulate.executor.aggregates import Aggregation
-from pubcheck.simulate.executor.expressions import StatementBuilder, Step, frame_of
+from pubcheck.simulate.executor.expressions import StatementBuilder, Step, frame_of, has_unknown_order
 from pubcheck.simulate.executor.index_keys import equal_form
 from pubcheck.simulate.executor.scans import scan_relation
 from pubcheck.simulate.executor.set_functions import function_rows
@@ -269,16 +269,21 @@ class Plan:
 
     def _joined(self) -> Iterator[Row]:
         row: Row = [None] * max(len(self.level.entries), 1)
-        where = self._where
+        where, count = self._where, 0
         for _ in self._from.rows(row):
             if where is None or where(row) is True:
+                count += 1
                 yield row
         self.certain = self.certain and self._from.certain
+        if count > 1 and has_unknown_order(self.session, self.query.where):
+            self.certain = False
 
     @property
     def in_order(self) -> bool:
         """Whether rows can be taken as they come: there is one source, and nothing sorts or groups."""
         query = self.query
+        if has_unknown_order(self.session, query.where):
+            return False
         if self._arms or self._aggregation is not None or query.sort or query.distinct is not None or self._limits:
             return False
         sources = query.sources

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from pubcheck.simulate.backend import Backend
-from pubcheck.simulate.executor.expressions import Scope, Step
+from pubcheck.simulate.executor.expressions import Scope, Step, has_unknown_order
 from pubcheck.simulate.executor.index_conditions import IndexConditions
 from pubcheck.simulate.executor.query import NULLS, FromClause
 from pubcheck.simulate.executor.row_operations import by_numbers_of
@@ -40,12 +40,14 @@ class TargetRows:
         """The rows of one table. A row of it that is joined several times is taken once, by the first."""
         table.storage.prune(self.session.database.xids.states)
         rows = self._of(table)
-        if not table.storage.reused:
+        unordered = has_unknown_order(self.session, self.scope.where)
+        if not table.storage.reused and not unordered:
             yield from rows
             return
         listed = [(version, list(row)) for version, row in rows]
         if len(listed) > 1:
-            raise NotFollowed("the order of rows in space that was used before")
+            cause = "after NOT EXISTS" if unordered else "in space that was used before"
+            raise NotFollowed(f"the order of rows {cause}")
         yield from listed
 
     def _of(self, table: Table) -> Iterator[tuple[Version, Row]]:

@@ -59,3 +59,20 @@ def test_alter_sequence_changes_the_catalog() -> None:
     database.session().run("ALTER SEQUENCE s RESTART")
     rows, _ = slot.read({}, {})
     assert [data.split()[0] for _, _, data in rows] == [b"BEGIN", b"COMMIT"]
+
+
+def test_reindex_describes_the_table_again_and_comment_does_not() -> None:
+    database = Database(18, ["CREATE TABLE t (id int PRIMARY KEY, n int GENERATED ALWAYS AS IDENTITY)", PARTITIONS[-1]])
+    slot = Slot(database, "pgoutput")
+    for number, step in enumerate(
+        (
+            "COMMENT ON TABLE t IS 'x'",
+            "ALTER TABLE t ALTER n RESTART WITH 5",
+            "REINDEX TABLE t",
+        )
+    ):
+        database.session().run(f"INSERT INTO t VALUES ({number})")
+        database.session().run(step)
+    database.session().run("INSERT INTO t VALUES (9)")
+    first, other = "Begin Relation Insert Commit", "Begin Insert Commit"
+    assert sent(database, slot) == " ".join([first, other, other, first])
