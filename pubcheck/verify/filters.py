@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from operator import itemgetter
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from pubcheck.postgres.budget import WORK
 from pubcheck.postgres.catalog.rows import Filter
 from pubcheck.postgres.errors import ServerError, Unknowable
-from pubcheck.postgres.executor import Context, Prepared, prepare
+from pubcheck.postgres.executor import Context, prepare
+from pubcheck.postgres.executor.steps import Step
 from pubcheck.postgres.primnodes import Expr
 from pubcheck.stream import UNCHANGED_TOAST, Row, Value
 from pubcheck.verify.values import Reader, Unknown
@@ -19,13 +20,13 @@ RowTest = Callable[[Row], Answer]
 
 _REMEMBERED: Final = 1024
 """Answers of a filter that are kept: its columns often have few different values."""
-_UNKNOWN = (Unknown, Unknowable, ServerError)
+_UNKNOWN = (Unknown, Unknowable, ServerError, RecursionError)
 
 
 class RowFilter:
     """The row filter of one publication. It is compiled for the first row."""
 
-    __slots__ = ("_answers", "_budget", "_columns", "_condition", "_context", "_key", "_run")
+    __slots__ = ("_answers", "_budget", "_columns", "_condition", "_context", "_key", "_step")
 
     def __init__(self, condition: Filter, columns: Mapping[int, tuple[int, Reader]], context: Context) -> None:
         """``columns`` are, by column number, the position in rows and the reader."""
@@ -34,40 +35,45 @@ class RowFilter:
         positions = [position for _, position, _ in self._columns]
         self._key: Callable[[Row], object] = itemgetter(*positions) if positions else lambda row: None
         self._answers: dict[object, Answer] = {}
-        self._run: Prepared | None = None
+        self._step: Step | None = None
 
     def answer(self, row: Row) -> Answer:
         """Return the filter's answer for a row."""
         key = self._key(row)
         answer = self._answers.get(key)
         if answer is None:
-            if len(self._answers) >= _REMEMBERED:
-                self._answers.clear()
-            answer = self._answers[key] = self._evaluate(row)
+            answer = self._evaluate(row)
+            answers = self._answers
+            if len(answers) >= _REMEMBERED:
+                answers.clear()
+            answers[key] = answer
         return answer
 
     def _evaluate(self, row: Row) -> Answer:
-        run = self._run or self._compile()
-        if run is None:
-            return "unknown"
+        step = self._step or self._compile()
         self._budget.left = WORK  # each row is an evaluation: a long stream must not use it up
         values = {}
         try:
             for number, position, read in self._columns:
                 value = row[position]
                 values[number] = None if value is None else read(value)
-            result = run(values)
+            result = step(values)
         except _UNKNOWN:
             return "unknown"
         return "true" if result else "null" if result is None else "false"
 
-    def _compile(self) -> Prepared | None:
+    def _compile(self) -> Step:
         condition = self._condition
         is_frozen = any("now" in causes for _, causes in condition.frozen)
         if not isinstance(condition.expr, Expr) or is_frozen or len(self._columns) != len(condition.columns):
-            return None
-        self._run = prepare(condition.expr, self._context)
-        return self._run
+            self._step = _unknown
+        else:
+            self._step = prepare(condition.expr, self._context).step
+        return self._step
+
+
+def _unknown(values: Mapping[int, Any]) -> bool | None:
+    raise Unknown
 
 
 def any_of(filters: Sequence[RowFilter]) -> RowTest:

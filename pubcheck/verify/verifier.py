@@ -142,7 +142,8 @@ class Verifier:
             self.last = None
             return [self._malformed(frame, malformed)]
         if isinstance(message, _ROW_CHANGES) and self._order.goes_on(message, frame.lsn, frame.xid):
-            described = self._find(message.relation)
+            oid = message.relation
+            described = self._described.get(oid) if self._order.block is None else self._find(oid)
             if described is not None and described.accepts(message):
                 return ()
         return [

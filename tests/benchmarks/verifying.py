@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 import tracemalloc
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from itertools import pairwise
 
 from pubcheck.stream import AnyMessage, Begin, Column, Commit, Decoder, Insert, Relation, encode
 from pubcheck.stream.framing.frame import Frame, Place
@@ -29,13 +31,16 @@ def frames(changes: int) -> Iterator[Frame]:
         yield Frame(lsn + 0x8030, xid, encode(Commit(lsn + 0x8000, lsn + 0x8030, 5)), Place(1, line=1))
 
 
-def _least(run: Callable[[], None]) -> float:
+def _least(*runs: Callable[[], None]) -> list[float]:
+    """Return the least time of each run. They take turns, because a machine is slower at some times than at others."""
     rounds = []
     for _ in range(ROUNDS):
-        start = time.process_time()
-        run()
-        rounds.append(time.process_time() - start)
-    return min(rounds)
+        times = [time.process_time()]
+        for run in runs:
+            run()
+            times.append(time.process_time())
+        rounds.append([end - start for start, end in pairwise(times)])
+    return [min(times) for times in zip(*rounds, strict=True)]
 
 
 def _verify(publisher: Publisher, stream: Sequence[Frame] | Iterator[Frame]) -> None:
@@ -62,7 +67,6 @@ def _peak(publisher: Publisher, changes: int) -> int:
 def verifying() -> Iterator[Row]:
     """Inserts of six columns, verified and decoded; memory, for ten times the messages."""
     stream = list(frames(50_000))
-    decoding = _least(lambda: _decode(stream))
     filters = (
         ("no row filter", "", 3),
         ("a filter with new values in each row", " WHERE (a >= 0)", 3),
@@ -71,7 +75,7 @@ def verifying() -> Iterator[Row]:
     for name, clause, limit in filters:
         options = " WITH (publish = 'insert')" if clause else ""
         publisher = publisher_of(f"{TABLE} CREATE PUBLICATION p FOR TABLE t{clause}{options}", ["p"])
-        cost = _least(lambda publisher=publisher: _verify(publisher, stream))  # type: ignore[misc]
+        decoding, cost = _least(partial(_decode, stream), partial(_verify, publisher, stream))
         measured = f"{len(stream) / cost / 1000:,.0f} k messages/s, decoding {len(stream) / decoding / 1000:,.0f} k"
         yield Row(f"verify, {name}", measured, cost / decoding, limit)
     publisher = publisher_of(f"{TABLE} CREATE PUBLICATION p FOR TABLE t", ["p"])

@@ -44,6 +44,11 @@ class Prepared:
         """The error that every row raises, because the filter fails while its constants are folded."""
         return self._failure
 
+    @property
+    def step(self) -> Step:
+        """The filter as a step that may raise RecursionError, for the rows of a stream."""
+        return self if self._step is None else self._step
+
     def __call__(self, row: Row) -> bool | None:
         if self._step is None:
             assert self._failure is not None
