@@ -133,3 +133,50 @@ def test_other_statements_are_not_followed(statement: str) -> None:
     database = Database(18, "CREATE TABLE t (id int)")
     with pytest.raises(NotFollowed):
         database.session().run(statement)
+
+
+VIOLATIONS = {
+    "keys and checks": """
+        CREATE TABLE t (id int, v text); INSERT INTO t VALUES (1, 'a'), (1, 'b'), (NULL, 'c');
+        CREATE UNIQUE INDEX i ON t (id); ALTER TABLE t ADD UNIQUE (id); ALTER TABLE t ADD PRIMARY KEY (id);
+        ALTER TABLE t ADD CONSTRAINT c CHECK (id > 1); ALTER TABLE t ALTER id SET NOT NULL;
+        ALTER TABLE t ADD CONSTRAINT c2 CHECK (id > 1) NOT VALID; ALTER TABLE t VALIDATE CONSTRAINT c2;
+        CREATE TABLE p (id int PRIMARY KEY); ALTER TABLE t ADD FOREIGN KEY (id) REFERENCES p;
+        ALTER TABLE t ADD CONSTRAINT f FOREIGN KEY (id) REFERENCES p NOT VALID; ALTER TABLE t VALIDATE CONSTRAINT f;
+        CREATE UNIQUE INDEX ON t (id) WHERE v IN ('a', 'b'); DELETE FROM t WHERE v = 'b';
+        CREATE UNIQUE INDEX ON t (id) WHERE v IN ('a', 'b'); ALTER TABLE t ADD PRIMARY KEY (id);
+        DELETE FROM t WHERE id IS NULL; ALTER TABLE t ADD PRIMARY KEY (id); INSERT INTO t VALUES (1, 'z');
+        ALTER TABLE t DROP CONSTRAINT c2; INSERT INTO p VALUES (1); ALTER TABLE t VALIDATE CONSTRAINT f;
+        INSERT INTO t VALUES (1, 'z'); SELECT * FROM t""",
+    "equal NULLs": """
+        CREATE TABLE t (id int); INSERT INTO t VALUES (NULL), (NULL); CREATE UNIQUE INDEX i ON t (id);
+        CREATE UNIQUE INDEX j ON t (id) NULLS NOT DISTINCT; INSERT INTO t VALUES (NULL); SELECT * FROM t""",
+    "new columns": """
+        CREATE TABLE t (a int); INSERT INTO t VALUES (1), (2); ALTER TABLE t ADD b int NOT NULL;
+        ALTER TABLE t ADD b int NOT NULL DEFAULT 3; ALTER TABLE t ADD c int DEFAULT 0 CHECK (c > 0);
+        ALTER TABLE t ADD d int DEFAULT 0 UNIQUE; ALTER TABLE t ADD e int REFERENCES t (a);
+        ALTER TABLE t ADD f int DEFAULT 1 PRIMARY KEY; BEGIN; INSERT INTO t VALUES (2, 2);
+        ALTER TABLE t ADD UNIQUE (a); ROLLBACK; ALTER TABLE t ADD UNIQUE (a); SELECT * FROM t""",
+    "partitions": """
+        CREATE TABLE p (id int NOT NULL, v text) PARTITION BY RANGE (id); CREATE TABLE c (id int NOT NULL, v text);
+        INSERT INTO c VALUES (5, 'x'), (50, 'y'); ALTER TABLE p ATTACH PARTITION c FOR VALUES FROM (0) TO (10);
+        CREATE TABLE d PARTITION OF p DEFAULT; INSERT INTO p VALUES (15, 'z'); CREATE TABLE e (id int NOT NULL, v text);
+        ALTER TABLE p ATTACH PARTITION e FOR VALUES FROM (10) TO (20);
+        CREATE TABLE q PARTITION OF p FOR VALUES FROM (10) TO (20);
+        ALTER TABLE p ATTACH PARTITION c FOR VALUES FROM (0) TO (60); DELETE FROM c WHERE id = 50;
+        CREATE UNIQUE INDEX ON p (id); INSERT INTO c VALUES (5, 'again');
+        ALTER TABLE p ATTACH PARTITION c FOR VALUES FROM (0) TO (10); DELETE FROM c WHERE v = 'again';
+        ALTER TABLE p ATTACH PARTITION c FOR VALUES FROM (0) TO (10); ALTER TABLE p ADD CONSTRAINT k CHECK (id > 7);
+        INSERT INTO p VALUES (5, 'twice'), (6, 'six'); SELECT * FROM p""",
+}
+
+
+@pytest.mark.server
+@pytest.mark.parametrize("name", VIOLATIONS)
+def test_definitions_that_rows_violate_are_refused(servers: Servers, name: str) -> None:
+    statements = _statements(VIOLATIONS[name])
+    for major in servers:
+        expected = on_server(servers[major], statements)
+        given = simulated(major, statements)
+        for text, server, ours in zip(statements, expected, given, strict=True):
+            assert (major, text, ours) == (major, text, server)

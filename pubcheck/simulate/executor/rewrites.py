@@ -8,7 +8,6 @@ from pubcheck.postgres.analysis.coerce import coerce_to_target_type
 from pubcheck.postgres.analysis.collate import assign_collations
 from pubcheck.postgres.analysis.row_filter import parse_state
 from pubcheck.postgres.catalog.rows import Column, Relation
-from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.executor.steps import Constant
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.primnodes import IMPLICIT
@@ -16,12 +15,17 @@ from pubcheck.simulate.backend import NOTHING, Backend, Result
 from pubcheck.simulate.executor.changes import compute_generated, insert_version
 from pubcheck.simulate.executor.definitions import apply_definition, log_statement
 from pubcheck.simulate.executor.expressions import Step, compile_expression
-from pubcheck.simulate.executor.row_text import key_text
+from pubcheck.simulate.executor.new_constraints import (
+    check_new_constraints,
+    define_and_check,
+    live_rows,
+    null_values,
+)
 from pubcheck.simulate.executor.sequences import change_sequence, sequence_of_column
 from pubcheck.simulate.executor.tables import Table, table_of
 from pubcheck.simulate.executor.targets import members
 from pubcheck.simulate.executor.trigger_firing import change_firing
-from pubcheck.simulate.heap import Storage, Version
+from pubcheck.simulate.heap import Storage
 from pubcheck.simulate.not_followed import NotFollowed
 
 _BINARY_COMPATIBLE = frozenset(((25, 1043), (1043, 25)))
@@ -32,17 +36,19 @@ def alter_table(session: Backend, node: Node) -> Result:
     rv = node["relation"]
     relation = session.catalog_session.find_relation(rv)
     if relation is None or relation.kind not in "rp" or node.get("objtype") != "OBJECT_TABLE":
-        apply_definition(session, "AlterTableStmt", node)
+        define_and_check(session, "AlterTableStmt", node)
         return NOTHING
     kinds = {item["AlterTableCmd"]["subtype"] for item in node["cmds"]}
     tables = [table_of(session, table.relation) for table in members(session, relation)]
     conversions = _conversions(session, relation, node) if "AT_AlterColumnType" in kinds else {}
-    apply_definition(session, "AlterTableStmt", node)
     catalog = session.database.catalog
+    mark = catalog.journal.mark()
+    apply_definition(session, "AlterTableStmt", node)
     for table in tables:
         row = catalog.relations.get(table.oid)
         if row is not None:
-            _bring_up_to_date(session, table, row, conversions, kinds)
+            _bring_up_to_date(session, table, row, conversions)
+    check_new_constraints(session, mark)
     for item in node["cmds"]:
         _change_identity(session, relation, item["AlterTableCmd"])
         change_firing(session, relation, item["AlterTableCmd"], only=not rv.get("inh"))
@@ -85,9 +91,7 @@ def _conversion_steps(
     return steps
 
 
-def _bring_up_to_date(
-    session: Backend, old: Table, row: Relation, conversions: dict[str, tuple[Any, Any]], kinds: set[str]
-) -> None:
+def _bring_up_to_date(session: Backend, old: Table, row: Relation, conversions: dict[str, tuple[Any, Any]]) -> None:
     """Give the rows of one table its new columns, and rewrite it where the server does."""
     table = table_of(session, row)
     before = {column.number for column in old.relation.columns}
@@ -100,7 +104,6 @@ def _bring_up_to_date(
         _rewrite(session, old, table, steps, added)
     else:
         _add_columns(session, table, added)
-        _check_rows(session, table, kinds)
         for index in list(table.storage.indexes):
             del table.storage.indexes[index]
 
@@ -124,58 +127,15 @@ def _add_columns(session: Backend, table: Table, added: list[Column]) -> None:
         if column.generated == "v":
             continue
         value = table.default(column)(()) if column.has_default else None
-        if value is None and column.not_null and any(_live(session, table)):
-            raise _null_values(table, column)
+        if value is None and column.not_null and any(live_rows(session, table)):
+            raise null_values(table, column.name)
         for version in table.storage.versions:
             version[column.number] = value
 
 
-def _live(session: Backend, table: Table) -> list[Version]:
-    snapshot = session.snapshot()
-    snapshot.command += 1
-    return [version for version in table.storage.scan() if snapshot.sees(version)]
-
-
-def _null_values(table: Table, column: Column) -> ServerError:
-    return ServerError("23502", f'column "{column.name}" of relation "{table.relation.name}" contains null values')
-
-
-def _check_rows(session: Backend, table: Table, kinds: set[str]) -> None:
-    """What a new constraint asks of the rows that are there."""
-    if not kinds & {"AT_SetNotNull", "AT_AddConstraint", "AT_AttachPartition", "AT_ValidateConstraint", "AT_AddColumn"}:
-        return
-    for version in _live(session, table):
-        for column in table.not_null:
-            if version.get(column.number) is None and column.generated != "v":
-                raise _null_values(table, column)
-        for check in table.checks:
-            if check.holds(version) is False:
-                name = table.relation.name
-                message = f'check constraint "{check.name}" of relation "{name}" is violated by some row'
-                raise ServerError("23514", message)
-    check_unique(session, table)
-
-
-def check_unique(session: Backend, table: Table) -> None:
-    """Whether a new unique index can be built. Raises ServerError 23505."""
-    live = _live(session, table)
-    for unique in table.uniques:
-        key_of = unique.key_of()
-        seen = set()
-        for version in live:
-            key = key_of(version)
-            if key is not None and key in seen:
-                raise ServerError(
-                    "23505",
-                    f'could not create unique index "{unique.name}"',
-                    detail=f"Key {key_text(table, unique.index.keys, version)} is duplicated.",
-                )
-            seen.add(key)
-
-
 def _rewrite(session: Backend, old: Table, table: Table, steps: dict[int, Step], added: list[Column]) -> None:
     """A new heap with the live rows, each logged as it is written."""
-    live = _live(session, table)
+    live = live_rows(session, table)
     session.database.storage.put(table.oid, Storage(session.xid()))
     defaults = [(column.number, table.default(column)) for column in added if column.generated != "s"]
     for version in live:
@@ -186,7 +146,7 @@ def _rewrite(session: Backend, old: Table, table: Table, steps: dict[int, Step],
         compute_generated(table, values)
         for column in table.not_null:
             if values.get(column.number) is None and column.generated != "v":
-                raise _null_values(table, column)
+                raise null_values(table, column.name)
         insert_version(session, table, values, rewrite=True)
 
 
@@ -209,7 +169,7 @@ def cluster(session: Backend, node: Node) -> Result:
     relation = session.catalog_session.find_relation(node["relation"])
     if relation is not None and relation.kind == "r":
         table = table_of(session, relation)
-        if len(_live(session, table)) > 1:
+        if len(live_rows(session, table)) > 1:
             raise NotFollowed("the order of rows after CLUSTER")
     log_statement(session, "ClusterStmt", node)
     return NOTHING

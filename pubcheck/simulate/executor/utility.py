@@ -5,7 +5,7 @@ from __future__ import annotations
 from pubcheck.postgres.parse import Node
 from pubcheck.simulate.backend import NOTHING, Backend, Result
 from pubcheck.simulate.executor.created_tables import create_table_as, refresh
-from pubcheck.simulate.executor.definitions import apply_definition
+from pubcheck.simulate.executor.new_constraints import define_and_check
 from pubcheck.simulate.executor.rewrites import alter_table, cluster
 from pubcheck.simulate.executor.sequences import change_sequence
 
@@ -20,7 +20,7 @@ def define(session: Backend, name: str, node: Node) -> Result:
         return cluster(session, node)
     if name == "AlterTableStmt":
         return alter_table(session, node)
-    apply_definition(session, name, node)
+    define_and_check(session, name, node)
     if name == "AlterSeqStmt":
         _alter_sequence(session, node)
     return NOTHING
