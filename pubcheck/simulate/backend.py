@@ -193,6 +193,12 @@ class Backend:
             horizon = transaction.horizon
         return Snapshot(ids.states, transaction, horizon)
 
+    def oldest_xid(self) -> int:
+        """The oldest transaction whose effects somebody may not see yet (ComputeXidHorizons)."""
+        transactions = (session.transaction for session in self.database.sessions.values())
+        horizons = [item.horizon for item in transactions if item is not None and item.horizon is not None]
+        return self.database.xids.oldest(min(horizons, default=None))
+
     def increment_command(self) -> None:
         """CommandCounterIncrement."""
         if self.transaction is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from typing import Any
 
 Key = tuple[Hashable, ...]
@@ -12,6 +12,15 @@ KeyOf = Callable[[Any], Key | None]
 
 _PAGE, _ITEM = 8192 - 24, 4
 """Bytes of a page without its header, and of the pointer to a row."""
+_LEAST_FREE = 8192 // 10
+"""A page with less room is pruned when it is read."""
+
+
+class _Pointer:
+    """A line pointer without a row (LP_DEAD, LP_REDIRECT)."""
+
+
+_POINTER = _Pointer()
 
 
 class Version(dict[int, Any]):
@@ -73,59 +82,105 @@ class UniqueIndex:
         return present if isinstance(present, list) else [present]
 
 
+class _Page:
+    """A page: a line pointer for each of its ``items``, and the bytes that are ``free``.
+
+    An item is a version, ``_POINTER`` where only the line pointer is left, for the indexes, or None for an unused line
+    pointer. ``full``: an UPDATE found no room for its new version. ``prunable`` is the oldest transaction that may
+    have left something to remove, 0 for none.
+    """
+
+    __slots__ = ("free", "full", "items", "prunable")
+
+    def __init__(self) -> None:
+        self.free = _PAGE
+        self.items: list[Version | _Pointer | None] = []
+        self.full = False
+        self.prunable = 0
+
+    def fits(self, size: int) -> bool:
+        return (size + 7 & ~7) + _ITEM <= self.free
+
+    def add(self, version: Version) -> int:
+        """Store a version in the first unused line pointer, or in another one. Return its number."""
+        self.free -= version.size + 7 & ~7
+        if None in self.items:
+            place = self.items.index(None)
+            self.items[place] = version
+            return place + 1
+        self.free -= _ITEM
+        self.items.append(version)
+        return len(self.items)
+
+    def note_prunable(self, xid: int) -> None:
+        if not self.prunable or xid < self.prunable:
+            self.prunable = xid
+
+    def prune(self, states: Mapping[int, int], oldest: int) -> None:
+        """Remove dead versions if there is little room (heap_page_prune_opt): those that a transaction before
+        ``oldest`` removed, or that an aborted one made."""
+        if not self.prunable or self.prunable >= oldest or not (self.full or self.free - _ITEM < _LEAST_FREE):
+            return
+        self.full, self.prunable = False, 0
+        for place, version in enumerate(self.items):
+            if not isinstance(version, Version):
+                continue
+            deleted = version.xmax and states[version.xmax]
+            if states[version.xmin] == 0 or (deleted > 0 and version.xmax < oldest):
+                self.items[place] = _POINTER if version.root == version.place else None
+            elif deleted:
+                self.note_prunable(version.xmax)
+        while self.items and self.items[-1] is None:
+            self.items.pop()
+        sizes = (item.size + 7 & ~7 for item in self.items if isinstance(item, Version))
+        self.free = _PAGE - _ITEM * len(self.items) - sum(sizes)
+
+
 class Storage:
     """The rows of one table (a relation's file). ``made_by``: the id of the transaction that created the file."""
 
-    __slots__ = ("_free", "_full", "_pruned", "_rows", "indexes", "made_by", "reused", "versions")
+    __slots__ = ("_pages", "indexes", "made_by", "versions")
 
     def __init__(self, made_by: int = 0) -> None:
         self.versions: list[Version] = []
         self.indexes: dict[int, UniqueIndex] = {}
         self.made_by = made_by
-        self._free = [0]
-        self._rows = [0]
-        self._full: set[int] = set()
-        """Pages on which an UPDATE found no room for its new version."""
-        self._pruned: set[int] = set()
-        self.reused = False
-        """Whether rows may stand where others were before, so that their order is not known."""
+        self._pages: list[_Page] = []
 
     def fits_on_page_of(self, old: Version, size: int) -> bool:
         """Whether a new version has room on the page of the old one."""
-        return (size + 7 & ~7) + _ITEM <= self._free[old.place[0]]
+        return self._pages[old.place[0] - 1].fits(size)
 
     def place(self, version: Version, old: Version | None = None) -> bool:
         """Take the space for a row, on the page of its old version or on the last one. Return whether it begins a
         page."""
-        needed = (version.size + 7 & ~7) + _ITEM
-        if old is not None and needed > self._free[old.place[0]]:
-            self._full.add(old.place[0])
-        if self._pruned and (self.pages if old is None else old.place[0]) in self._pruned:
-            self.reused = True
-        page = old.place[0] if old is not None and needed <= self._free[old.place[0]] else self.pages
-        begins = needed > self._free[page]
+        page = self.pages
+        if old is not None:
+            former = self._pages[old.place[0] - 1]
+            former.note_prunable(version.xmin)
+            if former.fits(version.size):
+                page = old.place[0]
+            else:
+                former.full = True
+        begins = not page or not self._pages[page - 1].fits(version.size)
         if begins:
-            self._free.append(_PAGE)
-            self._rows.append(0)
+            self._pages.append(_Page())
             page = self.pages
-        self._free[page] -= needed
-        self._rows[page] += 1
-        version.place = version.root = (page, self._rows[page])
+        version.place = version.root = (page, self._pages[page - 1].add(version))
+        if old is not None:
+            self._pages[page - 1].note_prunable(version.xmin)
         return begins
 
-    def prune(self, states: dict[int, int]) -> None:
-        """Note the pages whose dead versions the server removes when it reads them: nearly full ones
-        (heap_page_prune_opt)."""
-        nearly_full = {page for page in range(1, len(self._free)) if self._free[page] < _PAGE // 10} | self._full
-        if nearly_full - self._pruned:
-            for version in self.versions:
-                dead = states[version.xmin] == 0 or (version.xmax and states[version.xmax] > 0)
-                if dead and version.place[0] in nearly_full:
-                    self._pruned.add(version.place[0])
+    def note_deleted(self, old: Version, xid: int) -> None:
+        self._pages[old.place[0] - 1].note_prunable(xid)
+
+    def prune(self, version: Version, states: Mapping[int, int], oldest: int) -> None:
+        """Prune the page of a version that an index leads to."""
+        self._pages[version.place[0] - 1].prune(states, oldest)
 
     @property
     def pages(self) -> int:
-        return len(self._free) - 1
+        return len(self._pages)
 
     def index(self, oid: int, key_of: Callable[[], KeyOf]) -> UniqueIndex:
         """The index of that oid, built over all rows when it is first used."""
@@ -145,8 +200,10 @@ class Storage:
             if key is not None:
                 index.add(key, version)
 
-    def scan(self) -> Iterator[Version]:
-        """All versions that are there when the scan begins."""
-        versions = self.versions
-        for at in range(len(versions)):
-            yield versions[at]
+    def scan(self, states: Mapping[int, int] | None = None, oldest: int = 0) -> Iterator[Version]:
+        """All versions that are there when the scan comes to their page, in the order of pages. With ``states``, pages
+        are pruned as they are read."""
+        for page in self._pages[:]:
+            if states is not None:
+                page.prune(states, oldest)
+            yield from [item for item in page.items if isinstance(item, Version)]

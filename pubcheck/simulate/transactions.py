@@ -92,6 +92,13 @@ class TransactionIds:
         for xid in ids:
             self.states[xid] = self.commits
 
+    def oldest(self, horizon: int | None) -> int:
+        """The oldest id that is in progress, or committed after ``horizon``; the next one if there is none."""
+        running = (xid for xid, state in self.states.items() if state == IN_PROGRESS)
+        if horizon is not None:
+            running = (xid for xid, state in self.states.items() if state == IN_PROGRESS or state > horizon)
+        return min(running, default=self.next)
+
     def abort(self, ids: list[int]) -> None:
         for xid in ids:
             self.states[xid] = ABORTED

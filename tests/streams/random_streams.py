@@ -68,6 +68,7 @@ def on_server(server: Server, script: Script) -> tuple[Recording, list[str | Non
             first.execute("SELECT pg_create_logical_replication_slot(%s, %s, false, %s)", [slot, plugin, two_phase])
         try:
             refusals += [_run(connections, step).sqlstate for step in script.steps]
+            first.execute("CHECKPOINT")  # a message without a transaction is decoded once it is on disk
             for capture in readings(script, server.major):
                 with server.connect(name) as reader:
                     recording.captures.append(_read(reader, slots[capture.plugin, capture.two_phase_slot], capture))

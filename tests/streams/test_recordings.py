@@ -18,6 +18,7 @@ QUICK = {
     "filter/full_00",
     "identity/full",
     "inheritance/parent_and_children",
+    "toast/plain_repeated",
     "transaction/chain",
     "transaction/order_of_commits_with_savepoints",
     "transaction/savepoint_kept",

@@ -111,6 +111,7 @@ def delete_version(session: Backend, table: Table, old: Version) -> None:
         removed = chunk_count(old, old.external)
         log_row(session, table, "delete", logged_old(table, old, None), None, removed_chunks=removed)
     old.xmax, old.cmax, old.successor = xid, session.current.command, None
+    table.storage.note_deleted(old, xid)
 
 
 def note_temporary(session: Backend, table: Table) -> None:

@@ -54,22 +54,24 @@ class IndexConditions:
 
     def candidates(self, table: Table) -> Iterator[Version]:
         """The rows to look at, in the order in which the server looks at them."""
+        states, oldest = table.session.database.xids.states, table.session.oldest_xid()
         found = self._by_key(table)
         if found is not None:
+            for version in found:
+                table.storage.prune(version, states, oldest)
             return iter(found)
-        versions = list(table.storage.scan())
-        if len(versions) > 1 and (self.bounds or self.equal):
+        if self.bounds or self.equal:
             chosen = self._cheapest_index(table)
             if chosen is not None:
-                return iter(self._in_index_order(table, versions, *chosen))
-        return iter(versions)
+                return self._in_index_order(table, list(table.storage.scan()), *chosen)
+        return table.storage.scan(states, oldest)
 
-    def _in_index_order(self, table: Table, versions: list[Version], index: Index, in_order: bool) -> list[Version]:
+    def _in_index_order(self, table: Table, versions: list[Version], index: Index, in_order: bool) -> Iterator[Version]:
         """An index points to the first version of a row that all updates left on its page and under its keys. A bitmap
         scan goes by these places, an index scan by the keys."""
         versions.sort(key=lambda version: version.root)
         if not in_order:
-            return versions
+            return iter(versions)
         context = table.session.context()
         columns = [table.relation.columns[number - 1] for number in index.keys]
         orders = [(column.number, order_of(context, column.type, column.collation)) for column in columns]
@@ -86,7 +88,7 @@ class IndexConditions:
                     return answer
             return 0
 
-        return sorted(versions, key=functools.cmp_to_key(compare))
+        return iter(sorted(versions, key=functools.cmp_to_key(compare)))
 
     def _by_key(self, table: Table) -> list[Version] | None:
         """The versions under one key of a unique index, if there are constants for all its columns."""

@@ -287,16 +287,7 @@ class Plan:
         if self._arms or self._aggregation is not None or query.sort or query.distinct is not None or self._limits:
             return False
         sources = query.sources
-        if any(isinstance(source, Item) and self._reuses(source) for source in sources):
-            self.certain = False
-            return False
         return not sources or (len(sources) == 1 and isinstance(sources[0], Item) and _is_plain(sources[0]))
-
-    def _reuses(self, item: Item) -> bool:
-        """Whether an entry of FROM is a table whose rows are in an unknown order."""
-        storage = self.session.database.storage
-        held = storage.get(item.relation.oid) if item.relation is not None else None
-        return held is not None and held.reused
 
     def _projected_sets(self, joined: Iterator[Row]) -> Iterator[tuple[Any, ...]]:
         """Set-returning functions in the select list: all advance together (ProjectSet)."""

@@ -20,13 +20,14 @@ def scan_relation(session: Backend, relation: Relation, *, inherited: bool = Tru
     if relation.kind not in "rpm":
         raise NotFollowed(f'the rows of "{relation.name}", which is not a table')
     snapshot = session.statement_snapshot()
+    states, oldest = session.database.xids.states, session.oldest_xid()
     if relation.kind == "m":
         yield from filter(snapshot.sees, table_of(session, relation).storage.scan())
         return
     for table in list(members(session, relation, inherited=inherited)):
         numbers = conversion(relation, table.relation)
         virtual = table.virtual
-        for version in table.storage.scan():
+        for version in table.storage.scan(states, oldest):
             if snapshot.sees(version):
                 row = version if not virtual else table.with_virtual(version)
                 yield row if numbers is None else convert(row, numbers)

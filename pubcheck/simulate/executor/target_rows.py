@@ -38,26 +38,21 @@ class TargetRows:
 
     def of(self, table: Table) -> Iterator[tuple[Version, Row]]:
         """The rows of one table. A row of it that is joined several times is taken once, by the first."""
-        table.storage.prune(self.session.database.xids.states)
-        rows = self._of(table)
-        unordered = has_unknown_order(self.session, self.scope.where)
-        if not table.storage.reused and not unordered:
+        rows = self._joined(table) if self.sources is not None else self._of(table)
+        if not has_unknown_order(self.session, self.scope.where):
             yield from rows
             return
         listed = [(version, list(row)) for version, row in rows]
         if len(listed) > 1:
-            cause = "after NOT EXISTS" if unordered else "in space that was used before"
-            raise NotFollowed(f"the order of rows {cause}")
+            raise NotFollowed("the order of rows after NOT EXISTS")
         yield from listed
 
     def _of(self, table: Table) -> Iterator[tuple[Version, Row]]:
         snapshot = self.session.statement_snapshot()
         row: Row = [NULLS] * max(len(self.scope.entries), 1)
-        if self.sources is not None:
-            yield from self._joined(table, snapshot, row)
-            return
         where = self.where
         visible = self.target.sees
+        states, oldest = self.session.database.xids.states, self.session.oldest_xid()
         for version in self.conditions.candidates(table):
             if not snapshot.sees(version):
                 continue
@@ -65,13 +60,16 @@ class TargetRows:
             base_row = base if table.oid == self.root.oid else by_numbers_of(table.relation, self.root, base)
             row[0] = base_row if visible is None else visible(base_row)
             if row[0] is not None and (where is None or where(row) is True):
+                table.storage.prune(version, states, oldest)  # an index leads to pages of rows that match
                 yield version, row
 
-    def _joined(self, table: Table, snapshot: Any, row: Row) -> Iterator[tuple[Version, Row]]:
+    def _joined(self, table: Table) -> Iterator[tuple[Version, Row]]:
         """The server may join in any order: it has to be the same by the target's rows and by FROM's."""
         assert self.sources is not None
+        snapshot = self.session.statement_snapshot()
+        row: Row = [NULLS] * max(len(self.scope.entries), 1)
         targets = []
-        for version in table.storage.scan():
+        for version in table.storage.scan(self.session.database.xids.states, self.session.oldest_xid()):
             if snapshot.sees(version):
                 base_row = self.base_row(table, version)
                 seen = base_row if self.target.sees is None else self.target.sees(base_row)
