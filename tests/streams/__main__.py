@@ -26,9 +26,12 @@ def main(arguments: list[str] | None = None) -> int:
     comparing.add_argument("--family", help="only scripts of this family")
     comparing.add_argument("--script", help="only the script of this name")
     comparing.add_argument("--jobs", type=int, default=1, help="processes")
+    comparing.add_argument("--exact", action="store_true", help="count blocks without changes too")
     options = parser.parse_args(words)
     majors = set(options.major) if options.major else None
-    return compare(options.folder, options.least, majors, options.family, options.jobs, options.script)
+    return compare(
+        options.folder, options.least, majors, options.family, options.jobs, options.script, exact=options.exact
+    )
 
 
 if __name__ == "__main__":

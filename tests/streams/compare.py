@@ -8,6 +8,7 @@ import traceback
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from pathlib import Path
 
 from msgspec import Struct, field
@@ -43,8 +44,8 @@ class Outcome(Struct):
     differences: list[Difference] = field(default_factory=list)
 
 
-def compared(recording: Recording) -> Outcome:
-    """Simulate a recording's script and compare each capture."""
+def compared(recording: Recording, *, exact: bool = False) -> Outcome:
+    """Simulate a recording's script and compare each capture; with ``exact`` also its empty blocks."""
     outcome = Outcome(
         recording.captures[0].plugin if recording.captures else "",
         recording.family,
@@ -65,7 +66,9 @@ def compared(recording: Recording) -> Outcome:
         return outcome
     for capture, stream in zip(recording.captures, streams, strict=True):
         verdict = difference(capture, stream, recording.kind)
-        if verdict.text is None:
+        if verdict.text is None and exact and not verdict.exact:
+            outcome.differences.append(Difference(script, capture.title, "the number of empty blocks differs"))
+        elif verdict.text is None:
             outcome.equal += 1
             outcome.only_empty_blocks += not verdict.exact
         else:
@@ -137,14 +140,16 @@ def compare(
     family: str | None = None,
     jobs: int = 1,
     script: str | None = None,
+    *,
+    exact: bool = False,
 ) -> int:
     """Compare a folder and print the agreement. Returns the exit status: 1 below ``least``."""
     chosen = (item for item in recordings(folder, majors, family) if script is None or item.name == script)
     if jobs > 1:
         with ProcessPoolExecutor(jobs) as pool:
-            outcomes = list(pool.map(compared, chosen, chunksize=8))
+            outcomes = list(pool.map(partial(compared, exact=exact), chosen, chunksize=8))
     else:
-        outcomes = [compared(recording) for recording in chosen]
+        outcomes = [compared(recording, exact=exact) for recording in chosen]
     if not outcomes:
         print(f"{folder} has no recordings", file=sys.stderr)
         return 2

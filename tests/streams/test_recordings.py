@@ -44,6 +44,13 @@ def test_empty_blocks_are_left_out() -> None:
     assert [row[3] for row in without_empty_blocks(rows)] == [first, change, stop]
 
 
+def test_empty_blocks_count_where_that_is_asked_for() -> None:
+    chosen = [item for item in recordings(FOLDER, {18}, "definition") if item.name == "definition/trigger"]
+    outcomes = [compared(item, exact=True) for item in chosen]
+    assert all(item.equal + len(item.differences) == item.captures for item in outcomes)
+    assert {item.text for outcome in outcomes for item in outcome.differences} == {"the number of empty blocks differs"}
+
+
 @pytest.mark.slow
 def test_nearly_all_scripts_send_what_was_recorded() -> None:
     """Each major takes another quarter of the scripts; `python -m tests.streams compare` takes all."""
