@@ -15,6 +15,7 @@ FOLDER = Path(__file__).parents[2] / "corpus" / "streams"
 QUICK = {
     "columns/dropped_and_added",
     "definition/add_column_in_transaction",
+    "definition/add_column_volatile_default_in_transaction",
     "filter/full_00",
     "identity/full",
     "inheritance/parent_and_children",

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID
+from pubcheck.postgres.executor.steps import Constant
 from pubcheck.postgres.primnodes import Expr
 from pubcheck.simulate.backend import Backend
 from pubcheck.simulate.executor.expressions import StatementBuilder, Step
@@ -27,8 +28,25 @@ Function = Callable[..., Any]
 
 def function_call(builder: StatementBuilder, expr: Expr) -> Step:
     """A call of any function."""
+    if _is_random_times_zero(builder, expr):
+        return lambda row: 0.0
     step = session_function(builder, expr)
     return builder.call(expr) if step is None else step
+
+
+def _is_random_times_zero(builder: StatementBuilder, expr: Expr) -> bool:
+    """Whether an expression is random() * 0: a usual way to write a volatile one whose value is known."""
+    if builder.cache.proc(expr.functions[0]).name != "float8mul":
+        return False
+    others = [argument for argument in expr.args if not _is_random(builder, argument)]
+    if len(others) != 1:
+        return False
+    factor = builder.build(others[0])
+    return isinstance(factor, Constant) and factor.value == 0.0
+
+
+def _is_random(builder: StatementBuilder, expr: Expr) -> bool:
+    return expr.node == "FuncExpr" and not expr.args and builder.cache.proc(expr.functions[0]).name == "random"
 
 
 def session_function(builder: StatementBuilder, expr: Expr) -> Step | None:
