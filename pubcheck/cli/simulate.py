@@ -39,12 +39,12 @@ statement as in psql. `-- session: b` on a line of its own, or \\session b, says
 in which session the following statements run. Data of COPY ... FROM STDIN
 follow the statement and end with \\. on a line of its own. A statement that the
 server would refuse is reported on standard error, and the script goes on, as
-psql does without ON_ERROR_STOP. Transaction ids, positions and times are made
-up.
+in psql, unless it has \\set ON_ERROR_STOP on. Transaction ids, positions and
+times are made up.
 
 \b
-Exit status: 0; 1 if decoding fails, as it would on the server; 2 bad
-arguments, or a statement that pubcheck cannot follow.""",
+Exit status: 0; 1 if decoding fails, as it would on the server, or an error
+stops a script; 2 bad arguments, or a statement that pubcheck cannot follow.""",
 )
 @click.argument("schema", metavar="SCHEMA")
 @click.argument("script", metavar="SCRIPT")

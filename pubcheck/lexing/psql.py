@@ -102,9 +102,12 @@ def _truth(text: str, variables: Mapping[str, str]) -> bool | None:
     expanded = interpolated(text, variables)
     if expanded is None:
         return None
-    text = expanded
+    return is_true(expanded)
+
+
+def is_true(text: str) -> bool:
+    """Return the truth of a text (ParseVariableBool). One that is no truth value counts as false."""
     word = " ".join(argument.strip(_QUOTES) for argument in _ARGUMENT.findall(text)).lower()
-    # A value that is not a truth value counts as false, with a complaint.
     return word in ("on", "1") or (word != "" and any(full.startswith(word) for full in ("true", "yes")))
 
 

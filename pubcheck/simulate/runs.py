@@ -35,7 +35,7 @@ class Request(Struct, frozen=True):
 class Run(Struct):
     """The rows that the slot gave. ``notices`` are what psql would show: errors of statements, and of decoding.
 
-    ``failed``: decoding ended with an error. ``streaming`` is pgoutput's option.
+    ``failed``: decoding ended with an error, or a script with ON_ERROR_STOP did. ``streaming`` is pgoutput's option.
     """
 
     major: int
@@ -52,8 +52,9 @@ def run(request: Request, major: int) -> Run:
     options = dict(request.options)
     result = Run(major, request.plugin, _streaming(options))
     for source in request.schema:
-        for step in steps(source):
-            _statement(database, step, source.label, result)
+        _script(database, source, result)
+        if result.failed:
+            return result
     if request.plugin == "pgoutput":
         options.setdefault("proto_version", str(newest_version(major)))
         names = request.publications or [row.name for row in database.catalog.publications.values()]
@@ -65,10 +66,7 @@ def run(request: Request, major: int) -> Run:
         slot = database.slot(request.plugin, two_phase=asks_for_two_phase(options))
         if request.live:
             reader = slot.start(request.settings, **options)
-        for step in steps(request.script):
-            _statement(database, step, request.script.label, result)
-            if reader is not None:
-                _receive(reader, result)
+        _script(database, request.script, result, reader)
         if reader is None:
             _peek(slot, request.settings, options, result)
     except ServerError as error:
@@ -97,14 +95,31 @@ def _peek(slot: Slot, settings: Mapping[str, str], options: Mapping[str, str], r
     result.notices += notices
 
 
-def _statement(database: Database, step: Step, label: str, result: Run) -> None:
+def _script(database: Database, source: Source, result: Run, reader: Reader | None = None) -> None:
+    """Run a script up to its end, or to the error that stops it: psql then disconnects, which ends transactions."""
+    for step in steps(source):
+        is_refused = _is_refused(database, step, source.label, result)
+        if is_refused and step.stops:
+            result.failed = True
+            for session in database.sessions.values():
+                if session.transaction is not None:
+                    session.run("ROLLBACK")
+        if reader is not None:
+            _receive(reader, result)
+        if result.failed:
+            return
+
+
+def _is_refused(database: Database, step: Step, label: str, result: Run) -> bool:
     try:
         database.run(step)
     except ServerError as error:
         result.notices += _error(error, f"{label}:{step.line}: ")
+        return True
     except NotFollowed as reason:
         reason.place = f"{label}:{step.line}"
         raise
+    return False
 
 
 def _error(error: ServerError, place: str = "") -> list[str]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
 from pubcheck.lazy_regex import lazy_compile
 from pubcheck.lexing.items import PsqlCommand, Statement
 from pubcheck.lexing.lexical import is_copy_stdin
-from pubcheck.lexing.psql import words
+from pubcheck.lexing.psql import assign, is_true, words
 from pubcheck.lexing.splitter import Splitter
 from pubcheck.postgres.parse import split_statements
 from pubcheck.simulate.not_followed import NotFollowed
@@ -26,12 +26,14 @@ _RUNS_SOMETHING = frozenset(
 
 
 class Step(Struct, frozen=True):
-    """A statement of a script, from its line on. ``data`` is that of COPY ... FROM STDIN."""
+    """A statement of a script, from its line on. ``data`` is that of COPY ... FROM STDIN. ``stops``: the script ends
+    here if the server refuses the statement (ON_ERROR_STOP)."""
 
     sql: str
     session: str
     line: int
     data: str | None = None
+    stops: bool = False
 
 
 def statements(script: str | Sequence[str]) -> Iterator[str]:
@@ -49,16 +51,23 @@ def steps(source: Source) -> Iterator[Step]:
     """
     text, session, end = source.text, FIRST_SESSION, 0
     lines = LineIndex(text)
+    variables: dict[str, str] = {}
     for item in Splitter(source):
         for match in _SESSION.finditer(text, end, max(end, item.start)):
             session = match[1]
         line = lines.locate(item.start)[0]
         if isinstance(item, Statement):
             data, end = _copy_data(text, item)
-            yield Step(item.sent(), session, line, data)
+            yield Step(item.sent(), session, line, data, _stops(variables))
         else:
             end = max(end, item.end)
+            assign(item, variables, "", runs=True)
             session = _command(item, session, f"{source.label}:{line}")
+
+
+def _stops(variables: Mapping[str, str]) -> bool:
+    value = variables.get("ON_ERROR_STOP")
+    return value is not None and (value == "" or is_true(value))
 
 
 def _command(command: PsqlCommand, session: str, place: str) -> str:

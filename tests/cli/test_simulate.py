@@ -54,6 +54,21 @@ def test_a_schema_without_publication_is_mentioned(pubcheck: Call, files: None) 
     assert (called.status, called.out, called.err) == (0, "", "WARNING: the schema creates no publication\n")
 
 
+@pytest.mark.parametrize(
+    ("command", "stops"),
+    [("\\set ON_ERROR_STOP on", True), ("\\set ON_ERROR_STOP", True), ("\\set ON_ERROR_STOP 0", False), ("", False)],
+)
+def test_an_error_stops_a_script_where_psql_does(pubcheck: Call, files: None, command: str, stops: bool) -> None:
+    lines = [command, "INSERT INTO t VALUES (1, 'a');", "BEGIN;", "INSERT INTO t VALUES (2, 'b');", "SELECT nothing;"]
+    Path("work.sql").write_text("\n".join([*lines, "ROLLBACK;", "INSERT INTO t VALUES (3, 'c');"]))
+    called = pubcheck("simulate", "schema.sql", "work.sql")
+    assert called.status == stops
+    assert 'ERROR:  column "nothing" does not exist' in called.err
+    assert [text for text in ("id=1", "id=2", "id=3") if text in called.out] == (
+        ["id=1"] if stops else ["id=1", "id=3"]
+    )
+
+
 def test_majors_with_the_same_messages_are_shown_together(pubcheck: Call, files: None) -> None:
     called = pubcheck("simulate", "schema.sql", "work.sql", "--postgres", "15,18")
     assert called.out.splitlines()[0] == "-- PostgreSQL 15, 18"
