@@ -30,6 +30,13 @@ class Database(ServerState):
         session: ServerSession = self.sessions[name]
         return session
 
+    def disconnect(self) -> None:
+        """End all sessions, rolling back their open transactions: further statements come from new ones."""
+        for session in list(self.sessions.values()):
+            if session.transaction is not None:
+                session.run("ROLLBACK")
+            self.close(session)
+
     def run(self, step: Step) -> None:
         """Run a statement of a script in its session. Raises ServerError and NotFollowed."""
         session = self.session(step.session)

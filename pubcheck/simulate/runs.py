@@ -55,6 +55,7 @@ def run(request: Request, major: int) -> Run:
         _script(database, source, result)
         if result.failed:
             return result
+    database.disconnect()
     if request.plugin == "pgoutput":
         options.setdefault("proto_version", str(newest_version(major)))
         names = request.publications or [row.name for row in database.catalog.publications.values()]

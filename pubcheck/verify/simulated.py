@@ -51,6 +51,7 @@ def simulate(
     for step in setup:
         with suppress(ServerError):
             database.run(step)
+    database.disconnect()
     versions = {database.version().number: database.version().catalog}
     slot = Slot(database, "pgoutput", two_phase=asks_for_two_phase(options))
     ends: list[int] = []

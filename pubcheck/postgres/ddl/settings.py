@@ -295,7 +295,7 @@ def select(session: Session, node: Node) -> None:
 def _set_config(session: Session, arguments: list[Node]) -> None:
     if len(arguments) != 3:
         return
-    name, value, local = (_constant(argument) for argument in arguments)
+    name, value, local = (constant(argument) for argument in arguments)
     name = name.lower() if isinstance(name, str) else name
     if name is None:
         session.blind = True  # any setting, so perhaps the path
@@ -316,7 +316,7 @@ def _set_config(session: Session, arguments: list[Node]) -> None:
         _set_role(session, name, value, is_local)
 
 
-def _constant(node: Node) -> str | bool | None:
+def constant(node: Node) -> str | bool | None:
     """The text or truth value that is written down, through casts; None for anything else."""
     constant = uncast(node).get("A_Const")
     if constant is None or constant.get("isnull"):

@@ -76,6 +76,8 @@ class Decoder:
             txn = self._buffer.transaction(record.xid, record.top, record.start) if record.xid else None
         if isinstance(record, LogicalMessage):
             self._message(txn, record)
+        elif isinstance(record, Abort):
+            self._abort(txn, record)
         elif txn is None:
             if isinstance(record, CatalogChange):
                 self._replay.invalidate(invalidation_of(record))
@@ -99,8 +101,6 @@ class Decoder:
             note_origins(record, self._origins)
         elif isinstance(record, Commit):
             self._commit(txn, record)
-        elif isinstance(record, Abort):
-            self._abort(txn, record)
         elif isinstance(record, Prepare):
             self._prepare(txn, record)
 
@@ -150,9 +150,10 @@ class Decoder:
         self._replay.invalidate(*txn.all_invalidations)
         self._buffer.forget(txn)
 
-    def _abort(self, txn: BufferedTransaction, record: Abort) -> None:
+    def _abort(self, txn: BufferedTransaction | None, record: Abort) -> None:
+        """ROLLBACK: also of a savepoint that wrote nothing itself, but into which others were released."""
         two_phase = record.gid is not None and not self._callbacks.filter_prepare(record.xid, record.gid)
-        if two_phase and not self._callbacks.filter_by_origin(record.origin):
+        if txn is not None and two_phase and not self._callbacks.filter_by_origin(record.origin):
             self._finish_prepared(txn, record, committed=False)
             return
         transactions = (self._buffer.transactions.get(xid) for xid in (*record.subtransactions, record.xid))

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from copy import copy
 from typing import Any
 
+from pubcheck.postgres.budget import WORK
 from pubcheck.postgres.catalog import PG_CATALOG
 from pubcheck.postgres.catalog.journaled_dict import Heap
 from pubcheck.postgres.catalog.rows import Filter
@@ -111,6 +112,7 @@ class Values:
                 if not isinstance(condition.expr, Expr):
                     raise Unknowable("a row filter that cannot be evaluated")
                 evaluate = prepared[id(condition)] = prepare(condition.expr, context)
+            context.budget.left = WORK  # each row is an evaluation: a long stream must not use it up
             return evaluate(row)
 
         return matches

@@ -9,14 +9,22 @@ from pubcheck.simulate.backend import NOTHING, Backend, Result
 from pubcheck.simulate.executor.changes import insert_version
 from pubcheck.simulate.executor.definitions import apply_definition, log_statement
 from pubcheck.simulate.executor.select import rows_of
+from pubcheck.simulate.executor.settings import set_config
 from pubcheck.simulate.executor.tables import table_of
 from pubcheck.simulate.heap import Storage
 from pubcheck.simulate.not_followed import NotFollowed
 
 
 def select(session: Backend, node: Node) -> Result:
-    """SELECT, with INTO or without."""
-    return select_into(session, node) if "intoClause" in node else rows_of(session, node)
+    """SELECT, with INTO or without, also of set_config() alone, as pg_dump writes it."""
+    if "intoClause" in node:
+        return select_into(session, node)
+    targets = node.get("targetList", ())
+    if len(targets) == 1 and not node.keys() & {"fromClause", "whereClause", "larg", "withClause"}:
+        result = set_config(session, targets[0]["ResTarget"]["val"])
+        if result is not None:
+            return result
+    return rows_of(session, node)
 
 
 def select_into(session: Backend, node: Node) -> Result:

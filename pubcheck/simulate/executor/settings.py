@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from pubcheck.postgres import oids
 from pubcheck.postgres.ddl import apply
-from pubcheck.postgres.ddl.settings import VALUES
+from pubcheck.postgres.ddl.settings import VALUES, constant, split_identifiers
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.simulate.backend import NOTHING, Backend, Result
@@ -46,6 +47,21 @@ def set_variable(session: Backend, node: Node) -> Result:
         raise NotFollowed(f"the effect of SET {name}")
     apply(session.catalog_session, "VariableSetStmt", node)
     return NOTHING
+
+
+def set_config(session: Backend, target: Node) -> Result | None:
+    """set_config() of constants: SET, whose value it returns. None for any other expression."""
+    call = target.get("FuncCall", {})
+    path = [part["String"]["sval"] for part in call.get("funcname", ())]
+    if path[-1:] != ["set_config"] or path[:-1] not in ([], ["pg_catalog"]) or len(call.get("args", ())) != 3:
+        return None
+    name, value, local = map(constant, call["args"])
+    if not isinstance(name, str) or not isinstance(value, str) or not isinstance(local, bool):
+        return None
+    words = split_identifiers(value) if name.lower() == "search_path" else [value]
+    arguments = [{"A_Const": {"sval": {"sval": word}}} for word in words or [""]]
+    set_variable(session, {"kind": "VAR_SET_VALUE", "name": name, "args": arguments, "is_local": local})
+    return Result(("set_config",), (oids.TEXT,), ((value,),), 1)
 
 
 def _set_replication_role(session: Backend, node: Node) -> None:

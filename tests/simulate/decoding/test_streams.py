@@ -76,3 +76,35 @@ def test_reindex_describes_the_table_again_and_comment_does_not() -> None:
     database.session().run("INSERT INTO t VALUES (9)")
     first, other = "Begin Relation Insert Commit", "Begin Insert Commit"
     assert sent(database, slot) == " ".join([first, other, other, first])
+
+
+def test_a_savepoint_that_wrote_nothing_is_rolled_back_with_those_released_into_it() -> None:
+    database = Database(18, ["CREATE TABLE t (id int PRIMARY KEY)", "CREATE PUBLICATION p FOR TABLE t"])
+    slot = Slot(database, "pgoutput")
+    for step in (
+        "BEGIN",
+        "INSERT INTO t VALUES (1)",
+        "SAVEPOINT s",
+        "SAVEPOINT s",
+        "INSERT INTO t VALUES (2)",
+        "RELEASE s",
+        "ROLLBACK TO s",
+        "COMMIT",
+    ):
+        database.session().run(step)
+    assert sent(database, slot) == "Begin Relation Insert Commit"
+
+
+def test_the_settings_of_a_dump_are_followed_until_its_session_ends() -> None:
+    preamble = "SET row_security = off", "SELECT pg_catalog.set_config('search_path', '', false)"
+    database = Database(18, [*preamble, "CREATE TABLE public.t (id int)", "CREATE PUBLICATION p FOR TABLE public.t"])
+    slot = Slot(database, "pgoutput")
+    database.session().run("BEGIN")
+    database.session().run("SELECT set_config('search_path', 'public, pg_temp', false)")
+    database.session().run("INSERT INTO t VALUES (1)")
+    database.session().run("COMMIT")
+    database.session().run("BEGIN")
+    database.session().run("INSERT INTO public.t VALUES (2)")
+    database.disconnect()
+    database.session().run("INSERT INTO t VALUES (3)")
+    assert sent(database, slot) == "Begin Relation Insert Commit Begin Insert Commit"
