@@ -157,8 +157,10 @@ class Backend:
         is_first = not transaction.levels[-1].xid
         xid = database.xids.assign(transaction)
         if is_first and xid != transaction.top and transaction.top not in database.logged:
-            # A subtransaction's id is logged after its parent's (XLOG_XACT_ASSIGNMENT).
-            database.append(Record, 8, xid=xid, top=transaction.top)
+            # The outermost subtransaction's id is logged (XLOG_XACT_ASSIGNMENT). The record is the current one's, which
+            # has no id yet where it is a deeper one.
+            is_outermost = len(transaction.levels) == 2
+            database.append(Record, 8, xid=xid if is_outermost else 0, top=transaction.top if is_outermost else 0)
             database.logged.add(transaction.top)
         return xid
 

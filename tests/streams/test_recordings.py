@@ -52,6 +52,13 @@ def test_empty_blocks_count_where_that_is_asked_for() -> None:
     assert {item.text for outcome in outcomes for item in outcome.differences} == {"the number of empty blocks differs"}
 
 
+@pytest.mark.parametrize("major", [15, 18])
+def test_a_transaction_that_writes_first_below_two_savepoints_begins_with_that_change(major: int) -> None:
+    chosen = [item for item in recordings(FOLDER, {major}, "random") if item.name == "random/035"]
+    assert chosen
+    assert [difference for item in chosen for difference in compared(item).differences] == []
+
+
 @pytest.mark.slow
 def test_nearly_all_scripts_send_what_was_recorded() -> None:
     """Each major takes another quarter of the scripts; `python -m tests.streams compare` takes all."""
