@@ -59,6 +59,12 @@ def test_a_transaction_that_writes_first_below_two_savepoints_begins_with_that_c
     assert [difference for item in chosen for difference in compared(item).differences] == []
 
 
+def test_subtransactions_of_an_aborted_transaction_are_streamed_before_18() -> None:
+    chosen = [item for item in recordings(FOLDER, {16, 17}, "random") if item.name in ("random/036", "random/038")]
+    assert chosen
+    assert [difference for item in chosen for difference in compared(item).differences] == []
+
+
 @pytest.mark.slow
 def test_nearly_all_scripts_send_what_was_recorded() -> None:
     """Each major takes another quarter of the scripts; `python -m tests.streams compare` takes all."""

@@ -54,6 +54,7 @@ class Decoder:
             self._replay.stream,
             aborted.__contains__,
             context.major >= 18 and not memory.immediate,
+            context.major,
         )
 
     @property

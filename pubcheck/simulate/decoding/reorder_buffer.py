@@ -96,7 +96,8 @@ class ReorderBuffer:
 
     ``stream`` passes the changes of a transaction to the plugin as a block; ``can_stream``: the plugin and its options
     allow that. ``is_aborted`` says whether the log already has a transaction's end and it is an abort;
-    ``checks_status``: the buffer itself asks that before it streams or writes to disk (18).
+    ``checks_status``: the buffer itself asks that before it streams or writes to disk (18). Before 18, a transaction
+    that was found to be aborted is streamed again for the changes of its subtransactions.
     """
 
     def __init__(
@@ -106,7 +107,9 @@ class ReorderBuffer:
         stream: Callable[[BufferedTransaction], None],
         is_aborted: Callable[[int], bool],
         checks_status: bool,
+        major: int,
     ) -> None:
+        self._major = major
         self._memory = memory
         self._can_stream = can_stream
         self._stream = stream
@@ -275,7 +278,7 @@ class ReorderBuffer:
             and txn.has_streamable_change
             and not txn.has_partial_change
             and txn.total_size
-            and not txn.is_aborted
+            and not (self._major >= 18 and txn.is_aborted)
         ]
         return max(candidates, key=lambda txn: txn.total_size, default=None)
 
