@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pubcheck.postgres.budget import joined
+from pubcheck.postgres.budget import joined, room
 from pubcheck.postgres.datum import Array
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.executor.function_lookup import Call, Function, Maker
@@ -78,31 +78,30 @@ def _replaced(matches: _Matches, text: str, by: str, start: int, number: int) ->
     """The text with the match of that number replaced, with all of them where it is 0."""
     if re.search(r"\\[1-9]", by):
         raise Unknowable("what the parentheses of a regular expression match")
+    template = _template(by)
+    literal = sum(len(piece) for piece in template if piece is not None)
     parts: list[str] = []
-    position = 0
+    position = size = 0
     for count, (begin, end) in enumerate(matches.of(text, start), 1):
         if number and count < number:
             continue
-        parts += (text[position:begin], _replacement(by, text[begin:end]))
+        matched = text[begin:end]
+        size += literal + template.count(None) * len(matched)
+        room(size)
+        parts.append(text[position:begin])
+        parts += (matched if piece is None else piece for piece in template)
         position = end
         if number:
             break
     return joined("", [*parts, text[position:]])
 
 
-def _replacement(by: str, matched: str) -> str:
-    """appendStringInfoRegexpSubstr: a backslash makes & and itself special; before others it stays."""
-    parts, after = [], False
-    for char in by:
-        if not after:
-            if char == "\\":
-                after = True
-            else:
-                parts.append(char)
-            continue
-        parts.append(matched if char == "&" else "\\" if char == "\\" else "\\" + char)
-        after = False
-    return "".join(parts) + ("\\" if after else "")
+def _template(by: str) -> list[str | None]:
+    """The pieces of a replacement, None for the matched text (appendStringInfoRegexpSubstr): a backslash makes & and
+    itself special; before others it stays."""
+    pieces = re.split(r"(\\[&\\])", by)
+    special = {"\\&": None, "\\\\": "\\"}
+    return [special.get(piece, piece) for piece in pieces if piece != ""]
 
 
 def _first_match(call: Call) -> Function:
