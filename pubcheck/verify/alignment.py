@@ -210,7 +210,7 @@ Kind = Literal["missing", "unexpected", "differs"]
 
 class Difference(Struct, frozen=True):
     """A difference between the streams. ``expected`` is None for what is unexpected, ``actual`` for what is missing; a
-    group stands for a whole transaction."""
+    group is a whole transaction."""
 
     kind: Kind
     expected: Item | Group | None

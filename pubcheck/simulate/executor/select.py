@@ -39,6 +39,6 @@ def _lock(session: Backend, rows: int) -> None:
     """FOR UPDATE: each lock is logged, in a transaction with an id (heap_lock_tuple)."""
     others = (other for other in session.database.sessions.values() if other is not session)
     if any(other.transaction is not None for other in others):
-        raise NotFollowed("SELECT ... FOR UPDATE beside another open transaction")
+        raise NotFollowed("SELECT ... FOR UPDATE while another transaction is open")
     for _ in range(rows):
         session.database.append(Record, 14, xid=session.xid(), top=session.current.top, origin=session.origin)

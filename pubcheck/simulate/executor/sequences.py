@@ -1,4 +1,4 @@
-"""Sequences: their values, which no rollback takes back (commands/sequence.c)."""
+"""Sequences: their values, which a rollback does not undo (commands/sequence.c)."""
 
 from __future__ import annotations
 

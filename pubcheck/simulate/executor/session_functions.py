@@ -50,7 +50,7 @@ def _is_random(builder: StatementBuilder, expr: Expr) -> bool:
 
 
 def session_function(builder: StatementBuilder, expr: Expr) -> Step | None:
-    """A call that has to be made each time, with the session at hand; None for any other function."""
+    """A call that has to be made each time, with the session; None for any other function."""
     proc = builder.cache.proc(expr.functions[0])
     session = builder.session
     if proc.oid >= FIRST_NORMAL_OID:

@@ -10,7 +10,7 @@ from pubcheck.simulate.not_followed import NotFollowed
 
 _STATES = {"AT_Disable": "D", "AT_EnableAlways": "A", "AT_EnableReplica": "R", "AT_Enable": "O"}
 _KEY = "trigger states"
-"""The definition of a relation with the states of its triggers (tgenabled) by their oids, but for O."""
+"""The definition of a relation with the states of its triggers (tgenabled) by their oids, except for O."""
 
 
 def triggers_on(session: Backend, relation: int) -> list[OtherObject]:
