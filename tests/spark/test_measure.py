@@ -150,7 +150,7 @@ def test_what_could_not_be_run_leaves_gap_and_overlap_open(spark: SparkSession, 
     said = [" ".join(line.split()) for line in report.text(document)]
     for line in (
         "copied 2 rows 33.3% by the initial copy",
-        "not sent 1 row 16.7% because the filter is NULL",
+        "unpublished 1 row 16.7% because the filter is NULL",
         "inserted none: it publishes no INSERT",
         "filter none: every row",
         "not run text is ordered by the collation of the database, and in Spark by its bytes",

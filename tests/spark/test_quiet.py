@@ -30,6 +30,13 @@ class Builder:
         return self
 
 
+@pytest.fixture
+def no_session(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test before this one has left a session."""
+    monkeypatch.setattr(session, "_reused_session", None)
+
+
+@pytest.mark.usefixtures("no_session")
 def test_what_java_writes_is_kept_and_its_greetings_are_no_part_of_the_log(capfd: pytest.CaptureFixture[str]) -> None:
     started = session._started(Builder(), aside=True)  # type: ignore[arg-type]
     started.java.communicate(b"it fell over\n")  # type: ignore[attr-defined]
@@ -38,6 +45,7 @@ def test_what_java_writes_is_kept_and_its_greetings_are_no_part_of_the_log(capfd
     assert capfd.readouterr().err == "ours\n"
 
 
+@pytest.mark.usefixtures("no_session")
 def test_all_that_java_wrote_is_the_log_when_it_did_not_start(capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(RuntimeError, match="did not start"):
         session._started(Builder(fails=True), aside=True)  # type: ignore[arg-type]
