@@ -174,14 +174,14 @@ def suggestion(name: str, choices: Iterable[str]) -> str:
 
 def read_majors(value: object) -> tuple[int, ...]:
     """Majors from `16`, `[15, 18]` or `"15,18"`, ascending. Raises ConfigError for what is none or is not supported."""
-    from pubcheck.postgres.versions import MAJORS
+    from pubcheck.postgres.versions import DEFAULT_MAJOR, MAJORS
 
     items = value.split(",") if isinstance(value, str) else value if isinstance(value, list | tuple) else [value]
     majors = set()
     for item in items:
         text = str(item).strip()
         if not text.isascii() or not text.isdigit() or isinstance(item, bool):
-            raise ConfigError(f"a PostgreSQL major must be a number such as {MAJORS[-1]}, not {text!r}")
+            raise ConfigError(f"a PostgreSQL major must be a number such as {DEFAULT_MAJOR}, not {text!r}")
         if int(text) not in MAJORS:
             have = ", ".join(map(str, MAJORS))
             raise ConfigError(

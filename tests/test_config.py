@@ -94,7 +94,7 @@ def test_a_file_given_by_name_may_be_a_pyproject(tmp_path: Path) -> None:
     ("content", "complaint"),
     [
         ("postgres = ", "not valid TOML"),
-        ("postgres = 19", "pubcheck.toml: postgres: PostgreSQL 19 is not supported"),
+        ("postgres = 20", "pubcheck.toml: postgres: PostgreSQL 20 is not supported"),
         ("fail_on = 'error'", "pubcheck.toml: fail_on: there is no such option; did you mean fail-on?"),
         ("docs-url = 'rules/'", "docs-url: must be an address such as https://example.com/rules/{code}, not 'rules/'"),
         ("docs-url = 'https://a/{id}'", "docs-url: must be an address such as"),
@@ -172,7 +172,7 @@ def test_a_wrong_value_is_explained(options: dict[str, object], complaint: str) 
 
 
 def test_an_unsupported_major_is_answered_with_those_that_are() -> None:
-    assert refused({"postgres": "18,19"}).endswith("supported versions are 15, 16, 17, 18")
+    assert refused({"postgres": "18,20"}).endswith("supported versions are 15, 16, 17, 18, 19")
 
 
 def test_later_options_stand_over_earlier_ones() -> None:

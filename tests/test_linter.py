@@ -265,11 +265,15 @@ class TestMajors:
 
     def test_a_dump_header_chooses_the_major(self) -> None:
         assert run("-- Dumped from database version 16.3\nSELECT 1;", postgres=()).postgres == (16,)
+        beta = run("-- Dumped from database version 19beta3\nSELECT 1;", postgres=())
+        assert (beta.postgres, beta.diagnostics) == ((19,), ())
+        assert run("SELECT 1;", postgres=()).postgres == (18,)
 
     def test_a_dump_of_another_major_is_judged_as_the_nearest_with_a_note(self) -> None:
         result = run("-- Dumped from database version 13.3\nDROP PUBLICATION IF EXISTS p;", postgres=())
         assert result.postgres == (15,)
         assert [one.name for one in result.diagnostics] == ["dump-of-another-major"]
+        assert run("-- Dumped from database version 20.1\nSELECT 1;", postgres=()).postgres == (19,)
 
 
 class TestText:

@@ -62,11 +62,21 @@ _TABLE = (
         unlogged_partitioned=False,
         enforcement=True,
     ),
+    Major(
+        19,
+        virtual_columns=True,
+        publish_generated_columns=True,
+        set_validates_columns=True,
+        named_not_null=True,
+        unlogged_partitioned=False,
+        enforcement=True,
+    ),
 )
 
 BY_NUMBER: dict[int, Major] = {major.number: major for major in _TABLE}
 MAJORS: tuple[int, ...] = tuple(BY_NUMBER)
-DEFAULT_MAJOR = MAJORS[-1]
+DEFAULT_MAJOR = 18
+"""The latest major of which a released server was measured; 19 is known from its third beta."""
 
 
 def nearest(number: int) -> int:

@@ -344,7 +344,7 @@ def test_exit_zero_reports_and_does_not_fail(pubcheck: Call) -> None:
     called = pubcheck("lint", "--exit-zero", "a.sql")
     assert called.status == 0
     assert "error[PUB301]" in called.out
-    assert pubcheck("lint", "--exit-zero", "--postgres", "19", "a.sql").status == 2
+    assert pubcheck("lint", "--exit-zero", "--postgres", "20", "a.sql").status == 2
 
 
 def test_ignores_and_severities_come_before_the_exit_status(pubcheck: Call) -> None:

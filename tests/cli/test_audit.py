@@ -31,7 +31,7 @@ from tests.cli.conftest import Call
         ((".", "--output", ""), "--output: missing folder"),
         ((".", "--output", "\udce9"), "--output: '\\udce9' is not valid UTF-8"),
         ((".", "--output", "out", "--report", "."), "Could not open file '.': it is a folder"),
-        ((".", "--output", "out", "--postgres", "19"), "PostgreSQL 19 is not supported"),
+        ((".", "--output", "out", "--postgres", "20"), "PostgreSQL 20 is not supported"),
         ((".", "--output", "out", "--unit-timeout", "0"), "Invalid value for '--unit-timeout'"),
         ((".", "--output", "out", "--report", "a.html", "--no-report"), "--report and --no-report cannot be combined"),
         (

@@ -86,7 +86,7 @@ def test_no_publication_is_said(pubcheck: Call) -> None:
     [
         ((), "no input: give files, folders, or -"),
         (("--postgres", "15,18", "shop.sql"), "explain takes one version at a time"),
-        (("--postgres", "19", "shop.sql"), "PostgreSQL 19 is not supported"),
+        (("--postgres", "20", "shop.sql"), "PostgreSQL 20 is not supported"),
         (("--publication", "eux", "shop.sql"), "there is no publication eux; did you mean eu?"),
         (("--subscription", "eu,uk", "shop.sql"), "there is no publication uk"),
         (("--table", "order", "shop.sql"), "no publication publishes a table order"),

@@ -53,7 +53,7 @@ def test_the_exit_status_is_1_when_something_certain_and_bad_enough_is_reported(
     [
         ((), "no input: give files, folders, or -"),
         (("empty",), "no input: no .sql file under empty"),
-        (("--postgres", "19", "a.sql"), "PostgreSQL 19 is not supported"),
+        (("--postgres", "20", "a.sql"), "PostgreSQL 20 is not supported"),
         (("--postgres", "x", "a.sql"), "--postgres: a PostgreSQL major must be a number"),
         (("--select", "PUB31", "a.sql"), "--select: no rule has the code PUB31; did you mean PUB301?"),
         (("--ignore", "XYZ", "a.sql"), "--ignore: no rule has the code XYZ"),

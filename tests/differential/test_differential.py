@@ -7,7 +7,6 @@ import pytest
 from pubcheck.config import Config
 from pubcheck.engine.linter import Linter
 from pubcheck.engine.unit import Unit
-from pubcheck.postgres.versions import MAJORS
 from pubcheck.source import Source
 from tests.differential import folded, followed, histories
 from tests.differential.compare import compare
@@ -15,7 +14,7 @@ from tests.differential.later import Later
 from tests.differential.scripts import Script
 from tests.differential.trees import Trees
 from tests.differential.wild import Wild
-from tests.support.servers import Servers
+from tests.support.servers import MAJORS, Servers
 
 SEEDS = range(120)
 """About a tenth of a second a seed and major."""

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from pubcheck.postgres.versions import MAJORS
 from tests.differential.blocks import Blocks
 from tests.differential.embedded import differences, invented
 from tests.differential.mutants import blocks, script
-from tests.support.servers import Servers
+from tests.support.servers import MAJORS, Servers
 
 SEEDS = range(40)
 """A fifth of a second a seed and major; `python -m tests.differential.embedded` takes any number."""

@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 from pglast.parser import split
 
-from pubcheck.postgres.versions import MAJORS
 from tests.differential.compare import compare
-from tests.support.servers import Servers
+from tests.support.servers import MAJORS, Servers
 
 MIGRATIONS = sorted((Path(__file__).parent / "migrations").glob("*.sql"))
 

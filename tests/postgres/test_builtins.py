@@ -13,8 +13,7 @@ from pubcheck.postgres.builtins.objects import objects, zones
 from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.session.syscache import SysCache
-from pubcheck.postgres.versions import MAJORS
-from tests.support.servers import Servers
+from tests.support.servers import MAJORS, Servers
 
 _TYPES = """
     SELECT oid::int, typname, typtype::text, typcategory::text, typispreferred, typarray::int, typelem::int,

@@ -14,8 +14,8 @@ from pubcheck.postgres.replication.published_changes import (
     unused_clauses,
 )
 from pubcheck.postgres.replication.subscription_set import Combined, combine
-from pubcheck.postgres.versions import MAJORS
 from tests.postgres.ddl.support import find, fold
+from tests.support.servers import MAJORS
 
 TREE = """
     CREATE SCHEMA s;

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from pubcheck.postgres.versions import MAJORS
 from tests.replication.agreement import Agreement, agree, scripts
 from tests.replication.streams import Streams, stream
-from tests.support.servers import Servers
+from tests.support.servers import MAJORS, Servers
 
 SEEDS = range(40)
 """About a tenth of a second a seed and major."""

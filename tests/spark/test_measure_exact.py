@@ -18,12 +18,11 @@ from pubcheck.measure.spark_sql import SparkFilter, spark_filter
 from pubcheck.measure.spark_types import NotExact, SparkType
 from pubcheck.postgres.catalog.rows import Filter
 from pubcheck.postgres.executor import Context
-from pubcheck.postgres.versions import MAJORS
 from pubcheck.spark.measure import Data, read, typed
 from tests.differential.evaluation.filters import make_filter
 from tests.differential.evaluation.rows import COLUMNS, TABLE, make_row
 from tests.differential.evaluation.run import Evaluator
-from tests.support.servers import Server, Servers
+from tests.support.servers import MAJORS, Server, Servers
 
 pytestmark = [pytest.mark.server, pytest.mark.spark]
 

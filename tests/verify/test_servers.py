@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from pubcheck.postgres.versions import MAJORS
 from pubcheck.simulate.script import steps
 from pubcheck.source import Source
 from pubcheck.stream import parse_lsn
@@ -12,7 +11,7 @@ from pubcheck.stream.framing.frame import Frame, Place
 from pubcheck.verify import Options, Verifier, publisher_of, verify
 from pubcheck.verify.against_script import verify_script
 from pubcheck.verify.simulated import simulate
-from tests.support.servers import Servers
+from tests.support.servers import MAJORS, Servers
 
 SCHEMA = """
 CREATE TYPE mood AS ENUM ('happy', 'sad');

@@ -174,7 +174,8 @@ def take(connection: Any) -> tuple[int, dict[str, Any]]:
     relations: dict[str, Any] = {}
     for schema, name, *row in connection.execute(_RELATIONS):
         relations.setdefault(schema, {})[name] = trimmed(row, (None, None, [], 0, 0))
-    major = int(server.split(".")[0])
+    # The text is that of a released server only with a dot: 19beta3.
+    major = int(connection.execute("SHOW server_version_num").fetchone()[0]) // 10000
     return major, {"server": server, "types": types, "relations": relations}
 
 

@@ -14,11 +14,10 @@ from pubcheck.config import Config
 from pubcheck.diagnostics import Diagnostic
 from pubcheck.engine.linter import Linter
 from pubcheck.engine.unit import Unit
-from pubcheck.postgres.versions import MAJORS
 from pubcheck.source import Source
 from tests.differential.compare import answer_alone, without_roles
 from tests.differential.trees import Trees
-from tests.support.servers import Server, Servers, execute
+from tests.support.servers import MAJORS, Server, Servers, execute
 
 
 def lint(sql: str, major: int = 18) -> list[Diagnostic]:

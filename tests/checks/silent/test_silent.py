@@ -7,9 +7,8 @@ import re
 import pytest
 
 from pubcheck.diagnostics import Diagnostic
-from pubcheck.postgres.versions import MAJORS
 from tests.support.linting import covered, lint, run
-from tests.support.servers import Servers, execute
+from tests.support.servers import MAJORS, Servers, execute
 
 T = "CREATE TABLE t (id int PRIMARY KEY, a int, n int NOT NULL, b text, j jsonb NOT NULL, f float8 NOT NULL);\n"
 PARTS = """\

@@ -26,11 +26,10 @@ from pubcheck.engine.linter import Linter
 from pubcheck.engine.unit import Unit
 from pubcheck.findings import Finding, Resolver, report
 from pubcheck.lint_files import lint_files
-from pubcheck.postgres.versions import MAJORS
 from pubcheck.report.formats import render
 from pubcheck.source import Source
 from tests.support.linting import lint as lint_texts
-from tests.support.servers import Answer, Servers, execute
+from tests.support.servers import MAJORS, Answer, Servers, execute
 
 Cause = tuple[str | None, str]
 

@@ -10,10 +10,9 @@ import pytest
 from pubcheck.postgres.analysis.collate import assign_collations
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.parse import parse
-from pubcheck.postgres.versions import MAJORS
 from pubcheck.simulate.database import Database
 from pubcheck.simulate.executor.expressions import Scope, compile_expression
-from tests.support.servers import Servers
+from tests.support.servers import MAJORS, Servers
 
 SETUP = "CREATE TYPE mood AS ENUM ('sad', 'ok', 'x')"
 VALUES = {

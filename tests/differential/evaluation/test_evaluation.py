@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from pubcheck.postgres.versions import MAJORS
 from tests.differential.evaluation.forms import compare
 from tests.differential.evaluation.run import Run
-from tests.support.servers import Servers
+from tests.support.servers import MAJORS, Servers
 
 SEED, BATCHES = 20, 5
 """A batch is a thousand pairs, which take a server a tenth of a second."""

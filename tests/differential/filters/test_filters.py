@@ -6,11 +6,10 @@ from collections.abc import Callable
 
 import pytest
 
-from pubcheck.postgres.versions import MAJORS
 from tests.differential.filters.answers import Kind
 from tests.differential.filters.report import Count, Outcome, table
 from tests.differential.filters.run import Run
-from tests.support.servers import Servers
+from tests.support.servers import MAJORS, Servers
 
 SEED = 20_251_121
 BATCHES = 20

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pubcheck.postgres.versions import MAJORS
 from tests.differential.output.run import Run
-from tests.support.servers import Servers
+from tests.support.servers import MAJORS, Servers
 
 SEED, BATCHES, SIZE = 7, 6, 500
 GREATEST_SHARE = 0.05

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pubcheck.postgres.versions import MAJORS
 from tests.differential.values.run import Run
-from tests.support.servers import Servers
+from tests.support.servers import MAJORS, Servers
 
 SEED, BATCHES = 11, 8
 

@@ -6,11 +6,10 @@ import pytest
 
 from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.session import Session
-from pubcheck.postgres.versions import MAJORS
 from tests.postgres.ddl import agreement
 from tests.postgres.ddl.support import assert_agrees, play
 from tests.support.scripts import statements
-from tests.support.servers import ROLES, Servers
+from tests.support.servers import MAJORS, ROLES, Servers
 
 
 def assert_followed(script: str, major: int) -> None:

@@ -9,9 +9,8 @@ from pubcheck.postgres.builtins.extensions import contents
 from pubcheck.postgres.ddl.extensions import set_schema
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.session.syscache import SysCache
-from pubcheck.postgres.versions import MAJORS
 from tests.postgres.ddl.support import cache, fold, outcomes, play, type_oid
-from tests.support.servers import Servers
+from tests.support.servers import MAJORS, Servers
 
 
 def test_a_contrib_type_is_a_type_of_the_unit() -> None:

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from pubcheck.postgres.errors import Unknowable
-from pubcheck.postgres.versions import MAJORS
 from tests.differential.evaluation.run import Evaluator
 from tests.postgres.executor.record import load
+from tests.support.servers import MAJORS
 
 GREATEST_SHARE = 0.02
 

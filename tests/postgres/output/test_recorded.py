@@ -13,11 +13,11 @@ from pubcheck.postgres.input import InputContext, read
 from pubcheck.postgres.output import OutputContext, binary_send, has_send, text_output, to_client
 from pubcheck.postgres.parse import Node, parse
 from pubcheck.postgres.session import Session
-from pubcheck.postgres.versions import MAJORS
 from pubcheck.stream import Decoder
 from pubcheck.stream.messages import Insert
 from tests.differential.evaluation.run import opened
 from tests.streams.recordings import Capture, Recording, recordings
+from tests.support.servers import MAJORS
 
 FOLDER = Path(__file__).parents[3] / "corpus" / "streams"
 

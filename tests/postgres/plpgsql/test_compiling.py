@@ -6,9 +6,8 @@ import pytest
 
 from pubcheck.postgres.plpgsql.compile_errors import NotParsed
 from pubcheck.postgres.plpgsql.parse import check_sql, program
-from pubcheck.postgres.versions import MAJORS
 from tests.support.linting import lint, run
-from tests.support.servers import Servers, answer_in, execute
+from tests.support.servers import MAJORS, Servers, answer_in, execute
 
 VARIABLES = """DECLARE i int; t text; r record; k CONSTANT int := 1; c CURSOR FOR SELECT 1;
 cc CURSOR (a int) FOR SELECT a; """

@@ -9,9 +9,8 @@ from __future__ import annotations
 import pytest
 from pglast.parser import split
 
-from pubcheck.postgres.versions import MAJORS
 from tests.support.linting import answers, covered, lint
-from tests.support.servers import Servers, answer_in, execute, prepare
+from tests.support.servers import MAJORS, Servers, answer_in, execute, prepare
 
 SETUP = """CREATE TABLE a (id int PRIMARY KEY, x int, y text); CREATE TABLE b (id int PRIMARY KEY, x int NOT NULL);
 CREATE PUBLICATION p FOR TABLE a;
