@@ -13,6 +13,7 @@ import click
 from pubcheck import __version__
 from pubcheck.config import ConfigError, suggestion
 from pubcheck.diagnostics import SEVERITIES
+from pubcheck.live.connect import LiveError
 
 FOUND, WRONG, INTERRUPTED = 1, 2, 130
 """Exit statuses other than 0: findings; wrong usage, no input or an internal failure; Ctrl-C."""
@@ -111,7 +112,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         with suppress(OSError):
             error.show()  # the help, where a command is missing
         return WRONG
-    except (ConfigError, NoInput) as error:
+    except (ConfigError, LiveError, NoInput) as error:
         return complain(str(error))
     except (click.Abort, KeyboardInterrupt):
         return INTERRUPTED

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from pubcheck.lazy_regex import lazy_compile
+
 _ALWAYS = frozenset(
     (
         "application_name",
@@ -52,18 +54,26 @@ _SINCE: dict[str, int] = {
     **dict.fromkeys(("scram_client_key", "scram_server_key"), 18),
     **dict.fromkeys(("oauth_client_id", "oauth_client_secret", "oauth_issuer", "oauth_scope"), 18),
 }
-_URI = re.compile(r"postgres(?:ql)?://")
+_URI = lazy_compile(r"postgres(?:ql)?://")
 _SPACE = r"[ \t\n\r\f\v]"
-_NAME = re.compile(rf"{_SPACE}*(?P<name>[^= \t\n\r\f\v]*){_SPACE}*(?P<equals>=?){_SPACE}*")
-_VALUE = re.compile(r"'(?P<quoted>(?:[^'\\]|\\.)*+)(?P<end>'?)|(?:[^\\ \t\n\r\f\v]|\\.?)*+", re.DOTALL)
+_NAME = lazy_compile(rf"{_SPACE}*(?P<name>[^= \t\n\r\f\v]*){_SPACE}*(?P<equals>=?){_SPACE}*")
+_VALUE = lazy_compile(r"'(?P<quoted>(?:[^'\\]|\\.)*+)(?P<end>'?)|(?:[^\\ \t\n\r\f\v]|\\.?)*+", re.DOTALL)
 
 
-_PASSWORD = re.compile(r"(?:^|[\s?&])password\s*=\s*(?!''|[\s&]|$)|^postgres(?:ql)?://[^@/?:]*:[^@/?]+@")
+_PASSWORD = lazy_compile(r"(?:^|[\s?&])password\s*=\s*(?!''|[\s&]|$)|^postgres(?:ql)?://[^@/?:]*:[^@/?]+@")
 
 
 def has_password(text: str) -> bool:
     """Return whether a connection string gives a password that is not empty."""
     return _PASSWORD.search(text) is not None
+
+
+def is_connection_string(text: str) -> bool:
+    """Return whether a text is a postgresql:// URI, or begins as ``keyword=value`` with a keyword that libpq has."""
+    name = _NAME.match(text)
+    assert name is not None  # it matches the empty text
+    keyword = name["name"] in _ALWAYS or name["name"] in _SINCE
+    return _URI.match(text) is not None or (keyword and name["equals"] == "=")
 
 
 def complaint(text: str, major: int) -> str | None:

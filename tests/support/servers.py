@@ -26,6 +26,7 @@ import threading
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import psycopg
@@ -341,8 +342,17 @@ shutil.rmtree(data, ignore_errors=True)
 class Servers(Mapping[int, Server]):
     """The servers by major. Started together, in parallel, when the first is asked for; stopped by ``close``."""
 
-    def __init__(self, majors: tuple[int, ...] = tuple(PACKAGES)) -> None:
+    def __init__(
+        self,
+        majors: tuple[int, ...] = tuple(PACKAGES),
+        settings: Mapping[str, str] = MappingProxyType({}),
+        *,
+        standby: bool = False,
+    ) -> None:
+        """``settings`` come after those that every server has. A standby is one without a primary: read-only."""
         self._majors = majors
+        self._settings = {**SETTINGS, **settings}
+        self._standby = standby
         self._running: dict[int, Server] = {}
         self._keepers: list[subprocess.Popen[bytes]] = []
         self._lock = threading.Lock()
@@ -394,9 +404,13 @@ class Servers(Mapping[int, Server]):
         initdb += ["--locale=C.UTF-8", "--auth=trust", "--no-sync"]
         _run(initdb, owner, f"initdb of PostgreSQL {major}", log)
         with open(data / "postgresql.conf", "a") as configuration:
-            configuration.writelines(f"{name} = '{value}'\n" for name, value in SETTINGS.items())
+            configuration.writelines(f"{name} = '{value}'\n" for name, value in self._settings.items())
+        if self._standby:
+            (data / "standby.signal").touch()
         port = self._serve(major, pg_ctl, owner, log)
         server = Server(major, port)
+        if self._standby:
+            return server
         with server.connect() as conn:
             for role in ROLES:
                 conn.execute(sql.SQL("CREATE ROLE {} LOGIN").format(sql.Identifier(role)))
