@@ -94,11 +94,16 @@ def difference(capture: Capture, stream: Stream, kind: str) -> Verdict:
     notices = [notice.partition(" DETAIL")[0] for notice in capture.notices]
     if kind == "functions" and notices != stream.notices:
         return Verdict(f"recorded notices {notices}, simulated {stream.notices}")
-    recorded = [_row(row, capture.plugin, kind) for row in capture.rows]
-    text = _first_difference(capture, recorded, stream.rows)
+    rows = recorded_rows(capture, kind)
+    text = _first_difference(capture, rows, stream.rows)
     if text is None or "immediate" not in capture.settings.values():
         return Verdict(text, text is None)
-    return Verdict(_first_difference(capture, without_empty_blocks(recorded), without_empty_blocks(stream.rows)))
+    return Verdict(_first_difference(capture, without_empty_blocks(rows), without_empty_blocks(stream.rows)))
+
+
+def recorded_rows(capture: Capture, kind: str) -> list[Row]:
+    """Return the rows of a capture in the form of simulated ones."""
+    return [_row(row, capture.plugin, kind) for row in capture.rows]
 
 
 def _row(row: list[object], plugin: str, kind: str) -> Row:
@@ -116,14 +121,15 @@ def _lsn(value: object) -> int:
     return parse_lsn(value) if isinstance(value, str) else int(str(value))
 
 
-def _first_difference(capture: Capture, recorded: list[Row], simulated: list[Row]) -> str | None:
-    parallel = capture.options.get("streaming", "").lower() == "parallel"
-    normalise: Callable[[Iterable[Row]], list[str]] = normalised_test_decoding
+def normaliser(capture: Capture) -> Callable[[Iterable[Row]], list[str]]:
+    """Return the function that replaces what differs between two runs of a server."""
     if capture.plugin == "pgoutput":
+        return partial(normalised_pgoutput, parallel=capture.options.get("streaming", "").lower() == "parallel")
+    return normalised_test_decoding
 
-        def normalise(rows: Iterable[Row]) -> list[str]:
-            return normalised_pgoutput(rows, parallel)
 
+def _first_difference(capture: Capture, recorded: list[Row], simulated: list[Row]) -> str | None:
+    normalise = normaliser(capture)
     theirs, ours = normalise(recorded), normalise(simulated)
     if theirs == ours:
         return None

@@ -26,6 +26,8 @@ class Script(Trees):
         condition = self.pick("", "", " WHERE (id > 20)", " WHERE (id % 2 = 0)")
         self.setup.append(Step(f"CREATE PUBLICATION docs FOR TABLE docs{columns}{condition}"))
         self.steps: list[Step] = []
+        self.transaction_of: list[int] = []
+        """The number of each step's transaction."""
         self._id = 0
         while self.transactions < transactions:
             self._transaction()
@@ -37,6 +39,7 @@ class Script(Trees):
 
     def _run(self, *texts: str, session: str = "a") -> None:
         self.steps += [Step(text, session) for text in texts]
+        self.transaction_of += [self.transactions] * len(texts)
 
     def _transaction(self) -> None:
         self.transactions += 1
