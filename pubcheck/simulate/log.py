@@ -76,12 +76,17 @@ class RowChange(Record, frozen=True, kw_only=True):
 
 
 class Truncation(Record, frozen=True, kw_only=True):
-    """TRUNCATE of the logged ones among the truncated relations, with those that CASCADE added."""
+    """TRUNCATE of the logged ones among the truncated relations, with those that CASCADE added.
+
+    ``in_place`` are those whose file the same transaction created, and which have no index: nothing of their definition
+    changes.
+    """
 
     relations: tuple[int, ...]
     cascade: bool
     restart_identity: bool
     version: CatalogVersion
+    in_place: frozenset[int] = frozenset()
 
 
 class LogicalMessage(Record, frozen=True, kw_only=True):
@@ -112,7 +117,8 @@ class CatalogChange(Record, frozen=True, kw_only=True):
     ``after`` it.
 
     Decoding finds out which cached relations it invalidates. ``statement`` is the parse node's name, ``node`` the
-    statement. A statement that changes only what pubcheck's catalog does not keep (ANALYZE) has no entries.
+    statement. A statement that changes only what pubcheck's catalog does not keep (ANALYZE) has no entries; if it is
+    TRUNCATE, ``new_files`` are the tables that it gives a new file.
     """
 
     statement: str
@@ -120,6 +126,7 @@ class CatalogChange(Record, frozen=True, kw_only=True):
     entries: tuple[Entry, ...]
     before: CatalogVersion
     after: CatalogVersion
+    new_files: frozenset[int] = frozenset()
 
 
 class OriginChange(Record, frozen=True, kw_only=True):

@@ -50,10 +50,13 @@ def simulate(recording: Recording, refusals: list[str | None] | None = None) -> 
 
 
 def _peek(slot: Slot, capture: Capture) -> Stream:
+    notices: list[str] = []
     try:
-        rows, notices = slot.read(capture.settings, capture.options)
+        reader = slot.start(capture.settings, **capture.options)
+        notices = reader.notices
+        rows = [row[:3] for row in reader.receive()]
     except ServerError as error:
-        return Stream([], [], (error.sqlstate, error.message))
+        return Stream([], notices, (error.sqlstate, error.message))
     encoding = capture.settings.get("client_encoding") if capture.plugin == "test_decoding" else None
     if encoding is not None:  # a result of type text is converted
         rows = [(lsn, xid, data.decode().encode(encoding)) for lsn, xid, data in rows]

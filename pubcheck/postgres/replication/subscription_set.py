@@ -68,6 +68,11 @@ class Combined(Struct, frozen=True, gc=False):
     widened_by: tuple[int, ...]
     certain: bool
 
+    @property
+    def sends_rows(self) -> bool:
+        """Whether INSERT, UPDATE or DELETE is published."""
+        return self.insert is not None or self.update is not None or self.delete is not None
+
     def filters(self, operation: Operation) -> Filters | None:
         """The filters of an operation; TRUNCATE knows none."""
         if operation == "insert":

@@ -66,10 +66,7 @@ def invalidation_of(record: CatalogChange) -> Invalidation:
                 everything = everything or after.major.number < 18
             elif isinstance(row, Namespace):
                 everything = everything or after.major.number >= 16
-    named = set(_named(record))
-    if record.statement == "TruncateStmt":  # a partitioned table has no heap that would be replaced
-        named = {oid for oid in named if after.relations[oid].kind != "p"}
-    relations |= named
+    relations.update(_named(record), record.new_files)
     return Invalidation(frozenset(relations - {0}), everything, publications)
 
 
@@ -160,7 +157,8 @@ def _has_toast_table(relation: Relation) -> bool:
 def invalidation_of_truncation(record: Truncation) -> Invalidation:
     """TRUNCATE gives each table a new heap (relfilenode); a partitioned table has none."""
     relations = record.version.catalog.relations
-    return Invalidation(frozenset(oid for oid in record.relations if relations[oid].kind != "p"))
+    tables = frozenset(oid for oid in record.relations if relations[oid].kind != "p")
+    return Invalidation(tables - record.in_place)
 
 
 def _row(catalog: Catalog, table: str, key: object) -> object:
@@ -192,13 +190,12 @@ _NAMES_RELATIONS: Final = {
     "IndexStmt": "relation",
     "CreateStatsStmt": "relations",
     "CreatePolicyStmt": "table",
-    "TruncateStmt": "relations",
 }
 """Statements that change a row of pg_class or pg_attribute of the tables they name, also where pubcheck's catalog
 keeps nothing of it."""
 
 
-_RECURSING: Final = frozenset(("AlterTableStmt", "CreateTrigStmt", "TruncateStmt", "VacuumStmt"))
+_RECURSING: Final = frozenset(("AlterTableStmt", "CreateTrigStmt", "VacuumStmt"))
 
 
 def _named(record: CatalogChange) -> Iterable[int]:

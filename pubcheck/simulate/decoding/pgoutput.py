@@ -230,9 +230,7 @@ class Pgoutput(OutputPlugin):
     ) -> None:
         """Type messages of the columns, then the Relation message (send_relation_and_attrs)."""
         catalog = version.catalog
-        assert entry.published is not None
-        generated = any(catalog.publications[oid].generated == "s" for oid in entry.published.publications)
-        columns = [column for column in row.live() if _is_sent(column, entry.matching, generated)]
+        columns = [column for column in row.live() if _is_sent(column, entry.matching, entry.generated)]
         for column in columns:
             if column.type >= _FIRST_GENBKI:
                 namespace, name = ctx.values.type_name(version, column.type)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from msgspec import Struct, field
 
@@ -20,11 +20,13 @@ class Entry(Struct):
     """One relation. ``published`` is None if no publication publishes it.
 
     ``schema_sent``: its Relation message was sent; ``streamed`` are the transactions in whose stream it was.
-    ``matching`` are the numbers of the columns to send, by those of the relation that changes arrive as; None for all.
+    ``matching`` are the numbers of the columns to send, by those of the relation that changes arrive as; None for all,
+    with stored generated ones if ``generated``.
     """
 
     published: Combined | None
     matching: frozenset[int] | None = None
+    generated: bool = False
     schema_sent: bool = False
     streamed: set[int] = field(default_factory=set)
     valid: bool = True
@@ -72,7 +74,14 @@ class RelationCache:
         if published.conflict is not None:
             answer = published.conflict.server
             raise ServerError(answer.sqlstate, answer.message)
-        return Entry(published, _matching(catalog, published))
+        if not published.sends_rows:  # TRUNCATE alone needs neither lists nor filters
+            return Entry(published)
+        publications = [catalog.publications[oid] for oid in published.publications]
+        return Entry(
+            published,
+            _matching(catalog, published, publications),
+            any(publication.generated == "s" for publication in publications),
+        )
 
     def _look_up(self, catalog: Catalog) -> list[int]:
         """LoadPublications."""
@@ -95,20 +104,21 @@ class RelationCache:
                 entry.schema_sent = entry.schema_sent or committed
 
 
-def _matching(catalog: Catalog, published: Combined) -> frozenset[int] | None:
+def _matching(
+    catalog: Catalog, published: Combined, publications: Sequence[Publication]
+) -> frozenset[int] | None:
     """The columns of the published relation as pgoutput keeps them (pgoutput_column_list_init).
 
     Relation messages of partitions apply these numbers to the partition's own columns.
     """
     target = catalog.relations[published.arrives_as]
-    publications = [catalog.publications[oid] for oid in published.publications]
     listed = _listed(catalog, publications[0], target)
     if catalog.major.number < 18:
         countable = [column for column in target.live() if catalog.major.number < 16 or not column.generated]
         if listed is None or len(listed) == len(countable):
             return None
         return frozenset(listed)
-    if listed is None and len(publications) == 1:
+    if all(_listed(catalog, publication, target) is None for publication in publications):
         return None
     return frozenset(sent_columns(target, listed, publications[0].generated == "s"))
 

@@ -24,7 +24,8 @@ _CHUNK = 24 + 12
 
 
 class Queued(Struct, gc=False):
-    """A change that waits. ``sequence`` numbers changes in the order of the log; ``partial``: more belongs to it."""
+    """A change that waits. ``sequence`` numbers changes in the order of the log. ``toast_of`` is the table in whose
+    TOAST table the change is, 0 for none."""
 
     action: Action
     lsn: int
@@ -36,6 +37,7 @@ class Queued(Struct, gc=False):
     truncation: Truncation | None = None
     message: LogicalMessage | None = None
     invalidation: Invalidation | None = None
+    toast_of: int = 0
 
 
 class BufferedTransaction:
@@ -174,7 +176,8 @@ class ReorderBuffer:
         chunks = record.new.chunks if record.new is not None else ()
         for chunk in chunks:
             txn.toplevel.has_streamable_change = True
-            self._queue(Queued("toast", lsn, 0, txn, record.origin, _CHANGE + _TUPLE + _CHUNK + chunk))
+            size = _CHANGE + _TUPLE + _CHUNK + chunk
+            self._queue(Queued("toast", lsn, 0, txn, record.origin, size, toast_of=record.relation))
             lsn += 1
         txn.toplevel.has_streamable_change = True
         if record.operation == "update":
@@ -189,7 +192,7 @@ class ReorderBuffer:
     def _queue_removed_chunks(self, txn: BufferedTransaction, record: RowChange, lsn: int) -> int:
         """Queue the deletion of old TOAST chunks, which plugins do not get. Return the next position."""
         for _ in range(record.removed_chunks):
-            self._queue(Queued("catalog", lsn, 0, txn, record.origin, _CHANGE))
+            self._queue(Queued("catalog", lsn, 0, txn, record.origin, _CHANGE, toast_of=record.relation))
             lsn += 1
         return lsn
 

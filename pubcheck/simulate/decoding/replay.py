@@ -23,7 +23,8 @@ class Replay:
         self._context = context
         self._is_aborted = is_aborted
         self._loaded: set[int] = set()
-        """The relations in this process's relation cache: for them, a change needs no look at the catalog."""
+        """The relations in this process's relation cache: for them, a change needs no look at the catalog. A TOAST table
+        counts as the negative number of its table."""
         self._checked_xid = 0
         """The transaction of the current change, if it may have aborted."""
         context.values.on_lookup = self._read_catalog
@@ -36,6 +37,7 @@ class Replay:
                 self._loaded.clear()
             else:
                 self._loaded -= invalidation.relations
+                self._loaded.difference_update(-oid for oid in invalidation.relations)
             for callback in self._context.invalidation_callbacks:
                 callback(invalidation)
 
@@ -115,6 +117,8 @@ class Replay:
             callback(txn, change.lsn, True, message.prefix, message.content)
         elif change.invalidation is not None:
             self.invalidate(change.invalidation)
+        elif change.toast_of:
+            self._open(-change.toast_of)
 
     def _read_catalog(self) -> None:
         if self._is_aborted(self._checked_xid):

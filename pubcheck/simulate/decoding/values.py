@@ -56,10 +56,14 @@ class Values:
         self._matches = self._matcher()
 
     def _look_up(self, version: CatalogVersion, type_oid: int) -> None:
-        if type_oid not in self._looked_up:
-            self.on_lookup()
-            self._looked_up.add(type_oid)
+        """Look up a type and that of an array's elements, which the array's name and output function need."""
         self._see(version)
+        if type_oid not in self._looked_up:
+            element = self._cache.element_type(type_oid)
+            for oid in (type_oid, element) if element else (type_oid,):
+                if oid not in self._looked_up:
+                    self.on_lookup()
+                    self._looked_up.add(oid)
 
     def text(self, version: CatalogVersion, type_oid: int, value: Any) -> str:
         """Return the result of the type's output function."""
@@ -86,7 +90,7 @@ class Values:
 
     def format_type(self, version: CatalogVersion, type_oid: int) -> str:
         """Return a type's name as format_type_be writes it."""
-        self._see(version)
+        self._look_up(version, type_oid)
         return type_name(self._output, type_oid)
 
     def type_name(self, version: CatalogVersion, type_oid: int) -> tuple[str, str]:

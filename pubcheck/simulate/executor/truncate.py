@@ -95,21 +95,31 @@ def _truncate_all(session: Backend, node: Node, relations: list[Relation], *, ca
         for row in relations:
             _restart_sequences(session, row)
     ids = set(session.current.levels[-1].ids())
-    replaced = False
+    new_files: set[int] = set()
+    in_place: set[int] = set()
     for row in relations:
         if row.kind != "r":
             continue
         table = table_of(session, row)
         if table.storage.made_by not in ids:
-            xid = session.xid()
-            database.storage.put(row.oid, Storage(xid))
-            replaced = True
-        else:
-            database.storage.put(row.oid, Storage(table.storage.made_by))
+            database.storage.put(row.oid, Storage(session.xid()))
+            new_files.add(row.oid)
+            continue
+        database.storage.put(row.oid, Storage(table.storage.made_by))
+        if not database.catalog.indexes_of.get(row.oid):  # building an index again changes the table's row of pg_class
+            in_place.add(row.oid)
     common: dict[str, Any] = {"xid": session.xid(), "top": session.current.top, "origin": session.origin}
-    if replaced:
+    if new_files:
         database.append(
-            CatalogChange, 100, **common, statement="TruncateStmt", node=node, entries=(), before=version, after=version
+            CatalogChange,
+            100,
+            **common,
+            statement="TruncateStmt",
+            node=node,
+            entries=(),
+            before=version,
+            after=version,
+            new_files=frozenset(new_files),
         )
     if logged:
         database.append(
@@ -120,6 +130,7 @@ def _truncate_all(session: Backend, node: Node, relations: list[Relation], *, ca
             cascade=cascade,
             restart_identity=restart,
             version=version,
+            in_place=frozenset(in_place),
         )
 
 
