@@ -8,6 +8,7 @@ from pubcheck.simulate.decoding.callbacks import Callbacks
 from pubcheck.simulate.decoding.invalidations import Invalidation
 from pubcheck.simulate.decoding.output_plugin import Change, DecodingContext, Relation, TruncateChange
 from pubcheck.simulate.decoding.reorder_buffer import BufferedTransaction, Queued, ReorderBuffer
+from pubcheck.simulate.not_followed import NotFollowed
 
 
 class _ConcurrentAbort(Exception):
@@ -23,8 +24,10 @@ class Replay:
         self._context = context
         self._is_aborted = is_aborted
         self._loaded: set[int] = set()
-        """The relations in this process's relation cache: for them, a change needs no look at the catalog. A TOAST table
-        counts as the negative number of its table."""
+        """The relations in this process's relation cache, for which the catalog is not read again. A TOAST table counts
+        as the negative number of its table."""
+        self._mapped: set[int] = set()
+        """The relations whose file is known to be theirs (RelidByRelfilenumber)."""
         self._checked_xid = 0
         """The transaction of the current change, if it may have aborted."""
         context.values.on_lookup = self._read_catalog
@@ -33,11 +36,12 @@ class Replay:
 
     def invalidate(self, *invalidations: Invalidation) -> None:
         for invalidation in invalidations:
-            if invalidation.everything:
-                self._loaded.clear()
-            else:
-                self._loaded -= invalidation.relations
-                self._loaded.difference_update(-oid for oid in invalidation.relations)
+            for known in (self._loaded, self._mapped):
+                if invalidation.everything:
+                    known.clear()
+                else:
+                    known -= invalidation.relations
+                    known.difference_update(-oid for oid in invalidation.relations)
             for callback in self._context.invalidation_callbacks:
                 callback(invalidation)
 
@@ -118,7 +122,7 @@ class Replay:
         elif change.invalidation is not None:
             self.invalidate(change.invalidation)
         elif change.toast_of:
-            self._open(-change.toast_of)
+            self._open_by_file(txn, -change.toast_of)
 
     def _read_catalog(self) -> None:
         if self._is_aborted(self._checked_xid):
@@ -130,10 +134,27 @@ class Replay:
             self._read_catalog()
             self._loaded.add(oid)
 
+    def _open_by_file(self, txn: BufferedTransaction, oid: int) -> None:
+        """Find the relation that a row belongs to by its file, and load it. Raises NotFollowed."""
+        if oid not in self._mapped:
+            self._read_catalog()
+            self._refuse_unknown_file(txn, oid)
+            self._mapped.add(oid)
+        self._open(oid)
+
+    def _refuse_unknown_file(self, txn: BufferedTransaction, oid: int) -> None:
+        """The catalog no longer has the file that a transaction gave a table if the transaction has aborted. A server
+        then fails, with an error that names the file, where it does not check for aborts."""
+        if self._is_aborted(txn.xid) and any(item.covers(abs(oid)) for item in txn.invalidations):
+            raise NotFollowed(
+                "the file of a table that a prepared transaction changed, when the transaction is decoded after its"
+                ' rollback: servers stop decoding with "could not map filenumber"'
+            )
+
     def _row(self, txn: BufferedTransaction, change: Queued, *, streaming: bool) -> None:
         record = change.row
         assert record is not None
-        self._open(record.relation)
+        self._open_by_file(txn, record.relation)
         if record.rewrite and not self._callbacks.options.receive_rewrites:
             return
         relation = Relation(record.version.catalog.relations[record.relation], record.version)
