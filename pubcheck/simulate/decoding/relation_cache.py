@@ -104,9 +104,7 @@ class RelationCache:
                 entry.schema_sent = entry.schema_sent or committed
 
 
-def _matching(
-    catalog: Catalog, published: Combined, publications: Sequence[Publication]
-) -> frozenset[int] | None:
+def _matching(catalog: Catalog, published: Combined, publications: Sequence[Publication]) -> frozenset[int] | None:
     """The columns of the published relation as pgoutput keeps them (pgoutput_column_list_init).
 
     Relation messages of partitions apply these numbers to the partition's own columns.

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from pubcheck.simulate.database import Database
 from pubcheck.simulate.decoding.slot import Slot
-from pubcheck.stream import Decoder
+from pubcheck.simulate.not_followed import NotFollowed
+from pubcheck.stream import Decoder, Relation
 
 
 def sent(database: Database, slot: Slot, **options: str) -> str:
@@ -108,3 +111,95 @@ def test_the_settings_of_a_dump_are_followed_until_its_session_ends() -> None:
     database.disconnect()
     database.session().run("INSERT INTO t VALUES (3)")
     assert sent(database, slot) == "Begin Relation Insert Commit Begin Insert Commit"
+
+
+def run(database: Database, *steps: str) -> None:
+    for step in steps:
+        database.session().run(step)
+
+
+def decoded(database: Database, slot: Slot) -> list[str]:
+    """The lines of test_decoding, without transaction ids."""
+    rows, _ = slot.read({}, {"include-xids": "off", "skip-empty-xacts": "on"})
+    return [data.decode() for _, _, data in rows]
+
+
+def test_a_second_truncate_describes_only_a_table_with_an_index_again() -> None:
+    for key, again in (("", "Truncate"), (" PRIMARY KEY", "Relation Truncate")):
+        database = Database(18, [f"CREATE TABLE t (a int{key})", PARTITIONS[-1]])
+        slot = Slot(database, "pgoutput")
+        run(database, "BEGIN", "TRUNCATE t", "TRUNCATE t", "SAVEPOINT s", "TRUNCATE t", "COMMIT")
+        assert sent(database, slot) == f"Begin Relation Truncate {again} Relation Truncate Commit"
+
+
+def test_a_publication_of_truncate_alone_describes_all_columns() -> None:
+    table = "CREATE TABLE t (a int PRIMARY KEY, b int, c int GENERATED ALWAYS AS (b) STORED)"
+    for major, listed in ((15, "a"), (18, "a, b, c")):
+        database = Database(major, [table, f"CREATE PUBLICATION p FOR TABLE t ({listed}) WITH (publish = 'truncate')"])
+        slot = Slot(database, "pgoutput")
+        run(database, "TRUNCATE t")
+        [relation] = [row for row in slot.peek(proto_version="1", publication_names="p") if row[2][:1] == b"R"]
+        message = Decoder().decode(relation[2])
+        assert isinstance(message, Relation)
+        assert [column.name for column in message.columns] == ["a", "b"]
+
+
+def test_two_publications_without_lists_describe_all_columns_of_a_partition() -> None:
+    database = Database(
+        18,
+        [
+            "CREATE TABLE t (a int, hole int, b int, c int) PARTITION BY RANGE (a)",
+            "ALTER TABLE t DROP COLUMN hole",
+            "CREATE TABLE t_0 PARTITION OF t DEFAULT",
+            "CREATE PUBLICATION p FOR TABLE t WITH (publish_via_partition_root)",
+            "CREATE PUBLICATION q FOR TABLE t WITH (publish_via_partition_root)",
+        ],
+    )
+    slot = Slot(database, "pgoutput")
+    run(database, "INSERT INTO t VALUES (1, 2, 3)")
+    relations = [row[2] for row in slot.peek(proto_version="1", publication_names="p,q") if row[2][:1] == b"R"]
+    messages = [Decoder().decode(data) for data in relations]
+    assert [len(message.columns) for message in messages if isinstance(message, Relation)] == [3, 3]
+
+
+ROLLED_BACK = [
+    "CREATE TABLE t (a int)",
+    "CREATE TABLE d (v jsonb, w text)",
+    "ALTER TABLE d ALTER w SET STORAGE EXTERNAL",
+]
+END = ["PREPARE TRANSACTION 'g'", "ROLLBACK PREPARED 'g'"]
+
+
+def test_a_rolled_back_prepared_transaction_is_decoded_until_the_catalog_is_read() -> None:
+    database = Database(18, ROLLED_BACK)
+    slot = Slot(database, "test_decoding", two_phase=True)
+    run(database, "INSERT INTO d VALUES (NULL, 'known')", "BEGIN", """INSERT INTO d VALUES ('[]', 'x')""", *END)
+    assert decoded(database, slot)[4:] == [
+        "table public.d: INSERT: v[jsonb]:'[]' w[text]:'x'",
+        "PREPARE TRANSACTION 'g'",
+        "ROLLBACK PREPARED 'g'",
+    ]
+    slot = Slot(database, "test_decoding", two_phase=True)
+    run(database, "INSERT INTO d VALUES ('[]', 'x')", "BEGIN", "INSERT INTO d VALUES (NULL, repeat('x', 3000))", *END)
+    assert decoded(database, slot)[3:] == ["ROLLBACK PREPARED 'g'"]
+
+
+def test_a_row_in_a_new_file_needs_the_catalog() -> None:
+    database = Database(18, ROLLED_BACK)
+    slot = Slot(database, "test_decoding", two_phase=True)
+    steps = ("BEGIN", "SAVEPOINT s", "TRUNCATE t", "RELEASE s", "INSERT INTO t VALUES (1)", *END)
+    run(database, *steps)
+    assert decoded(database, slot) == [
+        "BEGIN",
+        "table public.t: TRUNCATE: (no-flags)",
+        "PREPARE TRANSACTION 'g'",
+        "ROLLBACK PREPARED 'g'",
+    ]
+
+
+def test_a_file_that_the_catalog_no_longer_has_is_not_followed() -> None:
+    database = Database(18, ROLLED_BACK)
+    slot = Slot(database, "test_decoding", two_phase=True)
+    run(database, "BEGIN", "SAVEPOINT s", "TRUNCATE t", "INSERT INTO t VALUES (1)", "RELEASE s", *END)
+    with pytest.raises(NotFollowed, match="could not map filenumber"):
+        decoded(database, slot)
