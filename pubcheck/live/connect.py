@@ -91,6 +91,16 @@ class Connection:
                 pass
             return cursor.fetchall()
 
+    def results(self, *queries: str) -> list[list[tuple[Any, ...]]]:
+        """Return the rows of each query, in one round trip. Raises LiveError."""
+        self.round_trips += 1
+        with _clear_errors(self.name), self._connection.cursor() as cursor:
+            cursor.execute("; ".join(queries))
+            rows = [cursor.fetchall()]
+            while cursor.nextset():
+                rows.append(cursor.fetchall())
+            return rows
+
 
 def is_connection(argument: str) -> bool:
     """Return whether an argument of the command line names a server: a postgresql:// URI, or ``keyword=value`` with a
