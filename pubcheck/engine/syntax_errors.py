@@ -19,6 +19,7 @@ from pubcheck.lexing.splitter import Splitter
 from pubcheck.postgres.catalog.reasons import MAY_NOT_RUN, VARIABLE
 from pubcheck.postgres.parse import SyntaxRefused
 from pubcheck.postgres.tokens import in_bytes, tokens
+from pubcheck.postgres.versions import BY_NUMBER
 from pubcheck.rulebook import RULES, finder
 from pubcheck.source import Source
 from pubcheck.statement_index import Statements, StatementText
@@ -270,8 +271,12 @@ _PREFIX_ALONE = re.compile(r"invalid (?:hexadecimal|octal|binary) integer (?=at 
 
 
 def _wordings(message: str, majors: Sequence[int]) -> Iterator[tuple[str, tuple[int, ...]]]:
-    """Yield the wording of a syntax error for each major. Hexadecimal, octal and binary integers exist since 16."""
-    earlier = tuple(major for major in majors if major < 16) if _PREFIX_ALONE.match(message) else ()
+    """Yield the wording of a syntax error for each major."""
+    earlier = (
+        tuple(major for major in majors if not BY_NUMBER[major].nondecimal_integers)
+        if _PREFIX_ALONE.match(message)
+        else ()
+    )
     if earlier:
         yield _PREFIX_ALONE.sub("trailing junk after numeric literal ", message), earlier
     later = tuple(major for major in majors if major not in earlier)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from pubcheck.lazy_regex import lazy_compile
+from pubcheck.postgres.versions import Major
 
 _ALWAYS = frozenset(
     (
@@ -47,7 +48,7 @@ _ALWAYS = frozenset(
         "user",
     )
 )
-_SINCE: dict[str, int] = {
+_FIRST_MAJOR: dict[str, int] = {
     **dict.fromkeys(("gssdelegation", "load_balance_hosts", "require_auth", "sslcertmode"), 16),
     "sslnegotiation": 17,
     **dict.fromkeys(("max_protocol_version", "min_protocol_version", "sslkeylogfile"), 18),
@@ -72,11 +73,11 @@ def is_connection_string(text: str) -> bool:
     """Return whether a text is a postgresql:// URI, or begins as ``keyword=value`` with a keyword that libpq has."""
     name = _NAME.match(text)
     assert name is not None  # it matches the empty text
-    keyword = name["name"] in _ALWAYS or name["name"] in _SINCE
+    keyword = name["name"] in _ALWAYS or name["name"] in _FIRST_MAJOR
     return _URI.match(text) is not None or (keyword and name["equals"] == "=")
 
 
-def complaint(text: str, major: int) -> str | None:
+def complaint(text: str, major: Major) -> str | None:
     """Return libpq's error for a connection string; None if it accepts the string, and for URIs."""
     if _URI.match(text):
         return None
@@ -91,7 +92,7 @@ def complaint(text: str, major: int) -> str | None:
         if value["quoted"] is not None and not value["end"]:
             return "unterminated quoted string in connection info string\n"
         option = name["name"]
-        if option not in _ALWAYS and major < _SINCE.get(option, major + 1):
+        if option not in _ALWAYS and not (option in _FIRST_MAJOR and major.includes(_FIRST_MAJOR[option])):
             return f'invalid connection option "{option}"\n'
         pos = value.end()
     return None

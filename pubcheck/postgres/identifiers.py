@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pubcheck.lazy_regex import lazy_compile
 from pubcheck.lexing.keywords import QUOTED_SINCE, RESERVED
+from pubcheck.postgres.versions import BY_NUMBER
 
 _PLAIN = lazy_compile(r"[a-z_][a-z0-9_]*\Z")
 _NEEDS_NO_QUOTES = lazy_compile(r"[a-z_][a-z0-9_$]*\Z")
@@ -11,7 +12,7 @@ _NEEDS_NO_QUOTES = lazy_compile(r"[a-z_][a-z0-9_$]*\Z")
 
 def quote_identifier(name: str, major: int) -> str:
     """A name as a server shows it (utils/adt/ruleutils.c): quoted too where a keyword could only be a column's name."""
-    if _PLAIN.match(name) and major < QUOTED_SINCE.get(name, 1000):
+    if _PLAIN.match(name) and not (name in QUOTED_SINCE and BY_NUMBER[major].includes(QUOTED_SINCE[name])):
         return name
     return in_quotes(name)
 

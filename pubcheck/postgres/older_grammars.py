@@ -11,6 +11,7 @@ import re
 from pubcheck.lazy_regex import lazy_compile
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.tokens import tokens
+from pubcheck.postgres.versions import Major
 
 _SUSPECT = lazy_compile(rb"json|\blocal\b|\bindent\b|\d[a-zA-Z_]", re.IGNORECASE)
 """Text without any of this is the same to all majors."""
@@ -94,9 +95,9 @@ _NO_OPERANDS = frozenset(
 _JUNK = lazy_compile(rb"(?>\d+\.\d*|\d+)(?:[eE][+-]?\d+)?+[A-Za-z_\x80-\xff][A-Za-z0-9_$\x80-\xff]*")
 
 
-def check(major: int, text: bytes) -> None:
+def check(major: Major, text: bytes) -> None:
     """Raises ServerError 42601 where the major's own parser stops, at the offset of the token it stops at."""
-    if major >= 17 or _SUSPECT.search(text) is None:
+    if major.sql_json_functions or _SUSPECT.search(text) is None:
         return
     error = _Reader(major, text).read()
     if error is not None:
@@ -104,9 +105,9 @@ def check(major: int, text: bytes) -> None:
 
 
 class _Reader:
-    def __init__(self, major: int, text: bytes) -> None:
+    def __init__(self, major: Major, text: bytes) -> None:
         self.text = text
-        self.before_16 = major < 16
+        self.before_16 = not major.sql_json_constructors
         self.functions = _FUNCTIONS_16 if self.before_16 else _FUNCTIONS_17
 
     def read(self) -> ServerError | None:

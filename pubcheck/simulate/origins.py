@@ -30,7 +30,7 @@ def create_origin(session: Backend, name: str) -> int:
     """pg_replication_origin_create: the lowest number that is free. It is a row of a catalog, so it needs an id."""
     if name.startswith("pg_") or name in ("any", "none"):
         detail = 'Origin names "any", "none", and names starting with "pg_" are reserved.'
-        if session.database.major < 16:
+        if not session.database.catalog.major.origin_filter:
             detail = 'Origin names starting with "pg_" are reserved.'
         raise ServerError("42939", f'replication origin name "{name}" is reserved', detail=detail)
     origins = session.database.log.origins

@@ -9,6 +9,7 @@ from msgspec import Struct, field
 
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.identifiers import quote_identifier
+from pubcheck.postgres.versions import BY_NUMBER
 from pubcheck.simulate.database import Database
 from pubcheck.simulate.decoding.pgoutput_options import asks_for_two_phase, newest_version
 from pubcheck.simulate.decoding.slot import Reader, Row, Slot
@@ -57,7 +58,7 @@ def run(request: Request, major: int) -> Run:
             return result
     database.disconnect()
     if request.plugin == "pgoutput":
-        options.setdefault("proto_version", str(newest_version(major)))
+        options.setdefault("proto_version", str(newest_version(BY_NUMBER[major])))
         names = request.publications or [row.name for row in database.catalog.publications.values()]
         if not names and "publication_names" not in options:
             result.notices.append("WARNING: the schema creates no publication")

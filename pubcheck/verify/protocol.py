@@ -11,6 +11,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from pubcheck.postgres.versions import BY_NUMBER
 from pubcheck.rulebook import finder
 from pubcheck.stream import (
     AnyMessage,
@@ -39,8 +40,6 @@ from pubcheck.verify.rows import Problem
 
 _CHANGES = (Insert, Update, Delete)
 _UNKNOWN_TRANSACTION = 0
-_STRAY_ABORTS_FROM = 18
-"""The major that sends Stream Abort for transactions that it never streamed."""
 
 
 class Streamed(Struct):
@@ -56,7 +55,7 @@ class Order:
 
     def __init__(self, major: int, origin: str | None) -> None:
         """``origin`` is the option of that name."""
-        self._major, self._wanted_origin = major, origin
+        self._features, self._wanted_origin = BY_NUMBER[major], origin
         self.begun: Begin | BeginPrepare | None = None
         """The transaction that is being sent, if it is not streamed."""
         self.inside_unknown = False
@@ -136,7 +135,7 @@ class Order:
     def _begin_of_capture(self, message: AnyMessage) -> Iterator[Problem]:
         inside = isinstance(message, Insert | Update | Delete | Truncate | Relation | Type | Origin | Commit | Prepare)
         later = isinstance(message, StreamStop | StreamCommit | StreamPrepare)
-        if isinstance(message, StreamAbort) and self._major < _STRAY_ABORTS_FROM:
+        if isinstance(message, StreamAbort) and not self._features.skips_aborted:
             later = True
         if isinstance(message, StreamStart) and not message.first_segment:
             later = True
@@ -283,7 +282,7 @@ class Order:
         yield from self._nothing_open()
         streamed = self.streamed.get(message.xid)
         if streamed is None:
-            if self._major >= _STRAY_ABORTS_FROM:
+            if self._features.skips_aborted:
                 yield Problem(
                     "PUB859",
                     f"aborts transaction {message.xid}, of which no block was sent: PostgreSQL 18 sends this for a "

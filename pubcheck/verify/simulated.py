@@ -11,6 +11,7 @@ from msgspec import Struct
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.identifiers import in_quotes
 from pubcheck.postgres.session import Session
+from pubcheck.postgres.versions import BY_NUMBER
 from pubcheck.simulate.database import Database
 from pubcheck.simulate.decoding.pgoutput_options import asks_for_two_phase, newest_version
 from pubcheck.simulate.decoding.slot import Slot
@@ -66,7 +67,7 @@ def simulate(
         versions.setdefault(version.number, version.catalog)
     states = [State(Session(catalog, complete=True), names) for catalog in versions.values()]
     quoted = ",".join(map(in_quotes, names))
-    requested = {"proto_version": str(newest_version(major)), **options, "publication_names": quoted}
+    requested = {"proto_version": str(newest_version(BY_NUMBER[major])), **options, "publication_names": quoted}
     rows: Sequence[tuple[int, int, bytes]] = ()
     error = None
     try:

@@ -9,9 +9,6 @@ from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.catalog.rows import PublicationRel, Relation
 from pubcheck.postgres.replication.publication_lookup import is_publishable, route
 
-_SCHEMAS_ARE_INVALIDATED = 16
-"""From this major on pgoutput hears of changes of pg_namespace, and describes its relations again."""
-
 
 def _schema_was_renamed(context: RuleContext, name: str) -> bool:
     schema, dot, _ = name.partition(".")
@@ -50,7 +47,7 @@ def names_changed(context: RuleContext) -> Iterator[RuleFinding]:
         )
         missing = "table" if column is None else "column"
         later = ""
-        if catalog.major.number < _SCHEMAS_ARE_INVALIDATED and _schema_was_renamed(context, former.name):
+        if not catalog.major.schema_change_invalidates and _schema_was_renamed(context, former.name):
             later = "; a connected one gets the old name until it reconnects"
         yield RuleFinding(
             rule="PUB712",

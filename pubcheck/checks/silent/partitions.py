@@ -151,7 +151,7 @@ def copied_twice(context: RuleContext) -> Iterator[RuleFinding]:
     """15 copies a partition twice where one publication has it and another its root."""
     catalog = context.catalog
     for subscription, named in context.subscription_publications:
-        if catalog.major.number > 15 or len(named) < 2:
+        if catalog.major.copy_combines_publications or len(named) < 2:
             continue
         copied_partitions = [
             row for row in tables_to_copy(catalog, context.publications_of_subscription(subscription)) if row.within

@@ -345,7 +345,8 @@ def identity_full(context: RuleContext) -> Iterator[RuleFinding]:
         place = relation.place or (context.place_of(publications[0]) if publications else None)
         if not publications or place is None:
             continue
-        search = "by a sequential scan" if catalog.major.number < 16 else "by an index only where a usable one exists"
+        any_index = catalog.major.apply_uses_any_index
+        search = "by an index only where a usable one exists" if any_index else "by a sequential scan"
         yield RuleFinding(
             rule="PUB809",
             message=f"{context.name(relation)} has REPLICA IDENTITY FULL: every UPDATE and DELETE logs and "

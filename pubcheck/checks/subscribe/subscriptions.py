@@ -246,9 +246,6 @@ def _conflict(
 
 # Publications that are not there.
 
-_SKIPS_MISSING = 18
-"""From this major on a missing publication is skipped with a WARNING; before, decoding stops (LoadPublications)."""
-
 
 def _missing(name: str) -> ServerAnswer:
     return ServerAnswer("42704", f'publication "{name}" does not exist')
@@ -259,7 +256,7 @@ def publication_missing(context: RuleContext) -> Iterator[RuleFinding]:
     """A subscription of the unit to a publication that the unit, which makes others, does not have."""
     catalog, session = context.catalog, context.session
     closed = session.complete and not session.blind
-    stops = catalog.major.number < _SKIPS_MISSING
+    stops = not catalog.major.skips_missing_publications
     for subscription in context.visit(catalog.subscriptions.values()):
         former_names = {event.name for event in context.history.publication_events if _after(event, subscription)}
         missing = [
@@ -310,7 +307,7 @@ def publication_missing_for_changes(context: RuleContext) -> Iterator[RuleFindin
     """Publications renamed, dropped or made again while subscribers read: changes around it are decoded without
     them."""
     subscribed = {name: row for row in context.catalog.subscriptions.values() for name, _ in row.publications}
-    stops = context.catalog.major.number < _SKIPS_MISSING
+    stops = not context.catalog.major.skips_missing_publications
     for event in context.history.publication_events:
         subscription = subscribed.get(event.name)
         since = subscription.place if subscription is not None else None

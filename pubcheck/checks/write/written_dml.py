@@ -28,6 +28,7 @@ from pubcheck.postgres.parse_tree import column_names
 from pubcheck.postgres.replication.result_relations import members
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.session.connection import READ_ONLY
+from pubcheck.postgres.versions import Major
 
 NAME = r'(?:"(?:[^"]++|"")++"|[^\W\d][\w$]*)'
 _HEAD = re.compile(
@@ -110,7 +111,7 @@ def stopped(
     catalog = session.catalog
     if session.setting(READ_ONLY):
         return None  # refused for that
-    writes = list(_write_targets(name, node, catalog.major.number))
+    writes = list(_write_targets(name, node, catalog.major))
     answers = [_first(session, refused, refusing_write) for refusing_write in writes]
     first = next((number for number, answer in enumerate(answers) if answer is not None and answer.refusal), None)
     if first is None:
@@ -135,33 +136,30 @@ def stopped(
 # What a statement writes.
 
 
-def _write_targets(name: str, node: Node, major: int) -> Iterator[_WriteTarget]:
+def _write_targets(name: str, node: Node, major: Major) -> Iterator[_WriteTarget]:
     """The tables that a statement writes, in the order in which the executor starts on them (InitPlan): those of WITH
     first."""
     name, node = _query(name, node, major)
     around = node.get("withClause")
     for item in around["ctes"] if around is not None else ():
         ((kind, body),) = item["CommonTableExpr"]["ctequery"].items()
-        if kind == "MergeStmt" and major < _MERGE_AS_QUERY:
+        if kind == "MergeStmt" and not major.merge_returning:
             return
         yield from _write_target(kind, body, around, major)
     yield from _write_target(name, node, around, major)
 
 
-def _query(name: str, node: Node, major: int) -> tuple[str, Node]:
+def _query(name: str, node: Node, major: Major) -> tuple[str, Node]:
     """Return the statement inside EXPLAIN, COPY or PREPARE."""
     if name in ("ExplainStmt", "CopyStmt", "PrepareStmt"):
         options = [item["DefElem"]["defname"] for item in node.get("options", ())]
-        if "query" not in node or ("generic_plan" in options and major < _GENERIC_PLAN):
+        if "query" not in node or ("generic_plan" in options and not major.generic_plan):
             return "", {}
         ((name, node),) = node["query"].items()
     return name, node
 
 
-_GENERIC_PLAN, _MERGE_AS_QUERY, _MERGE_INTO_VIEWS, _OLD_AND_NEW = 16, 17, 17, 18
-
-
-def _write_target(kind: str, body: Node, enclosing_block: Node | None, major: int) -> Iterator[_WriteTarget]:
+def _write_target(kind: str, body: Node, enclosing_block: Node | None, major: Major) -> Iterator[_WriteTarget]:
     if kind in WRITING and _is_understood(kind, body, major):
         yield _WriteTarget(kind, body, _operations(kind, body), enclosing_block)
 
@@ -188,16 +186,16 @@ def _settled(clauses: list[Node]) -> set[str]:
 _BY_SOURCE = "MERGE_WHEN_NOT_MATCHED_BY_SOURCE"
 
 
-def _is_understood(kind: str, body: Node, major: int) -> bool:
+def _is_understood(kind: str, body: Node, major: Major) -> bool:
     """Return whether the major has the syntax; the grammar that reads the files is 18's."""
     returning = body.get("returningClause")
     if kind == "MergeStmt":
         clauses = [item["MergeWhenClause"] for item in body["mergeWhenClauses"]]
         if any(clause["matchKind"] in _settled(clauses[:index]) for index, clause in enumerate(clauses)):
             return False  # unreachable, and so refused
-        if major < _MERGE_AS_QUERY:
+        if not major.merge_returning:
             return returning is None and all(clause["matchKind"] != _BY_SOURCE for clause in clauses)
-    return returning is None or "options" not in returning or major >= _OLD_AND_NEW
+    return returning is None or "options" not in returning or major.returning_old_new
 
 
 # Which of the tables below is refused.
@@ -210,7 +208,7 @@ def _first(session: Session, refused: RefusedWrites, target: _WriteTarget) -> _A
         row = session.find_relation(target.target)
     except ServerError:
         return _Answer()
-    if row is not None and row.kind == "v" and _takes_views(target, catalog.major.number):
+    if row is not None and row.kind == "v" and _takes_views(target, catalog.major):
         return _through_view(session, refused, row, target)
     if row is None or row.kind not in "rp" or not target.operations:
         return None if not target.operations else _Answer()
@@ -271,9 +269,9 @@ def _through_view(session: Session, refused: RefusedWrites, view: Relation, targ
     return _Answer(refusal, view_write.allowed and row.seen) if refusal is not None else None
 
 
-def _takes_views(target: _WriteTarget, major: int) -> bool:
+def _takes_views(target: _WriteTarget, major: Major) -> bool:
     """Return whether a statement may write what a view shows."""
-    return target.kind in ("UpdateStmt", "DeleteStmt") or (target.kind == "MergeStmt" and major >= _MERGE_INTO_VIEWS)
+    return target.kind in ("UpdateStmt", "DeleteStmt") or (target.kind == "MergeStmt" and major.merge_into_views)
 
 
 _JOINED = ("fromClause", "usingClause", "joinCondition")
@@ -359,7 +357,7 @@ def _does_nothing(catalog: Catalog, row: Relation, name: str, kind: str) -> bool
 def _reads(session: Session, name: str, node: Node, targets: list[_WriteTarget], enclosing_block: str) -> bool | None:
     """Return whether all that a statement names is there and seen; None where the server refuses it for something
     else, or may."""
-    name, node = _query(name, node, session.catalog.major.number)
+    name, node = _query(name, node, session.catalog.major)
     with session.apart() as basis:
         try:
             if name == "SelectStmt":

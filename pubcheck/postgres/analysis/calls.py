@@ -14,7 +14,11 @@ from pubcheck.postgres.primnodes import Expr
 def call(p: ParseState, body: Node) -> Expr:
     """Analyse a FuncCall; the sort keys of WITHIN GROUP are arguments too (transformFuncCall)."""
     names, location = names_of(body["funcname"]), body.get("location", -1)
-    if p.major.number < 16 and names[-1] in _WORDS_OF_16 and not p.session.text.startswith(b"pg_catalog", location):
+    if (
+        not p.major.system_functions_qualified
+        and names[-1] in _SYSTEM_FUNCTIONS
+        and not p.session.text.startswith(b"pg_catalog", location)
+    ):
         names = names[-1:]
         if names == ["system_user"] and body.get("funcformat") == "COERCE_SQL_SYNTAX":
             return column(p, {"fields": body["funcname"][-1:], "location": location})
@@ -24,7 +28,7 @@ def call(p: ParseState, body: Node) -> Expr:
     return call_function(p, names, args, body, location)
 
 
-_WORDS_OF_16 = frozenset(("json_object", "system_user"))
+_SYSTEM_FUNCTIONS = frozenset(("json_object", "system_user"))
 """Names that the grammar takes for pg_catalog's since 16; before that they are names like any other."""
 
 
@@ -39,7 +43,7 @@ def column_as_call(p: ParseState, reference: MissingColumn) -> Expr:
 def merge_action(p: ParseState, body: Node) -> Expr:
     """MERGE_ACTION(), which is a function like any other before 17."""
     location: int = body.get("location", -1)
-    if p.major.number < 17:
+    if not p.major.merge_returning:
         return call_function(p, ["merge_action"], [], {}, location)
     message = "MERGE_ACTION() can only be used in the RETURNING list of a MERGE command"
     raise p.error("42601", message, location, "construct-out-of-place")

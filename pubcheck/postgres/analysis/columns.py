@@ -96,7 +96,7 @@ def missing_relation(session: Session, relation: Relation, name: str, location: 
         return ServerError("42P01", message, key=key, location=location, name=name)
     message = 'invalid reference to FROM-clause entry for table "{name}"'
     why = f'There is an entry for table "{name}", but it cannot be referenced from this part of the query.'
-    if session.catalog.major.number >= 16:
+    if session.catalog.major.reach_in_detail:
         return ServerError("42P01", message, key=key, detail=why, location=location, name=name)
     return ServerError("42P01", message, key=key, hint=why, location=location, name=name)
 

@@ -113,7 +113,7 @@ def returning(p: ParseState, output: Node | None, *, any_format: bool) -> Return
     if output["typeName"].get("setof"):
         raise p.error("0A000", "returning SETOF types is not supported in SQL/JSON functions")
     row = p.cache.type(oid)
-    if row.kind == "p" and p.major.number >= 17:
+    if row.kind == "p" and p.major.json_refuses_pseudo_types:
         raise p.error("0A000", "returning pseudo-types is not supported in SQL/JSON functions")
     location: int = json_format.get("location", -1)
     if json_format["format_type"] == "JS_FORMAT_DEFAULT":
@@ -145,11 +145,11 @@ def _constructor(p: ParseState, name: str, args: list[Expr], to: Returning, loca
     if to.type == result or (to.type == BYTEA and to.format == "json"):
         return expr
     placeholder = Expr("CaseTestExpr", result)
-    if p.major.number >= 18:
+    if p.major.json_coerces_by_assignment:
         context, form = "a", IMPLICIT
     else:
         _, typmod = p.cache.base_type(to.type, to.typmod)
-        if typmod > 0 and p.major.number == 17:
+        if typmod > 0 and p.major.json_coerces_to_length:
             placeholder = coerce_to_specific_type(p, placeholder, TEXT, "JSON_CONSTRUCTOR()")
             context, form = "i", IMPLICIT
         else:
@@ -165,7 +165,7 @@ def _constructor(p: ParseState, name: str, args: list[Expr], to: Returning, loca
 
 def object_constructor(p: ParseState, body: Node) -> Expr:
     """JSON_OBJECT('key': value, ...)."""
-    if p.major.number < 16:
+    if not p.major.sql_json_constructors:
         return as_function(p, "json_object", [], body)
     args = _pairs(p, "JSON_OBJECT()", [item["JsonKeyValue"] for item in body.get("exprs", ())])
     to = _constructor_output(p, body.get("output"), args)
@@ -183,7 +183,7 @@ def _pairs(p: ParseState, construct: str, pairs: list[Node]) -> list[Expr]:
 def array_constructor(p: ParseState, body: Node) -> Expr:
     """JSON_ARRAY(value, ...)."""
     items = [item["JsonValueExpr"] for item in body.get("exprs", ())]
-    if p.major.number < 16:
+    if not p.major.sql_json_constructors:
         return as_function(p, "json_array", [item["raw_expr"] for item in items], body)
     args = [value_expression(p, "JSON_ARRAY()", item, "") for item in items]
     to = _constructor_output(p, body.get("output"), args)
@@ -199,7 +199,7 @@ def object_aggregate(p: ParseState, body: Node) -> Expr:
 def array_aggregate(p: ParseState, body: Node) -> Expr:
     """JSON_ARRAYAGG."""
     constructor = body["constructor"]
-    if p.major.number < 16:
+    if not p.major.sql_json_constructors:
         return as_function(p, "json_arrayagg", [body["arg"]["raw_expr"]], constructor, constructor)
     args = [value_expression(p, "JSON_ARRAYAGG()", body["arg"], "")]
     raise _aggregate(p, constructor, args)
@@ -249,7 +249,7 @@ def _document(p: ParseState, node: Node, json_format: Node) -> tuple[Expr, int]:
 def parse(p: ParseState, body: Node) -> Expr:
     """JSON(text) (transformJsonParseExpr)."""
     item, location = body["expr"], body.get("location", -1)
-    if p.major.number < 17:
+    if not p.major.sql_json_functions:
         return as_function(p, "json", [item["raw_expr"]], body)
     if body.get("unique_keys"):
         value, oid = _document(p, item["raw_expr"], item["format"])
@@ -263,7 +263,7 @@ def parse(p: ParseState, body: Node) -> Expr:
 
 def scalar(p: ParseState, body: Node) -> Expr:
     """JSON_SCALAR(value) (transformJsonScalarExpr)."""
-    if p.major.number < 17:
+    if not p.major.sql_json_functions:
         return as_function(p, "json_scalar", [body["expr"]], body)
     value = p.transform(body["expr"])
     if value.type == UNKNOWN:
@@ -273,7 +273,7 @@ def scalar(p: ParseState, body: Node) -> Expr:
 
 def serialize(p: ParseState, body: Node) -> Expr:
     """JSON_SERIALIZE(value) (transformJsonSerializeExpr)."""
-    if p.major.number < 17:
+    if not p.major.sql_json_functions:
         return as_function(p, "json_serialize", [body["expr"]["raw_expr"]], body)
     value = value_expression(p, "JSON_SERIALIZE()", body["expr"], "json")
     to = Returning(TEXT, format="json")

@@ -38,7 +38,7 @@ _WRAPPERS = frozenset(
 def query_function(p: ParseState, body: Node) -> Expr:
     """Analyse a JSON query function. Raises ServerError 42601, 42804, 42846 and the errors of its parts."""
     name, location = _NAMES[body["op"]], body.get("location", -1)
-    if p.major.number < 17:
+    if not p.major.sql_json_functions:
         return as_function(p, name.lower(), [body["context_item"]["raw_expr"], body["pathspec"]], body)
     _check_clauses(p, name, body, location)
     document = value_expression(p, name, body["context_item"], _FORMATS[name], JSONB)

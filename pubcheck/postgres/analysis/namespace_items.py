@@ -307,7 +307,7 @@ def _missing_item(p: Nested, name: str, location: int) -> ServerError:
             hint = f'Perhaps you meant to reference the table alias "{hidden.name}".'
             return p.error("42P01", message, location, "no-table-of-name", hint=hint, name=name)
     why = f'There is an entry for table "{hidden.name}", but it cannot be referenced from this part of the query.'
-    if p.major.number < 16:
+    if not p.major.reach_in_detail:
         return p.error("42P01", message, location, "no-table-of-name", hint=why, name=name)
     advice = "To reference that table, you must mark this subquery with LATERAL."
     lateral = _lateral_would_do(p, hidden)
@@ -347,7 +347,7 @@ def _missing_column(p: Nested, qualifier: str | None, name: str, location: int) 
         f'There is a column named "{name}" in table "{exact[0].name}", '
         "but it cannot be referenced from this part of the query."
     )
-    if p.major.number < 16:
+    if not p.major.reach_in_detail:
         return p.error("42703", message, location, "column-out-of-reach", hint=why, column=column)
     if len(exact) > 1:
         why = (

@@ -75,5 +75,5 @@ _BEFORE = "SELECT E"
 
 
 def _quoted(session: Session, name: str) -> str:
-    """Return the name of a setting as messages write it: quoted since 17."""
-    return f'"{name}"' if session.catalog.major.number >= 17 else name
+    """Return the name of a setting as messages write it."""
+    return f'"{name}"' if session.catalog.major.quoted_settings else name

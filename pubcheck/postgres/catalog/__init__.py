@@ -269,10 +269,10 @@ class Catalog(CatalogTables):
             if (namespace, array) not in self.type_names:
                 return array
             attempt += 1
-            if self.major.number < 16:
-                before += b"_"
-            else:
+            if self.major.numbered_array_names:
                 after = f"_{attempt}".encode()
+            else:
+                before += b"_"
 
     def row_type(self, relation: Relation) -> Type:
         """Return the composite type of a relation's rows; it is created on first use."""

@@ -79,15 +79,12 @@ _SUPPORTING = {
 
 def refuse_table_method(session: Session, name: str, *, partitioned: bool = False) -> None:
     """Raise ServerError if this certainly is not an access method of tables (get_table_am_oid)."""
-    if partitioned and session.catalog.major.number < _PARTITIONED_SINCE:
+    if partitioned and not session.catalog.major.partitioned_access_methods:
         raise ServerError("0A000", "specifying a table access method is not supported on a partitioned table")
     if name in INDEX_METHODS:
         raise ServerError("55000", f'access method "{name}" is not of type TABLE')
     if name != _OF_TABLES:
         _refuse_missing(session, name)
-
-
-_PARTITIONED_SINCE = 17
 
 
 def _refuse_missing(session: Session, name: str) -> None:

@@ -466,7 +466,9 @@ def _check_binary_cast(session: Session, source: Type, target: Type) -> None:
     for row in (source, target):
         word = {"c": "composite", "r": "range", "m": "range", "e": "enum"}.get(row.kind, "")
         word = "array" if row.subscript == "a" else word
-        if word in ("composite", "array", "enum") or (word == "range" and session.catalog.major.number >= 17):
+        if word in ("composite", "array", "enum") or (
+            word == "range" and session.catalog.major.ranges_not_binary_compatible
+        ):
             raise ServerError("42P17", f"{word} data types are not binary-compatible")
     if source.oid < FIRST_NORMAL_OID > target.oid and _LENGTHS.get(source.oid) != _LENGTHS.get(target.oid):
         raise ServerError("42P17", "source and target data types are not physically compatible")

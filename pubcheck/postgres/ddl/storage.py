@@ -97,18 +97,15 @@ def refuse_parameters(session: Session, nodes: Iterable[Node], kind: str, *, new
     parameters = list(_parameters(session, nodes, kind, new))
     if len(parameters) > len({name for name, _ in parameters}):
         raise ServerError("22023", "parameter specified more than once")
-    if parameters and kind == "partitioned" and session.catalog.major.number >= _OWN_WORDS:
+    if parameters and kind == "partitioned" and session.catalog.major.refuses_partitioned_storage:
         hint = "Specify storage parameters for its leaf partitions instead."
         raise ServerError("42809", "cannot specify storage parameters for a partitioned table", hint=hint)
     for (space, name), value in parameters:
         parameter = (_TOAST if space else parameters_of_kind).get(name)
-        if parameter is None or parameter.since > session.catalog.major.number:
+        if parameter is None or not session.catalog.major.includes(parameter.since):
             raise ServerError("22023", f'unrecognized parameter "{name}"')
         if not _takes(parameter, value):
             raise ServerError("22023", f'invalid value for option "{name}": {value}')
-
-
-_OWN_WORDS = 16
 
 
 def _parameters(session: Session, nodes: Iterable[Node], kind: str, new: bool) -> Iterator[tuple[tuple[str, str], str]]:

@@ -9,6 +9,7 @@ from pubcheck.postgres.def_elem import ascii_lower, truth, value_text
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
+from pubcheck.postgres.versions import Major
 
 KEY = "subscription"
 _NOT_BOOLEAN = "subscription-option-not-boolean"
@@ -46,8 +47,8 @@ def is_abbreviation(text: str) -> bool:
 
 def parse_options(session: Session, nodes: Iterable[Node], about: str) -> Options:
     """Return the options, read from left to right. Raises ServerError at the first that the server refuses."""
-    major = session.catalog.major.number
-    later = (names for since, abouts, names in _SINCE if major >= since and about in abouts)
+    major = session.catalog.major
+    later = (names for since, abouts, names in _SINCE if major.includes(since) and about in abouts)
     supported = SUPPORTED[about].union(*later)
     options: Options = {}
     for item in nodes:
@@ -100,7 +101,7 @@ def _exclusive(first: str, name: str) -> ServerError:
 # Values.
 
 
-def _boolean(name: str, arg: Node | None, major: int) -> bool:
+def _boolean(name: str, arg: Node | None, major: Major) -> bool:
     value = truth(arg)
     if value is None:
         raise ServerError("42601", "{option} requires a Boolean value", key=_NOT_BOOLEAN, option=name)
@@ -113,12 +114,9 @@ def _text(name: str, arg: Node | None) -> str:
     return value_text(arg)
 
 
-_PARALLEL_STREAMING = 16
-
-
-def _streaming(name: str, arg: Node | None, major: int) -> object:
+def _streaming(name: str, arg: Node | None, major: Major) -> object:
     """defGetStreamingMode."""
-    if major < _PARALLEL_STREAMING:
+    if not major.parallel_streaming:
         return _boolean(name, arg, major)
     if arg is not None and "Integer" not in arg and ascii_lower(value_text(arg)) == "parallel":
         return "parallel"
@@ -129,7 +127,7 @@ def _streaming(name: str, arg: Node | None, major: int) -> object:
     return value
 
 
-def _slot_name(name: str, arg: Node | None, major: int) -> str | None:
+def _slot_name(name: str, arg: Node | None, major: Major) -> str | None:
     """ReplicationSlotValidateName."""
     slot = _text(name, arg)
     if slot == "none":
@@ -150,7 +148,7 @@ def _slot_name(name: str, arg: Node | None, major: int) -> str | None:
     return slot
 
 
-def _synchronous_commit(name: str, arg: Node | None, major: int) -> str:
+def _synchronous_commit(name: str, arg: Node | None, major: Major) -> str:
     value = _text(name, arg)
     if ascii_lower(value) not in _COMMITS:
         raise ServerError(
@@ -162,14 +160,14 @@ def _synchronous_commit(name: str, arg: Node | None, major: int) -> str:
     return value
 
 
-def _origin(name: str, arg: Node | None, major: int) -> str:
+def _origin(name: str, arg: Node | None, major: Major) -> str:
     value = _text(name, arg)
     if ascii_lower(value) not in ("none", "any"):
         raise ServerError("22023", f'unrecognized origin value: "{value}"', key=KEY)
     return value
 
 
-def _lsn(name: str, arg: Node | None, major: int) -> str:
+def _lsn(name: str, arg: Node | None, major: Major) -> str:
     """pg_lsn_in: two numbers of up to eight hexadecimal digits."""
     value = _text(name, arg)
     if value == "none":
@@ -183,7 +181,7 @@ def _lsn(name: str, arg: Node | None, major: int) -> str:
 
 
 _HEXADECIMAL = frozenset("0123456789abcdefABCDEF")
-_VALUES: Mapping[str, Callable[[str, Node | None, int], object]] = {
+_VALUES: Mapping[str, Callable[[str, Node | None, Major], object]] = {
     "lsn": _lsn,
     "origin": _origin,
     "slot_name": _slot_name,

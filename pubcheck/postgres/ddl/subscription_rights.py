@@ -11,8 +11,6 @@ from pubcheck.postgres.errors import NO_CREATE_IN_DATABASE, NO_SET_ROLE, ServerE
 from pubcheck.postgres.session import Session
 
 _KEY = "permission"
-_SINCE = 16
-"""The first major that has pg_create_subscription and asks others than superusers for a password."""
 _HINT = "Subscriptions with the password_required option set to false may only be created or modified by the superuser."
 
 
@@ -20,7 +18,7 @@ def refuse_creation(session: Session, password_required: bool) -> None:
     """CreateSubscription. Raises ServerError 42501."""
     if session.superuser():
         return
-    if session.catalog.major.number < _SINCE:
+    if not session.catalog.major.subscription_rights:
         raise ServerError("42501", "must be superuser to create subscriptions", key=_KEY)
     needed = session.role_named("pg_create_subscription")
     if not session.has_privileges_of(needed.oid):
@@ -42,7 +40,7 @@ def refuse_without_password(session: Session, password_required: bool) -> None:
 
 def require_password(session: Session, connection: str, owner: Role, password_required: bool) -> None:
     """libpqrcv_check_conninfo: the connection string of an owner that is not a superuser. Raises ServerError 2F003."""
-    if session.catalog.major.number < _SINCE or owner.superuser or not owner.seen or not password_required:
+    if not session.catalog.major.subscription_rights or owner.superuser or not owner.seen or not password_required:
         return
     if not has_password(connection):
         raise ServerError(
@@ -55,13 +53,13 @@ def require_password(session: Session, connection: str, owner: Role, password_re
 
 def refuse_renaming(session: Session) -> None:
     """Raise ServerError 42501: RENAME TO needs CREATE on the database, from 16 on."""
-    if session.catalog.major.number >= _SINCE:
+    if session.catalog.major.subscription_rights:
         _require_database(session)
 
 
 def refuse_owner(session: Session, row: Subscription, new: Role) -> None:
     """AlterSubscriptionOwner_internal, once the current owner is checked. Raises ServerError 42501."""
-    if session.catalog.major.number < _SINCE:
+    if not session.catalog.major.subscription_rights:
         if new.seen and not new.superuser:
             raise ServerError(
                 "42501",

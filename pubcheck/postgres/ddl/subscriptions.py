@@ -188,7 +188,7 @@ def _outside_transaction(session: Session, command: str) -> None:
 def _check_connection(session: Session, node: Node) -> None:
     """libpqrcv_check_conninfo. Raises ServerError 42601."""
     text = node.get("conninfo", "")
-    complaint_text = complaint(text, session.catalog.major.number)
+    complaint_text = complaint(text, session.catalog.major)
     if complaint_text is None or is_abbreviation(text):
         return
     # A statement text without options may be a rewritten one that had some.
@@ -212,7 +212,6 @@ def _refused(sqlstate: str, message: str, place: Place, key: str, **arguments: s
 
 
 def _set_options(session: Session, node: Node, row: Subscription) -> Subscription:
-    major = session.catalog.major.number
     options = parse_options(session, node.get("options", ()), "alter")
     if "slot_name" in options and row.enabled and options["slot_name"] is None:
         message = "cannot set {option} = NONE for enabled subscription"
@@ -223,7 +222,7 @@ def _set_options(session: Session, node: Node, row: Subscription) -> Subscriptio
             message = '"slot_name" and "two_phase" cannot be altered at the same time'
             raise ServerError("42601", message, key=KEY)
     if "failover" in options:
-        if row.enabled and major < _OPTIONS_ARE_NAMED:
+        if row.enabled and not session.catalog.major.enabled_refusal_names_option:
             message = "cannot set {option} for enabled subscription"
             raise ServerError("55000", message, key="option-of-enabled", option="failover")
         _require_alterable(session, row, "failover", of_slot=True)
@@ -233,9 +232,6 @@ def _set_options(session: Session, node: Node, row: Subscription) -> Subscriptio
     if "binary" in options:
         row = replace(row, binary=bool(options["binary"]))
     return replace(row, slot=options["slot_name"] is not None) if "slot_name" in options else row
-
-
-_OPTIONS_ARE_NAMED = 18
 
 
 def _require_alterable(session: Session, row: Subscription, option: str, *, of_slot: bool) -> None:

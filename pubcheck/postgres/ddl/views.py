@@ -172,7 +172,12 @@ def create_table_as(session: Session, node: Node) -> None:
     drop = into.get("onCommit") == "ONCOMMIT_DROP"
     if drop and persistence != "t":
         raise ServerError("42P16", "ON COMMIT can only be used on temporary tables")
-    if materialized and namespace == TEMPORARY and not into.get("skipData") and not _may_fill(session):
+    if (
+        materialized
+        and namespace == TEMPORARY
+        and not into.get("skipData")
+        and not session.catalog.major.matviews_filled_by_refresh
+    ):
         raise ServerError("42501", "cannot create temporary table within security-restricted operation")
     if "options" in into or "accessMethod" in into or "tableSpaceName" in into:
         # Loaded only for tables that say how they are stored.
@@ -186,14 +191,6 @@ def create_table_as(session: Session, node: Node) -> None:
     if drop and session.transaction is None:
         # The statement is a transaction of its own.
         drop_at_commit(session)
-
-
-def _may_fill(session: Session) -> bool:
-    """Return whether a temporary materialized view can be filled as it is created."""
-    return session.catalog.major.number >= _FILLED_SINCE
-
-
-_FILLED_SINCE = 17
 
 
 def _prepared(session: Session, name: str) -> Node:

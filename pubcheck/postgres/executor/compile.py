@@ -183,7 +183,10 @@ class Builder:
             raise Unknowable("what an interval of that type modifier is")
         if name in ("varchar", "varbit") and len(args) == 3 and not isinstance(args[2], Constant):
             raise Unknowable("whether a length coercion is left out")
-        if self.context.major < 17 or name not in ("range_contains_elem", "elem_contained_by_range"):
+        if not self.context.major.range_containment_simplified or name not in (
+            "range_contains_elem",
+            "elem_contained_by_range",
+        ):
             return None
         constant, operand = args if name == "range_contains_elem" else reversed(args)
         if not isinstance(constant, Constant) or constant.value is None or isinstance(operand, Constant):

@@ -169,13 +169,13 @@ def _without_element(value: Any, position: int) -> Any:
 
 
 def _cast(kind: str, type_name: str, convert: Callable[[Any], Any]) -> Maker:
-    """jsonb_int4 and similar: only a scalar of the right kind; since 18 null is NULL."""
+    """jsonb_int4 and similar: only a scalar of the right kind; null may be NULL."""
     words = {"object": "object", "array": "array", "string": "string", "boolean": "boolean", "number": "numeric"}
 
     def make(call: Call) -> Function:
         def cast(value: Any) -> Any:
             actual = _typeof(value)
-            if actual == "null" and call.context.major >= 18:
+            if actual == "null" and call.context.major.jsonb_null_casts:
                 return None
             if actual != kind:
                 word = words.get(actual, "null")

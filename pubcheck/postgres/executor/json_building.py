@@ -180,9 +180,9 @@ def _members(call: Call, arguments: list[_Pair]) -> Iterator[tuple[str, _Pair]]:
         if value is None:
             if binary:
                 raise evaluation_error("22023", f"argument {number + 1}: key must not be null")
-            if call.context.major < 16:
-                raise evaluation_error("22023", f"argument {number + 1} cannot be null")
-            raise evaluation_error("22004", "null value not allowed for object key")
+            if call.context.major.null_key_sqlstate:
+                raise evaluation_error("22004", "null value not allowed for object key")
+            raise evaluation_error("22023", f"argument {number + 1} cannot be null")
         yield documents.key(type_oid, value), arguments[number + 1]
 
 

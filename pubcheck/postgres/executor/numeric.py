@@ -14,6 +14,7 @@ from pubcheck.postgres.executor.function_lookup import Call, Function, Maker
 from pubcheck.postgres.executor.values import division_by_zero, evaluation_error, out_of_range
 from pubcheck.postgres.input.numbers import fit
 from pubcheck.postgres.output.numbers import numeric_text
+from pubcheck.postgres.versions import Major
 
 FUNCTIONS: dict[str, Function] = {}
 MAKERS: dict[str, Maker] = {}
@@ -182,7 +183,7 @@ def _raised(call: Call) -> Function:
     return lambda base, exponent: _power(major, base, exponent)
 
 
-def _power(major: int, base: Decimal, exponent: Decimal) -> Decimal:
+def _power(major: Major, base: Decimal, exponent: Decimal) -> Decimal:
     """Whole powers of whole numbers; others are approximations of the server's own."""
     if not (base.is_finite() and exponent.is_finite()):
         raise Unknowable("a power of numeric that is not finite")
@@ -198,8 +199,8 @@ def _power(major: int, base: Decimal, exponent: Decimal) -> Decimal:
     if base and base.adjusted() * exponent > _DIGITS:
         raise Unknowable("a power of a numeric")
     value = WIDE.create_decimal(int(base) ** int(exponent))
-    # power_var_int shows 16 significant digits (16 places in 15) and no fewer places than the operands.
-    whole_digits = max(value.adjusted(), 0) if major >= 16 else 0
+    # power_var_int shows 16 significant digits or places, and no fewer places than the operands.
+    whole_digits = max(value.adjusted(), 0) if major.power_of_significant_digits else 0
     places = max(_SIGNIFICANT - whole_digits, scale(base), scale(exponent), 0)
     return _at_scale(_checked(value), min(places, _GREATEST_SCALE))
 

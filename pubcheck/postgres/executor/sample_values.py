@@ -101,7 +101,7 @@ def texts_for(column: Column, hints: Hints, context: Context) -> list[str]:
             candidates += ["{" + ",".join(map(_quoted, inner[:4])) + "}"]
         elif row.kind in "rm":
             subtype = row.base if row.kind == "r" else context.cache.type(row.base).base
-            written = OutputContext(context.major, context.cache).writer(base)
+            written = OutputContext(context.major.number, context.cache).writer(base)
             candidates = [written(value) for value in hints.others.get(base, ())]
             candidates += list(_range_texts(texts_for(Column(0, "", subtype), hints, context), row.kind == "m"))
     texts: dict[str, None] = {}

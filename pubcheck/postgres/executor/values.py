@@ -41,7 +41,7 @@ class Context:
         if self._output is None:
             from pubcheck.postgres.output import OutputContext
 
-            self._output = OutputContext(self.major, self.cache, self._setting)
+            self._output = OutputContext(self.major.number, self.cache, self._setting)
         return self._output
 
     def _setting(self, name: str) -> Any:

@@ -28,7 +28,7 @@ def _built(values: list[Any], lengths: Sequence[int], lowers: Sequence[int]) -> 
 def read_array(context: InputContext, element: int, text: str, typmod: int = -1) -> Array:
     """array_in."""
     delimiter = ";" if element == _BOX else ","
-    reader = _Array17 if context.major >= 17 else _Array15
+    reader = _StrictArray if context.major.strict_arrays else _LenientArray
     return reader(context, element, text, typmod, delimiter).read()
 
 
@@ -112,7 +112,7 @@ class _Array:
         return pos
 
 
-class _Array17(_Array):
+class _StrictArray(_Array):
     """array_in as rewritten in 17: a single loop over the tokens."""
 
     def read(self) -> Array:
@@ -264,7 +264,7 @@ _TAKES_QUOTE = (_LEVEL_STARTED, _QUOTED, _ELEM_DELIMITED)
 _ENDS_ELEMENT = (_ELEM_STARTED, _QUOTED_DONE, _LEVEL_DONE)
 
 
-class _Array15(_Array):
+class _LenientArray(_Array):
     """array_in of 15 and 16: ArrayCount works the dimensions out of the braces, then ReadArrayStr reads."""
 
     excess = f" ({_GREATEST_DIMENSION + 1})"

@@ -30,7 +30,7 @@ def read_contrib(context: InputContext, row: Type, text: str) -> Any:
     """Raises ServerError where the input function does, Unknowable for types whose input is not followed."""
     name = row.name
     if name in _KEYS_15:
-        if context.major < 16:
+        if not context.major.input_refused_by_name:
             raise input_error(*_KEYS_15[name])
         shown = context.cache.format_type(row.oid) if name.startswith("gbtreekey") else name
         raise input_error("0A000", f"cannot accept a value of type {shown}")
@@ -47,7 +47,7 @@ class _Hstore:
     """parse_hstore and get_val. Positions in messages count bytes."""
 
     def __init__(self, context: InputContext, text: str) -> None:
-        self.old = context.major < 16
+        self.old = not context.major.hstore_words
         self.text, self.at = text, 0
 
     def peek(self) -> str:
@@ -128,7 +128,7 @@ class _Hstore:
 
 def _is_label(context: InputContext, letter: str) -> bool:
     if letter.isascii():
-        return letter.isalnum() or letter == "_" or (letter == "-" and context.major >= 16)
+        return letter.isalnum() or letter == "_" or (letter == "-" and context.major.long_ltree_labels)
     raise Unknowable("which letters the database's locale has")
 
 
@@ -136,7 +136,7 @@ def _check_label(context: InputContext, name: str, label: str, place: int) -> No
     """finish_nodeitem."""
     if not label:
         raise input_error("42601", f"{name} syntax error at character {place}", "Empty labels are not allowed.")
-    most = 1000 if context.major >= 16 else 255
+    most = 1000 if context.major.long_ltree_labels else 255
     if len(label) > most:
         detail = f"Label length is {len(label)}, must be at most {most}, at character {place}."
         raise input_error("42622", "label string is too long", detail)

@@ -97,7 +97,7 @@ class Moment:
             if fields_read & self.seen:
                 raise Fault(BAD_FORMAT)
             self.seen |= fields_read
-        if self.pending is not None and self.major >= 16:
+        if self.pending is not None and self.major.strict_dates:
             raise Fault(BAD_FORMAT)
         self._finish()
 
@@ -170,7 +170,7 @@ class Moment:
         """A number that the word before it explains: J2451187, T040506, and up to 15 y2001m02d04."""
         label = self.pending
         value, rest = leading_integer(text)
-        if self.major < 16:
+        if not self.major.strict_dates:
             if rest and (rest[0] != "." or label not in ("julian", "time", "second")):
                 raise Fault(BAD_FORMAT)
         elif rest and rest[0] != ".":
@@ -181,7 +181,7 @@ class Moment:
             fields_read = self._run_together(text, self.seen | WHOLE_DATE)
             if fields_read != WHOLE_TIME:
                 raise Fault(BAD_FORMAT)
-        elif self.major < 16 and label is not None:
+        elif not self.major.strict_dates and label is not None:
             fields_read = self._unit(label, value, rest)
         else:
             raise Fault(BAD_FORMAT)
@@ -216,7 +216,7 @@ class Moment:
         if abbreviation is not None:
             return self._abbreviation(text, abbreviation)
         kind, value = KEYWORDS.get(text, ("", None))
-        if text == "+infinity" and self.major >= 16:
+        if text == "+infinity" and self.major.strict_dates:
             kind, value = PLUS_INFINITY
         if kind == "ignored":
             return 0
@@ -245,7 +245,7 @@ class Moment:
             raise Fault(BAD_FORMAT) from None
 
     def _expect(self, unit: str) -> int:
-        if self.pending is not None and self.major >= 16:
+        if self.pending is not None and self.major.strict_dates:
             raise Fault(BAD_FORMAT)
         self.pending = unit
         return 0
@@ -256,7 +256,7 @@ class Moment:
         return self._expect_time()
 
     def _expect_time(self) -> int:
-        if self.major < 16:
+        if not self.major.strict_dates:
             following = self.fields[self.index + 1 : self.index + 2]
             if not following or following[0][0] not in (NUMBER, TIME, DATE):
                 raise Fault(BAD_FORMAT)
@@ -280,7 +280,7 @@ class Moment:
             return WHOLE_TIME | ZONE
         if word in ("epoch", "infinity", "-infinity"):
             self.what = word
-            return RESERVED if self.major < 16 else WHOLE_DATE | WHOLE_TIME | ZONE
+            return WHOLE_DATE | WHOLE_TIME | ZONE if self.major.strict_dates else RESERVED
         self.what = "date"
         self.now = True
         days, time = divmod(now(), DAY_LENGTH)
@@ -383,11 +383,11 @@ class Moment:
 
     def _run_together(self, text: str, seen: int) -> int:
         """yyyymmdd, yymmdd, hhmmss, hhmm, with a fraction after a time (DecodeNumberField)."""
-        if self.major >= 18 and text.strip("0123456789."):
+        if self.major.strict_run_together_dates and text.strip("0123456789."):
             raise Fault(BAD_FORMAT)
         whole, dot, part = text.partition(".")
         if dot:
-            if self.major < 18:
+            if not self.major.strict_run_together_dates:
                 # Junk after the digits was overlooked.
                 part = DIGITS.match(part)[0]  # type: ignore[index]  # it matches the empty string
             self.microsecond = microseconds(dot + part)
@@ -413,7 +413,7 @@ class Moment:
     # What can only be checked at the end.
 
     def _finish(self) -> None:
-        if self.what == "date" or self.major < 16:
+        if self.what == "date" or not self.major.strict_dates:
             self._check_date()
             self._apply_meridiem()
         if self.what == "date":

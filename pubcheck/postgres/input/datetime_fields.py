@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 from pubcheck.postgres.input.common import INVALID_SYNTAX, input_error
+from pubcheck.postgres.versions import Major
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ DISPLACEMENT_OVERFLOW = "displacement overflow"
 BAD_ZONE = "bad zone"
 
 
-def refusal(fault: Fault, text: str, type_name: str, major: int) -> ServerError:
+def refusal(fault: Fault, text: str, type_name: str, major: Major) -> ServerError:
     """The server's error for input of a type that was refused (DateTimeParseError)."""
     if fault.kind == BAD_ZONE:
         return input_error("22023", f'time zone "{fault.zone}" not recognized')
@@ -41,7 +42,7 @@ def refusal(fault: Fault, text: str, type_name: str, major: int) -> ServerError:
     if fault.kind in (FIELD_OVERFLOW, MONTH_DAY_OVERFLOW):
         if type_name == "interval":
             return input_error("22015", f'interval field value out of range: "{text}"')
-        setting = "DateStyle" if major >= 18 else "datestyle"
+        setting = "DateStyle" if major.settings_in_case else "datestyle"
         hint = f'Perhaps you need a different "{setting}" setting.' if fault.kind == MONTH_DAY_OVERFLOW else None
         message = 'date/time field value out of range: "{text}"'
         return input_error("22008", message, hint=hint, key="literal-date-out-of-range", text=text)

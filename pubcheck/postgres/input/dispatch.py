@@ -8,6 +8,7 @@ from pubcheck.postgres.catalog import EXTENSION, TYPE
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.input.common import input_error
 from pubcheck.postgres.lazy_dispatch import Deferred
+from pubcheck.postgres.versions import BY_NUMBER
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -123,7 +124,7 @@ class InputContext:
     __slots__ = ("cache", "frozen", "major", "setting")
 
     def __init__(self, major: int, cache: Any, setting: Callable[[str], Any] = lambda name: None) -> None:
-        self.major = major
+        self.major = BY_NUMBER[major]
         self.cache = cache
         self.setting = setting
         self.frozen: set[str] = set()
@@ -145,7 +146,7 @@ def read(context: InputContext, type_oid: int, text: str, typmod: int = -1) -> A
 
 def _read_other(context: InputContext, type_oid: int, text: str, typmod: int) -> Any:
     if type_oid in _WITHOUT_INPUT:
-        if type_oid == _GTSVECTOR and context.major < 16:
+        if type_oid == _GTSVECTOR and not context.major.input_refused_by_name:
             raise input_error("0A000", "gtsvector_in not implemented")
         raise input_error("0A000", f"cannot accept a value of type {_WITHOUT_INPUT[type_oid]}")
     if type_oid == _VOID:

@@ -168,7 +168,11 @@ def read(context: InputContext, text: str, typmod: int) -> Interval:
     last = (1 << 31) - 1
     if not -last - 1 <= months <= last:
         raise out_of_range("interval")
-    if context.major >= 17 and abs(2 * months + 1) == 2 * last + 1 and abs(2 * span.days + 1) == 2 * last + 1:
+    if (
+        context.major.infinite_intervals
+        and abs(2 * months + 1) == 2 * last + 1
+        and abs(2 * span.days + 1) == 2 * last + 1
+    ):
         # The extremes of all three parts are the infinities.
         time = span.microseconds
         if (months > 0) == (span.days > 0) and time == ((1 << 63) - 1 if months > 0 else -(1 << 63)):
@@ -195,7 +199,7 @@ def restrict_to_fields(
             raise input_error("22023", f"interval({precision}) precision must be between 0 and 6")
         unit = 10 ** (6 - precision)
         rounded = abs(time) + unit // 2
-        if context.major >= 17 and rounded >= 1 << 63:
+        if context.major.interval_rounding_checked and rounded >= 1 << 63:
             raise out_of_range("interval")
         time = rounded // unit * unit * (-1 if time < 0 else 1)
     return Interval(months, days, time)
@@ -226,7 +230,7 @@ class _Reader:
             if kind != WORD:
                 fields_read = self._quantity(kind, text)
             else:
-                if self.unit_open and self.major >= 17:
+                if self.unit_open and self.major.strict_intervals:
                     raise Fault(BAD_FORMAT)
                 word = self._word(text)
                 if word == "ignored":
@@ -234,7 +238,7 @@ class _Reader:
                     continue
                 last = index == len(fields) - 1
                 if word == "ago":
-                    if self.major >= 17 and not last:
+                    if self.major.strict_intervals and not last:
                         raise Fault(BAD_FORMAT)
                     ago, self.unit = True, ""
                 elif word in ("infinity", "-infinity"):
@@ -247,7 +251,7 @@ class _Reader:
             if fields_read & seen:
                 raise Fault(BAD_FORMAT)
             seen |= fields_read
-        if not seen or (self.unit_open and self.major >= 17):
+        if not seen or (self.unit_open and self.major.strict_intervals):
             raise Fault(BAD_FORMAT)
         if ago:
             self.span.negate()
@@ -260,7 +264,7 @@ class _Reader:
         unit = UNITS.get(text[:WORD_LENGTH])
         if unit is not None:
             return unit
-        if self.major >= 17:
+        if self.major.infinite_intervals:
             kind, value = PLUS_INFINITY if text == "+infinity" else KEYWORDS.get(text, ("", None))
             if kind == "ignored":
                 return kind

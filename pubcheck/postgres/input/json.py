@@ -11,6 +11,7 @@ from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.input.common import input_error
 from pubcheck.postgres.input.dispatch import InputContext
 from pubcheck.postgres.input.numbers import parse_numeric
+from pubcheck.postgres.versions import Major
 
 _BLANK = re.compile(r"[ \t\n\r]*")
 _ALNUM = re.compile(r"[^\x00-/:-@\[-^`{-\x7f]*")
@@ -29,7 +30,7 @@ _END, _STRING, _SCALAR, _COMMA, _COLON = "end", "string", "scalar", ",", ":"
 class _Json:
     """The lexer and, without recursion, the parser. ``unescape``: strings are decoded, as jsonb must."""
 
-    def __init__(self, text: str, major: int, unescape: bool) -> None:
+    def __init__(self, text: str, major: Major, unescape: bool) -> None:
         self.text = text
         self.major = major
         self.unescape = unescape
@@ -117,7 +118,7 @@ class _Json:
                 self.at = pos + 1
                 return
             if character != "\\":
-                if high and self.major >= 16:
+                if high and self.major.json_lone_surrogates_refused:
                     raise self.wrong(needs_low)
                 raise self.wrong(f"Character with value 0x{ord(character):02x} must be escaped.")
             escape = text[pos + 1 : pos + 2]

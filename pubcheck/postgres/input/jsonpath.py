@@ -13,9 +13,10 @@ from pubcheck.postgres.input.dispatch import InputContext
 from pubcheck.postgres.input.jsonpath_items import Item, escaped
 from pubcheck.postgres.input.jsonpath_scanner import LITERALS, Scanner
 from pubcheck.postgres.input.numbers import parse_numeric, read_int4
+from pubcheck.postgres.versions import Major
 
-_METHODS = frozenset(("abs", "size", "type", "floor", "double", "ceiling", "keyvalue"))
-_METHODS_17 = _METHODS | {"bigint", "boolean", "date", "integer", "number", "string"}
+_FIRST_METHODS = frozenset(("abs", "size", "type", "floor", "double", "ceiling", "keyvalue"))
+_ALL_METHODS = _FIRST_METHODS | {"bigint", "boolean", "date", "integer", "number", "string"}
 _PRECISION_METHODS = ("time", "time_tz", "timestamp", "timestamp_tz")
 _COMPARISONS = ("==", "!=", "<>", "<", "<=", ">", ">=")
 _SCALARS = ("#text", "#variable", "#integer", "#number", *LITERALS)
@@ -25,10 +26,10 @@ _DEEP = 100
 class _Parser:
     """The grammar by descent."""
 
-    def __init__(self, text: str, major: int) -> None:
+    def __init__(self, text: str, major: Major) -> None:
         self.scanner = Scanner(text, major)
         self.major = major
-        self.context = InputContext(major, None)
+        self.context = InputContext(major.number, None)
         self.filters = self.subscripts = self.depth = 0
         self.misplaced: ServerError | None = None
         """The first refusal of flattenJsonPathParseItem in the order of the text."""
@@ -128,7 +129,7 @@ class _Parser:
             self.expect("with")
             kind = self.kind
             start = self.expect("#text", "#variable")
-            return Item("starts with", args=(left, _scalar(kind, start)))
+            return Item("starts with", args=(left, _scalar(kind, start, self.major)))
         if self.accept("like_regex"):
             pattern = self.expect("#text")
             flags = self.expect("#text") if self.accept("flag") else ""
@@ -229,7 +230,7 @@ class _Parser:
         if self.kind != "(":
             return kind if kind == "*" else escaped(value)
         argument = ""
-        if kind in (_METHODS_17 if self.major >= 17 else _METHODS):
+        if kind in (_ALL_METHODS if self.major.jsonpath_methods else _FIRST_METHODS):
             self.advance()
         elif kind == "datetime":
             self.advance()
@@ -287,11 +288,11 @@ class _Parser:
         return ",".join(numbers)
 
 
-def _number(major: int, text: str) -> str:
+def _number(major: Major, text: str) -> str:
     return f"{whole_scale(parse_numeric(major, text)) + 0:f}"
 
 
-def _scalar(kind: str, value: str, major: int = 18) -> Item:
+def _scalar(kind: str, value: str, major: Major) -> Item:
     if kind in ("#number", "#integer"):
         return Item("number", _number(major, value))
     if kind == "#text":

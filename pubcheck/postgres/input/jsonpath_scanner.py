@@ -9,6 +9,7 @@ import re
 
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.input.common import input_error
+from pubcheck.postgres.versions import Major
 
 _OTHER = r'[^?%$.\[\]{}()|&!=<>@#,*:\-+/\\" \t\n\r\f]'
 _BLANK = " \t\n\r\f"
@@ -29,11 +30,11 @@ def _numbers(integer: str, digits: str) -> list[tuple[str, re.Pattern[str]]]:
 
 
 _WORD = ("#word", re.compile(f"{_OTHER}+"))
-_NUMBERS_15 = [
+_DECIMAL = [
     *_numbers("(?:0|[1-9][0-9]*)", "[0-9]+"),
     _WORD,
 ]
-_NUMBERS_16 = [
+_NONDECIMAL = [
     *_numbers("(?:0|[1-9](?:_?[0-9])*)", "[0-9](?:_?[0-9])*"),
     ("#integer", re.compile(r"0(?:[xX][0-9a-fA-F](?:_?[0-9a-fA-F])*|[oO][0-7](?:_?[0-7])*|[bB][01](?:_?[01])*)")),
     _WORD,
@@ -49,11 +50,11 @@ _HEX = re.compile(r"\\x[0-9A-Fa-f]{2}")
 _HEX_FAIL = re.compile(r"\\x[0-9A-Fa-f]?")
 _QUOTED = re.compile(r'[^\\"]+')
 
-_KEYWORDS = frozenset(
+_FIRST_KEYWORDS = frozenset(
     ("is", "to", "abs", "lax", "last", "flag", "size", "type", "with", "floor", "double", "exists", "starts", "strict",
      "ceiling", "keyvalue", "datetime", "unknown", "like_regex")
 )  # fmt: skip
-_KEYWORDS_17 = _KEYWORDS | {
+_ALL_KEYWORDS = _FIRST_KEYWORDS | {
     "date", "time", "number", "bigint", "string", "boolean", "decimal", "integer", "time_tz", "timestamp",
     "timestamp_tz",
 }  # fmt: skip
@@ -65,15 +66,15 @@ class Scanner:
     #end), ``value``, and ``near``, the text of the token in the server's scanner.
     """
 
-    def __init__(self, text: str, major: int) -> None:
+    def __init__(self, text: str, major: Major) -> None:
         self.text = text
         self.major = major
         self.at = 0
         self.kind = "#end"
         self.value = ""
         self.near = ""
-        self._rules = _NUMBERS_16 if major >= 16 else _NUMBERS_15
-        self.keywords = _KEYWORDS_17 if major >= 17 else _KEYWORDS
+        self._rules = _NONDECIMAL if major.nondecimal_integers else _DECIMAL
+        self.keywords = _ALL_KEYWORDS if major.jsonpath_methods else _FIRST_KEYWORDS
 
     def error(self, message: str) -> ServerError:
         """jsonpath_yyerror."""
@@ -176,7 +177,7 @@ class Scanner:
             if not character:
                 self.near = ""
                 raise self.error(
-                    "unterminated quoted string" if self.major >= 16 else "unexpected end of quoted string"
+                    "unterminated quoted string" if self.major.jsonpath_words else "unexpected end of quoted string"
                 )
             if character == '"':
                 self.at += 1
@@ -196,7 +197,9 @@ class Scanner:
             good, bad = _UNICODES.match(text, self.at), _UNICODE_FAIL.match(text, self.at)
             if bad and (good is None or bad.end() > good.end()):
                 self.near = bad[0]
-                raise self.error("invalid Unicode escape sequence" if self.major >= 16 else "invalid unicode sequence")
+                raise self.error(
+                    "invalid Unicode escape sequence" if self.major.jsonpath_words else "invalid unicode sequence"
+                )
             assert good is not None
             self.at = good.end()
             return _decoded([int(code, 16) for code in _CODE.findall(good[0].replace("\\u", " "))])
@@ -206,7 +209,9 @@ class Scanner:
                 match = _HEX_FAIL.match(text, self.at)
                 self.near = match[0] if match else ""
                 raise self.error(
-                    "invalid hexadecimal character sequence" if self.major >= 16 else "invalid hex character sequence"
+                    "invalid hexadecimal character sequence"
+                    if self.major.jsonpath_words
+                    else "invalid hex character sequence"
                 )
             self.at = match.end()
             return _decoded([int(match[0][2:], 16)])

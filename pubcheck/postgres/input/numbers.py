@@ -10,6 +10,7 @@ from pubcheck.postgres.datum import Array, single, whole_scale
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.input.common import SPACE, input_error, invalid, out_of_range
 from pubcheck.postgres.input.dispatch import InputContext
+from pubcheck.postgres.versions import Major
 
 _S = "[ \t\n\v\f\r]*"
 
@@ -49,11 +50,11 @@ def _integer(context: InputContext, text: str, name: str, limit: int) -> int:
     return value
 
 
-def _unusual_integer(major: int, text: str, name: str, limit: int) -> tuple[int, bool]:
+def _unusual_integer(major: Major, text: str, name: str, limit: int) -> tuple[int, bool]:
     """The value and whether something that is not part of it follows. Digits that overflow are met before what follows
     them.
     """
-    if major < 16:
+    if not major.nondecimal_integers:
         match = re.match(rf"{_S}([+-]?)([0-9]+)(.*)", text, re.DOTALL)
         if match is None:
             raise invalid(name, text)
@@ -120,13 +121,13 @@ def _unsigned(text: str, name: str, bits: int, decimal: bool = False, vector: bo
 
 
 def read_oid(context: InputContext, text: str, typmod: int = -1) -> int:
-    return _unsigned(text, "oid", 32, decimal=context.major < 16)[0]
+    return _unsigned(text, "oid", 32, decimal=not context.major.nondecimal_integers)[0]
 
 
 def _transaction(context: InputContext, text: str, name: str, bits: int) -> int:
-    if context.major >= 16:
+    if context.major.checked_transaction_ids:
         return _unsigned(text, name, bits)[0]
-    # Before 16 it is strtoul and nothing more: any text is taken.
+    # It is strtoul and nothing more: any text is taken.
     value = (_strtoul(text, False) or (0, 0))[0]
     return max(-(1 << 64) + 1, min(value, (1 << 64) - 1)) % (1 << bits)
 
@@ -164,7 +165,7 @@ def read_int2vector(context: InputContext, text: str, typmod: int = -1) -> Array
 def read_oidvector(context: InputContext, text: str, typmod: int = -1) -> Array:
     values, rest = [], text.lstrip(SPACE)
     while rest:
-        value, end = _unsigned(rest, "oid", 32, decimal=context.major < 16, vector=True)
+        value, end = _unsigned(rest, "oid", 32, decimal=not context.major.nondecimal_integers, vector=True)
         values.append(value)
         rest = rest[end:].lstrip(SPACE)
     return Array(values, (len(values),), (0,))
@@ -173,9 +174,9 @@ def read_oidvector(context: InputContext, text: str, typmod: int = -1) -> Array:
 # numeric.
 
 _NUMERIC = lazy_compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)")
-_NUMERIC_16 = lazy_compile(r"[+-]?(?:[0-9]+(?:_[0-9]+)*(?:\.(?:[0-9]+(?:_[0-9]+)*)?)?|\.[0-9]+(?:_[0-9]+)*)")
+_NUMERIC_GROUPED = lazy_compile(r"[+-]?(?:[0-9]+(?:_[0-9]+)*(?:\.(?:[0-9]+(?:_[0-9]+)*)?)?|\.[0-9]+(?:_[0-9]+)*)")
 _EXPONENT = lazy_compile(rf"[eE]({_S}[+-]?[0-9]+)")
-_EXPONENT_16 = lazy_compile(r"[eE]([+-]?[0-9]+(?:_[0-9]+)*)")
+_EXPONENT_GROUPED = lazy_compile(r"[eE]([+-]?[0-9]+(?:_[0-9]+)*)")
 _SPECIAL = lazy_compile(r"nan|([+-]?)inf(?:inity)?", re.IGNORECASE)
 _INTEGRAL = lazy_compile(r"([+-]?)0(?:[xX]((?:_?[0-9a-fA-F])+)|[oO]((?:_?[0-7])+)|[bB]((?:_?[01])+))")
 _PLAIN_NUMERIC = lazy_compile(r"[+-]?[0-9]{1,40}(?:\.[0-9]{1,40})?")
@@ -196,13 +197,13 @@ def read_numeric(context: InputContext, text: str, typmod: int = -1) -> Decimal:
     return whole_scale(value if typmod < 4 else fit(value, typmod))
 
 
-def parse_numeric(major: int, text: str) -> Decimal:
+def parse_numeric(major: Major, text: str) -> Decimal:
     """set_var_from_str and the refusals of make_result."""
     body = text.strip(SPACE)
     special = _SPECIAL.fullmatch(body)
     if special:
         return Decimal(body)
-    if major >= 16:
+    if major.nondecimal_integers:
         integral = _INTEGRAL.fullmatch(body)
         if integral:
             base = 16 if integral[2] else 8 if integral[3] else 2
@@ -210,17 +211,17 @@ def parse_numeric(major: int, text: str) -> Decimal:
             if whole.bit_length() > 400_000 and whole >= 10**_GREATEST_WEIGHT:
                 raise input_error("22003", _OVERFLOW)
             return Decimal(-whole if integral[1] == "-" else whole)
-    mantissa = (_NUMERIC_16 if major >= 16 else _NUMERIC).match(body)
+    mantissa = (_NUMERIC_GROUPED if major.nondecimal_integers else _NUMERIC).match(body)
     if mantissa is None:
         raise invalid("numeric", text)
     digits, end, exponent = mantissa[0], mantissa.end(), 0
     if body[end : end + 1] in ("e", "E"):
-        power = (_EXPONENT_16 if major >= 16 else _EXPONENT).match(body, end)
+        power = (_EXPONENT_GROUPED if major.nondecimal_integers else _EXPONENT).match(body, end)
         if power is None:
             raise invalid("numeric", text)
         stated = power[1].replace("_", "")
         exponent = _number(stated.strip(SPACE))
-        if abs(exponent) > _GREATEST_EXPONENT or (major < 16 and abs(exponent) == _GREATEST_EXPONENT):
+        if abs(exponent) > _GREATEST_EXPONENT or (not major.greatest_exponent and abs(exponent) == _GREATEST_EXPONENT):
             raise input_error("22003", _OVERFLOW)
         end = power.end()
     if end != len(body):
@@ -319,14 +320,14 @@ def leading_float8(text: str, pos: int, type_name: str, whole: str) -> tuple[flo
     return value, pos
 
 
-def _float(major: int, text: str, name: str, real: bool) -> float:
+def _float(major: Major, text: str, name: str, real: bool) -> float:
     body = text.lstrip(SPACE)
     result = _strtod(body, real)
     if result is None:
         raise invalid(name, text)
     value, end, wrong = result
     if wrong:
-        named = text if real and major < 16 else body[:end]
+        named = body[:end] if not real or major.real_error_names_number else text
         raise input_error("22003", f'"{named}" is out of range for type {name}')
     if body[end:].strip(SPACE):
         raise invalid(name, text)

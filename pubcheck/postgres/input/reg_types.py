@@ -17,6 +17,7 @@ from pubcheck.postgres.input.dispatch import InputContext
 from pubcheck.postgres.input.numbers import read_oid
 from pubcheck.postgres.parse import SyntaxRefused, TooDeep, parse
 from pubcheck.postgres.tokens import tokens
+from pubcheck.postgres.versions import Major
 
 _NAME_BYTES = 63
 """NAMEDATALEN, without the byte that ends a name."""
@@ -77,7 +78,7 @@ def _check_schema(context: InputContext, names: list[str], relation: bool = Fals
             raise Unknowable("the database's name")
         full = f'"{".".join(names)}"' if relation else ".".join(names)
         raise input_error("0A000", f"cross-database references are not implemented: {full}")
-    if len(names) > 1 and context.major < 16 and names[-2] not in catalog.namespace_names:
+    if len(names) > 1 and not context.major.schemas_looked_up_softly and names[-2] not in catalog.namespace_names:
         raise _missing(context, "3F000", f'schema "{names[-2]}" does not exist', f'the schema "{names[-2]}"')
 
 
@@ -104,7 +105,7 @@ def read_regclass(context: InputContext, text: str, typmod: int = -1) -> int:
 _TYPE_PREFIX = "SELECT CAST(NULL AS "
 
 
-def _type_node(major: int, text: str) -> dict[str, Any]:
+def _type_node(major: Major, text: str) -> dict[str, Any]:
     """The TypeName that a text is parsed to (RAW_PARSE_TYPE_NAME). Raises ServerError, Unknowable."""
     closed = _closed(text)
     try:
@@ -335,7 +336,7 @@ def read_aclitem(context: InputContext, text: str, typmod: int = -1) -> tuple[in
         if text[pos : pos + 1] != "=":
             raise input_error("22P02", 'missing "=" sign')
     start = pos = pos + 1
-    letters = "arwdDxtXUCTcsA" + ("m" if context.major >= 17 else "")
+    letters = "arwdDxtXUCTcsA" + ("m" if context.major.maintain_privilege else "")
     while (letter := text[pos : pos + 1]) == "*" or (letter.isascii() and letter.isalpha()):
         if letter not in letters and letter != "*":
             raise input_error("22P02", f'invalid mode character: must be one of "{letters}"')
@@ -370,9 +371,9 @@ _LANGUAGES = frozenset(
 """Languages that initdb makes a text search configuration and a dictionary for (snowball_create.sql)."""
 
 
-def languages(major: int) -> frozenset[str]:
+def languages(major: Major) -> frozenset[str]:
     """The languages that a major has text search configurations for."""
-    return _LANGUAGES | {"estonian"} if major >= 18 else _LANGUAGES
+    return _LANGUAGES | major.text_search_languages
 
 
 def _text_search(context: InputContext, text: str, kind: str, suffix: str) -> int | str:

@@ -31,7 +31,7 @@ class TimeOfDay(Moment):
         return self._zone_name(text)
 
     def _time_field(self, text: str) -> int:
-        if self.major >= 16:
+        if self.major.strict_dates:
             if self.pending not in (None, "time"):
                 raise Fault(BAD_FORMAT)
             self.pending = None

@@ -104,8 +104,8 @@ def abbreviation(context: InputContext, word: str) -> Abbreviation | None:
 
     Assumes that timezone_abbreviations is Default.
     """
-    result = _load(context.major)[1].get(word)
-    if result is None and context.major >= 18:
+    result = _load(context.major.number)[1].get(word)
+    if result is None and context.major.session_abbreviations:
         session = session_zone(context)
         if session is not None and not session.name:
             may_be_known = word in context.setting("timezone").lower()
@@ -132,7 +132,7 @@ def find(context: InputContext, name: str) -> Zone | None:
 
     Raises Unknowable for files that only some builds have.
     """
-    zones = _load(context.major)[0]
+    zones = _load(context.major.number)[0]
     zone_name = zones.get(name)
     if zone_name is not None:
         return Zone(zone_name, _etc_offset(name) if name in _FIXED or name.startswith("etc/") else None)

@@ -8,6 +8,7 @@ from typing import Any
 from pubcheck.postgres.catalog import EXTENSION, TYPE
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.lazy_dispatch import Deferred
+from pubcheck.postgres.versions import BY_NUMBER
 
 Writer = Callable[[Any], str]
 Sender = Callable[[Any], bytes]
@@ -105,7 +106,7 @@ class OutputContext:
     __slots__ = ("_senders", "_writers", "cache", "major", "setting")
 
     def __init__(self, major: int, cache: Any, setting: Callable[[str], Any] = lambda name: None) -> None:
-        self.major = major
+        self.major = BY_NUMBER[major]
         self.cache = cache
         self.setting = setting
         self._writers: dict[int, Writer] = {}

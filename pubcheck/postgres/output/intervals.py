@@ -126,7 +126,7 @@ def interval_out(context: OutputContext, type_oid: int) -> Writer:
     write = _STYLES[str(context.setting("intervalstyle") or "postgres").lower()]
 
     def out(value: Interval) -> str:
-        if context.major >= 17 and value in (INFINITE_INTERVAL, MINUS_INFINITE_INTERVAL):
+        if context.major.infinite_intervals and value in (INFINITE_INTERVAL, MINUS_INFINITE_INTERVAL):
             return "infinity" if value > 0 else "-infinity"
         return write(_fields(value))
 

@@ -16,6 +16,7 @@ from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.input.reg_types import languages
 from pubcheck.postgres.output.dispatch import OutputContext
 from pubcheck.postgres.session.type_lookups import Naming
+from pubcheck.postgres.versions import BY_NUMBER
 
 _PART = re.compile(r"""\s*(?:"((?:[^"]|"")*)"|'([^']*)'|([^\s,"']+))\s*(?:,|\Z)""")
 
@@ -180,8 +181,14 @@ class Names:
         return self._at_its_place(namespace, self.quoted(name), visible)
 
 
-INFORMATION_SCHEMA_OIDS = {15: 13124, 16: 13127, 17: 13134, 18: 13144}
-"""The oid that initdb gives to information_schema, in the minor releases that ``builtins`` has snapshots of."""
+_FUNCTIONS_BEFORE_TYPES = 12
+"""The functions of information_schema that information_schema.sql creates before its first type."""
+
+
+def information_schema_oid(major: int) -> int:
+    """The oid that initdb gives to information_schema, in the minor release that ``builtins`` has a snapshot of."""
+    first_type = min(builtins(major).types["information_schema"].values())
+    return first_type - _FUNCTIONS_BEFORE_TYPES - 1
 
 
 @cache
@@ -189,8 +196,8 @@ def initdb_text_search(major: int, *, dictionaries: bool) -> dict[int, str]:
     """The text search configurations or dictionaries that initdb creates, by oid: for each language a dictionary and
     then a configuration, and information_schema after the last one (snowball_create.sql).
     """
-    names = sorted(languages(major))
-    first = INFORMATION_SCHEMA_OIDS[major] - 2 * len(names)
+    names = sorted(languages(BY_NUMBER[major]))
+    first = information_schema_oid(major) - 2 * len(names)
     by_oid = {3765 if dictionaries else 3748: "simple"}
     for number, name in enumerate(names):
         oid = first + 2 * number

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from pubcheck.postgres.catalog import INFORMATION_SCHEMA
 from pubcheck.postgres.output.dispatch import OutputContext, Sender, Writer
-from pubcheck.postgres.output.names import INFORMATION_SCHEMA_OIDS, Names, initdb_text_search
+from pubcheck.postgres.output.names import Names, information_schema_oid, initdb_text_search
 
 
 def _shown(name: Callable[[Names, int], str | None], none: str = "-") -> Callable[[OutputContext, int], Writer]:
@@ -51,14 +51,15 @@ regdictionary_out = _text_search("text search dictionary")
 
 def reg_send(context: OutputContext, type_oid: int) -> Sender:
     oids = {
-        name: oid for oid, name in initdb_text_search(context.major, dictionaries=type_oid == _REGDICTIONARY).items()
+        name: oid
+        for oid, name in initdb_text_search(context.major.number, dictionaries=type_oid == _REGDICTIONARY).items()
     }
 
     def send(value: int | str) -> bytes:
         if isinstance(value, str):
             value = oids[value]
         elif value == INFORMATION_SCHEMA:
-            value = INFORMATION_SCHEMA_OIDS[context.major]
+            value = information_schema_oid(context.major.number)
         return struct.pack(">I", value)
 
     return send

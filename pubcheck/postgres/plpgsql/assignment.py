@@ -94,8 +94,8 @@ def at_cursor(machine: Machine, node: Node) -> None:
     name = cursor.get("refname", "")
     if machine.frame.look_up((name,)) is not None:
         return
-    if "cursor_explicit_expr" in cursor and machine.session.catalog.major.number < 16:
-        # Before 16 the variable of a bound cursor begins with its own name.
+    if "cursor_explicit_expr" in cursor and not machine.session.catalog.major.bound_cursors_unnamed:
+        # The variable of a bound cursor begins with its own name.
         machine.fail(ServerError("34000", f'cursor "{name}" does not exist'))
     machine.fail(ServerError("22004", f'cursor variable "{name}" is null'))
 

@@ -105,7 +105,7 @@ def _is_declarable(trial: QueryChecker, body: str, node: Node) -> bool:
 def _refers(trial: QueryChecker, body: str, declaration: Declaration) -> bool:
     """%TYPE of a column or variable, and %ROWTYPE."""
     session, parts = trial.session, declaration.parts
-    early = session.catalog.major.number < 17 and declaration.reference == "type"
+    early = not session.catalog.major.type_references_parsed and declaration.reference == "type"
     missing: NotParsed | None = None
     if early:
         missing = NotParsed('syntax error at or near "%"', "42601", body.index("%", declaration.end))

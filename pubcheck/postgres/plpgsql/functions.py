@@ -224,9 +224,9 @@ def _current_setting(self: Evaluation, name: Value, missing_ok: Value = False) -
     if not isinstance(name, str):
         return UNKNOWN
     name = name.lower()
-    number = self.session.catalog.major.number
     if name == "server_version_num":
-        return str(number * 10000 + 1)  # which minor it is shows in no comparison with the first of a major
+        # Which minor it is shows in no comparison with the first of a major.
+        return str(self.session.catalog.major.number * 10000 + 1)
     return UNKNOWN
 
 

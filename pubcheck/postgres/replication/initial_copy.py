@@ -119,7 +119,7 @@ def _by_relation(catalog: Catalog, publications: Sequence[int]) -> dict[int, lis
 
 
 def _asked_for(catalog: Catalog, own: dict[int, list[PublicationTable]], publications: Sequence[int]) -> list[int]:
-    if catalog.major.number < 16:
+    if not catalog.major.copy_combines_publications:
         return list(own)
     via_root = any(catalog.publications[publication].via_root for publication in publications)
     return _without_partitions(catalog, own, via_root)

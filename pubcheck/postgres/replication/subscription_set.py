@@ -197,7 +197,7 @@ def compared_columns(catalog: Catalog, publication: Publication, target: Relatio
     columns that can be sent.
     """
     columns = _listed(catalog, publication, target)
-    if columns is None and catalog.major.number < 16:
+    if columns is None and catalog.major.lists_count_generated:
         return tuple(column.number for column in target.columns if not column.dropped)
     return sent_columns(target, columns, publication.generated == "s")
 
@@ -213,7 +213,7 @@ def lists_differ(
     15 treats a list as no list if it names as many columns as the table ever had: with a dropped or generated column,
     a list of all others conflicts with no list.
     """
-    if catalog.major.number >= 16:
+    if not catalog.major.lists_count_generated:
         return len({columns for _, columns in sets}) > 1
     return len({None if columns is None or len(columns) == len(target.columns) else columns for columns in lists}) > 1
 

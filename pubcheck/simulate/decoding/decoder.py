@@ -53,8 +53,8 @@ class Decoder:
             context.streaming,
             self._replay.stream,
             aborted.__contains__,
-            context.major >= 18 and not memory.immediate,
-            context.major,
+            context.features.skips_aborted and not memory.immediate,
+            context.features,
         )
 
     @property

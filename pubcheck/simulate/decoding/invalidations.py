@@ -60,12 +60,12 @@ def invalidation_of(record: CatalogChange) -> Invalidation:
                 relations.update(_published(after, row))
             elif isinstance(row, PublicationRel):
                 relations.update(_tree(after, row.relation))
-                everything = everything or after.major.number < 18
+                everything = everything or not after.major.membership_change_is_local
             elif isinstance(row, PublicationNamespace):
                 relations.update(after.relations_in.get(row.namespace))
-                everything = everything or after.major.number < 18
+                everything = everything or not after.major.membership_change_is_local
             elif isinstance(row, Namespace):
-                everything = everything or after.major.number >= 16
+                everything = everything or after.major.schema_change_invalidates
     relations.update(_named(record), record.new_files)
     return Invalidation(frozenset(relations - {0}), everything, publications)
 

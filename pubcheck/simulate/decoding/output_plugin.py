@@ -13,6 +13,7 @@ from msgspec import Struct
 from pubcheck.postgres.catalog.rows import Column
 from pubcheck.postgres.catalog.rows import Relation as RelationRow
 from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.versions import BY_NUMBER
 from pubcheck.simulate.decoding.invalidations import Invalidation
 from pubcheck.simulate.decoding.values import Values
 from pubcheck.simulate.log import UNCHANGED, CatalogVersion, Tuple
@@ -172,7 +173,7 @@ class DecodingContext:
     ``output_plugin_options`` are the options that the reader gave, in order, None for one without a value.
     ``streaming`` and ``twophase``: the plugin has such callbacks, and its ``startup`` may turn them off;
     ``twophase_opt_given``: the reader asked for two-phase decoding by an option. ``values`` writes columns as text or
-    binary, ``major`` is the server's.
+    binary, ``major`` is the server's, with its ``features``.
     """
 
     def __init__(
@@ -184,6 +185,7 @@ class DecodingContext:
         writer: Writer,
     ) -> None:
         self.major = major
+        self.features = BY_NUMBER[major]
         self.output_plugin_options = options
         self.values = values
         self.streaming = False

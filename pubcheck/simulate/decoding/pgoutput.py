@@ -51,7 +51,7 @@ class Pgoutput(OutputPlugin):
 
     def startup(self, ctx: DecodingContext, options: OutputPluginOptions, is_init: bool) -> None:
         options.output_type = "binary"
-        self._options = parsed = parse_options(ctx.output_plugin_options, ctx.major)
+        self._options = parsed = parse_options(ctx.output_plugin_options, ctx.features)
         ctx.streaming = ctx.streaming and parsed.streaming != "off"
         ctx.twophase_opt_given = parsed.two_phase
         self._cache = RelationCache(parsed.publication_names, ctx.warn)

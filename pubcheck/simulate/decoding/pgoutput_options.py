@@ -11,6 +11,7 @@ from msgspec import Struct
 from pubcheck.lazy_regex import lazy_compile
 from pubcheck.postgres.ddl.publications.options import split_identifiers
 from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.versions import Major
 
 _UINT32: Final = 2**32 - 1
 _NUMBER = lazy_compile(r"[ \t\n\v\f\r]*[+-]?[0-9]+", re.ASCII)
@@ -32,9 +33,9 @@ class PgoutputOptions(Struct):
     publish_no_origin: bool = False
 
 
-def newest_version(major: int) -> int:
+def newest_version(major: Major) -> int:
     """Return the newest version of the protocol that a major has (LOGICALREP_PROTO_MAX_VERSION_NUM)."""
-    return _TWO_PHASE if major < 16 else _PARALLEL
+    return _PARALLEL if major.parallel_streaming else _TWO_PHASE
 
 
 def asks_for_two_phase(options: Mapping[str, str]) -> bool:
@@ -43,18 +44,18 @@ def asks_for_two_phase(options: Mapping[str, str]) -> bool:
     return options.get("two_phase", "off").lower() in ("on", "true")
 
 
-def parse_options(options: Sequence[tuple[str, str | None]], major: int) -> PgoutputOptions:
+def parse_options(options: Sequence[tuple[str, str | None]], major: Major) -> PgoutputOptions:
     """Return the options' values. Raises ServerError for the first that pgoutput of that major refuses."""
     parsed = PgoutputOptions()
     seen: set[str] = set()
     for name, value in options:
-        if name not in _PARSERS or (name == "origin" and major < 16):
+        if name not in _PARSERS or (name == "origin" and not major.origin_filter):
             raise ServerError("XX000", f"unrecognized pgoutput option: {name}")
         if name in seen:
             raise ServerError("42601", "conflicting or redundant options")
         seen.add(name)
         _PARSERS[name](parsed, name, value, major)
-    if major >= 17:
+    if major.requires_plugin_options:
         for name in ("proto_version", "publication_names"):
             if name not in seen:
                 raise ServerError("22023", f'option "{name}" missing')
@@ -62,16 +63,16 @@ def parse_options(options: Sequence[tuple[str, str | None]], major: int) -> Pgou
     return parsed
 
 
-def _check(parsed: PgoutputOptions, major: int) -> None:
+def _check(parsed: PgoutputOptions, major: Major) -> None:
     """pgoutput_startup."""
     newest = newest_version(major)
-    subject = "we only support" if major < 16 else "server only supports"
+    subject = "server only supports" if major.protocol_refused_by_server else "we only support"
     version = parsed.protocol_version
     if version > newest:
         raise ServerError("0A000", f"client sent proto_version={version} but {subject} protocol {newest} or lower")
     if version < 1:
         raise ServerError("0A000", f"client sent proto_version={version} but {subject} protocol 1 or higher")
-    if major < 17 and not parsed.publication_names:
+    if not major.requires_plugin_options and not parsed.publication_names:
         raise ServerError("22023", "publication_names parameter missing")
     for wanted, feature, since in (
         (parsed.streaming == "on", "streaming", _STREAM),
@@ -84,7 +85,7 @@ def _check(parsed: PgoutputOptions, major: int) -> None:
             )
 
 
-def _version(parsed: PgoutputOptions, name: str, value: str | None, major: int) -> None:
+def _version(parsed: PgoutputOptions, name: str, value: str | None, major: Major) -> None:
     """strtoul: leading spaces and no digits at all are accepted."""
     text = value or ""
     match = _NUMBER.match(text)
@@ -96,7 +97,7 @@ def _version(parsed: PgoutputOptions, name: str, value: str | None, major: int) 
     parsed.protocol_version = number
 
 
-def _publications(parsed: PgoutputOptions, name: str, value: str | None, major: int) -> None:
+def _publications(parsed: PgoutputOptions, name: str, value: str | None, major: Major) -> None:
     names = split_identifiers(value or "")
     if names is None:
         raise ServerError("42602", "invalid publication_names syntax")
@@ -115,15 +116,15 @@ def boolean(name: str, value: str | None, choices: str = "a Boolean value") -> b
     raise ServerError("42601", f"{name} requires {choices}")
 
 
-def _streaming(parsed: PgoutputOptions, name: str, value: str | None, major: int) -> None:
-    if major >= 16 and value is not None and value.lower() == "parallel":
+def _streaming(parsed: PgoutputOptions, name: str, value: str | None, major: Major) -> None:
+    if major.parallel_streaming and value is not None and value.lower() == "parallel":
         parsed.streaming = "parallel"
         return
-    choices = "a Boolean value" if major < 16 else 'a Boolean value or "parallel"'
+    choices = 'a Boolean value or "parallel"' if major.parallel_streaming else "a Boolean value"
     parsed.streaming = "on" if boolean(name, value, choices) else "off"
 
 
-def _origin(parsed: PgoutputOptions, name: str, value: str | None, major: int) -> None:
+def _origin(parsed: PgoutputOptions, name: str, value: str | None, major: Major) -> None:
     folded = (value or "").lower()
     if folded not in ("none", "any"):
         raise ServerError("22023", f'unrecognized origin value: "{value or ""}"')
@@ -131,7 +132,7 @@ def _origin(parsed: PgoutputOptions, name: str, value: str | None, major: int) -
 
 
 def _flag(attribute: str) -> Any:
-    def parse(parsed: PgoutputOptions, name: str, value: str | None, major: int) -> None:
+    def parse(parsed: PgoutputOptions, name: str, value: str | None, major: Major) -> None:
         setattr(parsed, attribute, boolean(name, value))
 
     return parse

@@ -90,7 +90,7 @@ class RelationCache:
             oid = catalog.publication_names.get(name)
             if oid is not None:
                 oids.append(oid)
-            elif catalog.major.number < 18:
+            elif not catalog.major.skips_missing_publications:
                 raise ServerError("42704", f'publication "{name}" does not exist')
             else:
                 self._warn(f'skipped loading publication "{name}"')
@@ -111,8 +111,8 @@ def _matching(catalog: Catalog, published: Combined, publications: Sequence[Publ
     """
     target = catalog.relations[published.arrives_as]
     listed = _listed(catalog, publications[0], target)
-    if catalog.major.number < 18:
-        countable = [column for column in target.live() if catalog.major.number < 16 or not column.generated]
+    if not catalog.major.publish_generated_columns:
+        countable = [column for column in target.live() if catalog.major.lists_count_generated or not column.generated]
         if listed is None or len(listed) == len(countable):
             return None
         return frozenset(listed)

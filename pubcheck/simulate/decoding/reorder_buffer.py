@@ -7,6 +7,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from pubcheck.postgres.versions import Major
 from pubcheck.simulate.decoding.invalidations import Invalidation
 from pubcheck.simulate.log import LogicalMessage, RowChange, Truncation
 
@@ -109,9 +110,9 @@ class ReorderBuffer:
         stream: Callable[[BufferedTransaction], None],
         is_aborted: Callable[[int], bool],
         checks_status: bool,
-        major: int,
+        features: Major,
     ) -> None:
-        self._major = major
+        self._features = features
         self._memory = memory
         self._can_stream = can_stream
         self._stream = stream
@@ -281,7 +282,7 @@ class ReorderBuffer:
             and txn.has_streamable_change
             and not txn.has_partial_change
             and txn.total_size
-            and not (self._major >= 18 and txn.is_aborted)
+            and not (self._features.skips_aborted and txn.is_aborted)
         ]
         return max(candidates, key=lambda txn: txn.total_size, default=None)
 

@@ -190,7 +190,7 @@ class TestDecoding(OutputPlugin):
             _write(ctx, start + " content:" + content.decode("utf-8", "surrogateescape"))
 
     def _open_block_of_message(self, ctx: DecodingContext, txn: Transaction) -> None:
-        if ctx.major >= 17:
+        if ctx.features.messages_open_block:
             self._open_block(ctx, txn)
 
     # Changes.
@@ -225,7 +225,7 @@ class TestDecoding(OutputPlugin):
         prefix: str,
         content: bytes,
     ) -> None:
-        if transactional and txn is not None and ctx.major >= 17:
+        if transactional and txn is not None and ctx.features.messages_open_block:
             self._begin_if_skipped(ctx, txn)
         ctx.prepare_write(True)
         ctx.out.write(f"message: transactional: {transactional:d} prefix: {prefix}, sz: {len(content)} content:")

@@ -52,8 +52,8 @@ def create_table_as(
     session.increment_command()
     relation = session.catalog_session.find_relation(rv)
     assert relation is not None
-    # Since 17, CREATE MATERIALIZED VIEW is followed by a REFRESH.
-    fill(session, relation.oid, rows, rewrite=relation.kind == "m" and session.database.major >= 17)
+    by_refresh = session.database.catalog.major.matviews_filled_by_refresh
+    fill(session, relation.oid, rows, rewrite=relation.kind == "m" and by_refresh)
     if relation.kind == "m":
         session.database.catalog.define("view", relation.oid, node)
     return NOTHING

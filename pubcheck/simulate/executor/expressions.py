@@ -64,8 +64,8 @@ class Scope(Nested):
 
 
 def has_unknown_order(session: Backend, where: Expr | None) -> bool:
-    """Whether NOT EXISTS is part of a condition: since 16 either side of an anti-join may be the hashed one."""
-    if where is None or session.database.major < 16:
+    """Whether NOT EXISTS is part of a condition: either side of an anti-join may be the hashed one."""
+    if where is None or not session.database.catalog.major.anti_joins_hash_either_side:
         return False
     if where.node == "BoolExpr" and where.value == "AND":
         return any(has_unknown_order(session, part) for part in where.args)

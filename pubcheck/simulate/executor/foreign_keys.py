@@ -118,7 +118,7 @@ class ForeignKey:
         return Action(self, action, operation, table, values, replacement, old)
 
     def refuse_referenced(self, action: str, table: Table, values: list[Any], old: Version) -> None:
-        """NO ACTION and RESTRICT. Raises ServerError 23503, of RESTRICT since 18 23001."""
+        """NO ACTION and RESTRICT. Raises ServerError 23503, of RESTRICT also 23001."""
         if action == "a" and any(True for _ in self.rows(self.referenced, self.keys, values)):
             return  # another row has the key by now
         if not any(True for _ in self.rows(self.referencing, self.columns, values)):
@@ -126,7 +126,7 @@ class ForeignKey:
         of = f'update or delete on table "{table.relation.name}" violates'
         shown = key_text(table, [column_number(table.relation, name) for name in self.keys], old)
         other = self.referencing.name
-        if action == "r" and self.session.database.major >= 18:
+        if action == "r" and self.session.database.catalog.major.restrict_violation:
             message = f'{of} RESTRICT setting of foreign key constraint "{self.row.name}" on table "{other}"'
             raise ServerError("23001", message, detail=f'Key {shown} is referenced from table "{other}".')
         message = f'{of} foreign key constraint "{self.row.name}" on table "{other}"'

@@ -24,6 +24,7 @@ from pubcheck.postgres.input import InputContext
 from pubcheck.postgres.parse import Node, SyntaxRefused, parse
 from pubcheck.postgres.primnodes import Expr
 from pubcheck.postgres.session import Session
+from pubcheck.postgres.versions import BY_NUMBER
 from pubcheck.source import Source
 from pubcheck.statement_index import StatementText
 from tests.differential.evaluation.filters import make_filter
@@ -126,7 +127,7 @@ class Evaluator:
         self.session.begin_statement(0, 0, statement)
         try:
             parsed = parse(statement)
-            older_grammars.check(self.major, self.session.text)
+            older_grammars.check(BY_NUMBER[self.major], self.session.text)
             assert parsed is not None
             tree: Node = parsed[1]["pubobjects"][0]["PublicationObjSpec"]["pubtable"]["whereClause"]
             state = parse_state(self.session, self.relation)

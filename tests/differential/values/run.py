@@ -20,6 +20,7 @@ from pubcheck.postgres.executor.compile import Builder
 from pubcheck.postgres.input import InputContext
 from pubcheck.postgres.parse import Node, SyntaxRefused, parse
 from pubcheck.postgres.primnodes import Expr, nodes
+from pubcheck.postgres.versions import BY_NUMBER
 from tests.differential.evaluation.rows import COLUMNS, TABLE, make_row
 from tests.differential.evaluation.run import LOCALE, Evaluator
 from tests.differential.values.expressions import make_expression
@@ -75,7 +76,7 @@ class Values(Evaluator):
         self.session.begin_statement(0, 0, statement)
         try:
             parsed = parse(statement)
-            older_grammars.check(self.major, self.session.text)
+            older_grammars.check(BY_NUMBER[self.major], self.session.text)
             assert parsed is not None
             tree: Node = parsed[1]["targetList"][0]["ResTarget"]["val"]
             state = parse_state(self.session, self.relation)

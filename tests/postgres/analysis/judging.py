@@ -12,6 +12,7 @@ from pubcheck.postgres.analysis.row_filter import read_filter
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node, SyntaxRefused, parse
 from pubcheck.postgres.session import Session
+from pubcheck.postgres.versions import BY_NUMBER
 from pubcheck.source import Source
 from pubcheck.statement_index import StatementText
 from tests.postgres.analysis.record import SCHEMA, Answer, publication
@@ -38,7 +39,7 @@ def judge(major: int, table: str, filter_: str) -> Answer | str:
     at.begin_statement(0, 0, statement)
     try:
         parsed = parse(statement)
-        older_grammars.check(major, at.text)
+        older_grammars.check(BY_NUMBER[major], at.text)
         assert parsed is not None
         member: Node = parsed[1]["pubobjects"][0]["PublicationObjSpec"]["pubtable"]
         found = read_filter(at, at.relation(member["relation"]), member["whereClause"])

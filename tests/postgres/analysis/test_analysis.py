@@ -12,6 +12,7 @@ from pubcheck.postgres.analysis.simple_filter import Refusal, check_simple
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.parse import Node, parse
 from pubcheck.postgres.session import Session
+from pubcheck.postgres.versions import BY_NUMBER
 from tests.postgres.analysis.judging import judge, session
 from tests.postgres.analysis.record import publication
 
@@ -127,7 +128,7 @@ def test_a_type_that_may_be_made_elsewhere_is_not_refused() -> None:
 )
 def test_what_an_earlier_grammar_stops_at(major: int, filter_: str, token: str, message: str | None) -> None:
     with pytest.raises(ServerError) as raised:
-        older_grammars.check(major, filter_.encode())
+        older_grammars.check(BY_NUMBER[major], filter_.encode())
     assert raised.value.location == filter_.index(token)
     assert raised.value.message == (message or f'syntax error at or near "{token}"')
 
@@ -142,4 +143,4 @@ def test_what_an_earlier_grammar_stops_at(major: int, filter_: str, token: str, 
     ],
 )
 def test_what_all_grammars_take(filter_: str) -> None:
-    older_grammars.check(15, filter_.encode())
+    older_grammars.check(BY_NUMBER[15], filter_.encode())

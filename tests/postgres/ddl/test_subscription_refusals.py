@@ -11,6 +11,7 @@ import pytest
 
 from pubcheck.diagnostics import Diagnostic
 from pubcheck.postgres.conninfo import complaint
+from pubcheck.postgres.versions import BY_NUMBER
 from tests.support.linting import covered, lint
 from tests.support.servers import Answer, Servers, execute
 from tests.support.subscribing import no_subscription_left
@@ -267,6 +268,6 @@ def test_connection_strings_are_read_as_libpq_reads_them(servers: Servers, major
             text = "".join(random.choice(PIECES) for _ in range(random.randint(1, 7)))
             with no_subscription_left(connection):
                 answer = execute(connection, create(conninfo=text))
-            wrong = complaint(text, major)
+            wrong = complaint(text, BY_NUMBER[major])
             expected = None if wrong is None else f"invalid connection string syntax: {wrong}"
             assert answer.message == expected, text

@@ -53,7 +53,7 @@ def _instead(session: Session, column: Column, new: bool) -> str | None:
     if column.identity:
         action = None if new else "DROP IDENTITY"
     elif new:
-        action = "SET EXPRESSION" if session.catalog.major.number >= _SET_EXPRESSION_SINCE else None
+        action = "SET EXPRESSION" if session.catalog.major.set_expression else None
     else:
         action = "DROP EXPRESSION"
     return action and f"Use ALTER TABLE ... ALTER COLUMN ... {action} instead."
@@ -68,16 +68,13 @@ def _forget_default(session: Session, relation: int, number: int) -> None:
 
 def set_expression(session: Session, relation: int, command: Node, recurse: bool) -> None:
     """AT_SetExpression (17 on; virtual columns 18 on), which goes down to children (ATSimpleRecursion)."""
-    if session.catalog.major.number < _SET_EXPRESSION_SINCE:
+    if not session.catalog.major.set_expression:
         raise ServerError("42601", 'syntax error at or near "EXPRESSION"')
     require_column(session, relation, command["name"])
     members = having_column(session, relation, command["name"], recurse) if recurse else [relation]
     for member in members:
         _set_expression_of(session, member, command)
     refuse_renewal(session, members, command["name"])
-
-
-_SET_EXPRESSION_SINCE = 17
 
 
 def _set_expression_of(session: Session, relation: int, command: Node) -> None:

@@ -93,11 +93,8 @@ def alter_type(session: Session, relation: int, command: Node, recurse: bool) ->
 
 
 def _place(session: Session, node: Node) -> int | None:
-    """Return the place to which the server points from 18 on."""
-    return node.get("location") if session.catalog.major.number >= _POINTING_SINCE else None
-
-
-_POINTING_SINCE = 18
+    """Return the place to which the server points."""
+    return node.get("location") if session.catalog.major.alter_type_position else None
 
 
 def _rebuild_keys(session: Session, relation: int, number: int) -> None:

@@ -43,14 +43,11 @@ def set_tablespace(session: Session, relation: int, command: Node, recurse: bool
 
 def set_access_method(session: Session, relation: int, command: Node, recurse: bool) -> None:
     """ATPrepSetAccessMethod; without a name it is the default one (17)."""
-    major = session.catalog.major.number
+    major = session.catalog.major
     partitioned = session.catalog.relations[relation].kind == "p"
-    if partitioned and major < _DEFAULT_SINCE:
+    if partitioned and not major.partitioned_access_methods:
         raise ServerError("42809", "cannot change access method of a partitioned table")
     if "name" in command:
         refuse_table_method(session, command["name"], partitioned=partitioned)
-    elif major < _DEFAULT_SINCE:
+    elif not major.default_access_method:
         raise ServerError("42601", 'syntax error at or near "DEFAULT"')
-
-
-_DEFAULT_SINCE = 17

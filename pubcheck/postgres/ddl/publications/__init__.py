@@ -15,7 +15,7 @@ from pubcheck.postgres.session import Session
 
 def check_text(session: Session, node: Node) -> None:
     """Check the statement's text with the major's own scanner and grammar, and the setting of backslashes."""
-    older_grammars.check(session.catalog.major.number, session.text)
+    older_grammars.check(session.catalog.major, session.text)
     if session.setting("standard_conforming_strings") == "off":
         from pubcheck.postgres.analysis.nonstandard_strings import read_escapes
 

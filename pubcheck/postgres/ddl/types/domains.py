@@ -120,7 +120,7 @@ def alter_domain(session: Session, node: Node) -> None:
         constraint_oid = catalog.other_names.get(("constraint", row.oid, name))
         if constraint_oid is not None:
             perform_deletion(session, [(OTHER, constraint_oid, 0)], node.get("behavior") == "DROP_CASCADE")
-        elif name.endswith("not_null") and catalog.major.number >= 17:
+        elif name.endswith("not_null") and catalog.major.domain_not_null:
             catalog.types.put(row.oid, replace(row, not_null=False))
         elif not node.get("missing_ok"):
             raise ServerError("42704", f'constraint "{name}" of domain "{row.name}" does not exist')

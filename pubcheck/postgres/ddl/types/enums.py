@@ -72,7 +72,7 @@ def alter_enum(session: Session, node: Node) -> None:
             position = labels.index(neighbor) + (1 if node.get("newValIsAfter") else 0)
             before = list(labels)
             labels = EnumLabels((*before[:position], label, *before[position:]))
-        # From 17 on the values of a type that the transaction made itself may be used (EnumTypeUncommitted).
-        if session.transaction is not None and not (row.oid in session.enums and catalog.major.number >= 17):
+        # EnumTypeUncommitted.
+        if session.transaction is not None and not (row.oid in session.enums and catalog.major.new_enum_values_usable):
             session.labels.add((row.oid, label))
     catalog.types.put(row.oid, replace(row, labels=labels))

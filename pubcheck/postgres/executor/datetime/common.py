@@ -35,8 +35,7 @@ def checked(value: int) -> int:
 
 
 def is_infinite(context: Context, interval: Interval) -> bool:
-    """Intervals have infinities since 17."""
-    return context.major >= 17 and interval in INFINITIES
+    return context.major.infinite_intervals and interval in INFINITIES
 
 
 def midnight(date: Moment) -> Moment:

@@ -126,7 +126,7 @@ def _difference(call: Call) -> Function:
 
     def subtract(left: Moment, right: Moment) -> Interval:
         if isinstance(left, float) or isinstance(right, float):
-            if call.context.major < 17:
+            if not call.context.major.infinite_intervals:
                 raise evaluation_error("22008", "cannot subtract infinite timestamps")
             if left == right:
                 raise interval_range()
@@ -134,7 +134,7 @@ def _difference(call: Call) -> Function:
             return INFINITE_INTERVAL if positive else MINUS_INFINITE_INTERVAL
         microseconds = left - right
         if not -(1 << 63) <= microseconds < 1 << 63:
-            if call.context.major > 15:
+            if call.context.major.timestamp_difference_checked:
                 raise interval_range()
             microseconds = (microseconds + (1 << 63)) % (1 << 64) - (1 << 63)  # 15 does not look
         days = abs(microseconds) // DAY_LENGTH

@@ -249,7 +249,7 @@ _INTERVAL_ROUND = frozenset(("microsecond", "millisecond", "second", "minute", "
 
 def _extract_interval(context: Context, name: str, interval: Interval, as_float: bool) -> Any:
     """interval_part_common."""
-    weeks = frozenset(("week",)) if context.major >= 18 else frozenset[str]()
+    weeks = frozenset(("week",)) if context.major.interval_weeks else frozenset[str]()
     if is_infinite(context, interval):
         return _endless(_INTERVAL, name, interval.months > 0, _INTERVAL_ROUND | weeks, _INTERVAL_EVER)
     field = _INTERVAL.named(name)
@@ -263,7 +263,7 @@ def _extract_interval(context: Context, name: str, interval: Interval, as_float:
     if field in weeks:
         return towards_zero(interval.days, 7)[0]
     if field == "quarter":
-        if context.major >= 18 and months < 0:
+        if context.major.negative_quarters and months < 0:
             return -(-months // 3 + 1)
         return towards_zero(months, 3)[0] + 1
     value: Any = {
@@ -365,7 +365,7 @@ def _trunc(call: Call) -> Function:
 
     def run(name: str, moment: Moment) -> Moment:
         if isinstance(moment, float):
-            if major >= 18:
+            if major.infinite_fields_checked:
                 truncated(TIMESTAMP, name, 0)
             return moment
         return checked(truncated(TIMESTAMP, name, moment))
@@ -377,7 +377,7 @@ def _trunc_interval(call: Call) -> Function:
     context = call.context
 
     def run(name: str, interval: Interval) -> Interval:
-        if is_infinite(context, interval) and context.major < 18:
+        if is_infinite(context, interval) and not context.major.infinite_fields_checked:
             return interval
         field = _INTERVAL.named(name)
         years, months = towards_zero(interval.months, 12)

@@ -78,7 +78,7 @@ def _aging(zoned: bool) -> Maker:
 
         def age(left: Moment, right: Moment) -> Interval:
             if isinstance(left, float) or isinstance(right, float):
-                if call.context.major < 17:
+                if not call.context.major.infinite_intervals:
                     raise Unknowable("the age of an infinite timestamp")
                 if left == right:
                     raise interval_range()

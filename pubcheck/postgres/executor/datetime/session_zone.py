@@ -163,7 +163,7 @@ def _truncating(call: Call) -> Function:
     zone = zone_of(call)
 
     def run(name: str, moment: Moment) -> Moment:
-        if isinstance(moment, float) and call.context.major < 18:
+        if isinstance(moment, float) and not call.context.major.infinite_fields_checked:
             return moment
         return truncated_in(zone(), name, moment)
 

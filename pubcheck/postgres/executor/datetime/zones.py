@@ -84,7 +84,7 @@ def _trunc_zoned(call: Call) -> Function:
     zone_named = cache(partial(_Zone, call.context))
 
     def run(name: str, moment: Moment, zone_name: str) -> Moment:
-        if isinstance(moment, float) and call.context.major < 18:
+        if isinstance(moment, float) and not call.context.major.infinite_fields_checked:
             return moment
         return truncated_in(zone_named(zone_name), name, moment)
 

@@ -167,9 +167,9 @@ def pg_constraint(session: Session, conditions: Conditions) -> Scan:
                 "conindid": row.index,
             }
             rows.append((values, table.seen))
-    # PostgreSQL 18's NOT NULL constraints are stored with their columns.
+    # NOT NULL constraints with names are stored with their columns.
     kinds = conditions.get("contype")
-    named = catalog.major.number < 18 or (kinds is not None and "n" not in kinds)
+    named = not catalog.major.named_not_null or (kinds is not None and "n" not in kinds)
     return Scan(rows, closed and (named or (names is not None and not any("not_null" in str(name) for name in names))))
 
 
