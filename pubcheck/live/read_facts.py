@@ -21,6 +21,7 @@ from pubcheck.live.server_facts import (
     TableStatistics,
     Usage,
 )
+from pubcheck.postgres.versions import BY_NUMBER
 
 if TYPE_CHECKING:
     from pubcheck.live.connect import Connection
@@ -57,7 +58,7 @@ GROUP BY 1 ORDER BY 1"""
 _SUBSCRIPTIONS = """
 SELECT s.subname::text, s.subenabled,
     EXISTS (SELECT FROM pg_stat_subscription w WHERE w.subid = s.oid AND w.pid IS NOT NULL AND w.relid IS NULL),
-    s.subdisableonerr, t.apply_error_count, t.sync_error_count, {conflicts}, t.stats_reset::text
+    s.subdisableonerr, t.apply_error_count, {sync_errors}, {conflicts}, t.stats_reset::text
 FROM pg_subscription s LEFT JOIN pg_stat_subscription_stats t ON t.subid = s.oid
 WHERE s.subdbid = (SELECT oid FROM pg_database WHERE datname = current_database()) ORDER BY 1"""
 
@@ -105,17 +106,19 @@ ORDER BY 1, 2"""
 
 def read_facts(connection: Connection) -> ServerFacts:
     """Return the facts about the server of a connection and its database, in one round trip. Raises LiveError."""
-    major = connection.major
-    since = "s.inactive_since::text" if major >= 17 else "NULL"
-    reason = "s.invalidation_reason" if major >= 17 else "NULL"
-    conflicts = " + ".join(f"coalesce(t.{name}, 0)" for name in _CONFLICTS) if major >= 18 else "0"
+    major = BY_NUMBER[connection.major]
+    since = "s.inactive_since::text" if major.slot_invalidation else "NULL"
+    reason = "s.invalidation_reason" if major.slot_invalidation else "NULL"
+    conflicts = " + ".join(f"coalesce(t.{name}, 0)" for name in _CONFLICTS) if major.conflict_counts else "0"
+    by_kind = major.sync_errors_by_kind
+    sync_errors = "t.sync_table_error_count + t.sync_seq_error_count" if by_kind else "t.sync_error_count"
     settings, usage, slots, subscribers, publications, subscriptions, not_ready, tables, columns = connection.results(
         _SETTINGS,
         _USAGE,
         _SLOTS.format(since=f"{since}, {reason}"),
         _SUBSCRIBERS,
         _PUBLICATIONS,
-        _SUBSCRIPTIONS.format(conflicts=conflicts),
+        _SUBSCRIPTIONS.format(sync_errors=sync_errors, conflicts=conflicts),
         _NOT_READY,
         _TABLES,
         _COLUMNS,

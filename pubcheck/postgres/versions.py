@@ -31,6 +31,12 @@ class Major(Struct, frozen=True, kw_only=True):
     ``subscription_rights``: pg_create_subscription, password_required, and CREATE on the database.
     ``enabled_refusal_names_option``: an option that an enabled subscription does not take is refused by its name.
 
+    Views of a running server.
+
+    ``slot_invalidation``: pg_replication_slots says since when a slot is inactive, and why it was invalidated.
+    ``conflict_counts``: pg_stat_subscription_stats counts conflicts. ``sync_errors_by_kind``: it counts failed
+    synchronizations of tables and of sequences apart.
+
     Tables, types and other objects.
 
     ``virtual_columns``: VIRTUAL generated columns. ``own_generation``: a child's generated column may have its own
@@ -109,6 +115,10 @@ class Major(Struct, frozen=True, kw_only=True):
 
     subscription_rights: bool = False
     enabled_refusal_names_option: bool = False
+
+    slot_invalidation: bool = False
+    conflict_counts: bool = False
+    sync_errors_by_kind: bool = False
 
     virtual_columns: bool = False
     own_generation: bool = False
@@ -229,6 +239,7 @@ _17 = replace(
     number=17,
     requires_plugin_options=True,
     messages_open_block=True,
+    slot_invalidation=True,
     set_expression=True,
     domain_not_null=True,
     partitions_inherit_identity=True,
@@ -263,6 +274,7 @@ _18 = replace(
     membership_change_is_local=True,
     skips_aborted=True,
     enabled_refusal_names_option=True,
+    conflict_counts=True,
     virtual_columns=True,
     named_not_null=True,
     enforcement=True,
@@ -280,7 +292,12 @@ _18 = replace(
     jsonb_null_casts=True,
     text_search_languages=frozenset(("estonian",)),
 )
-_19 = replace(_18, number=19, text_search_languages=frozenset(("esperanto", "estonian", "polish")))
+_19 = replace(
+    _18,
+    number=19,
+    sync_errors_by_kind=True,
+    text_search_languages=frozenset(("esperanto", "estonian", "polish")),
+)
 
 BY_NUMBER: dict[int, Major] = {major.number: major for major in (_15, _16, _17, _18, _19)}
 MAJORS: tuple[int, ...] = tuple(BY_NUMBER)
