@@ -280,7 +280,7 @@ def rests_on_unseen(changes: Iterable[Change]) -> bool:
     """Return whether a changed object is assumed, replaces an assumed one, or gained columns of unknown types."""
     compared: set[int] = set()
     for heap, key, former in changes:
-        if type(heap) is not Heap:
+        if not isinstance(heap, Heap):
             continue  # an index over rows, as in most changes
         row = heap.get(key)
         if type(row) not in ASSUMABLE and type(former) not in ASSUMABLE:

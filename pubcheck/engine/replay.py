@@ -21,6 +21,7 @@ from pubcheck.faults import Faults
 from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.catalog.reasons import MAY_NOT_RUN, Reason
 from pubcheck.postgres.catalog.rows import Place
+from pubcheck.postgres.ddl.tables.known_columns import KnownColumns
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node, TooDeep
 from pubcheck.postgres.process_utility import apply_with_triggers
@@ -113,6 +114,7 @@ class Replay:
         self.statements = Statements(()) if statements is None else statements
         self.catalog = Catalog(major, database, database_known=database != Config().database)
         self.session = Session(self.catalog, complete=complete, platform=platform)
+        self.known_columns = KnownColumns(self.session)
         self.major = major
         self.faults = Faults((major,), self.statements)
         self.reporter = StatementReporter(self.session, self.faults, self.statements)

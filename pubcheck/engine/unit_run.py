@@ -27,6 +27,7 @@ from pubcheck.lexing.splitter import Splitter
 from pubcheck.postgres.catalog.reasons import Reason
 from pubcheck.postgres.catalog.rows import Place
 from pubcheck.postgres.ddl.generated_names import NAME_BYTES, truncate
+from pubcheck.postgres.ddl.tables.known_columns import parse_create
 from pubcheck.postgres.opaque_sql import wording
 from pubcheck.postgres.parse import Node, SyntaxRefused, TooDeep, TooLarge, parse
 from pubcheck.postgres.tokens import tokens
@@ -315,7 +316,11 @@ class Run:
         unsure = conditional or item.perhaps or bool(item.placeholders)
         try:
             try:
-                parsed = parse(statement.text if item.edits else item.sql, self.config.max_statement_size)
+                if item.keyword == "create" and not (unsure or item.edits) and self.run_objects is None:
+                    known = [replay.known_columns for replay in self.databases.replays]
+                    parsed = parse_create(item.sql, known, self.config.max_statement_size)
+                else:
+                    parsed = parse(statement.text if item.edits else item.sql, self.config.max_statement_size)
             except SyntaxRefused:
                 if item.keyword in UNPARSED and not checked_in_any_case(item):
                     raise

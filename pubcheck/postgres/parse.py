@@ -117,12 +117,17 @@ _TOKENS = lazy_compile(
 )
 
 
+def is_small(sql: str, most: int) -> bool:
+    """Return whether a statement clearly takes little enough memory to be read."""
+    return len(sql) <= most // _PART
+
+
 def is_too_large(sql: str, most: int) -> bool:
     """Return whether a statement takes too much memory to be read."""
     if len(sql) > most:
         return True
     parts = most // _PART
-    if len(sql) <= parts:
+    if is_small(sql, most):
         return False
     delimiters = (1 for token in _TOKENS.finditer(sql) if token[2])
     return next(islice(delimiters, parts, None), None) is not None
@@ -178,7 +183,7 @@ def parse(sql: str, most: int = LARGEST) -> tuple[str, Node] | None:
 
     ``most`` is how large it may be. Raises SyntaxRefused with the server's message, TooDeep, TooLarge, or MemoryError.
     """
-    if len(sql) > most // _PART and is_too_large(sql, most):
+    if is_too_large(sql, most):
         raise TooLarge
     try:
         tree: str = _parse_json(sql)

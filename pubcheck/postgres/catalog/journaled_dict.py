@@ -14,7 +14,7 @@ ABSENT: Any = object()
 class Journal:
     """Every change since the last ``clear``, newest last, as (dictionary, key, former value)."""
 
-    __slots__ = ("entries", "undone", "undos")
+    __slots__ = ("entries", "meanings", "undone", "undos")
 
     def __init__(self) -> None:
         self.entries: list[tuple[dict[Any, Any], Any, Any]] = []
@@ -22,6 +22,8 @@ class Journal:
         """The changes that ``undo`` reverted, in the same form, for structures that follow the catalog."""
         self.undos = 0
         """The number of times that changes were undone."""
+        self.meanings = 0
+        """The number of times that names may have got another meaning."""
 
     def mark(self) -> int:
         return len(self.entries)
@@ -30,6 +32,7 @@ class Journal:
         """Undo all changes made since ``mark``."""
         entries = self.entries
         self.undos += len(entries) > mark
+        self.meanings += len(entries) > mark
         while len(entries) > mark:
             heap, key, former = entries.pop()
             self.undone.append((heap, key, heap.get(key)))
@@ -60,6 +63,24 @@ class Heap(dict[K, V]):
             self._log((self, key, former))
             self.removals += 1
             del self[key]
+
+
+class NameHeap(Heap[K, V]):
+    """A system catalog on which the meaning of names depends: types, functions, schemas, settings."""
+
+    __slots__ = ("_journal",)
+
+    def __init__(self, journal: Journal) -> None:
+        super().__init__(journal)
+        self._journal = journal
+
+    def put(self, key: K, row: V) -> None:
+        super().put(key, row)
+        self._journal.meanings += 1
+
+    def remove(self, key: K) -> None:
+        super().remove(key)
+        self._journal.meanings += 1
 
 
 class Multimap(Generic[K, V]):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pubcheck.postgres.catalog.journaled_dict import Heap, Journal, Multimap
+from pubcheck.postgres.catalog.journaled_dict import Heap, Journal, Multimap, NameHeap
 from pubcheck.postgres.catalog.reasons import Reasons
 from pubcheck.postgres.catalog.rows import (
     Cast,
@@ -55,7 +55,7 @@ class CatalogTables:
         self._next_oid = FIRST_NORMAL_OID
         self.reasons = Reasons()
 
-        self.namespaces: Heap[int, Namespace] = Heap(journal)
+        self.namespaces: Heap[int, Namespace] = NameHeap(journal)
         self.namespace_names: Heap[str, int] = Heap(journal)
         self.relations: Heap[int, Relation] = Heap(journal)
         self.relation_names: Heap[tuple[int, str], int] = Heap(journal)
@@ -70,9 +70,9 @@ class CatalogTables:
         self.constraint_names: Multimap[tuple[int, str], int] = Multimap(journal)
         self._attempts: dict[tuple[int, str, str | None, str], int] = {}
         self._attempts_at: tuple[int, ...] = ()
-        self.types: Heap[int, Type] = Heap(journal)
+        self.types: Heap[int, Type] = NameHeap(journal)
         self.type_names: Heap[tuple[int, str], int] = Heap(journal)
-        self.procs: Heap[int, Proc] = Heap(journal)
+        self.procs: Heap[int, Proc] = NameHeap(journal)
         self.proc_names: Multimap[tuple[int, str], int] = Multimap(journal)
         self.operators: Heap[int, Operator] = Heap(journal)
         self.operator_names: Multimap[tuple[int, str], int] = Multimap(journal)
@@ -81,7 +81,7 @@ class CatalogTables:
         self.collation_names: Heap[tuple[int, str], int] = Heap(journal)
         self.others: Heap[int, OtherObject] = Heap(journal)
         self.other_names: Heap[tuple[str, int, str], int] = Heap(journal)
-        self.roles: Heap[int, Role] = Heap(journal)
+        self.roles: Heap[int, Role] = NameHeap(journal)
         self.role_names: Heap[str, int] = Heap(journal)
         self.database_acl: Heap[tuple[int, str], bool] = Heap(journal)
         self.publications: Heap[int, Publication] = Heap(journal)
@@ -105,7 +105,7 @@ class CatalogTables:
         self.gone: Heap[tuple[Any, ...], bool] = Heap(journal)
         """Names that the unit itself dropped or renamed: (class, namespace, name). Also members that it removed from
         publications: (class, publication, relation or schema), with 0 for all that SET removed."""
-        self.settings: Heap[str, Any] = Heap(journal)
+        self.settings: Heap[str, Any] = NameHeap(journal)
         self.databases: Heap[str, int] = Heap(journal)
         """The owners of the server's databases by name; any other database was created elsewhere."""
         for name in ("postgres", "template1", database):

@@ -34,6 +34,11 @@ class Schemas(Visibility):
         return self._path
 
     @property
+    def known_path(self) -> tuple[int, ...]:
+        """The namespaces in the order of look-up, () if they must be worked out again."""
+        return self._path[0] if self._path is not None else ()
+
+    @property
     def path(self) -> tuple[int, ...]:
         return self._search_path()[0]
 

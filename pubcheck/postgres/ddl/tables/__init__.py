@@ -133,6 +133,8 @@ class _Elements(Struct, gc=False):
 
 def _elements(session: Session, node: Node, ancestry: Ancestry | None) -> _Elements:
     """Return the columns in order. A repeated column is merged with the inherited one."""
+    if "columns" in node:
+        return _Elements(node["columns"][session.catalog.major.number], [], [], [], True)
     columns, seen = ancestry.columns() if ancestry is not None else ([], True)
     elements = _Elements(columns, [], [], [], seen)
     positions = {column.name: position for position, column in enumerate(columns)}

@@ -44,7 +44,7 @@ def define_column(
     if len(stated) > 1 or (stated and (serial or "ATTR" in stated[0]["Constraint"]["contype"])):
         refuse_contradictions(session.catalog.major, stated, bool(serial))
     storage = _written_storage(session, body, oid) if "storage_name" in body or "compression" in body else ""
-    if not (serial or "is_not_null" in body) and (not stated or (len(stated) == 1 and _just_not_null(stated[0]))):
+    if not (serial or "is_not_null" in body) and (not stated or (len(stated) == 1 and is_just_not_null(stated[0]))):
         return Column(number, name, oid, bool(stated), collation=collation, typmod=typmod, storage=storage)
     not_null, identity, generated, default, of_type = body.get("is_not_null", False), "", "", False, 0
     reads: tuple[str, ...] = ()
@@ -103,7 +103,7 @@ def define_column(
     return column
 
 
-def _just_not_null(stated: Node) -> bool:
+def is_just_not_null(stated: Node) -> bool:
     """Return whether a constraint says NOT NULL and no more: with those that say nothing, most columns of most
     schemas."""
     constraint = stated["Constraint"]
