@@ -40,6 +40,8 @@ class Related(Struct, frozen=True):
     end_line: int
     end_column: int
     message: str
+    database_object: str | UnsetType = UNSET
+    live: bool | UnsetType = UNSET
 
 
 class Statement(Struct, frozen=True):
@@ -106,6 +108,18 @@ class Entry(Struct, frozen=True):
     after_count: int = 0
     assumptions: tuple[str, ...] = ()
     stream: StreamPlace | UnsetType = UNSET
+    database_object: str | UnsetType = UNSET
+    """The object on the line, if ``path`` is a database or a snapshot of one."""
+    live: bool | UnsetType = UNSET
+    """Whether ``path`` is a database. The line is then that of the object in a snapshot of it."""
+
+    @property
+    def place(self) -> str:
+        """The place as people read it."""
+        if self.database_object is UNSET:
+            return f"{self.path}:{self.line}:{self.column}"
+        line = "" if self.live else f":{self.line}"
+        return f"{self.path}{line}: {self.database_object}"
 
 
 class Line(Struct, frozen=True):
@@ -187,7 +201,7 @@ class Resolver:
             column=column,
             end_line=end_line,
             end_column=end_column,
-            related=tuple(Related(span.source.label, *self._place(span), span.message) for span in diagnostic.related),
+            related=tuple(map(self._related, diagnostic.related)),
             statement=self._statement(diagnostic.statement) if diagnostic.statement else None,
             object=diagnostic.object,
             publication=diagnostic.publication,
@@ -200,13 +214,24 @@ class Resolver:
             url=url_of(self._docs_url, diagnostic.rule, diagnostic.name),
             after=diagnostic.after,
             after_count=diagnostic.after_count,
+            database_object=self._object(diagnostic.span),
+            live=_is_live(diagnostic.span),
         )
-        if not self._excerpts:
+        if not self._excerpts or entry.database_object is not UNSET:
             return Finding(entry)
         lines = self._lines(diagnostic.span, primary=True)
         for span in diagnostic.related:
-            lines += self._lines(span, primary=False)
+            if span.source.listing is None:
+                lines += self._lines(span, primary=False)
         return Finding(entry, tuple(lines))
+
+    def _related(self, span: Span) -> Related:
+        return Related(span.source.label, *self._place(span), span.message, self._object(span), _is_live(span))
+
+    def _object(self, span: Span) -> str | UnsetType:
+        listing = span.source.listing
+        number = self._place(span)[0] - listing.first if listing is not None else -1
+        return listing.objects[number].address if listing is not None and number >= 0 else UNSET
 
     def _assumption(self, assumption: Assumption) -> str:
         if isinstance(assumption, str):
@@ -223,7 +248,9 @@ class Resolver:
         locate = self._index(span.source).locate
         return (*locate(span.start), *locate(span.end))
 
-    def _statement(self, reference: StatementRef) -> Statement:
+    def _statement(self, reference: StatementRef) -> Statement | None:
+        if reference.source.listing is not None:
+            return None
         line, _ = self._index(reference.source).locate(reference.start)
         return Statement(reference.index, line, reference.embedded or UNSET)
 
@@ -266,6 +293,11 @@ class Resolver:
                 )
             )
         return lines
+
+
+def _is_live(span: Span) -> bool | UnsetType:
+    listing = span.source.listing
+    return True if listing is not None and listing.live else UNSET
 
 
 def url_of(docs_url: str, code: str, name: str) -> str | None:

@@ -13,7 +13,7 @@ from msgspec import Struct
 from pubcheck import rulebook
 from pubcheck.config import Config
 from pubcheck.diagnostics import Diagnostic
-from pubcheck.discovery.file_types import DiscoveredUnit
+from pubcheck.discovery.file_types import LISTINGS, DiscoveredUnit
 from pubcheck.discovery.read import Reading, read_unit
 from pubcheck.discovery.supabase_project import project_on_disk
 from pubcheck.engine.linter import Followed, Linter
@@ -81,7 +81,11 @@ def lint_files(unit: DiscoveredUnit, linter: Linter, *, excerpts: bool = False, 
 def _majors_of(unit: DiscoveredUnit, config: Config) -> tuple[int, ...]:
     """Return the majors that the configuration names for the unit, else the one in Supabase's own configuration; those
     of a dump's header the linter finds itself."""
-    named = unit.convention == "configuration" or (unit.convention == "supabase" and not config.postgres)
+    named = (
+        unit.convention == "configuration"
+        or any(file.view in LISTINGS for file in unit.files)
+        or (unit.convention == "supabase" and not config.postgres)
+    )
     return unit.postgres if named else ()
 
 

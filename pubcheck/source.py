@@ -10,6 +10,17 @@ from msgspec import Struct
 
 from pubcheck.lazy_regex import lazy_compile
 
+TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Protocol
+
+    class Addressed(Protocol):
+        """An object of a database. ``address`` is its kind and its name."""
+
+        @property
+        def address(self) -> str: ...
+
 
 class Note(Struct, frozen=True):
     """A note on how a text became SQL: the rule's code, the message, and the place (offsets)."""
@@ -60,17 +71,27 @@ class View(Struct, frozen=True):
     cases: tuple[tuple[int, int], ...] = ()
 
 
+class Listing(Struct, frozen=True):
+    """The objects of a database that a text describes, one a line, from the line ``first`` on. ``live``: the text was
+    never in a file, so that its lines mean nothing to the user."""
+
+    objects: Sequence[Addressed]
+    first: int
+    live: bool = False
+
+
 class Source(Struct, frozen=True, eq=False):
     """A text and the label it is reported under (a path as the user gave it, or what an editor calls the buffer).
 
-    ``text`` is SQL. Where the file is written in something else, ``text`` is its view's, ``view`` is that view, and
-    ``original`` is what the file says, which reports show.
+    ``text`` is SQL, unless the source is the ``listing`` of a database. Where the file is written in something else,
+    ``text`` is its view's, ``view`` is that view, and ``original`` is what the file says, which reports show.
     """
 
     label: str
     text: str
     original: str | None = None
     view: View | None = None
+    listing: Listing | None = None
 
     @property
     def shown(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
@@ -100,6 +100,7 @@ class Statements:
         """The long statement asked for last, with its key: one can have thousands of findings."""
         self._edited: dict[tuple[int, int], StatementText] = {}
         """The statements of which the server gets another text than that of the source."""
+        self._described: dict[int, Callable[[int], str]] = {}
         self._inside: list[StatementText] = []
         """Statements inside others; their number modulo ``EMBEDDED`` is their index here."""
         self._numbers: dict[tuple[int, int, tuple[int, ...], int, str], int] = {}
@@ -120,6 +121,21 @@ class Statements:
     def keep(self, source: int, statement: StatementText) -> None:
         """A statement that cannot be cut out of its source again."""
         self._edited[source, statement.index] = statement
+
+    def describe(self, source: int, describe: Callable[[int], str]) -> None:
+        """Take each line of a listing as a statement, whose SQL ``describe`` returns by the number of the object."""
+        listing = self.sources[source].listing
+        assert listing is not None
+        self._described[source] = describe
+        text, starts, ends = self.sources[source].text, self._starts[source], self._ends[source]
+        start = 0
+        for _ in range(listing.first - 1):
+            start = text.index("\n", start) + 1
+        for _ in listing.objects:
+            end = text.index("\n", start)
+            starts.append(start)
+            ends.append(end)
+            start = end + 1
 
     def embed(self, source: int, statement: StatementText) -> int:
         """Return the number by which a statement inside another one of the source is to be asked for."""
@@ -151,6 +167,9 @@ class Statements:
         if key in self._edited:
             return self._edited[key]
         start, end = self._starts[source][index], self._ends[source][index]
+        if source in self._described:
+            sql = self._described[source](index)
+            return StatementText(self.sources[source], index, start, sql, ((0, end - start, sql),))
         statement = StatementText(self.sources[source], index, start, self.sources[source].text[start:end])
         if end - start > _LONG:
             self._long = key, statement

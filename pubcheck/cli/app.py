@@ -18,7 +18,19 @@ from pubcheck.live.connect import LiveError
 FOUND, WRONG, INTERRUPTED = 1, 2, 130
 """Exit statuses other than 0: findings; wrong usage, no input or an internal failure; Ctrl-C."""
 
-_COMMANDS = ("lint", "explain", "files", "measure", "simulate", "decode", "verify", "audit", "rule", "rules")
+_COMMANDS = (
+    "lint",
+    "explain",
+    "files",
+    "measure",
+    "snapshot",
+    "simulate",
+    "decode",
+    "verify",
+    "audit",
+    "rule",
+    "rules",
+)
 
 
 class NoInput(Exception):

@@ -7,6 +7,7 @@ import re
 import sys
 from codecs import BOM_UTF8
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 
 import click
 import msgspec
@@ -34,7 +35,8 @@ schema_option = click.option(
     "--schema",
     multiple=True,
     metavar="CONTEXT",
-    help="A file or folder that is replayed before every unit. Findings about it are not reported. Repeatable.",
+    help="A file or folder that is replayed before every unit, or a database or snapshot in whose state every unit"
+    " begins. Findings about it are not reported. Repeatable.",
 )
 complete_option = click.option(
     "--complete/--no-complete",
@@ -174,9 +176,27 @@ def discover(
         if workers is not None and workers.jobs > 1 and any(map(os.path.isdir, paths)):
             workers.start()
             disk = _SharedDisk(workers, progress)
-        return discover_units(
-            paths, config, together=together, schema=schema, stdin=stdin, stdin_label=stdin_filename, disk=disk
-        )
+
+        def units_of(paths: tuple[str, ...], schema: tuple[str, ...], *, alone: bool = False) -> Discovery:
+            return discover_units(
+                paths,
+                config,
+                together=together,
+                schema=schema,
+                stdin=stdin,
+                stdin_label=stdin_filename,
+                disk=disk,
+                alone=alone,
+            )
+
+        if not any(
+            "=" in argument or "://" in argument or argument.endswith(".json") for argument in (*paths, *schema)
+        ):
+            return units_of(paths, schema)
+        # Loaded only where an argument may be a database or a snapshot.
+        from pubcheck.cli.databases import with_listings
+
+        return with_listings(paths, schema, partial(units_of, alone=bool(schema)), together=together, majors=majors)
 
 
 def _standard_input() -> bytes:

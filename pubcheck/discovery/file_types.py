@@ -73,6 +73,10 @@ LOOSE = frozenset(["file", "folder", "references"])
 GUESSED = LOOSE | {"numbered", "dump", "rails", "psql"}
 """Conventions of no tool: a file of such a unit, named on the command line, is a unit of its own."""
 
+SNAPSHOT, DATABASE = "snapshot", "database"
+LISTINGS = (SNAPSHOT, DATABASE)
+"""The views of a snapshot in a file, and of one that was just read from a server."""
+
 SUFFIXES: tuple[str, ...] = (".sql", ".psql", ".pgsql")
 """Suffixes of files that are always read, in any case."""
 

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from pubcheck import extract
 from pubcheck.diagnostics import Diagnostic, Span
-from pubcheck.discovery.file_types import File, interpreter_of
+from pubcheck.discovery.file_types import DATABASE, LISTINGS, File, interpreter_of
 from pubcheck.discovery.opening import content_of
 from pubcheck.extract.frameworks.project import Project
 from pubcheck.faults import Fault, fault_of, internal_error
@@ -48,6 +48,12 @@ def read_unit(files: Sequence[File], majors: tuple[int, ...]) -> Reading:
             message = f"this is not text: {decoded.problem}"
             help = "convert a pg_dump archive to SQL with `pg_restore --file=schema.sql`"
             diagnostics.append(remark("PUB002", message, Span(Source(file.label, ""), 0, 0), majors, help))
+            continue
+        if file.view in LISTINGS:
+            # Loaded only for databases.
+            from pubcheck.live.source import source_of
+
+            sources.append(source_of(file.label, decoded.text, live=file.view == DATABASE))
             continue
         view = interpreter_of(decoded.text) if decoded.text.startswith("#!") else None
         # A file that is a row of a table has a label only.

@@ -64,12 +64,14 @@ def discover_units(
     stdin: bytes | None = None,
     stdin_label: str = UNNAMED,
     disk: CachedFileInspector | None = None,
+    alone: bool = False,
 ) -> Discovery:
     """Return the units as ``find_units`` does, and the files that are skipped.
 
-    ``disk`` opens the files; if it learns of many beforehand, it may open them in other processes."""
+    ``disk`` opens the files; if it learns of many beforehand, it may open them in other processes. ``alone``: files
+    given by name are not looked up in a migration history."""
     finder = _UnitCollector(
-        config, disk or CachedFileInspector(), alone=together or bool(schema), distinct=len(paths) == 1
+        config, disk or CachedFileInspector(), alone=alone or together or bool(schema), distinct=len(paths) == 1
     )
     if stdin is not None and stdin_label != UNNAMED:
         finder.buffer(stdin_label, stdin)

@@ -49,6 +49,8 @@ class Linter:
         )
 
     def _idle(self, unit: Unit) -> bool:
+        if any(source.listing is not None for source in unit.sources):
+            return False
         if self.config.variables or sum(len(source.text) for source in unit.sources) > _SMALL_UNIT:
             return False
         return not any(map(_about_replication, unit.sources))

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from pubcheck.checks.write.replica_identity import Refusal
     from pubcheck.engine.final_state import Outcome
     from pubcheck.lexing.items import Statement
+    from pubcheck.live.document import Snapshot
     from pubcheck.postgres.session.platform import Platform
 
 WITH_FILTERS = ("CreatePublicationStmt", "AlterPublicationStmt")
@@ -194,6 +195,25 @@ class Replay:
         if run.recorded and (self._history is not None or self.catalog.publications or self.catalog.subscriptions):
             self.follow(name, node, run.source, run.number, journal.entries[mark:], journal.undone[undone:])
 
+    def load(self, snapshot: Snapshot, source: int) -> None:
+        """Take over the catalogs of a server, before any statement. ``source`` is the number of their source."""
+        # Loaded only for databases.
+        from pubcheck.live.load import load
+
+        load(self.session, snapshot, source)
+        if self.catalog.publications or self.catalog.subscriptions:
+            self._begin_history()
+        self._refused_writes.start()
+
+    def _begin_history(self) -> History:
+        """Return the history; it begins with the first publication or subscription."""
+        if self._history is None:
+            # Loaded only where there are publications or subscriptions.
+            from pubcheck.checks.publication_history import History
+
+            self._history = History(self.session)
+        return self._history
+
     @cached_property
     def refused_dml(self) -> RefusedDmlCollector:
         """The statements that are refused because of the rows they write; loaded when one may be."""
@@ -218,13 +238,9 @@ class Replay:
         self, name: str, node: Node, source: int, number: int, changes: list[Change], undone: list[Change]
     ) -> None:
         """Record in the unit's history what a statement changed and what it undid."""
-        if self._history is None:
-            # Loaded only where there are publications or subscriptions.
-            from pubcheck.checks.publication_history import History
-
-            self._history = History(self.session)
+        history = self._begin_history()
         with self.faults.guard(Place(source, number, 0, 0)):
-            self._history.follow(name, node, changes)
+            history.follow(name, node, changes)
         self._refused_writes.follow(source, number, itertools.chain(changes, undone))
 
     def follow_undo(self, source: int, number: int, undone: list[Change]) -> None:

@@ -179,7 +179,20 @@ class Run:
         """Return the number of statements in each source."""
         return tuple(len(self.statements.bounds(number)[0]) for number in range(len(self.unit.sources)))
 
+    def _load(self, number: int, source: Source) -> None:
+        """Take over the catalogs that a source lists."""
+        # Loaded only for databases.
+        from pubcheck.live.source import snapshots, statement
+
+        snapshot = snapshots(self.unit.sources)[number]
+        self.statements.describe(number, lambda index: statement(snapshot.objects[index]))
+        for replay in self.databases.replays:
+            replay.load(snapshot, number)
+
     def _source(self, number: int, source: Source) -> None:
+        if source.listing is not None:
+            self._load(number, source)
+            return
         variables = dict(self.config.variables)
         splitter = Splitter(source, variables)
         put = self.statements.put
@@ -304,7 +317,7 @@ class Run:
     @cached_property
     def speaks_of_replication(self) -> bool:
         """Whether any source is about replication."""
-        return any(_REPLICATED.search(source.text) for source in self.unit.sources)
+        return any(source.listing is not None or _REPLICATED.search(source.text) for source in self.unit.sources)
 
     def _statement(
         self, source: int, statement: StatementText, item: Statement, splitter: Splitter, *, conditional: bool

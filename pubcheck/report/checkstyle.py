@@ -19,7 +19,8 @@ def render(report: Report) -> Iterator[str]:
     for path, group in groupby((finding.entry for finding in report.findings), key=lambda entry: entry.path):
         yield f"  <file{attributes(name=path)}>\n"
         for entry in group:
-            place = attributes(line=entry.line, column=entry.column, severity=_SEVERITIES[entry.severity])
+            place = "" if entry.live else attributes(line=entry.line, column=entry.column)
+            place += attributes(severity=_SEVERITIES[entry.severity])
             details = attributes(message=described(entry), source=f"pubcheck.{entry.rule}")
             yield f"    <error{place}{details}/>\n"
         yield "  </file>\n"

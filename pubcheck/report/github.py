@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from msgspec import UNSET
+
 from pubcheck.diagnostics import Severity
 from pubcheck.findings import Entry, Report
 from pubcheck.report.causes import causes, message
@@ -20,8 +22,10 @@ def render(report: Report) -> Iterator[str]:
     """Return the report in pieces, one command each: a cause that has UPDATE and DELETE refused is one."""
     for cause in causes(report.findings):
         entry = cause[0].entry
-        place = [("file", entry.path), ("line", entry.line)]
-        if entry.line == entry.end_line:  # GitHub takes columns only of a single line
+        place: list[tuple[str, object]] = [] if entry.live else [("file", entry.path), ("line", entry.line)]
+        if entry.live:
+            pass
+        elif entry.line == entry.end_line:  # GitHub takes columns only of a single line
             place += [("col", entry.column), ("endColumn", max(entry.column, entry.end_column - 1))]
         else:
             place += [("endLine", entry.end_line)]
@@ -34,7 +38,8 @@ def _text(entries: Sequence[Entry]) -> str:
     """Return the message and the best remedy: there is little room next to a line."""
     entry = entries[0]
     assumed = " (assumed)" if entry.certainty == "assumed" else ""
-    text = f"{message(entries)}{assumed}"
+    listed = "" if entry.database_object is UNSET else f"{entry.place}: "
+    text = f"{listed}{message(entries)}{assumed}"
     return "\n".join([text, f"Help: {entry.help}".split("\n- ")[0], *_best(entry.help)]) if entry.help else text
 
 

@@ -37,8 +37,11 @@ def _failed(entry: Entry) -> bool:
 
 
 def _case(entry: Entry) -> str:
-    name = f"{entry.rule} {entry.name} at {entry.line}:{entry.column}"
-    place = attributes(name=name, classname=entry.path, file=entry.path, line=entry.line)
+    where = entry.place.removeprefix(entry.path).removeprefix(":").strip()
+    name = f"{entry.rule} {entry.name} at {where}"
+    place = attributes(name=name, classname=entry.path)
+    if not entry.live:
+        place += attributes(file=entry.path, line=entry.line)
     text = escape(allowed(described(entry)))
     if _failed(entry):
         result = f"<failure{attributes(type=entry.severity, message=entry.message)}>{text}</failure>"

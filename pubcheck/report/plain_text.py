@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from msgspec import UNSET
+
 from pubcheck.findings import Entry
 from pubcheck.report.text import answer
 
@@ -21,4 +23,5 @@ def paragraphs(entry: Entry) -> Iterator[str]:
 
 def described(entry: Entry) -> str:
     """Return the message and all that is to be read below it."""
-    return "\n".join([entry.message, *paragraphs(entry)])
+    listed = "" if entry.database_object is UNSET else f"{entry.database_object}: "
+    return "\n".join([listed + entry.message, *paragraphs(entry)])

@@ -131,7 +131,13 @@ def _fix(fix: FixEntry) -> _Object:
 
 def _location(place: Entry | Related) -> _Object:
     region = _region(place.line, place.column, place.end_line, place.end_column)
-    return {"physicalLocation": {"artifactLocation": {"uri": _uri(place.path)}, "region": region}}
+    physical = {"artifactLocation": {"uri": _uri(place.path)}, "region": region}
+    if place.database_object is UNSET:
+        return {"physicalLocation": physical}
+    logical = {"fullyQualifiedName": place.database_object}
+    if place.live:
+        return {"logicalLocations": [{**logical, "decoratedName": f"{place.path}: {place.database_object}"}]}
+    return {"physicalLocation": physical, "logicalLocations": [logical]}
 
 
 def _region(line: int, column: int, end_line: int, end_column: int) -> _Object:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from msgspec import Struct
+from msgspec import UNSET, Struct
 
 from pubcheck.diagnostics import ServerAnswer, Severity
 from pubcheck.findings import Entry, Finding, Line, Report
@@ -97,9 +97,11 @@ def _groups(findings: Iterable[Finding]) -> list[list[Finding]]:
     groups: dict[object, list[Finding]] = {}
     for number, finding in enumerate(findings):
         entry = finding.entry
-        if (statement := entry.statement) is not None and entry.object is not None:
+        statement, listed = entry.statement, entry.database_object
+        if (statement is not None or listed is not UNSET) and entry.object is not None:
             standing = (finding.unit, entry.rule, entry.severity, entry.certainty, entry.postgres)
-            groups.setdefault((entry.path, statement.index, statement.embedded, *standing), []).append(finding)
+            place = (statement.index, statement.embedded) if statement is not None else listed
+            groups.setdefault((entry.path, place, *standing), []).append(finding)
         else:
             groups[number] = [finding]
     return list(groups.values())
@@ -133,7 +135,7 @@ def _block(group: list[Finding], majors: tuple[int, ...], palette: Palette) -> I
     lines = _distinct(line for finding in group[:NAMED] for line in finding.lines)
     width = max((len(str(line.number)) for line in lines), default=1)
     gutter = " " * width
-    yield f"{gutter}{frame}-->{reset} {escape(entry.path)}:{entry.line}:{entry.column}"
+    yield f"{gutter}{frame}-->{reset} {escape(entry.place)}"
     yield from _excerpt(lines, entry.path, entry.severity, width, palette)
     for key, text in _remarks(group, majors):
         first, *rest = text.split("\n")
@@ -157,6 +159,9 @@ def _remarks(group: list[Finding], majors: tuple[int, ...]) -> Iterator[tuple[st
         listed = ", ".join(objects[:NAMED])
         unlisted = len(objects) - NAMED
         yield f"{len(objects)} tables", f"{listed} and {unlisted} more" if unlisted > 0 else listed
+    for related in entry.related:
+        if related.database_object is not UNSET and related.message:
+            yield "related", f"{related.database_object}: {related.message}"
     if entry.after_count:
         yield "after", _earlier(entry)
     for text in _answers(group):

@@ -72,6 +72,14 @@ class RefusedWrites:
                     with self._faults.guard(place):
                         self._check_one(oid, publication, statement_key)
 
+    def start(self) -> None:
+        """Take in the catalog as it is. Each cause is placed where its publication is."""
+        catalog = self._catalog
+        for relation in [*catalog.relations.values()]:
+            if relation.kind == "r":
+                with self._faults.guard(relation.place):
+                    self._check(relation.oid, publications_of(catalog, relation), None)
+
     def refused(self) -> Iterator[tuple[Refusal, Place]]:
         """Each cause for which a write is refused now, and where it is in the statement that brought it."""
         for oid in sorted({oid for oid, _ in self._causes}):
@@ -106,7 +114,9 @@ class RefusedWrites:
         """The statement, by source and number, with which a refusal ended; None where it has not."""
         return self._ended.get((oid, write, since))
 
-    def _check(self, oid: int, publications: Sequence[Publication] | None, statement_key: tuple[int, int]) -> None:
+    def _check(
+        self, oid: int, publications: Sequence[Publication] | None, statement_key: tuple[int, int] | None
+    ) -> None:
         """A table whose writes any of its publications may now have refused, or no longer. ``publications`` is None
         where the table is gone."""
         causes = causes_of(self._catalog, self._catalog.relations[oid], publications) if publications else {}
@@ -130,7 +140,11 @@ class RefusedWrites:
             self._store(oid, write, causes, statement_key)
 
     def _placed(
-        self, oid: int, causes: Iterable[Cause], known: Mapping[tuple[int, int], _Since], statement_key: tuple[int, int]
+        self,
+        oid: int,
+        causes: Iterable[Cause],
+        known: Mapping[tuple[int, int], _Since],
+        statement_key: tuple[int, int] | None,
     ) -> dict[tuple[int, int], _Since]:
         """Causes with their places; those that are known keep theirs."""
         placed = {}
@@ -140,7 +154,7 @@ class RefusedWrites:
         return placed
 
     def _store(
-        self, oid: int, write: Write, causes: dict[tuple[int, int], _Since], statement_key: tuple[int, int]
+        self, oid: int, write: Write, causes: dict[tuple[int, int], _Since], statement_key: tuple[int, int] | None
     ) -> None:
         """Store the causes for which a write is refused now."""
         if causes:
@@ -149,7 +163,7 @@ class RefusedWrites:
             return
         self._causes.pop((oid, write), None)
         since = self._since.pop((oid, write), None)
-        if since is not None:
+        if since is not None and statement_key is not None:
             self._ended[oid, write, since] = statement_key
 
     def _touched(self, changes: Iterable[Change]) -> _Touched:
@@ -212,8 +226,8 @@ class RefusedWrites:
                 family.update(dict.fromkeys(catalog.descendants(oid)))
         return list(family)
 
-    def _culprit(self, statement_key: tuple[int, int], oid: int, cause: Cause) -> Place:
-        """Return the place of a cause in the current statement: filter column, column list, table, schema or
+    def _culprit(self, statement_key: tuple[int, int] | None, oid: int, cause: Cause) -> Place:
+        """Return the place of a cause in the current statement, or in any: filter column, column list, table, schema or
         publication."""
         catalog, publication = self._catalog, cause.publication
         candidates = [cause.place]
@@ -224,17 +238,18 @@ class RefusedWrites:
             entry = catalog.members.get((publication.oid, member))
             if entry is not None:
                 candidates.append(catalog.publication_rels[entry].place)
-        mentions = self._session.mentions
-        candidates += [Place(*statement_key, mentions[member], 0) for member in family if member in mentions]
+        if statement_key is not None:
+            mentions = self._session.mentions
+            candidates += [Place(*statement_key, mentions[member], 0) for member in family if member in mentions]
         for member in family:
             schema = catalog.schema_members.get((publication.oid, catalog.relations[member].namespace))
             if schema is not None:
                 candidates.append(catalog.publication_namespaces[schema].place)
         candidates.append(publication.place)
         for place in candidates:
-            if place is not None and (place.source, place.statement) == statement_key:
+            if place is not None and statement_key in (None, (place.source, place.statement)):
                 return place
-        return Place(*statement_key, 0, 0)
+        return Place(*(statement_key or (0, 0)), 0, 0)
 
 
 class _Since(Struct, frozen=True):

@@ -128,6 +128,10 @@ class CatalogTables:
         self._next_oid += 1
         return self._next_oid
 
+    def reserve_oids(self, last: int) -> None:
+        """Give new objects oids above ``last``, which is one of a server."""
+        self._next_oid = max(self._next_oid, last)
+
     # Dependencies (pg_depend).
 
     def depend(self, dependent: Object, on: Object, kind: str) -> None:

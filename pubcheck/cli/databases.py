@@ -1,0 +1,93 @@
+"""Databases and snapshots among the arguments of a command."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import click
+from msgspec import Struct
+from msgspec.structs import replace
+
+from pubcheck.config import ConfigError
+from pubcheck.discovery.file_types import DATABASE, SNAPSHOT, DiscoveredUnit, File, label_of
+from pubcheck.discovery.opening import content_of
+from pubcheck.discovery.units import Discovery
+from pubcheck.live import document
+from pubcheck.live.connect import connect, is_connection
+
+
+class Listing(Struct, frozen=True):
+    """A database or a snapshot as a file of a unit, with its major."""
+
+    file: File
+    major: int
+
+
+def is_listing(argument: str) -> bool:
+    """Return whether an argument is a database or a snapshot. Folders are not searched for snapshots."""
+    return is_connection(argument) or (argument.endswith(".json") and _begins_as_snapshot(argument))
+
+
+def _begins_as_snapshot(path: str) -> bool:
+    try:
+        with open(path, "rb") as file:
+            return document.is_snapshot(file.read(document.OPENING))
+    except (OSError, ValueError):
+        return False
+
+
+def read(argument: str) -> Listing:
+    """Read a database or a snapshot. Raises LiveError, and ConfigError for a snapshot that cannot be read."""
+    if is_connection(argument):
+        # Loaded only for databases.
+        from pubcheck.live.read import read_snapshot
+
+        with connect(argument) as connection:
+            snapshot, label = read_snapshot(connection), connection.name
+        return Listing(File("", label, content=document.encode(snapshot), view=DATABASE), snapshot.server.postgres)
+    label = label_of(argument)
+    try:
+        content = content_of(argument)
+        return Listing(File(argument, label, content=content, view=SNAPSHOT), document.decode(content).server.postgres)
+    except (OSError, document.BadSnapshot) as error:
+        raise ConfigError(f"{label}: {error}") from None
+
+
+Discover = Callable[[tuple[str, ...], tuple[str, ...]], Discovery]
+
+
+def with_listings(
+    paths: tuple[str, ...], schema: tuple[str, ...], discover: Discover, *, together: bool, majors: bool
+) -> Discovery:
+    """Return the units of a run with databases or snapshots among its arguments.
+
+    ``discover`` finds the units of the other paths, each with the other context. ``majors``: the command line names the
+    majors; else those of the servers count.
+    """
+    listed = [path for path in paths if is_listing(path)]
+    contexts = [path for path in schema if is_listing(path)]
+    if contexts and (len(contexts) > 1 or schema[0] not in contexts):
+        raise click.UsageError("--schema takes one database or snapshot, before any file")
+    if listed and (together or contexts):
+        option = "--together" if together else "--schema"
+        raise click.UsageError(f"{listed[0]} is a whole database, which {option} cannot add to; give it as --schema")
+    rest = tuple(path for path in paths if path not in listed)
+    found = discover(rest, tuple(path for path in schema if path not in contexts)) if rest else Discovery([], [], [])
+    units = [_unit(read(path), majors=majors) for path in listed]
+    if not contexts:
+        return replace(found, units=units + found.units)
+    return replace(found, units=_after(read(contexts[0]), found.units, majors=majors))
+
+
+def _unit(listing: Listing, *, majors: bool) -> DiscoveredUnit:
+    file = listing.file
+    reason = "a running server" if file.view == DATABASE else "a snapshot of a database"
+    postgres = () if majors else (listing.major,)
+    return DiscoveredUnit(file.label, (file,), file.view, reason, postgres, named=True)
+
+
+def _after(listing: Listing, units: Sequence[DiscoveredUnit], *, majors: bool) -> list[DiscoveredUnit]:
+    """Return units that begin in the state of a database."""
+    context = replace(listing.file, context=True)
+    postgres = () if majors else (listing.major,)
+    return [replace(unit, files=(context, *unit.files), postgres=postgres, named=True) for unit in units]

@@ -1,0 +1,47 @@
+"""`pubcheck snapshot`: the catalogs of a database as a file."""
+
+from __future__ import annotations
+
+import click
+
+from pubcheck.cli.app import Command, NoInput, show
+from pubcheck.cli.output_files import STDOUT, put
+from pubcheck.live import document
+from pubcheck.live.connect import connect, is_connection
+
+
+@click.command(
+    cls=Command,
+    short_help="Write the catalogs of a database to a file.",
+    epilog="""\b
+Examples:
+  pubcheck snapshot postgresql://db.example.com/shop -o shop.json
+  pubcheck snapshot service=shop > shop.json
+  pubcheck lint --schema shop.json migrations/0042.sql
+
+\b
+Exit status: 0; 2 bad arguments, or the database cannot be read.""",
+)
+@click.argument("database", metavar="DATABASE")
+@click.option("-o", "--output", metavar="FILE", help="Write to this file instead of standard output.")
+def command(database: str, output: str | None) -> int:
+    """Write a snapshot of a database: its schemas, tables, publications and all else that `lint` reads, without data
+    and passwords.
+
+    DATABASE is a connection string of libpq, such as postgresql://host/db, service=shop or "host=db dbname=shop".
+    Everything is read in one read-only transaction. A snapshot has one object a line, in a fixed order.
+    """
+    if not is_connection(database):
+        raise NoInput(f"{database} is not a connection string, such as postgresql://host/db or service=name")
+    from pubcheck.live.read import read_snapshot
+
+    with connect(database) as connection:
+        text = document.encode(read_snapshot(connection)).decode()
+    if output in (None, STDOUT):
+        show([text], for_people=False)
+        return 0
+    try:
+        put(output, [text])
+    except OSError as error:
+        raise click.FileError(output, error.strerror) from None
+    return 0

@@ -1,0 +1,43 @@
+"""A snapshot as a source of a unit: each line is an object, and stands for the statement that would create it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pubcheck.live import document as doc
+from pubcheck.postgres.identifiers import identifier
+from pubcheck.source import Listing, Source
+
+
+class SnapshotListing(Listing, frozen=True):
+    """The objects of a snapshot."""
+
+    snapshot: doc.Snapshot | None = None
+
+
+def source_of(label: str, text: str, *, live: bool) -> Source:
+    """Return the source of a snapshot's text. ``live``: it was just read from a server. Raises BadSnapshot."""
+    snapshot = doc.decode(text.encode())
+    return Source(label, text, listing=SnapshotListing(snapshot.objects, doc.FIRST_OBJECT + 1, live, snapshot))
+
+
+def snapshots(sources: Sequence[Source]) -> dict[int, doc.Snapshot]:
+    """Return the snapshots among the sources of a unit, by number."""
+    return {
+        number: source.listing.snapshot
+        for number, source in enumerate(sources)
+        if isinstance(source.listing, SnapshotListing) and source.listing.snapshot is not None
+    }
+
+
+def statement(row: doc.AnyObject) -> str:
+    """Return an object as SQL, as far as reports and fixes show it."""
+    if isinstance(row, doc.PublicationTable):
+        columns = f" ({', '.join(map(identifier, row.columns))})" if row.columns is not None else ""
+        where = f" WHERE {row.filter}" if row.filter else ""
+        return f"ALTER PUBLICATION {identifier(row.name)} ADD TABLE {row.table}{columns}{where}"
+    if isinstance(row, doc.PublicationSchema):
+        return f"ALTER PUBLICATION {identifier(row.name)} ADD TABLES IN SCHEMA {identifier(row.schema)}"
+    kind = row.__struct_config__.tag
+    name = doc.reference(row.schema, row.name) if isinstance(row, doc.InSchema) else identifier(row.name)
+    return f"CREATE {str(kind).upper()} {name}"
