@@ -82,17 +82,17 @@ class _Loader:
         server, catalog = self.snapshot.server, self.catalog
         catalog.database, catalog.database_known = server.database, True
         self._forget_initial()
-        rest: list[tuple[int, doc.AnyObject]] = []
-        first = (doc.Schema, doc.Role)
+        groups: list[list[tuple[int, doc.AnyObject]]] = [[] for _ in _GROUPS]
+        group_of = {kind: groups[place] for place, kinds in enumerate(_GROUPS) for kind in kinds}
         for number, row in enumerate(self.snapshot.objects):
-            if isinstance(row, first):
+            group_of[type(row)].append((number, row))
+        for group in groups:
+            # The server goes through a catalog by oid, which is the order of creation.
+            for number, row in sorted(group, key=lambda numbered: numbered[1].oid):
                 _LOADERS[type(row)](self, row, number)
-            else:
-                rest.append((number, row))
         catalog.databases[server.database] = self.refs.role(server.database_owner)
-        for number, row in rest:
-            _LOADERS[type(row)](self, row, number)
         self.read_bounds()
+        self._depend_on_owners()
         self.session.complete = True
         self.session.forget_path()
         catalog.journal.entries.clear()
@@ -339,15 +339,15 @@ class _Loader:
             columns.append(plain)
         return tuple(columns)
 
-    def sequence(self, row: doc.Sequence, number: int) -> None:
-        self.relation(row, number)
-        if row.owned_by is not None:
-            table, name = row.owned_by
-            relation = self.catalog.relations[self.refs.relations[table]]
-            column = relation.column(name)
-            if column is not None:
+    def _depend_on_owners(self) -> None:
+        """Let sequences depend on the columns that own them."""
+        for row in self.snapshot.objects:
+            if isinstance(row, doc.Sequence) and row.owned_by is not None:
+                table, name = row.owned_by
+                relation = self.catalog.relations[self.refs.relations[table]]
                 how = INTERNAL if row.identity_of else AUTO
-                self.catalog.depend((RELATION, row.oid, 0), (RELATION, relation.oid, column.number), how)
+                column = self.refs.numbers(relation)[name]
+                self.catalog.depend((RELATION, row.oid, 0), (RELATION, relation.oid, column), how)
 
     def index(self, row: doc.Index, number: int) -> None:
         refs, catalog = self.refs, self.catalog
@@ -600,7 +600,7 @@ _LOADERS: dict[type, Callable[[_Loader, Any, int], None]] = {
     doc.ForeignTable: _Loader.relation,
     doc.View: _Loader.relation,
     doc.MaterializedView: _Loader.relation,
-    doc.Sequence: _Loader.sequence,
+    doc.Sequence: _Loader.relation,
     doc.Index: _Loader.index,
     doc.Constraint: _Loader.constraint,
     doc.Trigger: _Loader.trigger,
@@ -611,6 +611,20 @@ _LOADERS: dict[type, Callable[[_Loader, Any, int], None]] = {
     doc.PublicationSchema: _Loader.publication_schema,
     doc.Subscription: _Loader.subscription,
 }
+_GROUPS: tuple[tuple[type, ...], ...] = (
+    (doc.Schema, doc.Role),
+    (doc.Type,),
+    (doc.Function,),
+    (doc.Operator, doc.Cast, doc.Collation, doc.OperatorClass, doc.Extension, doc.EventTrigger),
+    tuple(_RELKINDS),
+    (doc.Index,),
+    (doc.Constraint,),
+    (doc.Trigger, doc.Rule, doc.Policy),
+    (doc.Publication,),
+    (doc.PublicationTable, doc.PublicationSchema),
+    (doc.Subscription,),
+)
+"""Kinds of objects, each group after those that its objects need."""
 _STORAGE = {"p": "plain", "e": "external", "x": "extended", "m": "main"}
 
 

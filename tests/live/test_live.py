@@ -1,0 +1,137 @@
+"""A running server as input: what is read of it, what `lint` and `explain` say, and snapshots."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import psycopg
+import pytest
+from msgspec import Struct
+
+import pubcheck
+from pubcheck.cli import app
+from pubcheck.live.connect import connect
+from pubcheck.live.document import FORMAT, decode, encode
+from pubcheck.live.read import read_snapshot
+from tests.support.servers import PACKAGES, Server, Servers
+
+pytestmark = pytest.mark.server
+
+SCRIPT = """
+CREATE SCHEMA app;
+CREATE TYPE app.mood AS ENUM ('ok', 'bad');
+CREATE DOMAIN app.amount AS numeric(10, 2) CHECK (VALUE > 0);
+CREATE TABLE app.orders (
+    id bigserial PRIMARY KEY, region varchar(20) NOT NULL DEFAULT 'eu', mood app.mood, total app.amount,
+    note text COLLATE "C" CHECK (note <> ''), twice numeric GENERATED ALWAYS AS (total * 2) STORED);
+CREATE UNIQUE INDEX ON app.orders (region, lower(note)) WHERE region <> 'x';
+CREATE TABLE app.items (id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, "Order" bigint REFERENCES app.orders);
+CREATE TABLE app.log (id int, at date) PARTITION BY RANGE (at);
+CREATE TABLE app.log_1 PARTITION OF app.log FOR VALUES FROM ('2020-01-01') TO ('2021-01-01');
+CREATE TABLE public."Mixed. ""case"" " (id int);
+CREATE VIEW app.v AS SELECT id, region FROM app.orders;
+CREATE PUBLICATION eu FOR TABLE app.orders (id, region) WHERE (region = 'eu'), app.log, "Mixed. ""case"" ";
+CREATE PUBLICATION inserts FOR TABLES IN SCHEMA app WITH (publish = 'insert');
+"""
+
+
+@pytest.fixture(scope="module", params=PACKAGES)
+def database(request: pytest.FixtureRequest, servers: Servers) -> Iterator[tuple[Server, str]]:
+    """A database that the script built, on each server."""
+    server = servers[request.param]
+    with server.database() as name:
+        with server.connect(name) as connection:
+            connection.execute(SCRIPT)
+        yield server, server.conninfo(name)
+
+
+class Outcome(Struct):
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def run(*arguments: str) -> Outcome:
+    """Run a command in this process."""
+    out, err = io.StringIO(), io.StringIO()
+    with redirect_stdout(out), redirect_stderr(err):
+        status = app.run(arguments)
+    return Outcome(status, out.getvalue(), err.getvalue())
+
+
+def report(*arguments: str) -> dict[str, Any]:
+    completed = run("lint", "--format", "json", "--select", "PUB", *arguments)
+    assert completed.returncode in (0, 1), completed.stderr
+    document: dict[str, Any] = json.loads(completed.stdout)
+    schema = Path(pubcheck.__file__).parent / "report" / "schema.json"
+    jsonschema.validate(document, json.loads(schema.read_text()))
+    return document
+
+
+def keys(document: dict[str, Any]) -> list[tuple[Any, ...]]:
+    """Return what findings say, without where."""
+    names = ("rule", "certainty", "message", "object", "operation", "publications")
+    rows = document["diagnostics"]
+    return sorted((json.dumps([row[name] for name in names]), json.dumps(row["server"])) for row in rows)
+
+
+def test_the_findings_are_those_of_the_script_that_built_it(database: tuple[Server, str], tmp_path: Path) -> None:
+    server, conninfo = database
+    script = tmp_path / "schema.sql"
+    script.write_text(SCRIPT)
+    live = report(conninfo)
+    assert keys(live) == keys(report("--complete", "--postgres", str(server.major), str(script)))
+    assert live["postgres"] == [server.major]
+    objects = {row["database_object"] for row in live["diagnostics"]}
+    assert "publication eu, table app.orders" in objects
+    assert all(row["live"] for row in live["diagnostics"])
+
+
+def test_a_snapshot_says_what_the_server_says(database: tuple[Server, str], tmp_path: Path) -> None:
+    _, conninfo = database
+    file = tmp_path / "shop.json"
+    assert run("snapshot", conninfo, "-o", str(file)).returncode == 0
+    assert run("snapshot", conninfo).stdout == file.read_text()
+    taken = report(str(file))
+    assert keys(taken) == keys(report(conninfo))
+    lines = file.read_text().splitlines()
+    for row in taken["diagnostics"]:
+        named = json.loads(lines[row["line"] - 1].rstrip(","))
+        assert f"{named['kind'].split()[0]} {named['name']}" in row["database_object"]
+
+
+def test_a_migration_is_linted_in_the_state_of_the_database(database: tuple[Server, str], tmp_path: Path) -> None:
+    _, conninfo = database
+    migration = tmp_path / "0042.sql"
+    migration.write_text("ALTER PUBLICATION eu ADD TABLE app.items;\nALTER PUBLICATION eu ADD TABLE app.missing;\n")
+    rows = report("--schema", conninfo, str(migration))["diagnostics"]
+    assert [(row["rule"], row["certainty"], row["line"]) for row in rows if row["severity"] == "error"] == [
+        ("PUB107", "certain", 2)
+    ]
+
+
+def test_reading_takes_seven_round_trips_and_writes_nothing(database: tuple[Server, str]) -> None:
+    _, conninfo = database
+    with connect(conninfo) as connection:
+        snapshot = read_snapshot(connection)
+        assert connection.round_trips <= 20
+        assert connection.rows("SELECT pg_current_xact_id_if_assigned(), current_setting('transaction_read_only')") == [
+            (None, "on")
+        ]
+        with pytest.raises(psycopg.errors.ReadOnlySqlTransaction):
+            connection._connection.execute("CREATE TABLE public.t ()")
+    assert decode(encode(snapshot)) == snapshot
+    assert snapshot.pubcheck_snapshot == FORMAT
+
+
+def test_explain_reads_the_server(database: tuple[Server, str]) -> None:
+    _, conninfo = database
+    completed = run("explain", conninfo)
+    assert "Publication eu" in completed.stdout, completed.stderr
+    assert "the primary key (id)" in completed.stdout
