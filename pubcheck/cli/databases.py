@@ -8,6 +8,7 @@ import click
 from msgspec import Struct
 from msgspec.structs import replace
 
+from pubcheck import __version__
 from pubcheck.config import ConfigError
 from pubcheck.discovery.file_types import DATABASE, SNAPSHOT, DiscoveredUnit, File, label_of
 from pubcheck.discovery.opening import content_of
@@ -36,14 +37,19 @@ def _begins_as_snapshot(path: str) -> bool:
         return False
 
 
+def taken(conninfo: str) -> tuple[str, document.Snapshot]:
+    """Return the name of a database as reports show it, and its snapshot. Raises LiveError."""
+    # Loaded only for databases.
+    from pubcheck.live.read import read_snapshot
+
+    with connect(conninfo) as connection:
+        return connection.name, read_snapshot(connection, __version__)
+
+
 def read(argument: str) -> Listing:
     """Read a database or a snapshot. Raises LiveError, and ConfigError for a snapshot that cannot be read."""
     if is_connection(argument):
-        # Loaded only for databases.
-        from pubcheck.live.read import read_snapshot
-
-        with connect(argument) as connection:
-            snapshot, label = read_snapshot(connection), connection.name
+        label, snapshot = taken(argument)
         return Listing(File("", label, content=document.encode(snapshot), view=DATABASE), snapshot.server.postgres)
     label = label_of(argument)
     try:

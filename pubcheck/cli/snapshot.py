@@ -5,9 +5,10 @@ from __future__ import annotations
 import click
 
 from pubcheck.cli.app import Command, NoInput, show
+from pubcheck.cli.databases import taken
 from pubcheck.cli.output_files import STDOUT, put
 from pubcheck.live import document
-from pubcheck.live.connect import connect, is_connection
+from pubcheck.live.connect import is_connection
 
 
 @click.command(
@@ -33,10 +34,8 @@ def command(database: str, output: str | None) -> int:
     """
     if not is_connection(database):
         raise NoInput(f"{database} is not a connection string, such as postgresql://host/db or service=name")
-    from pubcheck.live.read import read_snapshot
-
-    with connect(database) as connection:
-        text = document.encode(read_snapshot(connection)).decode()
+    _, snapshot = taken(database)
+    text = document.encode(snapshot).decode()
     if output in (None, STDOUT):
         show([text], for_people=False)
         return 0

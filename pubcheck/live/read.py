@@ -6,18 +6,17 @@ from collections.abc import Iterator
 
 import msgspec
 
-from pubcheck import __version__
 from pubcheck.live import queries
 from pubcheck.live.connect import Connection
 from pubcheck.live.document import FORMAT, AnyObject, Server, Snapshot, sorted_objects
 
 
-def read_snapshot(connection: Connection) -> Snapshot:
-    """Return the snapshot of the connection's database. Raises LiveError."""
+def read_snapshot(connection: Connection, version: str) -> Snapshot:
+    """Return the snapshot of the connection's database; ``version`` is that of pubcheck. Raises LiveError."""
     ((server,),) = connection.rows(queries.server(connection.major))
     return Snapshot(
         pubcheck_snapshot=FORMAT,
-        pubcheck=__version__,
+        pubcheck=version,
         server=msgspec.json.decode(server, type=Server),
         objects=sorted_objects(_objects(connection)),
     )

@@ -15,6 +15,7 @@ import pytest
 from msgspec import Struct
 
 import pubcheck
+from pubcheck import __version__
 from pubcheck.cli import app
 from pubcheck.live.connect import connect
 from pubcheck.live.document import FORMAT, decode, encode
@@ -119,7 +120,7 @@ def test_a_migration_is_linted_in_the_state_of_the_database(database: tuple[Serv
 def test_reading_takes_seven_round_trips_and_writes_nothing(database: tuple[Server, str]) -> None:
     _, conninfo = database
     with connect(conninfo) as connection:
-        snapshot = read_snapshot(connection)
+        snapshot = read_snapshot(connection, __version__)
         assert connection.round_trips <= 20
         assert connection.rows("SELECT pg_current_xact_id_if_assigned(), current_setting('transaction_read_only')") == [
             (None, "on")
