@@ -83,13 +83,15 @@ _SQLSTATES = (
 class SyntaxRefused(Exception):
     """The grammar refuses the text. ``location`` is a 0-based character offset, None at the end of the input.
 
-    ``hint``, as libpg_query does not give it, is that of the one message of the scanner that may have two.
+    libpg_query gives neither ``detail`` nor ``hint``. The hint is that of the one message of the scanner that may have
+    two; the detail is that of ``newer_grammar``.
     """
 
-    def __init__(self, message: str, location: int | None, text: str = "") -> None:
+    def __init__(self, message: str, location: int | None, text: str = "", *, detail: str | None = None) -> None:
         super().__init__(message)
         self.message = message
         self.location = location
+        self.detail = detail
         self.sqlstate = next((state for pattern, state in _SQLSTATES if pattern.match(message)), "42601")
         self.hint: str | None = None
         if self.sqlstate == "22025":

@@ -1,0 +1,132 @@
+"""A statement's tokens, read one after the other; what they may be is up to the caller."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import NoReturn
+
+from pubcheck.lexing.keywords import RESERVED
+from pubcheck.postgres.parse import Node, SyntaxRefused, parse
+from pubcheck.postgres.tokens import in_characters, tokens
+
+
+def words_of(data: bytes, count: int) -> list[bytes]:
+    """Return the first tokens of a text in lower case."""
+    return [token.lower() for _, token, _ in islice(tokens(data), count)]
+
+
+class Reader:
+    """Reads the tokens of a statement, and raises SyntaxRefused as the server's parser does."""
+
+    def __init__(self, data: bytes, *, keep_semicolons: bool = False) -> None:
+        self.data = data
+        self.tokens = [item for item in tokens(data) if keep_semicolons or item[1] != b";"]
+        self.next = 0
+        """The number of the next token."""
+
+    @property
+    def at_end(self) -> bool:
+        return self.next >= len(self.tokens)
+
+    @property
+    def offset(self) -> int:
+        """The byte offset of the next token, or of the end of the text."""
+        return len(self.data) if self.at_end else self.tokens[self.next][2]
+
+    @property
+    def end(self) -> int:
+        """The byte offset behind the token that was read last."""
+        _, token, offset = self.tokens[self.next - 1]
+        return offset + len(token)
+
+    def sees(self, *words: bytes) -> bool:
+        """Return whether the next tokens are these words."""
+        following = self.tokens[self.next : self.next + len(words)]
+        return tuple(token.lower() for _, token, _ in following) == words
+
+    def follows(self, token: bytes) -> bool:
+        """Return whether the token that was read last is this one."""
+        return self.next > 0 and self.tokens[self.next - 1][1] == token
+
+    def accept(self, *words: bytes) -> bool:
+        """Read these words if they are next."""
+        if not self.sees(*words):
+            return False
+        self.next += len(words)
+        return True
+
+    def expect(self, word: bytes) -> None:
+        if not self.accept(word):
+            self.refuse()
+
+    def skip_until(self, *words: bytes) -> None:
+        """Read on to the first of these words that is outside the parentheses that open from here on."""
+        depth = 0
+        while not self.at_end:
+            token = self.tokens[self.next][1].lower()
+            if depth == 0 and token in words:
+                return
+            depth += (token == b"(") - (token == b")")
+            self.next += 1
+
+    def refuse(self) -> NoReturn:
+        """Raise the syntax error at the next token."""
+        if self.at_end:
+            raise SyntaxRefused("syntax error at end of input", None)
+        shown = self.tokens[self.next][1].decode(errors="replace")
+        raise self.refusal(f'syntax error at or near "{shown}"', self.offset)
+
+    def refusal(self, message: str, offset: int, detail: str | None = None) -> SyntaxRefused:
+        """Return an error at a byte offset."""
+        return SyntaxRefused(message, in_characters(self.data, offset), detail=detail)
+
+    def name(self) -> None:
+        """Read a ColId: an identifier that is not a reserved word."""
+        kind, token, _ = ("", b"", 0) if self.at_end else self.tokens[self.next]
+        if kind != "name" or token.lower().decode(errors="replace") in RESERVED:
+            self.refuse()
+        self.next += 1
+
+    def qualified_name(self) -> Node:
+        """Read a qualified_name, and return its RangeVar."""
+        start = self.offset
+        self._dotted_name()
+        return self._range_var(start)
+
+    def relation(self) -> Node:
+        """Read a relation_expr, and return its RangeVar."""
+        start = self.offset
+        if not self.accept(b"only"):
+            self._dotted_name()
+            self.accept(b"*")
+        elif self.accept(b"("):
+            self._dotted_name()
+            self.expect(b")")
+        else:
+            self._dotted_name()
+        return self._range_var(start)
+
+    def _dotted_name(self) -> None:
+        self.name()
+        while self.accept(b"."):
+            # Behind a dot any word is a name.
+            if self.at_end or self.tokens[self.next][0] != "name":
+                self.refuse()
+            self.next += 1
+
+    def _range_var(self, start: int) -> Node:
+        """Return the RangeVar of the text from an offset on that was read. Raises SyntaxRefused for too many dots."""
+        head = b"LOCK TABLE "
+        _, node = self.parsed(head, start, self.end)
+        relation: Node = node["relations"][0]["RangeVar"]
+        return relation
+
+    def parsed(self, head: bytes, start: int, end: int) -> tuple[str, Node]:
+        """Parse ``head`` followed by a piece of the text at its place. The piece begins no earlier than the head ends.
+
+        Raises SyntaxRefused.
+        """
+        text = head + b" " * (start - len(head)) + self.data[start:end]
+        statement = parse(text.decode(errors="surrogatepass"))
+        assert statement is not None
+        return statement
