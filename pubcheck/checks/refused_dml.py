@@ -23,7 +23,8 @@ from pubcheck.diagnostics import Diagnostic, ServerAnswer, Span, StatementRef
 from pubcheck.lexing.items import Statement
 from pubcheck.postgres.catalog.rows import Place
 from pubcheck.postgres.errors import ServerError
-from pubcheck.postgres.parse import Node, SyntaxRefused, TooDeep, parse
+from pubcheck.postgres.newer_grammar import parse_with
+from pubcheck.postgres.parse import Node, SyntaxRefused, TooDeep
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.tokens import folded
 from pubcheck.rulebook import RULES, finder
@@ -71,7 +72,7 @@ class RefusedDmlCollector:
             self._prepare(item.keyword, text)
         elif self._refused and may_be_refused(self._session, self._refused, text):
             try:
-                parsed = parse(text)
+                parsed = parse_with(self._session.catalog.major.newer_grammar, text)
             except (SyntaxRefused, TooDeep):
                 return
             if parsed is not None:
@@ -101,7 +102,9 @@ class RefusedDmlCollector:
             executed = node if name == "ExecuteStmt" else node.get("query", {}).get("ExecuteStmt")
             if executed is None:
                 return stopped(self._session, self._refused, name, node, enclosing_block)
-            prepared = parse(self._session.prepared.get(executed["name"], ""))
+            prepared = parse_with(
+                self._session.catalog.major.newer_grammar, self._session.prepared.get(executed["name"], "")
+            )
             stop = stopped(self._session, self._refused, *prepared) if prepared is not None else None
             return stop and replace(stop, start=0)
         except (SyntaxRefused, TooDeep):

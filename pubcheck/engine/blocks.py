@@ -342,7 +342,8 @@ class BlockRunner:
     def _refuse_syntax(self, statement: StatementText, error: ServerError, basis: Basis, *, compiled: bool) -> None:
         from pubcheck.checks.ddl.syntax_help import code_of_syntax_error, syntax_help
 
-        code, error.detail = code_of_syntax_error(error.message)
+        code, detail = code_of_syntax_error(error.message)
+        error.detail = error.detail or detail
         refused_text = statement.text if error.evidence is None else str(error.evidence)
         self.replay.diagnostics.append(
             RULES[code].diagnostic(
@@ -350,7 +351,8 @@ class BlockRunner:
                 (self.replay.major,),
                 f"PostgreSQL cannot parse this statement: {error.message}",
                 statement.span(error.culprit or 0),
-                help=syntax_help(refused_text) or (_UNFINISHED if compiled else None),
+                help=syntax_help(refused_text, newer=self.replay.catalog.major.newer_grammar)
+                or (_UNFINISHED if compiled else None),
                 **self.replay.reporter.answer(statement, error, basis),
             )
         )

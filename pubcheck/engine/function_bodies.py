@@ -34,12 +34,12 @@ def refused_body(replay: Replay, routine: Routine) -> NotParsed | None:
     """Return the error in the body of a function, if there is one."""
     if replay.session.setting("check_function_bodies") == "off":
         return None
-    trial = QueryChecker(replay.session, Budget())
+    trial, newer = QueryChecker(replay.session, Budget()), replay.catalog.major.newer_grammar
     try:
         if routine.language == "plpgsql":
-            all_types_exist(trial, routine.body.text, program(routine.header(), routine.body.text))
+            all_types_exist(trial, routine.body.text, program(routine.header(), routine.body.text, newer=newer))
         else:
-            check_sql(routine.body.text)
+            check_sql(routine.body.text, newer=newer)
     except NotParsed as refusal:
         return first_refusal(trial, routine.body.text, refusal)
     except TooDeep:

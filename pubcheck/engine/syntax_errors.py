@@ -10,14 +10,18 @@ import itertools
 import re
 from collections.abc import Iterator, Sequence
 
+from msgspec import Struct
+
 from pubcheck.diagnostics import Certainty, ServerAnswer, Span
 from pubcheck.engine.assumptions import assume_source
 from pubcheck.engine.connections import Databases
+from pubcheck.engine.replay import Replay
 from pubcheck.engine.unit_notes import Notes
 from pubcheck.lexing.items import Statement
 from pubcheck.lexing.splitter import Splitter
 from pubcheck.postgres.catalog.reasons import MAY_NOT_RUN, VARIABLE
-from pubcheck.postgres.parse import SyntaxRefused
+from pubcheck.postgres.newer_grammar import UNREAD, parse_newer
+from pubcheck.postgres.parse import Node, SyntaxRefused
 from pubcheck.postgres.tokens import in_bytes, tokens
 from pubcheck.postgres.versions import BY_NUMBER
 from pubcheck.rulebook import RULES, finder
@@ -26,6 +30,33 @@ from pubcheck.statement_index import Statements, StatementText
 
 # Templates and placeholders: the text at run time is unknown.
 _PLACEHOLDER = re.compile(r"\{\{|\$\{|#\{|<%|%\(|%[sIqL]\b|@\w+@|:\w|:[\"']")
+
+
+class RefusedStatement(Struct, frozen=True):
+    """One statement of a source that the grammar of 18 refuses. ``conditional``: it is unknown whether it runs."""
+
+    source: int
+    statement: StatementText
+    item: Statement
+    refusal: SyntaxRefused
+    conditional: bool
+
+    @property
+    def text(self) -> str:
+        """The text that is parsed."""
+        return self.statement.text if self.item.edits else self.item.sql
+
+    def is_newer(self) -> bool:
+        """Return whether PostgreSQL 19 accepts it."""
+        try:
+            return parse_newer(self.text) is not None
+        except SyntaxRefused:
+            return False
+
+
+def _unfollowed(replays: list[Replay], text: str) -> None:
+    for replay in replays:
+        replay.session.note_unknown_effect(text)
 
 
 class SyntaxErrorReporter:
@@ -37,37 +68,91 @@ class SyntaxErrorReporter:
         """Sources for which an unreadable statement with a placeholder was reported."""
         self._postgres_sources: set[int] = set()
         """Sources that are written for PostgreSQL."""
+        self._newer_sources: set[int] = set()
+        """Sources for which a statement was reported that only a newer grammar accepts."""
 
-    def report(
-        self,
-        source: int,
-        statement: StatementText,
-        item: Statement,
-        splitter: Splitter,
-        refusal: SyntaxRefused,
-        *,
-        conditional: bool,
-    ) -> bool:
-        """Report one statement of a source. ``conditional``: it is unknown whether it runs.
+    def accepted(self, refused: RefusedStatement) -> tuple[tuple[str, Node], list[Replay]] | None:
+        """Return a refused statement as the majors with a newer grammar read it, and their replays.
+
+        None if there is none, or it refuses the statement too. For all other majors the statement is reported.
+        """
+        newer = [replay for replay in self.databases.replays if replay.catalog.major.newer_grammar]
+        if not newer:
+            return None
+        try:
+            statement = parse_newer(refused.text)
+        except SyntaxRefused:
+            return None
+        if statement is None:
+            return None
+        older = [replay for replay in self.databases.replays if replay not in newer]
+        if older:
+            self._report(refused, None, older, refused.refusal)
+        if statement[0] == UNREAD:
+            self._skip_newer(refused, newer)
+        return statement, newer
+
+    @finder("PUB004")
+    def _skip_newer(self, refused: RefusedStatement, replays: list[Replay]) -> None:
+        """Skip a statement that only the server can read, with one note per source."""
+        reason = "the effect of this statement, which cannot be read"
+        for replay in replays:
+            replay.catalog.reasons.at, replay.catalog.reasons.text = (refused.source, refused.item.index), reason
+            replay.session.note_unknown_effect(refused.text)
+        if refused.source in self._newer_sources:
+            return
+        self._newer_sources.add(refused.source)
+        self.notes.add(
+            "PUB004",
+            "assumed",
+            "pubcheck cannot read this PostgreSQL 19 syntax yet and skipped the statement",
+            refused.statement.span(0),
+            help="objects that it creates are treated as unknown; other such statements in this file are skipped too",
+            statement=refused.statement.ref(),
+            majors=[replay.major for replay in replays],
+        )
+
+    def report(self, refused: RefusedStatement, splitter: Splitter) -> bool:
+        """Report one statement of a source that every major refuses.
 
         The splitter continues at the next line that begins like a statement. Returns False if the whole source is
         written for another database.
         """
-        rest = splitter.recover(item)
+        rest = splitter.recover(refused.item)
         if rest is not None:
-            self.statements.put(source, item.index, rest.start, rest.end)
-        self.databases.set_place((source, item.index), "the effect of this statement, which cannot be read")
+            self.statements.put(refused.source, refused.item.index, rest.start, rest.end)
+        replays = self.databases.replays
+        newer = [replay for replay in replays if replay.catalog.major.newer_grammar]
+        if newer and _about_publications(refused.statement.text):
+            try:
+                parse_newer(refused.text)
+            except SyntaxRefused as refusal:
+                older = [replay for replay in replays if replay not in newer]
+                if older:
+                    self._report(refused, rest, older, refused.refusal)
+                return self._report(refused, rest, newer, refusal)
+        return self._report(refused, rest, replays, refused.refusal)
+
+    def _report(
+        self, refused: RefusedStatement, rest: Statement | None, replays: list[Replay], refusal: SyntaxRefused
+    ) -> bool:
+        """Report a statement for the majors of these replays. ``rest`` is its part before the next statement, if that
+        is not all of it. The result is that of ``report``."""
+        statement, item = refused.statement, refused.item
+        for replay in replays:
+            replay.catalog.reasons.at = (refused.source, item.index)
+            replay.catalog.reasons.text = "the effect of this statement, which cannot be read"
         view = statement.source.view
         quoted = view is not None and view.quoted
         inside = _in_body(statement.text, refusal)
         if not inside and not _about_publications(statement.text):
-            return self._skip(source, statement, item, rest, refusal, quoted=quoted)
+            return self._skip(refused, rest, replays, quoted=quoted)
         # A string may be only the beginning of a statement, text for people, or a regular expression.
         unsent = quoted and not _sent_text(statement)
         if unsent and not item.placeholders and refusal.location is not None:
-            self.databases.unfollowed(statement.text)
+            _unfollowed(replays, statement.text)
         elif item.placeholders or unsent:
-            self.databases.unfollowed(statement.text)
+            _unfollowed(replays, statement.text)
             self.notes.report_unseen(
                 statement.span(0),
                 statement,
@@ -75,29 +160,21 @@ class SyntaxErrorReporter:
                 "its changes are not analysed",
             )
         else:
-            unknown = VARIABLE if item.variables else MAY_NOT_RUN if conditional or item.perhaps else ""
-            self._report_syntax_error(statement, refusal, unknown, inside)
+            unknown = VARIABLE if item.variables else MAY_NOT_RUN if refused.conditional or item.perhaps else ""
+            self._report_syntax_error(statement, refusal, replays, unknown, inside)
         return True
 
     @finder("PUB005")
-    def _skip(
-        self,
-        source: int,
-        statement: StatementText,
-        item: Statement,
-        rest: Statement | None,
-        refusal: SyntaxRefused,
-        *,
-        quoted: bool,
-    ) -> bool:
+    def _skip(self, refused: RefusedStatement, rest: Statement | None, replays: list[Replay], *, quoted: bool) -> bool:
         """Skip a statement that is not about publications, or ``rest``, the part of it before the next statement.
 
         Returns the same as ``report``. ``quoted``: the statement is in a program's string.
         """
+        source, statement, item = refused.source, refused.statement, refused.item
         skipped = item.text if rest is None else rest.text
         # A string may only begin like a statement, or be for another database.
         if quoted or item.placeholders or _PLACEHOLDER.search(skipped):
-            self.databases.unfollowed(skipped)
+            _unfollowed(replays, skipped)
         if quoted:
             return True
         if source not in self._postgres_sources and self._of_another_database(source, statement.source):
@@ -108,7 +185,7 @@ class SyntaxErrorReporter:
                 return True
             self._templates.add(source)
         if rest is None:
-            self._report_skipped(statement, refusal)
+            self._report_skipped(refused, replays)
         else:
             shown = self.statements[source, item.index]
             self.notes.add(
@@ -121,7 +198,8 @@ class SyntaxErrorReporter:
         return True
 
     @finder("PUB004")
-    def _report_skipped(self, statement: StatementText, refusal: SyntaxRefused) -> None:
+    def _report_skipped(self, refused: RefusedStatement, replays: list[Replay]) -> None:
+        statement, refusal = refused.statement, refused.refusal
         location = refusal.location
         related: tuple[Span, ...] = ()
         if location is not None:
@@ -131,10 +209,13 @@ class SyntaxErrorReporter:
         self.notes.add(
             "PUB004",
             "assumed",
-            "this statement is not PostgreSQL and was skipped",
+            "this statement is PostgreSQL 19 syntax and was skipped"
+            if refused.is_newer()
+            else "this statement is not PostgreSQL and was skipped",
             statement.span(0),
             statement=statement.ref(),
             related=related,
+            majors=[replay.major for replay in replays],
         )
 
     @finder("PUB008")
@@ -161,9 +242,14 @@ class SyntaxErrorReporter:
         return True
 
     def _report_syntax_error(
-        self, statement: StatementText, refusal: SyntaxRefused, unknown: str, inside: str = ""
+        self,
+        statement: StatementText,
+        refusal: SyntaxRefused,
+        replays: list[Replay],
+        unknown: str,
+        inside: str = "",
     ) -> None:
-        """Report a syntax error.
+        """Report a syntax error for the majors of these replays.
 
         ``unknown`` is the reason why the finding is assumed, if it is. ``inside`` is the refused statement in the body
         of a function.
@@ -176,6 +262,7 @@ class SyntaxErrorReporter:
 
         message = refusal.message
         code, detail = code_of_syntax_error(message)
+        detail = refusal.detail or detail
         rule = RULES[code]
         location = refusal.location
         text = statement.text
@@ -189,19 +276,20 @@ class SyntaxErrorReporter:
             position = len(text) + 1
         corrected = correction(text) if not inside else None
         fixes = (edits.as_fix(statement, corrected, certain=certainty == "certain"),) if corrected is not None else ()
+        newer = all(replay.catalog.major.newer_grammar for replay in replays)
         self.notes.diagnostics.extend(
             rule.diagnostic(
                 certainty,
                 majors,
                 f"PostgreSQL cannot parse this statement: {wording}",
                 span,
-                help=syntax_help(text) if not inside else _NOT_IN_BODY,
+                help=syntax_help(text, newer=newer) if not inside else _NOT_IN_BODY,
                 statement=statement.ref(),
                 assumptions=(unknown,) if unknown else (),
                 server=ServerAnswer(refusal.sqlstate, wording, detail, refusal.hint, position=position),
                 fixes=fixes,
             )
-            for wording, majors in _wordings(message, self.notes.majors)
+            for wording, majors in _wordings(message, [replay.major for replay in replays])
         )
 
 

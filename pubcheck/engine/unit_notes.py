@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pubcheck.diagnostics import Certainty, Diagnostic, Span
@@ -23,9 +24,20 @@ class Notes:
         self._not_seen: set[str] = set()
         """Labels of sources for which an unseen part was reported."""
 
-    def add(self, code: str, certainty: Certainty, message: str, span: Span, **details: Unpack[Details]) -> None:
-        """Add a finding of the rule with that code."""
-        self.diagnostics.append(RULES[code].diagnostic(certainty, self.majors, message, span, **details))
+    def add(
+        self,
+        code: str,
+        certainty: Certainty,
+        message: str,
+        span: Span,
+        *,
+        majors: Sequence[int] = (),
+        **details: Unpack[Details],
+    ) -> None:
+        """Add a finding of the rule with that code. ``majors`` are those for which it holds, all without any."""
+        self.diagnostics.append(
+            RULES[code].diagnostic(certainty, tuple(majors) or self.majors, message, span, **details)
+        )
 
     @finder("PUB009")
     def report_unseen(self, span: Span, statement: StatementText | None, message: str, help_text: str) -> None:

@@ -327,6 +327,7 @@ class Run:
         ``conditional``: it is unknown whether it runs.
         """
         unsure = conditional or item.perhaps or bool(item.placeholders)
+        replays = self.databases.replays
         try:
             try:
                 if item.keyword == "create" and not (unsure or item.edits) and self.run_objects is None:
@@ -337,14 +338,22 @@ class Run:
             except SyntaxRefused:
                 if item.keyword in UNPARSED and not checked_in_any_case(item):
                     raise
-                unsure, parsed = True, self._parse_filled(item)
+                parsed = self._parse_filled(item)
                 if parsed is None:
                     raise
+                unsure = True
         except TooDeep as error:
             self._too_deep(statement, error)
             return True
         except SyntaxRefused as refusal:
-            return self.syntax_errors.report(source, statement, item, splitter, refusal, conditional=conditional)
+            # Loaded only where a statement is refused.
+            from pubcheck.engine.syntax_errors import RefusedStatement
+
+            refused = RefusedStatement(source, statement, item, refusal, conditional)
+            accepted = self.syntax_errors.accepted(refused)
+            if accepted is None:
+                return self.syntax_errors.report(refused, splitter)
+            parsed, replays = accepted
         if parsed is None or self.idle:
             return True
         name, node = parsed
@@ -375,7 +384,7 @@ class Run:
             ):
                 self._transaction(statement, source, kind)
         try:
-            for replay in self.databases.replays:
+            for replay in replays:
                 top_level.run_statement(replay, statement, source, name, node, filled=unsure)
         except TooDeep as error:
             self._too_deep(statement, error)

@@ -13,6 +13,7 @@ RELKIND_PLURAL = {
     "t": "TOAST tables",
     "c": "composite types",
     "f": "foreign tables",
+    "g": "property graphs",
 }
 
 RELKIND_NOUN = {
@@ -26,6 +27,7 @@ RELKIND_NOUN = {
     "S": "sequence",
     "c": "type",
     "f": "foreign table",
+    "g": "property graph",
 }
 """The object type by which aclcheck_error names a relation (get_relkind_objtype)."""
 
@@ -41,6 +43,7 @@ RELKIND_SINGULAR = {
     "t": "a TOAST table",
     "c": "a composite type",
     "f": "a foreign table",
+    "g": "a property graph",
 }
 
 

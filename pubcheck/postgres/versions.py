@@ -10,8 +10,11 @@ class Major(Struct, frozen=True, kw_only=True):
     """The facts in which majors differ. A feature is False in 15 if nothing else is written, and each is named once
     more below, in the row of the major that changed it. Other code asks for a feature and never compares the number.
 
+    ``newer_grammar``: statements that the parser refuses may be those of a newer grammar (the package of that name).
+
     Publications and what is sent of them.
 
+    ``publishes_sequences``: a publication may publish all sequences, and leave tables out of all tables.
     ``publish_generated_columns``: the option exists, and stored generated columns may be listed.
     ``set_validates_columns``: ALTER PUBLICATION ... SET validates column lists before it drops members.
     ``skips_missing_publications``: decoding skips a publication that does not exist, and does not stop at it.
@@ -98,6 +101,9 @@ class Major(Struct, frozen=True, kw_only=True):
     number: int
     text_search_languages: frozenset[str] = frozenset()
 
+    newer_grammar: bool = False
+
+    publishes_sequences: bool = False
     publish_generated_columns: bool = False
     set_validates_columns: bool = False
     skips_missing_publications: bool = False
@@ -295,6 +301,8 @@ _18 = replace(
 _19 = replace(
     _18,
     number=19,
+    newer_grammar=True,
+    publishes_sequences=True,
     sync_errors_by_kind=True,
     text_search_languages=frozenset(("esperanto", "estonian", "polish")),
 )

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from pubcheck.postgres.errors import ServerError, Unknowable
-from pubcheck.postgres.parse import Node, SyntaxRefused, parse
+from pubcheck.postgres.newer_grammar import parse_with
+from pubcheck.postgres.parse import Node, SyntaxRefused
 from pubcheck.simulate import transaction_blocks
 from pubcheck.simulate.backend import NOTHING, Backend, Result
 from pubcheck.simulate.executor import run_statement
@@ -41,7 +42,7 @@ class ServerSession(Backend):
 
     def _execute(self, sql: str, data: str | None) -> Result:
         try:
-            parsed = parse(sql)
+            parsed = parse_with(self.database.catalog.major.newer_grammar, sql)
         except SyntaxRefused as refused:
             self.end_failed()
             raise ServerError(refused.sqlstate, refused.message, location=refused.location) from None

@@ -58,20 +58,14 @@ _SYNTAX = (
         r" (?:for|add|set|drop) all tables in schema\b",
         "this is the syntax of a beta of PostgreSQL 15: write TABLES IN SCHEMA",
     ),
-    (r" for all tables except\b", f"{_NINETEEN} (EXCEPT); before 19 list the tables that are to be published"),
-    (
-        r" for all (?:tables , )?(?:all )?sequences\b",
-        f"{_NINETEEN} (ALL SEQUENCES); before 19 publications cannot contain sequences",
-    ),
-    (
-        rf"^alter publication {_NAME} set all (?:tables|sequences)\b",
-        f"{_NINETEEN} (SET ALL TABLES); before 19 drop the publication and create it FOR ALL TABLES",
-    ),
     (
         rf"^alter publication {_NAME} (?:add|drop) all (?:tables|sequences)\b",
         "ALL TABLES cannot be added or dropped: drop the publication and create it again",
     ),
-    (r" except (?:\(|table\b)", f"{_NINETEEN} or later (EXCEPT); list the tables that are to be published"),
+    (
+        r" except (?:\(|table\b)",
+        "EXCEPT goes with ALL TABLES only, from PostgreSQL 19 on: list the tables that are to be published",
+    ),
     (r" for all tables where\b", "FOR ALL TABLES takes no row filter: list the tables, each with its own WHERE"),
     (r" for all tables \(", "FOR ALL TABLES takes no column list: list the tables, each with its own"),
     (r" for all tables ,", "FOR ALL TABLES cannot be combined with other objects; it publishes every table already"),
@@ -139,6 +133,41 @@ _SYNTAX = (
     (r" \($", "a parenthesis is opened and not closed"),
 )
 
+_OLDER_SYNTAX = (
+    (r" for all tables except\b", f"{_NINETEEN} (EXCEPT); before 19 list the tables that are to be published"),
+    (
+        r" for all (?:tables , (?:all )?)?sequences\b",
+        f"{_NINETEEN} (ALL SEQUENCES); before 19 publications cannot contain sequences",
+    ),
+    (
+        rf"^alter publication {_NAME} set all (?:tables|sequences)\b",
+        f"{_NINETEEN} (SET ALL TABLES); before 19 drop the publication and create it FOR ALL TABLES",
+    ),
+)
+"""Forms that only 19 accepts."""
+_OLDER_SUBSCRIPTIONS = (
+    (rf"^\w+ subscription {_NAME} server (?!$)", f"{_NINETEEN} (SERVER); before 19 write CONNECTION and a string"),
+    (r" refresh sequences$", f"{_NINETEEN} (REFRESH SEQUENCES); before 19 sequences are not synchronized"),
+)
+_NEWER_SYNTAX = (
+    (r" all (tables|sequences) (?:.* )?, all \1\b", "name each of ALL TABLES and ALL SEQUENCES once"),
+    (
+        r" all (?:tables|sequences)(?: except \(\S*\))? , (?!all\b)",
+        "ALL TABLES and ALL SEQUENCES cannot be combined with a list of tables or schemas",
+    ),
+    (r" all sequences except\b", "ALL SEQUENCES takes no EXCEPT: it publishes every permanent sequence"),
+    (r" all tables except (?:table|tables|only)\b", "write the tables in parentheses: EXCEPT (TABLE a, TABLE b)"),
+    (
+        r" all tables except \(",
+        "write EXCEPT (TABLE a, TABLE b): names of tables only, without column lists and row filters",
+    ),
+    (
+        rf"^alter publication {_NAME} set all .*\bwith\b",
+        "SET ALL TABLES takes no WITH: change options in a separate statement, ALTER PUBLICATION ... SET (...)",
+    ),
+)
+"""Mistakes in the forms that are new in 19."""
+
 _OPTION_SYNTAX = (
     (r"\bpublish = (?:\(|array\b)", _ONE_LIST),
     (r"(?:^| )\S+\.\S+ =", "an option's name has no dot"),
@@ -146,24 +175,26 @@ _OPTION_SYNTAX = (
 )
 
 
-def syntax_help(sql: str) -> str | None:
+def syntax_help(sql: str, *, newer: bool = False) -> str | None:
     """Return help for CREATE or ALTER PUBLICATION that PostgreSQL's grammar refuses, or None.
 
-    ``sql`` is the text of one statement. Its options and its tokens outside parentheses decide. The only other
-    statement with help is ALTER TABLE ... REPLICA IDENTITY.
+    ``sql`` is the text of one statement; ``newer``: the grammar of 19 refuses it. Its options and its tokens outside
+    parentheses decide. Other statements with help are ALTER TABLE ... REPLICA IDENTITY, and forms of subscriptions that
+    19 accepts.
     """
-    first = re.match(r"\s*(alter\s+table)\b|\s*\w+\s+(?:on\s+publication|subscription)\b", sql, re.IGNORECASE)
-    if first is not None:
-        help_text = "after REPLICA IDENTITY comes DEFAULT, FULL, NOTHING or USING INDEX and the name of an index"
-        return help_text if first[1] else None
     shape, options = _shape(sql)
+    if shape.startswith("alter table "):
+        return "after REPLICA IDENTITY comes DEFAULT, FULL, NOTHING or USING INDEX and the name of an index"
+    if re.match(r"\w+ (?:on publication|subscription)\b", shape):
+        forms = () if newer else _OLDER_SUBSCRIPTIONS
+        return next((text for pattern, text in forms if re.search(pattern, shape)), None)
     misspelt = misspelt_keyword(shape.split(" ", 2)[:2])
     if misspelt is not None:
         return f"did you mean {misspelt[1].upper()}?"
     for pattern, text in _OPTION_SYNTAX:
         if re.search(pattern, options):
             return text
-    for pattern, text in _SYNTAX:
+    for pattern, text in (*_NEWER_SYNTAX, *_SYNTAX) if newer else (*_OLDER_SYNTAX, *_SYNTAX):
         if re.search(pattern, shape):
             return text
     return None

@@ -39,8 +39,12 @@ MESSAGES: Messages = {
     },
     "PUB133": {
         "all-tables-fixed": MessageTemplate(
-            'publication "{publication}" is FOR ALL TABLES: its list cannot be changed',
+            'publication "{publication}" is FOR {scope}: its list cannot be changed',
             "DROP PUBLICATION {publication:sql} and create it again with a list (subscribers must then refresh)",
+        ),
+        "set-all-of-list": MessageTemplate(
+            'publication "{publication}" has a list of tables or schemas, so it cannot become FOR ALL {kind}',
+            "DROP its tables and schemas from it first, or DROP PUBLICATION {publication:sql} and create it again",
         ),
     },
     "PUB134": {
@@ -56,8 +60,12 @@ MESSAGES: Messages = {
             'the current role does not own the {kind} "{relation}"', "run this as the owner, or as a superuser"
         ),
         "all-tables-of-superuser": MessageTemplate(
-            "only a superuser may create a publication FOR ALL TABLES",
+            "only a superuser may create a publication FOR ALL TABLES or ALL SEQUENCES",
             "run this as a superuser, or list the tables, which their owner may",
+        ),
+        "set-all-of-superuser": MessageTemplate(
+            "only a superuser may use SET ALL {kind}, also for a publication that is FOR ALL {kind} already",
+            "run this as a superuser",
         ),
         "schemas-of-superuser": MessageTemplate(
             "only a superuser may publish a schema",

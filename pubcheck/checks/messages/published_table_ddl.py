@@ -1,4 +1,4 @@
-"""Texts for refused changes of published tables (PUB701 to PUB704)."""
+"""Texts for refused changes of published tables (PUB701 to PUB704, PUB714)."""
 
 from __future__ import annotations
 
@@ -41,6 +41,13 @@ MESSAGES: Messages = {
         "set-expression-in-publication": MessageTemplate(
             'the expression of "{column}" cannot be changed while "{relation}" is in a publication',
             "in one transaction drop the table from its publications, change the expression, and add it again",
+        ),
+    },
+    "PUB714": {
+        "attach-excluded": MessageTemplate(
+            'table "{relation}" cannot become a partition: EXCEPT of {publications} names it',
+            "take it out of EXCEPT first: {alter_publication} SET ALL TABLES with the other tables; as a partition it "
+            "is left out only if EXCEPT names its partitioned table",
         ),
     },
 }

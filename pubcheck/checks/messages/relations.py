@@ -1,4 +1,4 @@
-"""Texts for refused relations and schemas (PUB107 to PUB114)."""
+"""Texts for refused relations and schemas (PUB107 to PUB115)."""
 
 from __future__ import annotations
 
@@ -78,6 +78,30 @@ MESSAGES: Messages = {
         "no-current-schema": MessageTemplate(
             "CURRENT_SCHEMA has no value: no schema of search_path exists",
             "write the schema's name, or SET search_path to one that exists before this statement",
+        ),
+    },
+    "PUB115": {
+        "except-partition": MessageTemplate(
+            "{relation} is a partition, and EXCEPT takes only a whole partitioned table",
+            "name its topmost partitioned table, which leaves out all partitions",
+        ),
+        "except-kind": MessageTemplate(
+            "{relation} is {kind}, and EXCEPT takes only tables",
+            "leave it out of EXCEPT: FOR ALL TABLES does not publish it; if it was included as a child, write ONLY "
+            "before the parent",
+        ),
+        "except-system-table": MessageTemplate(
+            "{relation} is a system table, which FOR ALL TABLES does not publish",
+            "leave it out of EXCEPT; if a table of your own has that name, write its schema before it",
+        ),
+        "except-temporary": MessageTemplate(
+            "{relation} is temporary, and FOR ALL TABLES does not publish it",
+            "leave it out of EXCEPT; if it hides a table of your own, write the schema of that table before the name",
+        ),
+        "except-unlogged": MessageTemplate(
+            "{relation} is unlogged, and FOR ALL TABLES does not publish it",
+            "leave it out of EXCEPT; if it was included as a child, write ONLY before the parent and name the other "
+            "children",
         ),
     },
     "PUB114": {

@@ -15,6 +15,7 @@ from pubcheck.postgres.catalog.rows import (
     OtherObject,
     Place,
     Publication,
+    PublicationExclusion,
     PublicationNamespace,
     PublicationRel,
     Relation,
@@ -25,7 +26,7 @@ from pubcheck.postgres.session import Session
 Change = tuple[dict[Any, Any], Any, Any]
 """An entry of the journal: (dictionary, key, former value)."""
 
-_FOLLOWED = (Relation, Index, OtherObject, Publication, PublicationRel, PublicationNamespace)
+_FOLLOWED = (Relation, Index, OtherObject, Publication, PublicationRel, PublicationExclusion, PublicationNamespace)
 
 
 class RefusedWrites:
@@ -192,12 +193,13 @@ class RefusedWrites:
             else:
                 oids = (
                     (known.relation,)
-                    if isinstance(known, PublicationRel)
+                    if isinstance(known, PublicationRel | PublicationExclusion)
                     else catalog.relations_in.groups.get(known.namespace, ())
                 )
                 publication = catalog.publications.get(known.publication)
                 # Via root the text about a partition counts where nothing is reported of its ancestors any more.
                 gone = row is None and (publication is None or not publication.via_root)
+                gone = gone and not isinstance(known, PublicationExclusion)
                 (touched.left if gone else touched.joined).append((known.publication, self._family(oids)))
         touched.changed.update(self._family(families))
         return touched
@@ -206,7 +208,7 @@ class RefusedWrites:
         """Note a publication that was created, dropped or altered. The members of the first two have changes of
         their own."""
         known = row or former
-        if known is not None and known.all_tables:
+        if known is not None and any(state is not None and state.all_tables for state in (former, row)):
             tables = [oid for oid, relation in self._catalog.relations.items() if relation.kind == "r"]
             (touched.left if row is None else touched.joined).append((known.oid, tables))
         if former is not None and row is not None:

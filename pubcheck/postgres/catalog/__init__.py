@@ -30,6 +30,7 @@ from pubcheck.postgres.catalog.constants import (
     PROC,
     PUBLIC,
     PUBLICATION,
+    PUBLICATION_EXCLUSION,
     PUBLICATION_NAMESPACE,
     PUBLICATION_REL,
     RELATION,
@@ -49,6 +50,7 @@ from pubcheck.postgres.catalog.rows import (
     OtherObject,
     Proc,
     Publication,
+    PublicationExclusion,
     PublicationNamespace,
     PublicationRel,
     Relation,
@@ -81,6 +83,7 @@ __all__ = [
     "PROC",
     "PUBLIC",
     "PUBLICATION",
+    "PUBLICATION_EXCLUSION",
     "PUBLICATION_NAMESPACE",
     "PUBLICATION_REL",
     "RELATION",
@@ -340,11 +343,17 @@ class Catalog(CatalogTables):
                 self.settings.put(OPERATOR_CLASSES, tuple(opclass for opclass in classes if opclass.family != oid))
 
     def add_publication(self, row: Publication) -> None:
-        self.publications.put(row.oid, row)
+        self.put_publication(row)
         self.publication_names.put(row.name, row.oid)
+        self.gone.remove((PUBLICATION, 0, row.name))
+
+    def put_publication(self, row: Publication) -> None:
+        """Store a publication that may now be for all tables, or no longer."""
+        self.publications.put(row.oid, row)
         if row.all_tables:
             self.publications_for_all.put(row.oid, None)
-        self.gone.remove((PUBLICATION, 0, row.name))
+        else:
+            self.publications_for_all.remove(row.oid)
 
     def _remove_publication(self, oid: int) -> None:
         row = self.publications[oid]
@@ -376,6 +385,22 @@ class Catalog(CatalogTables):
         self.gone.put((PUBLICATION_REL, row.publication, row.relation), True)
         self.members_of.remove(row.publication, oid)
         self.memberships.remove(row.relation, oid)
+
+    def add_publication_exclusion(self, row: PublicationExclusion) -> None:
+        self.publication_exclusions.put(row.oid, row)
+        self.exclusions.put((row.publication, row.relation), row.oid)
+        self.exclusions_of.add(row.publication, row.oid)
+        self.excluded_from.add(row.relation, row.oid)
+        exclusion = (PUBLICATION_EXCLUSION, row.oid, 0)
+        self.depend(exclusion, (PUBLICATION, row.publication, 0), AUTO)
+        self.depend(exclusion, (RELATION, row.relation, 0), AUTO)
+
+    def _remove_publication_exclusion(self, oid: int) -> None:
+        row = self.publication_exclusions[oid]
+        self.publication_exclusions.remove(oid)
+        self.exclusions.remove((row.publication, row.relation))
+        self.exclusions_of.remove(row.publication, oid)
+        self.excluded_from.remove(row.relation, oid)
 
     def add_publication_namespace(self, row: PublicationNamespace) -> None:
         self.publication_namespaces.put(row.oid, row)
@@ -442,6 +467,7 @@ _REMOVALS: dict[str, Callable[[Catalog, int], None]] = {
     NAMESPACE: Catalog._remove_namespace,
     PUBLICATION: Catalog._remove_publication,
     PUBLICATION_REL: Catalog._remove_publication_rel,
+    PUBLICATION_EXCLUSION: Catalog._remove_publication_exclusion,
     PUBLICATION_NAMESPACE: Catalog._remove_publication_namespace,
     OTHER: Catalog._remove_other,
     ROLE: Catalog._remove_role,

@@ -20,6 +20,7 @@ DATABASE_OWNER = 6171
 # Classes of objects in dependencies; one letter each.
 RELATION, TYPE, PROC, OPERATOR, CAST, COLLATION, CONSTRAINT = "r", "t", "f", "o", "k", "l", "c"
 NAMESPACE, PUBLICATION, PUBLICATION_REL, PUBLICATION_NAMESPACE, DEFAULT, OTHER, ROLE = "n", "p", "m", "s", "d", "x", "u"
+PUBLICATION_EXCLUSION = "e"
 
 NORMAL, AUTO, INTERNAL, PARTITION, EXTENSION = "n", "a", "i", "P", "e"
 """pg_depend.deptype."""

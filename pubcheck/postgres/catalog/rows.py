@@ -352,6 +352,7 @@ class Role(Struct, frozen=True, gc=False):
 class Publication(Struct, frozen=True, gc=False):
     """pg_publication. ``generated`` is pubgencols: 'n' | 's'.
 
+    ``all_tables`` and ``all_sequences`` are its kinds that are not lists (19 has the second).
     ``creator`` is the role that created it if its rights are unknown, or else 0.
     """
 
@@ -360,6 +361,7 @@ class Publication(Struct, frozen=True, gc=False):
     owner: int
     seen: bool
     all_tables: bool = False
+    all_sequences: bool = False
     insert: bool = True
     update: bool = True
     delete: bool = True
@@ -368,6 +370,11 @@ class Publication(Struct, frozen=True, gc=False):
     generated: str = "n"
     place: Place | None = None
     creator: int = 0
+
+    @property
+    def scope(self) -> str:
+        """Its kinds that are not lists, as the server writes them; "" for a list."""
+        return ", ".join(("ALL TABLES",) * self.all_tables + ("ALL SEQUENCES",) * self.all_sequences)
 
 
 class Filter(Struct, frozen=True, gc=False):
@@ -397,6 +404,15 @@ class PublicationRel(Struct, frozen=True, gc=False):
     columns: tuple[int, ...] | None
     place: Place
     column_places: tuple[tuple[int, Place], ...] = ()
+
+
+class PublicationExclusion(Struct, frozen=True, gc=False):
+    """pg_publication_rel with prexcept: a table that a publication for all tables leaves out (EXCEPT, 19)."""
+
+    oid: int
+    publication: int
+    relation: int
+    place: Place
 
 
 class PublicationNamespace(Struct, frozen=True, gc=False):

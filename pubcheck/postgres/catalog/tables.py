@@ -16,6 +16,7 @@ from pubcheck.postgres.catalog.rows import (
     OtherObject,
     Proc,
     Publication,
+    PublicationExclusion,
     PublicationNamespace,
     PublicationRel,
     Relation,
@@ -90,6 +91,12 @@ class CatalogTables:
         self.members: Heap[tuple[int, int], int] = Heap(journal)
         self.members_of: Multimap[int, int] = Multimap(journal)
         self.memberships: Multimap[int, int] = Multimap(journal)
+        self.publication_exclusions: Heap[int, PublicationExclusion] = Heap(journal)
+        self.exclusions: Heap[tuple[int, int], int] = Heap(journal)
+        """The oid of an exclusion, by publication and relation."""
+        self.exclusions_of: Multimap[int, int] = Multimap(journal)
+        self.excluded_from: Multimap[int, int] = Multimap(journal)
+        """The exclusions of a relation."""
         self.publication_namespaces: Heap[int, PublicationNamespace] = Heap(journal)
         self.schema_members: Heap[tuple[int, int], int] = Heap(journal)
         self.schemas_of: Multimap[int, int] = Multimap(journal)

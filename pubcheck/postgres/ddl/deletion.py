@@ -28,6 +28,7 @@ from pubcheck.postgres.catalog import (
     PROC,
     PUBLIC,
     PUBLICATION,
+    PUBLICATION_EXCLUSION,
     PUBLICATION_NAMESPACE,
     PUBLICATION_REL,
     RELATION,
@@ -330,6 +331,8 @@ def _delete(session: Session, target: Object) -> None:
             catalog.remove(RELATION, index)
         for member in catalog.memberships.get(oid):
             catalog.remove(PUBLICATION_REL, member)
+        for exclusion in catalog.excluded_from.get(oid):
+            catalog.remove(PUBLICATION_EXCLUSION, exclusion)
         catalog.remove(RELATION, oid)
     elif kind == DEFAULT:
         column = column_of_default(session, oid)
@@ -385,6 +388,7 @@ def _heap(session: Session, kind: str) -> dict[int, Any]:
         COLLATION: catalog.collations,
         NAMESPACE: catalog.namespaces,
         PUBLICATION: catalog.publications,
+        PUBLICATION_EXCLUSION: catalog.publication_exclusions,
         PUBLICATION_REL: catalog.publication_rels,
         PUBLICATION_NAMESPACE: catalog.publication_namespaces,
         OTHER: catalog.others,

@@ -16,6 +16,28 @@ from pubcheck.postgres.session import Session
 from pubcheck.postgres.session.columns import put_columns
 
 
+def _refuse_excluded(session: Session, child: Relation) -> None:
+    """A table that EXCEPT names cannot become a partition (19)."""
+    catalog = session.catalog
+    exclusions = [catalog.publication_exclusions[oid] for oid in sorted(catalog.excluded_from.get(child.oid))]
+    if not exclusions:
+        return
+    publications = [catalog.publications[exclusion.publication] for exclusion in exclusions]
+    session.rests_on(child, *publications)
+    error = ServerError(
+        "55000",
+        'cannot attach table "{relation}" as partition because it is referenced in {publications} EXCEPT clause',
+        key="attach-excluded",
+        detail="The publication EXCEPT clause cannot contain tables that are partitions.",
+        hint="Change the publication's EXCEPT clause using ALTER PUBLICATION ... SET ALL TABLES.",
+        relation=child.name,
+        publications=f"publication{'s' * (len(publications) > 1)} "
+        + ", ".join(f'"{publication.name}"' for publication in publications),
+    )
+    error.relation, error.publication = session.qualified(child), publications[0].name
+    raise error
+
+
 def attach_partition(session: Session, parent_oid: int, child_oid: int, spec: Node) -> None:
     """ATExecAttachPartition with a PartitionBoundSpec.
 
@@ -34,8 +56,11 @@ def attach_partition(session: Session, parent_oid: int, child_oid: int, spec: No
         raise ServerError("42809", f'"{child.name}" is already a partition')
     if child.kind not in "rpf":
         raise ServerError("42809", f'"{child.name}" is not a table')
-    if child.of_type or child.parents:
-        raise ServerError("42809", "cannot attach a typed table or inheritance child as partition")
+    if child.of_type:
+        raise ServerError("42809", "cannot attach a typed table as partition")
+    _refuse_excluded(session, child)
+    if child.parents:
+        raise ServerError("42809", "cannot attach inheritance child as partition")
     if any(catalog.children.get(child_oid)) and child.kind != "p":
         raise ServerError("42809", "cannot attach inheritance parent as partition")
     if parent_oid in catalog.descendants(child_oid):

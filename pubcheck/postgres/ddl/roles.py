@@ -436,7 +436,7 @@ def _check_publications(session: Session, roles: set[int], new: Role) -> None:
             continue
         if not session.may_create_in_database(new):
             raise ServerError("42501", f"permission denied for database {catalog.database}")
-        if new.seen and (row.all_tables or catalog.schemas_of.has(row.oid)):
+        if new.seen and (row.scope or catalog.schemas_of.has(row.oid)):
             raise ServerError("42501", f'permission denied to change owner of publication "{row.name}"')
 
 

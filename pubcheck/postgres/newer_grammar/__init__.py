@@ -12,14 +12,12 @@ from pubcheck.postgres.newer_grammar.partitions import read_alter_table
 from pubcheck.postgres.newer_grammar.property_graphs import read_property_graph
 from pubcheck.postgres.newer_grammar.publications import read_alter_publication, read_create_publication
 from pubcheck.postgres.newer_grammar.reader import Reader, words_of
-from pubcheck.postgres.newer_grammar.skipped import is_of_newer_grammar
+from pubcheck.postgres.newer_grammar.skipped import UNREAD, skipped_node
 from pubcheck.postgres.newer_grammar.subscriptions import read_alter_subscription, read_create_subscription
 from pubcheck.postgres.parse import LARGEST, Node, SyntaxRefused, parse
 
 __all__ = ["UNREAD", "parse_newer", "parse_with"]
 
-UNREAD = "UnreadStmt"
-"""The node of a statement that is skipped."""
 _READERS = {
     (b"alter", b"publication"): read_alter_publication,
     (b"alter", b"subscription"): read_alter_subscription,
@@ -53,6 +51,6 @@ def parse_newer(text: str) -> tuple[str, Node] | None:
         statement = read_property_graph(Reader(data))
     if statement is None:
         statement = parse_without_clauses(data)
-    if statement is None and is_of_newer_grammar(data):
-        return UNREAD, {}
+    if statement is None and (node := skipped_node(data)) is not None:
+        return node, {}
     return statement

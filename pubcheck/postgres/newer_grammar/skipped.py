@@ -1,4 +1,4 @@
-"""Statements of PostgreSQL 19 that are recognised, and skipped."""
+"""Statements of PostgreSQL 19 that are recognised, and not read any further."""
 
 from __future__ import annotations
 
@@ -6,7 +6,16 @@ import itertools
 
 from pubcheck.postgres.newer_grammar.reader import Reader
 
-_FIRST_WORDS = ((b"repack",), (b"wait", b"for", b"lsn"), (b"checkpoint", b"("))
+UNREAD = "UnreadStmt"
+"""The node of a statement that may create or change something."""
+_WITHOUT_EFFECT = {
+    (b"repack",): "RepackStmt",
+    (b"wait", b"for", b"lsn"): "WaitStmt",
+    (b"checkpoint", b"("): "CheckPointStmt",
+    (b"comment", b"on", b"property"): "CommentStmt",
+    (b"grant",): "GrantStmt",
+    (b"revoke",): "GrantStmt",
+}
 _ANYWHERE = (
     (b"property", b"graph"),
     (b"graph_table", b"("),
@@ -18,23 +27,34 @@ _ANYWHERE = (
 _SCHEMA_ELEMENTS = frozenset(
     (b"aggregate", b"collation", b"domain", b"function", b"operator", b"procedure", b"text", b"type")
 )
-_SETTING = ((b"to", b"null"), (b"=", b"null"))
+_WITH_SETTINGS = ([b"alter", b"database"], [b"alter", b"role"], [b"alter", b"user"])
+_NO_VALUE = ((b"to", b"null"), (b"=", b"null"))
 
 
-def is_of_newer_grammar(data: bytes) -> bool:
-    """Return whether a refused statement has a form that is new in 19."""
+def skipped_node(data: bytes) -> str | None:
+    """Return the name of the node of a refused statement that has a form that is new in 19; None for any other."""
     reader = Reader(data)
-    if any(reader.sees(*words) for words in _FIRST_WORDS):
-        return True
     words = [token.lower() for _, token, _ in reader.tokens]
+    pairs = list(itertools.pairwise(words))
     if words[:2] == [b"create", b"schema"]:
-        return any(first == b"create" and second in _SCHEMA_ELEMENTS for first, second in itertools.pairwise(words))
-    if words[:1] == [b"set"] or (words[:1] == [b"alter"] and b"set" in words):
-        return any(pair in _SETTING for pair in itertools.pairwise(words))
+        return UNREAD if any(pair[0] == b"create" and pair[1] in _SCHEMA_ELEMENTS for pair in pairs) else None
+    if words[:1] == [b"set"] or words[:2] in _WITH_SETTINGS:
+        return UNREAD if any(pair in _NO_VALUE for pair in pairs) else None
     if words[:1] == [b"copy"]:
-        return (b"format", b"json") in itertools.pairwise(words) or words[-1:] == [b"json"]
+        return "CopyStmt" if (b"format", b"json") in pairs or words[-1:] == [b"json"] else None
     if words[1:4] == [b"foreign", b"data", b"wrapper"]:
-        return b"connection" in words
+        return UNREAD if b"connection" in words else None
+    if not has_newer_words(words):
+        return None
+    return next((node for first, node in _WITHOUT_EFFECT.items() if reader.sees(*first)), UNREAD)
+
+
+def has_newer_words(words: list[bytes]) -> bool:
+    """Return whether words in lower case are those of a form that is new in 19."""
+    if words[:1] == [b"repack"] or words[:3] == [b"wait", b"for", b"lsn"] or words[:2] == [b"checkpoint", b"("]:
+        return True
+    first = {form[0] for form in _ANYWHERE}
     return any(
-        tuple(words[start : start + len(form)]) == form for form in _ANYWHERE for start in range(len(words))
+        word in first and any(tuple(words[start : start + len(form)]) == form for form in _ANYWHERE)
+        for start, word in enumerate(words)
     )

@@ -351,7 +351,8 @@ def run_body(
     try:
         if routine.language == "sql":
             return sql_body(machine, routine, bound, caller)
-        frame = Frame(program(routine.header(), routine.body.text), routine.body, caller)
+        newer = machine.session.catalog.major.newer_grammar
+        frame = Frame(program(routine.header(), routine.body.text, newer=newer), routine.body, caller)
         frame.arguments = {name: type_name for name, type_name in (*routine.inputs, *routine.outputs) if name}
         if not (routine.procedure or routine.returns_set or routine.results or routine.returns == "void"):
             frame.returns = routine.returns

@@ -31,6 +31,8 @@ class NotParsed(Exception):
         location: int | None = None,
         statement: str = "",
         hint: str | None = None,
+        *,
+        detail: str | None = None,
     ) -> None:
         super().__init__(message)
         self.message = message
@@ -38,11 +40,14 @@ class NotParsed(Exception):
         self.location = location
         self.statement = statement
         self.hint = hint
+        self.detail = detail
 
     def error(self, location: int | None) -> ServerError:
         """Return the server's error with this location (bytes). ``sqlstate`` must not be None."""
         key = "syntax-error" if self.statement else None
-        error = ServerError(self.sqlstate or _SYNTAX, self.message, key=key, hint=self.hint, location=location)
+        error = ServerError(
+            self.sqlstate or _SYNTAX, self.message, key=key, detail=self.detail, hint=self.hint, location=location
+        )
         error.evidence = self.statement or None
         return error
 

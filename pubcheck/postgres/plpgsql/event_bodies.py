@@ -38,7 +38,7 @@ _CALLABLE_IN = {
 def fire(session: Session, routine: Routine, event: str, tag: str) -> None:
     """Run the function for one command. Raises ServerError if it certainly raises one, and Unknowable."""
     try:
-        parsed = program(routine.header(), routine.body.text)
+        parsed = program(routine.header(), routine.body.text, newer=session.catalog.major.newer_grammar)
     except (NotParsed, TooDeep):
         raise Unknowable("what an event trigger does") from None
     if parsed.exceptions is not None or any("default_val" in node for _, node in parsed.variables):

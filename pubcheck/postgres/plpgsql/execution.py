@@ -6,8 +6,9 @@ import re
 from collections.abc import Sequence
 
 from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.newer_grammar import parse_with
 from pubcheck.postgres.opaque_sql import concerns_nothing_published, wording
-from pubcheck.postgres.parse import Node, SyntaxRefused, TooDeep, parse
+from pubcheck.postgres.parse import Node, SyntaxRefused, TooDeep
 from pubcheck.postgres.plpgsql.calls import refuse_unparsable, run_called_functions, run_calls
 from pubcheck.postgres.plpgsql.compile_errors import NotParsed
 from pubcheck.postgres.plpgsql.control_flow import ON, Completion
@@ -24,7 +25,7 @@ def plain_statement(machine: Machine, node: Node) -> Completion:
     """Run a plain SQL statement (exec_stmt_execsql)."""
     inner = machine.inner(node, "sqlstmt")
     try:
-        parsed = parse(inner.text.text)
+        parsed = parse_with(machine.session.catalog.major.newer_grammar, inner.text.text)
     except SyntaxRefused:
         # PL/pgSQL's parser let it pass: a statement that another major knows, or one with a trap of ours.
         machine.host.unfollowed(inner, inner.text.text)
@@ -91,7 +92,7 @@ def perform(machine: Machine, node: Node) -> Completion:
 def call_procedure(machine: Machine, node: Node) -> Completion:
     inner = machine.inner(node, "expr")
     try:
-        parsed = parse(inner.text.text)
+        parsed = parse_with(machine.session.catalog.major.newer_grammar, inner.text.text)
     except (SyntaxRefused, TooDeep):
         parsed = None
     if parsed is None:

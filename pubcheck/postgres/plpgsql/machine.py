@@ -62,7 +62,7 @@ class Machine(Memory):
     def block(self, body: Text, caller: Inner | None = None) -> None:
         """Run the body of DO. Raises Raised, NotParsed, TooDeep."""
         self.begun = self.host.mark() if self.begun is None else self.begun
-        self.run(Frame(program("DO", body.text), body, caller), {})
+        self.run(Frame(program("DO", body.text, newer=self.session.catalog.major.newer_grammar), body, caller), {})
 
     def settle(self) -> None:
         """Mark all changes so far as assumed if something may have failed: then they may have been undone."""

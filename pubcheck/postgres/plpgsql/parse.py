@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 from msgspec.json import Decoder
@@ -13,6 +13,9 @@ from pubcheck.postgres import parse as grammar
 from pubcheck.postgres.parse import Node, SyntaxRefused, TooDeep, parse
 from pubcheck.postgres.plpgsql.compile_errors import NotParsed, about_publication, not_parsed
 from pubcheck.postgres.tokens import tokens
+
+if TYPE_CHECKING:
+    from pubcheck.postgres.newer_grammar.bodies import Body
 
 _decode = Decoder().decode
 
@@ -45,16 +48,16 @@ _SHORT = 1 << 16
 """Characters of a body that is kept with what it was read as."""
 
 
-def program(header: str, body: str) -> Program:
+def program(header: str, body: str, *, newer: bool = False) -> Program:
     """Return the program of a body; ``header`` is the text before ``AS``: ``DO`` or a CREATE FUNCTION.
 
-    Raises NotParsed.
+    ``newer``: also with the grammar of 19. Raises NotParsed.
     """
-    return (_program if len(body) <= _SHORT else _program.__wrapped__)(header, body)
+    return (_program if len(body) <= _SHORT else _program.__wrapped__)(header, body, newer)
 
 
 @lru_cache(maxsize=64)
-def _program(header: str, body: str) -> Program:
+def _program(header: str, body: str, newer: bool) -> Program:
     tag = "$b$"
     while tag in body:
         tag = f"$b{len(tag)}{tag[1:]}"
@@ -69,10 +72,21 @@ def _program(header: str, body: str) -> Program:
             return str(refusal.args[0])
         return None
 
+    written, ends = body, {}
     try:
-        functions = _decode(parsed(body))
+        try:
+            functions = _decode(parsed(body))
+        except grammar.ParseError:
+            replaced = _without_newer(body) if newer else None
+            if replaced is None:
+                raise
+            body, ends = replaced.text, replaced.ends
+            functions = _decode(parsed(body))
     except grammar.ParseError as refusal:
-        raise not_parsed(body, str(refusal.args[0]), said_of) from None
+        message = str(refusal.args[0])
+        if newer and _may_be_accepted(body, message):
+            raise NotParsed(message) from None
+        raise not_parsed(body, message, said_of) from None
     except (RecursionError, UnicodeEncodeError):
         raise TooDeep from None
     if not functions:
@@ -91,6 +105,8 @@ def _program(header: str, body: str) -> Program:
         block = inner[0]["PLpgSQL_stmt_block"]
     places = _StatementFinder(body, block)
     places.find(block)
+    if ends:
+        places.put_back(written, ends)
     _name_what_is_returned(body, places.returns, False)
     _name_what_is_returned(body, places.nexts, True)
     return Program(
@@ -113,11 +129,37 @@ def typname(node: Node) -> str:
 _RETURN: Node = {"PLpgSQL_stmt_return": {}}
 
 
-def check_sql(body: str) -> None:
-    """Raise NotParsed for a function's body in SQL that the grammar refuses."""
+def _without_newer(body: str) -> Body | None:
+    """Return a refused body without what only 19 accepts, if it has any. Raises NotParsed."""
+    # Loaded only where a body is refused.
+    from pubcheck.postgres.newer_grammar.bodies import RefusedInBody, readable
+
+    try:
+        return readable(body)
+    except RefusedInBody as refused:
+        refusal, end = refused.refusal, refused.start + len(refused.statement)
+        location = end if refusal.location is None else refused.start + refusal.location
+        raise NotParsed(
+            refusal.message, refusal.sqlstate, location, refused.statement, refusal.hint, detail=refusal.detail
+        ) from None
+
+
+def _may_be_accepted(body: str, message: str) -> bool:
+    # Loaded only where a body is refused.
+    from pubcheck.postgres.newer_grammar.bodies import may_be_accepted
+
+    return may_be_accepted(body, message)
+
+
+def check_sql(body: str, *, newer: bool = False) -> None:
+    """Raise NotParsed for a function's body in SQL that the grammar refuses; ``newer``: that of 19."""
     try:
         parse(body)
     except SyntaxRefused as refusal:
+        replaced = _without_newer(body) if newer else None
+        if replaced is not None:
+            check_sql(replaced.text)
+            return
         raise NotParsed(
             refusal.message,
             refusal.sqlstate,
@@ -171,6 +213,8 @@ class _StatementFinder:
         self._lines = [0, *(match.end() for match in re.finditer("\n", body))]
         self._cursor = 0
         self.sites: dict[int, StatementSite] = {}
+        self._expressions: dict[int, tuple[int, Node]] = {}
+        """The SQL of the statements that start at an offset, with the identity of the statement."""
         self.returns: list[Node] = []
         self.nexts: list[Node] = []
         """The RETURN and RETURN NEXT statements that are written, in the order of the text."""
@@ -217,6 +261,15 @@ class _StatementFinder:
             return
         self._cursor = place[0] + 1
         self.sites[id(node)] = StatementSite(number, *place)
+        self._expressions[place[0]] = id(node), expression
+
+    def put_back(self, body: str, ends: dict[int, int]) -> None:
+        """Give the statements that were replaced their text in the body as it is written."""
+        for start, end in ends.items():
+            if start in self._expressions:
+                statement, expression = self._expressions[start]
+                expression["PLpgSQL_expr"]["query"] = body[start:end]
+                self.sites[statement] = StatementSite(self.sites[statement].number, start, end)
 
     def _find(self, query: str, start: int) -> tuple[int, int] | None:
         # It is mostly at the expected place, if not letter by letter: then the rest of the body is not searched.

@@ -11,7 +11,8 @@ from pubcheck.lexing.splitter import Splitter
 from pubcheck.postgres.catalog import PUBLICATION
 from pubcheck.postgres.ddl.dml_targets import missing_target
 from pubcheck.postgres.errors import ServerError
-from pubcheck.postgres.parse import Node, SyntaxRefused, parse
+from pubcheck.postgres.newer_grammar import parse_with
+from pubcheck.postgres.parse import Node, SyntaxRefused
 from pubcheck.postgres.plpgsql import command_failures
 from pubcheck.postgres.plpgsql.conditions import catches
 from pubcheck.postgres.plpgsql.host import ExecutionContext, Exhausted, Inner, Raised
@@ -63,7 +64,7 @@ def script(machine: Machine, inner: Inner) -> None:
         number = inner.number if len(statements) == 1 else (*inner.number, position)
         part = Inner(inner.text.part(0, len(alone), alone), number)
         try:
-            statement = parse(alone)
+            statement = parse_with(machine.session.catalog.major.newer_grammar, alone)
         except SyntaxRefused as refusal:
             whole = len(text) if position == len(statements) - 1 else item.end
             syntax_error(machine, part, refusal, whole)
@@ -87,6 +88,7 @@ def syntax_error(machine: Machine, part: Inner, refusal: SyntaxRefused, end: int
         refusal.sqlstate,
         refusal.message,
         key="syntax-error" if about else None,
+        detail=refusal.detail,
         hint=refusal.hint,
         location=None if refusal.location is None else in_bytes(sql, refusal.location),
     )

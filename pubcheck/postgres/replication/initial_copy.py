@@ -13,7 +13,7 @@ from msgspec import Struct
 from pubcheck.diagnostics import ServerAnswer
 from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.catalog.rows import Filter, Publication, PublicationRel
-from pubcheck.postgres.replication.publication_lookup import effective_entry, is_publishable, sent_columns
+from pubcheck.postgres.replication.publication_lookup import effective_entry, excludes, is_publishable, sent_columns
 from pubcheck.postgres.replication.subscription_set import Conflict, Filters, compared_columns, lists_differ
 
 
@@ -148,7 +148,10 @@ def _tables(catalog: Catalog, publication: Publication) -> dict[int, None]:
         return {
             relation.oid: None
             for relation in catalog.relations.values()
-            if is_publishable(relation) and (relation.kind == "r" or via_root) and not (relation.partition and via_root)
+            if is_publishable(relation)
+            and (relation.kind == "r" or via_root)
+            and not (relation.partition and via_root)
+            and not excludes(catalog, publication.oid, relation)
         }
     starts = [catalog.publication_rels[member].relation for member in catalog.members_of.get(publication.oid)]
     for schema in catalog.schemas_of.get(publication.oid):

@@ -31,13 +31,24 @@ def publications_of(catalog: Catalog, relation: Relation) -> list[Publication]:
         if catalog.schema_publications.has(namespace):
             entries = (catalog.publication_namespaces[entry] for entry in catalog.schema_publications.get(namespace))
             publications.update(dict.fromkeys(sorted(entry.publication for entry in entries)))
-    publications.update(dict.fromkeys(catalog.publications_for_all))
+    for_all = (oid for oid in catalog.publications_for_all if not excludes(catalog, oid, relation))
+    publications.update(dict.fromkeys(for_all))
     return [catalog.publications[oid] for oid in publications]
+
+
+def excludes(catalog: Catalog, publication: int, relation: Relation) -> bool:
+    """Return whether EXCEPT leaves a table out of a publication; of a partition its topmost ancestor decides."""
+    if not catalog.exclusions_of.has(publication):
+        return False
+    ancestors = catalog.ancestors(relation.oid)
+    return (publication, ancestors[-1] if ancestors else relation.oid) in catalog.exclusions
 
 
 def publishes(catalog: Catalog, publication: Publication, relation: Relation) -> bool:
     """Return whether a publication is one of ``publications_of`` a table."""
-    return publication.all_tables or any(
+    if publication.all_tables:
+        return not excludes(catalog, publication.oid, relation)
+    return any(
         (publication.oid, oid) in catalog.members
         or (publication.oid, catalog.relations[oid].namespace) in catalog.schema_members
         for oid in (relation.oid, *catalog.ancestors(relation.oid))
@@ -81,6 +92,8 @@ def route(catalog: Catalog, publication: Publication, relation: Relation) -> Arr
     """
     oid = relation.oid
     if publication.all_tables:
+        if excludes(catalog, publication.oid, relation):
+            return None
         if publication.via_root and relation.partition and (ancestors := catalog.ancestors(oid)):
             return Arrival(ancestors[-1], len(ancestors), oid, "all tables")
         return Arrival(oid, 0, oid, "all tables")

@@ -12,6 +12,7 @@ from pubcheck.postgres.catalog.rows import Filter, Publication, PublicationRel, 
 from pubcheck.postgres.replication.publication_lookup import (
     PublishedBy,
     effective_entry,
+    excludes,
     is_publishable,
     partition_columns,
     route,
@@ -169,7 +170,7 @@ def _reached(catalog: Catalog, publication: Publication) -> Iterator[int]:
     """Yield all relations that a publication can cover, each once: members, tables of its schemas, their partitions."""
     if publication.all_tables:
         for relation in list(catalog.relations.values()):
-            if relation.oid >= FIRST_NORMAL_OID:
+            if relation.oid >= FIRST_NORMAL_OID and not excludes(catalog, publication.oid, relation):
                 yield relation.oid
         return
     seen: set[int] = set()

@@ -14,6 +14,7 @@ from pubcheck.postgres.catalog.rows import (
     Namespace,
     OtherObject,
     Publication,
+    PublicationExclusion,
     PublicationNamespace,
     PublicationRel,
     Relation,
@@ -58,7 +59,7 @@ def invalidation_of(record: CatalogChange) -> Invalidation:
                 publications = True
                 everything = everything or row.all_tables
                 relations.update(_published(after, row))
-            elif isinstance(row, PublicationRel):
+            elif isinstance(row, PublicationRel | PublicationExclusion):
                 relations.update(_tree(after, row.relation))
                 everything = everything or not after.major.membership_change_is_local
             elif isinstance(row, PublicationNamespace):

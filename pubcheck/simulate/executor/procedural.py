@@ -12,6 +12,7 @@ from pubcheck.postgres.analysis.collate import assign_collations
 from pubcheck.postgres.analysis.namespace_items import Item, Nested, Output
 from pubcheck.postgres.catalog.rows import Relation
 from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.newer_grammar import parse_with
 from pubcheck.postgres.oids import BOOL, INT4
 from pubcheck.postgres.parse import Node, parse
 from pubcheck.postgres.plpgsql.compile_errors import NotParsed
@@ -171,7 +172,7 @@ class Block:
             self._store(field["name"], value, type_oid)
 
     def _run(self, query: str) -> Result:
-        parsed = parse(query)
+        parsed = parse_with(self.session.database.catalog.major.newer_grammar, query)
         if parsed is None:
             return Result()
         self.session.increment_command()
@@ -342,10 +343,10 @@ _HANDLERS: dict[str, Any] = {
 }
 
 
-def body_of(header: str, text: str) -> Program:
-    """The program of a body. Raises ServerError where it does not compile."""
+def body_of(header: str, text: str, *, newer: bool) -> Program:
+    """The program of a body; ``newer``: also with the grammar of 19. Raises ServerError where it does not compile."""
     try:
-        return program(header, text)
+        return program(header, text, newer=newer)
     except NotParsed as refused:
         if refused.sqlstate is None:
             raise NotFollowed(f"a block ({refused.message})") from None
@@ -354,4 +355,5 @@ def body_of(header: str, text: str) -> Program:
 
 def run_block(session: Backend, text: str) -> None:
     """A DO block."""
-    Block(session, body_of("DO", text), atomic=not session.current.implicit).run()
+    body = body_of("DO", text, newer=session.database.catalog.major.newer_grammar)
+    Block(session, body, atomic=not session.current.implicit).run()

@@ -36,7 +36,8 @@ def trigger_routine(session: Backend, table: Table, node: Node) -> Callable[...,
     if language != "plpgsql":
         raise NotFollowed(f"a trigger function in {language}")
     text = options["as"]["List"]["items"][0]["String"]["sval"]
-    body = body_of("CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS", text)
+    header = "CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS"
+    body = body_of(header, text, newer=catalog.major.newer_grammar)
 
     def call(operation: str, old: Any, new: Any, trigger: Node) -> Any:
         block = Block(session, body, atomic=True)

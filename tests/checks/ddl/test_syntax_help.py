@@ -86,10 +86,12 @@ from pubcheck.checks.ddl.syntax_help import syntax_help
         # PostgreSQL 19.
         ("CREATE PUBLICATION p FOR ALL TABLES EXCEPT (TABLE t)", "PostgreSQL 19 syntax"),
         ("CREATE PUBLICATION p FOR ALL TABLES EXCEPT TABLE t", "PostgreSQL 19 syntax"),
-        ("CREATE PUBLICATION p FOR TABLES IN SCHEMA s EXCEPT (TABLE t)", "PostgreSQL 19 syntax"),
+        ("CREATE PUBLICATION p FOR TABLES IN SCHEMA s EXCEPT (TABLE t)", "goes with ALL TABLES only"),
         ("CREATE PUBLICATION p FOR ALL SEQUENCES", "PostgreSQL 19 syntax"),
         ("CREATE PUBLICATION p FOR ALL TABLES, ALL SEQUENCES", "PostgreSQL 19 syntax"),
         ("ALTER PUBLICATION p SET ALL TABLES", "PostgreSQL 19 syntax"),
+        ("ALTER SUBSCRIPTION s REFRESH SEQUENCES", "PostgreSQL 19 syntax"),
+        ("CREATE SUBSCRIPTION s SERVER far PUBLICATION p", "PostgreSQL 19 syntax"),
         ("ALTER PUBLICATION p ADD ALL TABLES", "cannot be added or dropped"),
     ],
 )
@@ -114,3 +116,20 @@ def test_where_the_slip_is_not_known_there_is_no_help(sql: str) -> None:
 def test_a_slip_is_found_at_the_end_of_a_long_list() -> None:
     tables = ", ".join(f"s.t{number} (id, a) WHERE (a > {number})" for number in range(5_000))
     assert "alias" in (syntax_help(f"CREATE PUBLICATION p FOR TABLE {tables}, u z") or "")
+
+
+@pytest.mark.parametrize(
+    ("sql", "says"),
+    [
+        ("CREATE PUBLICATION p FOR ALL TABLES EXCEPT (t)", "write EXCEPT (TABLE a, TABLE b)"),
+        ("CREATE PUBLICATION p FOR ALL TABLES EXCEPT TABLE t", "in parentheses"),
+        ("CREATE PUBLICATION p FOR ALL TABLES EXCEPT (TABLE t WHERE (a > 1))", "without column lists and row filters"),
+        ("CREATE PUBLICATION p FOR ALL SEQUENCES EXCEPT (TABLE t)", "takes no EXCEPT"),
+        ("CREATE PUBLICATION p FOR ALL TABLES, TABLE t", "cannot be combined"),
+        ("CREATE PUBLICATION p FOR ALL TABLES EXCEPT (TABLE t), ALL TABLES", "once"),
+        ("ALTER PUBLICATION p SET ALL TABLES WITH (publish = 'insert')", "separate statement"),
+    ],
+)
+def test_mistakes_in_the_syntax_of_19_have_help_of_their_own(sql: str, says: str) -> None:
+    assert says in (syntax_help(sql, newer=True) or "")
+    assert "before 19" not in (syntax_help(sql, newer=True) or "")

@@ -77,7 +77,9 @@ def _change_publication_owner(session: Session, row: Publication, owner: Role) -
         if not session.may_create_in_database(owner):
             session.assume_database()
             raise owner_required(row, NO_CREATE_IN_DATABASE, "create-in-database", database=catalog.database)
-        scope = "ALL TABLES" if row.all_tables else "TABLES IN SCHEMA" if catalog.schemas_of.has(row.oid) else ""
+        scope = "ALL TABLES" if row.scope else "TABLES IN SCHEMA" if catalog.schemas_of.has(row.oid) else ""
+        if scope and catalog.major.publishes_sequences:
+            scope = "ALL TABLES or ALL SEQUENCES or TABLES IN SCHEMA"
         if scope and owner.seen and not owner.superuser:
             raise owner_required(
                 row,

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from pubcheck.postgres.catalog.rows import Publication
 from pubcheck.postgres.ddl.publications import add_names, check_text, permission_denied
+from pubcheck.postgres.ddl.publications.all_objects import ignores_options, set_all
 from pubcheck.postgres.ddl.publications.objects import PublicationObjects, look_up
 from pubcheck.postgres.ddl.publications.options import PublicationOptions, parse_options
 from pubcheck.postgres.ddl.publications.schemas import alter_schemas
@@ -25,6 +26,9 @@ def alter_publication(session: Session, node: Node) -> None:
         raise permission_denied(NOT_PUBLICATION_OWNER, "publication-owner", name, location, publication=name)
     if "options" in node:
         _alter_options(session, publication, node["options"])
+        return
+    if "for_all_tables" in node or "for_all_sequences" in node:
+        set_all(session, publication, node)
         return
     action = node.get("action", "AP_AddObjects")
     objects = look_up(session, node.get("pubobjects", ()), name)
@@ -62,6 +66,7 @@ def _alter_options(session: Session, publication: Publication, nodes: list[Node]
                 publication.name,
                 session.qualified(relation),
             )
+    ignores_options(session, publication, nodes)
     catalog.publications.put(publication.oid, options.apply_to(publication))
 
 
@@ -72,22 +77,24 @@ def _check_alter(session: Session, publication: Publication, objects: Publicatio
         raise permission_denied(
             "must be superuser to add or set schemas", "schemas-of-superuser", name, objects.schemas[0][1]
         )
-    if not publication.all_tables:
+    if not publication.all_tables and not publication.all_sequences:
         return
     if objects.schemas:
         kind, location = "Schemas", objects.schemas[0][1]
     elif objects.tables:
-        kind, location = "Tables", objects.tables[0]["relation"].get("location", 0)
+        kind = "Tables or sequences" if session.catalog.major.publishes_sequences else "Tables"
+        location = objects.tables[0]["relation"].get("location", 0)
     else:
         return
     raise add_names(
         ServerError(
             "55000",
-            'publication "{publication}" is defined as FOR ALL TABLES',
+            'publication "{publication}" is defined as FOR {scope}',
             key="all-tables-fixed",
-            detail=f"{kind} cannot be added to or dropped from FOR ALL TABLES publications.",
+            detail=f"{kind} cannot be added to or dropped from FOR {publication.scope} publications.",
             culprit=location,
             publication=name,
+            scope=publication.scope,
         ),
         name,
     )

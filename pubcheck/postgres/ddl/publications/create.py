@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from pubcheck.postgres.catalog import PUBLICATION_NAMESPACE, PUBLICATION_REL
+from pubcheck.postgres.catalog import PUBLICATION_EXCLUSION, PUBLICATION_NAMESPACE, PUBLICATION_REL
 from pubcheck.postgres.catalog.rows import Publication
 from pubcheck.postgres.ddl.publications import add_names, check_text, permission_denied
+from pubcheck.postgres.ddl.publications.all_objects import exclude_tables, ignores_options
 from pubcheck.postgres.ddl.publications.objects import check_column_lists, look_up, open_tables, transform_filters
 from pubcheck.postgres.ddl.publications.options import parse_options
 from pubcheck.postgres.ddl.publications.schemas import add_schemas
@@ -21,13 +22,14 @@ def create_publication(session: Session, node: Node) -> None:
     catalog, name = session.catalog, node["pubname"]
     location = session.find_name(name)
     length = len(name.encode()) if location is None else name_end(session.text, location) - location
-    all_tables = node.get("for_all_tables", False)
+    all_tables, all_sequences = node.get("for_all_tables", False), node.get("for_all_sequences", False)
     if not session.may_create_in_database():
         session.assume_database()
         raise permission_denied(NO_CREATE_IN_DATABASE, "create-in-database", name, location, database=catalog.database)
-    if all_tables and not session.superuser():
+    if (all_tables or all_sequences) and not session.superuser():
+        kinds = "a FOR ALL TABLES or ALL SEQUENCES" if catalog.major.publishes_sequences else "FOR ALL TABLES"
         raise permission_denied(
-            "must be superuser to create FOR ALL TABLES publication", "all-tables-of-superuser", name, location
+            f"must be superuser to create {kinds} publication", "all-tables-of-superuser", name, location
         )
     existing = catalog.publication_names.get(name)
     if existing is not None and catalog.publications[existing].seen:
@@ -45,11 +47,14 @@ def create_publication(session: Session, node: Node) -> None:
             catalog.remove(PUBLICATION_REL, oid)
         for oid in catalog.schemas_of.get(existing):
             catalog.remove(PUBLICATION_NAMESPACE, oid)
+        for oid in catalog.exclusions_of.get(existing):
+            catalog.remove(PUBLICATION_EXCLUSION, oid)
     defaults = Publication(
         existing if existing is not None else catalog.new_oid(),
         name,
         session.setting("role"),
         all_tables=all_tables,
+        all_sequences=all_sequences,
         place=session.place(location or 0, length),
         seen=not session.restless,
         creator=session.unseen_role(),
@@ -57,7 +62,10 @@ def create_publication(session: Session, node: Node) -> None:
     publication = options.apply_to(defaults)
     former = None if existing is None else catalog.publications[existing]
     catalog.add_publication(publication)
-    if not all_tables:
+    ignores_options(session, publication, node.get("options", ()))
+    if all_tables or all_sequences:
+        exclude_tables(session, publication, node.get("pubobjects", ()))
+    else:
         _add_objects(session, publication, node)
     if former is not None:
         session.rests_on(former)  # if that exists, the server refuses this statement

@@ -18,7 +18,7 @@ from pubcheck.postgres.parse import Node
 from pubcheck.postgres.relkind import RELKIND_SINGULAR, not_supported_for
 from pubcheck.postgres.session import Session
 
-_OPENABLE_NOT = "iIc"
+_OPENABLE_NOT = "iIcg"
 
 
 class Member(Struct):
