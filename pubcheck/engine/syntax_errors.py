@@ -20,7 +20,8 @@ from pubcheck.engine.unit_notes import Notes
 from pubcheck.lexing.items import Statement
 from pubcheck.lexing.splitter import Splitter
 from pubcheck.postgres.catalog.reasons import MAY_NOT_RUN, VARIABLE
-from pubcheck.postgres.newer_grammar import UNREAD, parse_newer
+from pubcheck.postgres.newer_grammar.skipped import UNREAD
+from pubcheck.postgres.newer_grammar.statements import parse_newer
 from pubcheck.postgres.parse import Node, SyntaxRefused
 from pubcheck.postgres.tokens import in_bytes, tokens
 from pubcheck.postgres.versions import BY_NUMBER

@@ -12,7 +12,7 @@ from pubcheck.rulebook import Rule
 from pubcheck.rulebook.pages import BadExample, read_pages
 from tests.rules.conftest import Scripts
 from tests.rules.findings import findings, places
-from tests.support.servers import Answer
+from tests.support.servers import MAJORS, Answer
 
 _PAGES = read_pages(str(Path(__file__).parent.parent.parent / "rules"))
 
@@ -26,6 +26,7 @@ ANSWERED = [
     pytest.param(rule, example, major, id=f"{rule.code}-bad{number}-{major}")
     for rule, number, example in EXAMPLES
     for major in example.answers
+    if major in MAJORS
 ]
 GOOD = [
     pytest.param(page.rule, sql, major, id=f"{page.rule.code}-good{number}-{major}")
@@ -73,7 +74,7 @@ def test_a_server_answers_the_bad_example_as_the_page_claims(
 
 
 @pytest.mark.server
-@pytest.mark.parametrize(("rule", "sql", "major"), GOOD)
+@pytest.mark.parametrize(("rule", "sql", "major"), [good for good in GOOD if good.values[2] in MAJORS])
 def test_a_server_accepts_the_good_example(scripts: Scripts, rule: Rule, sql: str, major: int) -> None:
     answers = scripts.answers(major, statements(sql), lambda answers: all(answer.ok for answer in answers))
     assert [words(answer) for answer in answers if not answer.ok] == []

@@ -162,7 +162,7 @@ def test_errors_on_the_pages_have_a_text_of_their_own(code: str, sql: str) -> No
         ("identity-index-expression", {"index": "i"}, 'index "i" is expression', "choose a unique index"),
         ("system-column-kept", {}, '"public.orders"', "leave it out"),
         ("virtual-column-listed", {"column": "vat"}, '"vat"', "STORED"),
-        ("all-tables-fixed", {"publication": "shop"}, '"shop"', "create it again"),
+        ("all-tables-fixed", {"publication": "shop", "scope": "ALL TABLES"}, '"shop"', "create it again"),
         ("schema-not-member", {"schema": "s"}, 'schema "s"', "leave it out"),
         ("object-in-publication", {}, 'publication "shop" depends on the dropped object', "ALTER PUBLICATION shop SET"),
     ],

@@ -1,0 +1,130 @@
+"""Statements that only the grammar of 19 accepts; refusals are as recorded on 19beta3."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pubcheck.postgres.newer_grammar import parse_with
+from pubcheck.postgres.parse import SyntaxRefused
+
+
+def node(sql: str) -> dict[str, Any]:
+    statement = parse_with(True, sql)
+    assert statement is not None
+    return statement[1]
+
+
+def excepted(sql: str) -> list[tuple[str, str, bool, int]]:
+    """The schema, name, whether with children, and offset of each table of EXCEPT."""
+    relations = [item["PublicationObjSpec"]["pubtable"]["relation"] for item in node(sql)["pubobjects"]]
+    return [(row.get("schemaname", ""), row["relname"], row.get("inh", False), row["location"]) for row in relations]
+
+
+def test_the_tables_of_except_have_their_places() -> None:
+    sql = 'CREATE PUBLICATION "ü" FOR ALL TABLES EXCEPT (TABLE ONLY a.t, u *, TABLE ONLY ("V w"))'
+    parts = [("a", "t", False, "a.t"), ("", "u", True, "u *"), ("", "V w", False, '"V w"')]
+    expected = [(*part[:3], len(sql[: sql.index(part[3])].encode())) for part in parts]
+    assert excepted(sql) == expected
+
+
+@pytest.mark.parametrize("kinds", ["ALL TABLES, ALL SEQUENCES", "all sequences , ALL/**/TABLES EXCEPT (table t)"])
+@pytest.mark.parametrize("head", ["CREATE PUBLICATION p FOR", "ALTER PUBLICATION p SET"])
+def test_a_list_may_have_both_kinds(head: str, kinds: str) -> None:
+    fields = node(f"{head} {kinds}")
+    assert (fields["pubname"], fields["for_all_tables"], fields["for_all_sequences"]) == ("p", True, True)
+
+
+def test_options_keep_their_places() -> None:
+    sql = "CREATE PUBLICATION p FOR ALL SEQUENCES WITH (publish = 'insert')"
+    assert node(sql)["options"][0]["DefElem"]["location"] == sql.index("publish")
+
+
+@pytest.mark.parametrize(
+    ("sql", "message", "position"),
+    [
+        ("CREATE PUBLICATION p FOR ALL TABLES EXCEPT (t, u)", 'syntax error at or near "t"', 45),
+        ("CREATE PUBLICATION p FOR ALL TABLES EXCEPT TABLE t", 'syntax error at or near "TABLE"', 44),
+        ("CREATE PUBLICATION p FOR ALL TABLES EXCEPT (TABLE t WHERE (a > 1))", 'syntax error at or near "WHERE"', 53),
+        (
+            "CREATE PUBLICATION p FOR ALL TABLES EXCEPT (TABLE s.t, TABLES IN SCHEMA s)",
+            'syntax error at or near "IN"',
+            63,
+        ),
+        ('CREATE PUBLICATION p FOR ALL TABLES EXCEPT (TABLE "größe", TABLE)', 'syntax error at or near ")"', 65),
+        ("CREATE PUBLICATION p FOR ALL SEQUENCES EXCEPT (TABLE t)", 'syntax error at or near "EXCEPT"', 40),
+        ("CREATE PUBLICATION p FOR ALL TABLES, ALL TABLES", "invalid publication object list", 38),
+        (
+            "CREATE PUBLICATION p FOR ALL TABLES EXCEPT (TABLE a.b.c.d)",
+            "improper qualified name (too many dotted names): a.b.c.d",
+            51,
+        ),
+        (
+            "ALTER PUBLICATION p SET ALL TABLES WITH (publish = 'insert')",
+            'syntax error at or near "WITH"',
+            36,
+        ),
+        ("CREATE PUBLICATION p FOR TABLE t, ALL TABLES", 'syntax error at or near "ALL"', 35),
+    ],
+)
+def test_19_refuses_at_its_own_place(sql: str, message: str, position: int) -> None:
+    with pytest.raises(SyntaxRefused) as refused:
+        parse_with(True, sql)
+    assert (refused.value.message, refused.value.location) == (message, position - 1)
+
+
+def test_the_end_of_the_input_has_no_place() -> None:
+    with pytest.raises(SyntaxRefused) as refused:
+        parse_with(True, "CREATE PUBLICATION p FOR ALL TABLES EXCEPT (TABLE t")
+    assert (refused.value.message, refused.value.location) == ("syntax error at end of input", None)
+
+
+def test_a_subscription_may_name_a_server() -> None:
+    sql = 'CREATE SUBSCRIPTION s SERVER "Far" PUBLICATION p, q WITH (connect = false)'
+    fields = node(sql)
+    assert fields["servername"] == "Far"
+    assert fields["options"][0]["DefElem"]["location"] == sql.index("connect")
+    assert node("ALTER SUBSCRIPTION s SERVER far")["servername"] == "far"
+    assert node("ALTER SUBSCRIPTION s REFRESH SEQUENCES")["kind"] == "ALTER_SUBSCRIPTION_REFRESH_SEQUENCES"
+
+
+def test_partitions_are_merged_and_split() -> None:
+    ((merge,),) = [node("ALTER TABLE ONLY a.pt MERGE PARTITIONS (b, c.d) INTO e")["cmds"]]
+    assert merge["AlterTableCmd"]["subtype"] == "AT_MergePartitions"
+    ((split,),) = [
+        node("ALTER TABLE pt SPLIT PARTITION a INTO (PARTITION b FOR VALUES IN (1, 2), PARTITION c DEFAULT)")["cmds"]
+    ]
+    parts = split["AlterTableCmd"]["def"]["PartitionCmd"]["partlist"]
+    assert [part["SinglePartitionSpec"]["name"]["relname"] for part in parts] == ["b", "c"]
+    assert "is_default" in parts[1]["SinglePartitionSpec"]["bound"]
+
+
+@pytest.mark.parametrize(
+    ("sql", "name"),
+    [
+        ("UPDATE f FOR PORTION OF v FROM 3 TO 5 SET x = 'b'", "UpdateStmt"),
+        ("DELETE FROM f FOR PORTION OF v (int4range(3, 5)) WHERE id = 1", "DeleteStmt"),
+        ("INSERT INTO n VALUES (1) ON CONFLICT (a) DO SELECT FOR UPDATE RETURNING b", "InsertStmt"),
+        ("CREATE VIEW v AS SELECT first_value(a) IGNORE NULLS OVER (ORDER BY b) FROM t", "ViewStmt"),
+        ("CREATE TEMP PROPERTY GRAPH s.g VERTEX TABLES (t)", "CreatePropGraphStmt"),
+        ("DROP PROPERTY GRAPH IF EXISTS g CASCADE", "DropStmt"),
+        ("REPACK (CONCURRENTLY) t", "RepackStmt"),
+        ("WAIT FOR LSN '0/1'", "WaitStmt"),
+        ("CREATE SCHEMA s CREATE TYPE e AS ENUM ('a') CREATE TABLE x (a e)", "UnreadStmt"),
+        ("CREATE VIEW v AS SELECT * FROM GRAPH_TABLE (g MATCH (a) COLUMNS (1 AS x))", "UnreadStmt"),
+        ("SET search_path TO NULL", "UnreadStmt"),
+    ],
+)
+def test_other_statements_are_read_or_skipped(sql: str, name: str) -> None:
+    statement = parse_with(True, sql)
+    assert statement is not None
+    assert statement[0] == name
+    with pytest.raises(SyntaxRefused):
+        parse_with(False, sql)
+
+
+@pytest.mark.parametrize("sql", ["CREATE TABLE t (id INT AUTO_INCREMENT)", "ALTER TABLE t ADD x", "CREATE PUBLICATION"])
+def test_what_19_refuses_too_is_refused(sql: str) -> None:
+    with pytest.raises(SyntaxRefused):
+        parse_with(True, sql)
