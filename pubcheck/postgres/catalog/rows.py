@@ -361,7 +361,6 @@ class Publication(Struct, frozen=True, gc=False):
     owner: int
     seen: bool
     all_tables: bool = False
-    all_sequences: bool = False
     insert: bool = True
     update: bool = True
     delete: bool = True
@@ -370,6 +369,7 @@ class Publication(Struct, frozen=True, gc=False):
     generated: str = "n"
     place: Place | None = None
     creator: int = 0
+    all_sequences: bool = False
 
     @property
     def scope(self) -> str:
