@@ -58,6 +58,7 @@ MODULES: Mapping[str, Callable[[RuleContext], bool]] = {
     "history.published_names": lambda context: bool(context.history.renamed),
     "history.recreated": lambda context: bool(context.history.events.former),
     "history.unpublished": lambda context: context.history.anything_unpublished,
+    "silent.filter_logic": _filters,
     "silent.filters": lambda context: _filters(context) or _partitions(context),
     "silent.overlapping_publications": lambda context: _filters(context) and _several(context),
     "silent.partition_identity": _partitions,

@@ -56,7 +56,8 @@ _DIGITS = re.compile("[0-9]+")
 def text_order(context: Context, collation: int) -> Order:
     """Order texts under a collation.
 
-    Without its rules only the common part of all collations is known: equality and digits.
+    Without its rules only the common part of all collations is known: equality, digits, and that the empty text is
+    the first.
     """
     if by_code_point(context, collation):
         return plain_order
@@ -64,6 +65,8 @@ def text_order(context: Context, collation: int) -> Order:
     def order(left: str, right: str) -> int:
         if left == right:
             return 0
+        if not left or not right:
+            return 1 if left else -1
         if len(left) == len(right) and _DIGITS.fullmatch(left) and _DIGITS.fullmatch(right):
             return 1 if left > right else -1
         raise Unknowable("the order of texts under the database's collation")

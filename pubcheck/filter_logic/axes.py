@@ -1,0 +1,367 @@
+"""The values of a type in their order, as keys that Python compares.
+
+An axis is cut at the constants that conditions compare with. A comparison gives the same answer for all values of the
+open interval between two neighbouring cuts, so one value of each interval and each cut decide it.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Callable, Iterable
+from decimal import Context as DecimalContext
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, Protocol
+
+from pubcheck.postgres import oids
+from pubcheck.postgres.datum import DAY_LENGTH, single
+from pubcheck.postgres.executor.compare import by_code_point
+from pubcheck.postgres.executor.values import Context
+
+Key = Any
+
+
+class Axis(Protocol):
+    """A total order of a type's values.
+
+    ``cuts`` are the keys at which a comparison with a constant of the type ``oid`` may change its answer: the key of an
+    equal value, or the two neighbours of a constant between them, or nothing if all values are on one side of it. None:
+    constants of that type are not followed. ``between`` gives values of the open interval between two keys, None being
+    an end of the axis. It may find none though there are some, and gives None where there is certainly none.
+    """
+
+    ordered: bool
+    """Whether the server's comparisons follow this order; if not they only agree about equality."""
+
+    def key(self, value: Any) -> Key: ...
+
+    def value(self, key: Key) -> Any: ...
+
+    def cuts(self, value: Any, oid: int) -> tuple[Key, ...] | None: ...
+
+    def between(self, low: Key | None, high: Key | None) -> list[Any] | None: ...
+
+
+Position = Callable[[Any, int], "int | Fraction | None"]
+"""Where a constant of some type is on an axis of integers, None if the type cannot be compared so."""
+
+
+class Steps:
+    """An axis of integers from ``low`` to ``high``; ``steps`` are distances that make readable values."""
+
+    ordered = True
+
+    def __init__(
+        self,
+        low: int,
+        high: int,
+        position: Position,
+        decode: Callable[[int], Any],
+        origin: int = 0,
+        steps: tuple[int, ...] = (1, 2),
+    ) -> None:
+        self.low, self.high, self.position, self.decode = low, high, position, decode
+        self.origin, self.steps = origin, steps
+
+    def key(self, value: Any) -> int:
+        position = self.position(value, 0)
+        assert position is not None
+        return int(position)
+
+    def value(self, key: int) -> Any:
+        return self.decode(key)
+
+    def cuts(self, value: Any, oid: int) -> tuple[int, ...] | None:
+        position = self.position(value, oid)
+        if position is None:
+            return None
+        below, above = math.floor(position), math.ceil(position)
+        return tuple(key for key in dict.fromkeys((below, above)) if self.low <= key <= self.high)
+
+    def between(self, low: int | None, high: int | None) -> list[Any] | None:
+        least = self.low if low is None else low + 1
+        greatest = self.high if high is None else high - 1
+        keys: list[int] = []
+        if low is None and high is None:
+            keys.append(self.origin)
+        for step in self.steps:
+            if low is not None:
+                keys.append(low + step)
+            if high is not None:
+                keys.append(high - step)
+        keys += [least, greatest]
+        if least > greatest:
+            return None
+        return [self.decode(key) for key in dict.fromkeys(keys) if least <= key <= greatest][:6]
+
+
+def _number(value: Any, oid: int) -> int | Fraction | None:
+    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
+        return None
+    if isinstance(value, int):
+        return value
+    if value != value or value in (float("inf"), Decimal("Infinity")):
+        return 1 << 200
+    if value in (float("-inf"), Decimal("-Infinity")):
+        return -(1 << 200)
+    return Fraction(value)
+
+
+def _integers(bits: int) -> Steps:
+    return Steps(-(1 << bits - 1), (1 << bits - 1) - 1, _number, int)
+
+
+def _scaled(typmod: int) -> Steps:
+    """numeric(precision, scale): multiples of the unit of its last digit, and NaN above them."""
+    precision, scale = ((typmod - 4) >> 16) & 0xFFFF, ((typmod - 4) & 0x7FF) ^ 1024
+    scale -= 1024
+    greatest: int = 10**precision - 1
+    shift: Fraction = Fraction(10**scale) if scale >= 0 else Fraction(1, 10**-scale)
+
+    def position(value: Any, oid: int) -> int | Fraction | None:
+        if isinstance(value, int | float | Decimal) and not isinstance(value, bool) and value != value:
+            return greatest + 1
+        number = _number(value, oid)
+        if number is None:
+            return None
+        scaled = Fraction(number) * shift
+        # Infinity is below NaN, and no value of the type.
+        return min(scaled, Fraction(2 * greatest + 1, 2)) if scaled > greatest else scaled
+
+    def decode(key: int) -> Decimal:
+        return (
+            Decimal("NaN")
+            if key > greatest
+            else Decimal(key).scaleb(-scale).quantize(Decimal(1).scaleb(-max(scale, 0)))
+        )
+
+    unit = 10**scale if scale > 0 else 1
+    return Steps(-greatest, greatest + 1, position, decode, 0, (unit, 1))
+
+
+_DOUBLE, _LONG = struct.Struct("<d"), struct.Struct("<q")
+_FLOAT, _INT = struct.Struct("<f"), struct.Struct("<i")
+
+
+def _floating(is_single: bool) -> Steps:
+    """Floating-point numbers by their bits, which have the order of the numbers; NaN is above infinity."""
+    floats, integers = (_FLOAT, _INT) if is_single else (_DOUBLE, _LONG)
+    least = -(1 << (31 if is_single else 63))
+    infinity: int = integers.unpack(floats.pack(math.inf))[0]
+
+    def bits(value: float) -> int:
+        key: int = integers.unpack(floats.pack(value))[0]
+        return key if key >= 0 else least - key
+
+    def position(value: Any, oid: int) -> int | Fraction | None:
+        if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
+            return None
+        if value != value:
+            return infinity + 1
+        try:
+            near = single(float(value)) if is_single else float(value)
+        except OverflowError:
+            near = math.inf if value > 0 else -math.inf
+        key = bits(near)
+        exact = near == value or (not math.isinf(near) and Fraction(near) == Fraction(value))
+        if exact or math.isinf(near):
+            return key
+        return Fraction(2 * key + (1 if Fraction(value) > Fraction(near) else -1), 2)
+
+    def decode(key: int) -> float:
+        if key > infinity:
+            return math.nan
+        value: float = floats.unpack(integers.pack(key if key >= 0 else least - key))[0]
+        return value
+
+    return Readable(-infinity, infinity + 1, position, decode)
+
+
+class Readable(Steps):
+    """Floating-point numbers: round ones are tried first."""
+
+    def between(self, low: int | None, high: int | None) -> list[Any] | None:
+        ends = [self.decode(key) for key in (low, high) if key is not None]
+        round_numbers = [0.0, *(end + step for end in ends if math.isfinite(end) for step in (1.0, -1.0, 0.5, -0.5))]
+        keys = [self.key(number) for number in round_numbers]
+        inside = [key for key in keys if (low is None or key > low) and (high is None or key < high)]
+        others = super().between(low, high)
+        return None if others is None else [*map(self.decode, inside), *others][:4]
+
+
+_EARLIEST_DAY, _LAST_DAY = -2451545, 2145031948
+_EARLIEST_MOMENT, _LAST_MOMENT = -211813488000000000, 9223371331200000000 - 1
+_DAYS_2024 = 8766
+"""2024-01-01, in days since 2000-01-01."""
+
+
+def _moments(low: int, high: int, unit: int, steps: tuple[int, ...]) -> Steps:
+    """Dates (``unit`` is a day) and timestamps (a microsecond), with the infinities at both ends."""
+
+    def position(value: Any, oid: int) -> int | Fraction | None:
+        if isinstance(value, float):
+            return high + 1 if value > 0 else low - 1
+        if isinstance(value, bool) or not isinstance(value, int):
+            return None
+        length = DAY_LENGTH if oid == oids.DATE or (not oid and unit == DAY_LENGTH) else 1
+        return Fraction(value * length, unit)
+
+    def decode(key: int) -> Any:
+        return math.inf if key > high else -math.inf if key < low else key
+
+    return Steps(low - 1, high + 1, position, decode, _DAYS_2024 * DAY_LENGTH // unit, steps)
+
+
+_DATES = _moments(_EARLIEST_DAY, _LAST_DAY, DAY_LENGTH, (1,))
+_TIMESTAMPS = _moments(_EARLIEST_MOMENT, _LAST_MOMENT, 1, (DAY_LENGTH, 3_600_000_000, 1_000_000, 1))
+_TIMES = Steps(0, DAY_LENGTH, _number, int, DAY_LENGTH // 2, (3_600_000_000, 1_000_000, 1))
+_UUIDS = Steps(
+    0,
+    (1 << 128) - 1,
+    lambda value, oid: int.from_bytes(value, "big") if isinstance(value, bytes) else None,
+    lambda key: key.to_bytes(16, "big"),
+)
+
+
+class Numerics:
+    """numeric without a precision: dense, NaN on top."""
+
+    ordered = True
+
+    def key(self, value: Any) -> tuple[int, Any]:
+        return (1, 0) if value != value else (0, value)
+
+    def value(self, key: tuple[int, Any]) -> Any:
+        return Decimal("NaN") if key[0] else key[1] if isinstance(key[1], Decimal) else Decimal(key[1])
+
+    def cuts(self, value: Any, oid: int) -> tuple[Key, ...] | None:
+        if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
+            return None
+        return (self.key(value),)
+
+    def between(self, low: Any, high: Any) -> list[Any] | None:
+        if high is not None and high[0]:
+            high = None  # NaN: every number is below it
+        if low is not None and low[0]:
+            return None
+        least = None if low is None else Decimal(low[1])
+        greatest = None if high is None else Decimal(high[1])
+        if greatest is not None and greatest == Decimal("-Infinity"):
+            return None
+        if least is not None and least == Decimal("Infinity"):
+            return None if high is not None else [Decimal("NaN")]
+        if greatest == Decimal("Infinity"):
+            greatest = None
+        if least == Decimal("-Infinity"):
+            least = None
+        if least is None or greatest is None:
+            end = least if greatest is None else greatest
+            return [Decimal(0)] if end is None else [end + 1 if greatest is None else end - 1]
+        whole = least.to_integral_value(rounding="ROUND_FLOOR") + 1
+        middle = _WIDE.divide(_WIDE.add(least, greatest), Decimal(2))
+        return [number for number in (whole, middle) if least < number < greatest]
+
+
+_WIDE = DecimalContext(prec=2000)
+
+
+class Strings:
+    """Texts in the order of their code points, which collations of the C locale have.
+
+    ``length``: the greatest number of characters, 0 without one. ``padded``: blanks at the end have no meaning.
+    """
+
+    def __init__(self, ordered: bool, length: int, padded: bool) -> None:
+        self.ordered, self.length, self.padded = ordered, length, padded
+
+    def key(self, value: Any) -> str:
+        text: str = value
+        return text.rstrip(" ") if self.padded else text
+
+    def value(self, key: str) -> str:
+        return key.ljust(self.length) if self.padded else key
+
+    def cuts(self, value: Any, oid: int) -> tuple[Key, ...] | None:
+        return (self.key(value),) if isinstance(value, str) else None
+
+    def between(self, low: str | None, high: str | None) -> list[Any] | None:
+        if high is not None and high in ("", f"{low}\x01"):
+            return None
+        candidates = [] if low is not None else ["", "a", "0", "A", " "]
+        start = low or ""
+        candidates += [start + last for last in ("a", "0", "A", "z", "x1", "\x01")]
+        if start:
+            candidates += [start[:-1] + chr(min(ord(start[-1]) + 1, _LAST_CHARACTER)), start[:-1] + "~", "~"]
+        if high:
+            # Shorter texts that begin as the upper end does.
+            before = high[:-1] + chr(max(ord(high[-1]) - 1, 1))
+            candidates += [high[:-1], before, before + "z"]
+        return [self.value(text) for text in dict.fromkeys(candidates) if self._inside(text, low, high)][:6]
+
+    def _inside(self, text: str, low: str | None, high: str | None) -> bool:
+        if self.length and len(text) > self.length:
+            return False
+        if self.padded and text != text.rstrip(" "):
+            return False
+        return (low is None or text > low) and (high is None or text < high) and not _SURROGATES & set(text)
+
+
+_LAST_CHARACTER = 0x10FFFF
+_SURROGATES = frozenset(map(chr, range(0xD800, 0xE000)))
+
+
+class Bytes:
+    """bytea in the order of its bytes."""
+
+    ordered = True
+
+    def key(self, value: Any) -> bytes:
+        data: bytes = value
+        return data
+
+    def value(self, key: bytes) -> bytes:
+        return key
+
+    def cuts(self, value: Any, oid: int) -> tuple[Key, ...] | None:
+        return (value,) if isinstance(value, bytes) else None
+
+    def between(self, low: bytes | None, high: bytes | None) -> list[Any] | None:
+        if high == b"":
+            return None
+        start = low or b""
+        candidates = ([] if low is not None else [b""]) + [start + b"a", start + b"\x00"]
+        return [data for data in candidates if (low is None or data > low) and (high is None or data < high)]
+
+
+_FIXED: dict[int, Axis] = {
+    oids.INT2: _integers(16),
+    oids.INT4: _integers(32),
+    oids.INT8: _integers(64),
+    oids.OID: Steps(0, (1 << 32) - 1, _number, int),
+    oids.DATE: _DATES,
+    oids.TIMESTAMP: _TIMESTAMPS,
+    oids.TIMESTAMPTZ: _TIMESTAMPS,
+    oids.TIME: _TIMES,
+    oids.UUID: _UUIDS,
+    oids.FLOAT4: _floating(True),
+    oids.FLOAT8: _floating(False),
+    oids.BYTEA: Bytes(),
+}
+STRINGS = (oids.TEXT, oids.VARCHAR, oids.BPCHAR)
+
+
+def axis_of(context: Context, oid: int, typmod: int, collation: int) -> Axis | None:
+    """Return the axis of a type's values, None for a type of which not even equality is followed."""
+    if oid in _FIXED:
+        return _FIXED[oid]
+    if oid == oids.NUMERIC:
+        return _scaled(typmod) if typmod >= 4 else Numerics()
+    if oid in STRINGS:
+        return Strings(by_code_point(context, collation), max(typmod - 4, 0), oid == oids.BPCHAR)
+    return None
+
+
+def sorted_cuts(cuts: Iterable[Key]) -> list[Key]:
+    """Return keys in their order, each once."""
+    return sorted(set(cuts))

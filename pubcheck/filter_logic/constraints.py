@@ -1,0 +1,133 @@
+"""The conditions that every row of a table meets: its CHECK constraints and the bounds of a partition."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import Any
+
+from msgspec.structs import replace
+
+from pubcheck.postgres import oids
+from pubcheck.postgres.analysis.row_filter import analyze, parse_state
+from pubcheck.postgres.catalog.rows import Column, Relation
+from pubcheck.postgres.errors import ServerError, Unknowable
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.primnodes import Expr
+from pubcheck.postgres.session import Session
+
+_MOST = 40
+"""Constraints that are read at most."""
+
+
+def columns_of(relation: Relation) -> list[Column]:
+    """Return the columns of a table. A NOT NULL that old rows need not meet does not count."""
+    return [
+        replace(column, not_null=False) if column.constraint is not None and not column.constraint.validated else column
+        for column in relation.live()
+    ]
+
+
+def checks_of(session: Session, relation: Relation, numbers: Collection[int]) -> list[Expr]:
+    """Return conditions that are not false for any row of a table, those that read at least one of some columns.
+
+    CHECK constraints that are not validated or not enforced do not count. What cannot be read is left out.
+    """
+    checks: list[Expr] = []
+    for tree in _trees(session, relation):
+        if len(checks) == _MOST:
+            break
+        try:
+            expr = analyze(parse_state(session, relation), tree)
+        except (ServerError, Unknowable, RecursionError):
+            continue
+        if any(node_number in numbers for node_number in _numbers(expr)):
+            checks.append(expr)
+    return checks
+
+
+def _numbers(expr: Expr) -> Iterator[int]:
+    if expr.node == "Var":
+        yield expr.value
+    for arg in expr.args:
+        yield from _numbers(arg)
+
+
+def _trees(session: Session, relation: Relation) -> Iterator[Node]:
+    catalog = session.catalog
+    for oid in catalog.constraints_of.get(relation.oid):
+        row = catalog.constraints.get(oid)
+        if row is not None and row.kind == "c" and row.validated and row.enforced and isinstance(row.tree, dict):
+            yield row.tree
+    child = relation
+    while child.partition and child.parents:
+        parent = catalog.relations[child.parents[0]]
+        tree = _bound_tree(session, parent, child)
+        if tree is not None:
+            yield tree
+        child = parent
+
+
+def _bound_tree(session: Session, parent: Relation, child: Relation) -> Node | None:
+    """Return the condition that a partition's bound is, None if it is not followed."""
+    bound: tuple[Any, ...] | None = child.bound
+    keys = [parent.columns[number - 1] if number else None for number in parent.partition_key]
+    key = keys[0] if keys else None
+    if bound is None or key is None:
+        return None
+    if bound[0] == "d":
+        siblings = [
+            _bound_tree(session, parent, session.catalog.relations[oid])
+            for oid in session.catalog.children.get(parent.oid)
+            if oid != child.oid
+        ]
+        known = [sibling for sibling in siblings if sibling is not None]
+        if len(known) < len(siblings) or len(keys) > 1:
+            return None
+        return _logic("AND", [_test("BooleanTest", "booltesttype", "IS_NOT_TRUE", sibling) for sibling in known])
+    if bound[0] == "l":
+        values = [value for value in bound[1] if value is not None]
+        constants = [_constant(key, value) for value in values]
+        parts = [_comparison(key, "=", constant) for constant in constants if constant is not None]
+        if len(parts) < len(constants):
+            return None
+        if None in bound[1]:
+            parts.append(_null_test(key, "IS_NULL"))
+        return _logic("AND", [_logic("OR", parts), *([] if None in bound[1] else [_null_test(key, "IS_NOT_NULL")])])
+    if bound[0] != "r":
+        return None
+    parts = [_null_test(column, "IS_NOT_NULL") for column in keys if column is not None]
+    for side, exact, several in ((bound[1], ">=", ">="), (bound[2], "<", "<=")):
+        kind, value = side[0]
+        constant = _constant(key, value) if kind == 0 else None
+        if constant is not None:
+            parts.append(_comparison(key, exact if len(keys) == 1 else several, constant))
+        elif kind == 0:
+            return None
+    return _logic("AND", parts)
+
+
+def _constant(column: Column, value: Any) -> Node | None:
+    if column.type == oids.TIMESTAMPTZ and not str(value).endswith("Z"):
+        return None  # it depends on the time zone
+    return {"A_Const": {"sval": {"sval": ("t" if value else "f") if isinstance(value, bool) else str(value)}}}
+
+
+def _reference(column: Column) -> Node:
+    return {"ColumnRef": {"fields": [{"String": {"sval": column.name}}]}}
+
+
+def _comparison(column: Column, name: str, constant: Node) -> Node:
+    operator = [{"String": {"sval": name}}]
+    return {"A_Expr": {"kind": "AEXPR_OP", "name": operator, "lexpr": _reference(column), "rexpr": constant}}
+
+
+def _null_test(column: Column, kind: str) -> Node:
+    return _test("NullTest", "nulltesttype", kind, _reference(column))
+
+
+def _test(node: str, field: str, kind: str, arg: Node) -> Node:
+    return {node: {"arg": arg, field: kind}}
+
+
+def _logic(kind: str, parts: list[Node]) -> Node:
+    return parts[0] if len(parts) == 1 else {"BoolExpr": {"boolop": f"{kind}_EXPR", "args": parts}}

@@ -1,0 +1,131 @@
+"""Questions about the rows of a table: is there one for which these conditions give these answers?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from pubcheck.filter_logic.reading import Reader, TooLarge
+from pubcheck.filter_logic.search import OutOfSteps, assignments
+from pubcheck.filter_logic.terms import variables_in
+from pubcheck.filter_logic.truth import ERROR, FALSE, NULL, TRUE, Condition
+from pubcheck.filter_logic.variables import rows_of, values_of
+from pubcheck.postgres.catalog.rows import Column
+from pubcheck.postgres.errors import ServerError, Unknowable
+from pubcheck.postgres.executor.compile import Prepared
+from pubcheck.postgres.executor.values import Context
+from pubcheck.postgres.primnodes import Expr
+
+Row = dict[int, Any]
+"""The values of the columns that matter, by attribute number."""
+
+
+class NoRow(Struct, frozen=True):
+    """It is proved that there is no such row."""
+
+
+class Witness(Struct, frozen=True):
+    """A row for which all conditions gave the answers asked for when they were evaluated."""
+
+    row: Row
+
+
+class Undecided(Struct, frozen=True):
+    """Neither was a row found, nor is it proved that there is none."""
+
+    reason: str
+
+
+Finding = NoRow | Witness | Undecided
+_OPEN = Undecided("a part of the filter is not followed")
+_TOO_LARGE = Undecided("the filter has too many parts")
+_ASSIGNMENTS = 24
+"""Assignments for which rows are tried."""
+_VALUES, _ROWS = 24, 200
+"""Values of a column, and rows, that are tried for one of them."""
+
+
+class Rows:
+    """The rows of a table: ``columns`` are those of its conditions, whose NOT NULL is kept; ``checks`` are conditions
+    that no row of it makes FALSE, as CHECK constraints are.
+
+    Conditions are numbered in the order of ``conditions``.
+    """
+
+    def __init__(
+        self, columns: Sequence[Column], conditions: Sequence[Expr], context: Context, checks: Sequence[Expr] = ()
+    ) -> None:
+        self._failure: Undecided | None = None
+        self._conditions: list[Condition] = []
+        self._always: list[tuple[Condition, int]] = []
+        self._expressions = list(conditions)
+        self._checks = list(checks)
+        self._context = context
+        self._reader = reader = Reader(columns, context)
+        try:
+            self._conditions = [reader.condition(condition) for condition in conditions]
+            self._always = [(reader.condition(check), TRUE | NULL) for check in checks]
+            reader.finish()
+        except Unknowable as unknown:
+            self._failure = Undecided(unknown.reason)
+        except ServerError as error:
+            self._failure = Undecided(f"it fails: {error.message}")
+        except (RecursionError, TooLarge):
+            self._failure = _TOO_LARGE
+        self._always += [(link, TRUE) for link in reader.links]
+        self._prepared: dict[int, Prepared] = {}
+
+    def find(self, *demands: tuple[int, int]) -> Finding:
+        """Look for a row: each demand is a condition's number, and the answers wanted of it as bits."""
+        if self._failure is not None:
+            return self._failure
+        wanted = [(self._conditions[number], allowed) for number, allowed in demands]
+        variables = self._reader.variables
+        sizes = [len(variable.groups) for variable in variables]
+        count = 0
+        try:
+            for assignment in assignments(sizes, [*wanted, *self._always]):
+                row = self._confirmed(assignment, demands)
+                if row is not None:
+                    return Witness(row)
+                count += 1
+                if count == _ASSIGNMENTS:
+                    return _OPEN
+        except OutOfSteps:
+            return _TOO_LARGE
+        return _OPEN if count else NoRow()
+
+    def _confirmed(self, assignment: list[int], demands: Sequence[tuple[int, int]]) -> Row | None:
+        """Return a row within the cells of an assignment, if one gives the answers when it is evaluated."""
+        choices = {
+            variable.column: values_of(variable, variable.groups[cell], _VALUES)
+            for variable, cell in zip(self._reader.variables, assignment, strict=True)
+            if variable.column
+        }
+        for row in rows_of(choices, _ROWS):
+            if all(self._answer(number, row) & allowed for number, allowed in demands) and all(
+                self._answer(len(self._expressions) + number, row) & (TRUE | NULL)
+                for number in range(len(self._checks))
+            ):
+                return row
+        return None
+
+    def _answer(self, number: int, row: Row) -> int:
+        prepared = self._prepared.get(number)
+        if prepared is None:
+            expr = [*self._expressions, *self._checks][number]
+            prepared = self._prepared[number] = Prepared(expr, self._context)
+        try:
+            answer = prepared(row)
+        except ServerError:
+            return ERROR
+        except Unknowable:
+            return 0
+        return NULL if answer is None else TRUE if answer else FALSE
+
+
+def columns_read(expressions: Sequence[Expr]) -> list[int]:
+    """Return the attribute numbers of the columns that some expressions read."""
+    return sorted({number for expr in expressions for number in variables_in(expr)})

@@ -1,0 +1,556 @@
+"""Conditions over the cells of variables, read from analysed expressions.
+
+What is not followed becomes an open answer, a variable of its own: a question that has no answer whatever the open
+answers are is decided all the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from msgspec.structs import replace
+
+from pubcheck.filter_logic import truth
+from pubcheck.filter_logic.axes import STRINGS, Axis, Key, axis_of
+from pubcheck.filter_logic.terms import (
+    is_strict,
+    key_of,
+    never_fails,
+    never_null,
+    seen_through,
+    substituted,
+    variables_in,
+)
+from pubcheck.filter_logic.truth import ERROR, FALSE, NULL, TRUE, Condition
+from pubcheck.filter_logic.variables import (
+    ABOVE,
+    BELOW,
+    EQUAL,
+    Cell,
+    Variable,
+    answers,
+    filled,
+    possible_signs,
+    signs,
+)
+from pubcheck.postgres import input, oids
+from pubcheck.postgres.catalog.rows import Column
+from pubcheck.postgres.datum import Array
+from pubcheck.postgres.errors import ServerError, Unknowable
+from pubcheck.postgres.executor.compile import Builder, Prepared
+from pubcheck.postgres.executor.sample_values import Hints, texts_for
+from pubcheck.postgres.executor.steps import Constant
+from pubcheck.postgres.executor.values import Context
+from pubcheck.postgres.primnodes import IMPLICIT, Expr
+
+Answer = Callable[..., int]
+_HOLDS: dict[str, int] = {
+    "=": EQUAL, "<>": BELOW | ABOVE, "<": BELOW, "<=": BELOW | EQUAL, ">": ABOVE, ">=": ABOVE | EQUAL,
+}  # fmt: skip
+"""The signs for which a comparison holds."""
+_EQUALITY = ("=", "<>")
+_TURNED = {BELOW: ABOVE, EQUAL: EQUAL, ABOVE: BELOW}
+_MOST_CUTS = 2000
+_SAMPLES = 24
+
+
+class TooLarge(Exception):
+    """A question with more constants than are followed."""
+
+
+class Reader:
+    """Reads conditions over one relation's columns. All are read before ``finish`` divides the variables."""
+
+    def __init__(self, columns: Sequence[Column], context: Context) -> None:
+        self.columns = {column.number: column for column in columns}
+        self.context = context
+        self.variables: list[Variable] = []
+        self.links: list[Condition] = []
+        """Conditions that every row meets, because its variables depend on each other."""
+        self._by_key: dict[Any, Variable] = {}
+        self._conditions: dict[Any, Condition] = {}
+        self._tables: list[tuple[list[Variable], Answer, list[Any]]] = []
+        self._open: set[int] = set()
+        """The numbers of the columns on which open answers depend."""
+        self._expressions: list[Expr] = []
+        self._related: list[tuple[Variable, Variable]] = []
+        """Variables that are compared, and so are cut at the same keys."""
+
+    # Reading.
+
+    def condition(self, expr: Expr) -> Condition:
+        """Read a condition that rows are asked for."""
+        self._expressions.append(expr)
+        return self._read(expr)
+
+    def _read(self, expr: Expr) -> Condition:
+        node = expr.node
+        if node == "BoolExpr":
+            # The planner folds constants before anything is evaluated.
+            parts = [self._read(arg) for arg in sorted(expr.args, key=lambda arg: bool(variables_in(arg)))]
+            if expr.value == "NOT":
+                return truth.negated(parts[0])
+            return truth.all_of(parts) if expr.value == "AND" else truth.any_of(parts)
+        if node == "Const":
+            return truth.constant(NULL if expr.null else TRUE if expr.value else FALSE)
+        if node == "BooleanTest":
+            words = expr.value.split()
+            place = ("TRUE", "FALSE", "UNKNOWN").index(words[-1])
+            yes, no = (FALSE, TRUE) if "NOT" in words else (TRUE, FALSE)
+            return truth.mapped(self._read(expr.args[0]), [yes if number == place else no for number in range(3)])
+        if node == "NullTest":
+            return self._null_test(expr)
+        if node == "CaseExpr" and not expr.value:
+            return self._case(expr, self._read)
+        if node == "CoalesceExpr":
+            return self._coalesce(expr, self._read)
+        if node == "Var":
+            return self._flag(expr)
+        if node in ("OpExpr", "ScalarArrayOpExpr", "DistinctExpr") and len(expr.args) == 2:
+            return self._once(expr, self._comparison)
+        return self._once(expr, self._open_answer)
+
+    def _once(self, expr: Expr, read: Callable[[Expr], Condition]) -> Condition:
+        key = key_of(expr)
+        condition = self._conditions.get(key)
+        if condition is None:
+            condition = self._conditions[key] = read(expr)
+        return condition
+
+    def _case(self, expr: Expr, read: Callable[[Expr], Condition]) -> Condition:
+        branches = [
+            (self._read(expr.args[place]), read(expr.args[place + 1])) for place in range(0, len(expr.args) - 1, 2)
+        ]
+        return truth.first_that_holds(branches, read(expr.args[-1]))
+
+    def _coalesce(self, expr: Expr, read: Callable[[Expr], Condition]) -> Condition:
+        """Read COALESCE of which ``read`` reads each argument."""
+        branches = [(self._not_null(arg), read(arg)) for arg in expr.args[:-1]]
+        return truth.first_that_holds(branches, read(expr.args[-1]))
+
+    def _not_null(self, expr: Expr) -> Condition:
+        return self._null_test(Expr("NullTest", oids.BOOL, [expr], value="IS_NOT_NULL"))
+
+    def _null_test(self, expr: Expr) -> Condition:
+        inner = expr.args[0]
+        if inner.type == oids.BOOL and inner.node != "Var":
+            yes, no = (TRUE, FALSE) if expr.value == "IS_NULL" else (FALSE, TRUE)
+            return truth.mapped(self._read(inner), (no, no, yes))
+        if inner.node == "RowExpr" and expr.form != IMPLICIT:
+            return truth.all_of([self._null_test(replace(expr, args=[field])) for field in inner.args])
+        if inner.node == "Const":
+            return truth.constant(TRUE if inner.null is (expr.value == "IS_NULL") else FALSE)
+        term = seen_through(self.context.cache, inner)
+        if inner.node == "RowExpr" or self.context.cache.type(inner.type).kind == "c" or not self._is_term(term):
+            return self._once(expr, self._open_answer)
+        variable = self._variable(term)
+        if_null, otherwise = (TRUE, FALSE) if expr.value == "IS_NULL" else (FALSE, TRUE)
+        return self._tabled([variable], lambda cell: ERROR if cell.answer else if_null if cell.null else otherwise)
+
+    def _flag(self, expr: Expr) -> Condition:
+        """Read a column that is a condition by itself."""
+        if not self._is_term(expr):
+            return self._once(expr, self._open_answer)
+        variable = self._variable(expr)
+
+        def answer(cell: Cell) -> int:
+            return NULL if cell.null else TRUE if cell.values[0] else FALSE
+
+        return self._tabled([variable], answer)
+
+    # Comparisons.
+
+    def _comparison(self, expr: Expr) -> Condition:
+        name = self.context.cache.operator(expr.operators[0]).name
+        left, right = expr.args
+        if expr.node == "OpExpr" and left.type == right.type == oids.BOOL and name in _EQUALITY:
+            equal = self._same(left, right)
+            return equal if name == "=" else truth.negated(equal)
+        constants = [self._constant(arg) for arg in expr.args]
+        if constants[0] is not None and constants[1] is not None:
+            return truth.constant(self._evaluated(Prepared(expr, self.context), {}))
+        if constants[0] is None and constants[1] is None:
+            return self._between_terms(expr, name)
+        side = 0 if constants[0] is None else 1
+        constant = constants[1 - side]
+        assert constant is not None
+        operand = expr.args[side]
+        term = seen_through(self.context.cache, operand)
+        if expr.node == "OpExpr" and (term.node == "CoalesceExpr" or (term.node == "CaseExpr" and not term.value)):
+            read = self._coalesce if term.node == "CoalesceExpr" else self._case
+            return read(term, lambda part: self._read_operation(expr, substituted(expr, term, part)))
+        return self._with_constant(expr, name, side, term, constant)
+
+    def _read_operation(self, expr: Expr, replaced: Expr) -> Condition:
+        return self._once(replaced, self._comparison)
+
+    def _same(self, left: Expr, right: Expr) -> Condition:
+        first, second = self._read(left), self._read(right)
+        both = truth.all_of([first, second])
+        neither = truth.all_of([truth.negated(first), truth.negated(second)])
+        return truth.any_of([both, neither])
+
+    def _constant(self, expr: Expr) -> Constant | None:
+        """Return an expression that reads no column with its value."""
+        if variables_in(expr):
+            return None
+        step = Builder(self.context).build(expr)
+        return step if isinstance(step, Constant) else None
+
+    def _with_constant(self, expr: Expr, name: str, side: int, term: Expr, constant: Constant) -> Condition:
+        if constant.value is None and (expr.node == "OpExpr" or expr.node == "ScalarArrayOpExpr"):
+            return truth.constant(NULL)
+        axis = self._axis(term)
+        if axis is None or not self._is_term(term):
+            return self._open_answer(expr)
+        other = expr.args[1 - side]
+        cuts = self._cuts(axis, name, other, constant.value, side)
+        if cuts is None:
+            if name in _HOLDS and expr.node == "OpExpr" and term.type in STRINGS and isinstance(constant.value, str):
+                return self._collated(expr, name, side, term, constant.value)
+            return self._open_answer(expr)
+        variable = self._variable(term)
+        variable.cuts.update(cuts)
+        if len(variable.cuts) > _MOST_CUTS:
+            raise TooLarge
+        return self._tabled([variable], self._evaluation(expr, term))
+
+    def _cuts(self, axis: Axis, name: str, other: Expr, value: Any, side: int) -> list[Key] | None:
+        """Return the keys at which a condition may change its answer, None if it depends on more than order."""
+        if name in _HOLDS:
+            if not axis.ordered and name not in _EQUALITY:
+                return None
+            if isinstance(value, Array):
+                element = self.context.cache.element_type(other.type)
+                values = [(element_value, element) for element_value in value.elements if element_value is not None]
+            else:
+                values = [(value, other.type)] if value is not None else []
+            keys: list[Key] = []
+            for constant, oid in values:
+                places = axis.cuts(constant, oid)
+                if places is None:
+                    return None
+                keys += places
+            return keys
+        if name in _PREFIXED and side == 0 and isinstance(value, str):
+            return _prefix_cuts(value, name, padded=getattr(axis, "padded", True))
+        return None
+
+    def _evaluation(self, expr: Expr, term: Expr) -> Answer:
+        """Return a function that evaluates a condition on one variable for the first value of a cell."""
+        column = term.value if term.node == "Var" else 0
+        if not column:
+            expr = substituted(expr, term, replace(term, node="Var", args=[], value=1, functions=(), operators=()))
+            column = 1
+        prepared = Prepared(expr, self.context)
+
+        def answer(cell: Cell) -> int:
+            if cell.answer:
+                return ERROR
+            if not cell.values:
+                return TRUE | FALSE
+            return self._evaluated(prepared, {column: cell.values[0]})
+
+        return answer
+
+    def _evaluated(self, prepared: Prepared, row: dict[int, Any]) -> int:
+        try:
+            answer = prepared(row)
+        except ServerError:
+            return ERROR
+        except Unknowable:
+            return truth.ANY
+        return NULL if answer is None else TRUE if answer else FALSE
+
+    def _collated(self, expr: Expr, name: str, side: int, term: Expr, value: str) -> Condition:
+        """Read the comparison of a text with a constant under a collation of which only equality is known."""
+        variable = self._variable(term)
+        axis = variable.axis
+        assert axis is not None
+        key = axis.key(value)
+        variable.cuts.add(key)
+        sign = self._sign((key_of(term), key, expr.input_collation))
+        holds = _HOLDS[name] if side == 0 else _turned(_HOLDS[name])
+
+        def answer(cell: Cell, sign_cell: Cell) -> int:
+            if cell.answer:
+                return ERROR
+            if cell.null:
+                return NULL
+            equal = cell.exact and cell.low == key
+            if equal is not (sign_cell.answer == EQUAL) or (not key and sign_cell.answer == BELOW):
+                return 0  # the empty text is the first of all
+            return TRUE if holds & sign_cell.answer else FALSE
+
+        return self._tabled([variable, sign], answer)
+
+    def _between_terms(self, expr: Expr, name: str) -> Condition:
+        """Read a comparison of two columns or other expressions of the same type."""
+        left, right = (seen_through(self.context.cache, arg) for arg in expr.args)
+        comparable = name in _HOLDS and expr.node in ("OpExpr", "DistinctExpr") and self._comparable(left, right)
+        if not comparable or not self._is_term(left) or not self._is_term(right):
+            return self._open_answer(expr)
+        first, second = self._variable(left), self._variable(right)
+        turned = second.number < first.number
+        if turned:
+            first, second = second, first
+        holds = _turned(_HOLDS[name]) if turned else _HOLDS[name]
+        distinct = expr.node == "DistinctExpr"
+        ordered = first.axis is not None and first.axis.ordered
+
+        def answer(cell: Cell, other: Cell, sign_cell: Cell) -> int:
+            if cell.answer or other.answer:
+                return ERROR
+            if cell.null or other.null:
+                if distinct:
+                    return FALSE if cell.null and other.null else TRUE
+                return NULL
+            possible = possible_signs(cell, other)
+            if not ordered and possible != EQUAL:
+                # Of texts only equality is known: both signs are possible unless they are the same.
+                possible = BELOW | ABOVE | (possible & EQUAL)
+            if not possible & sign_cell.answer:
+                return 0
+            if distinct:
+                return FALSE if sign_cell.answer == EQUAL else TRUE
+            return TRUE if holds & sign_cell.answer else FALSE
+
+        if first is second:
+            return self._tabled([first], lambda cell: self._with_itself(cell, holds, distinct))
+        self._related.append((first, second))
+        return self._tabled([first, second, self._sign((first.number, second.number))], answer)
+
+    @staticmethod
+    def _with_itself(cell: Cell, holds: int, distinct: bool) -> int:
+        if cell.answer:
+            return ERROR
+        if cell.null and not distinct:
+            return NULL
+        return TRUE if holds & EQUAL and not distinct else FALSE
+
+    def _comparable(self, left: Expr, right: Expr) -> bool:
+        if left.type != right.type and not (left.type in STRINGS[:2] and right.type in STRINGS[:2]):
+            return False
+        axis, other = self._axis(left), self._axis(right)
+        return axis is not None and other is not None and type(axis) is type(other)
+
+    def _sign(self, key: Any) -> Variable:
+        return self._variable_of(("sign", key), None, None, signs())
+
+    # Open answers.
+
+    def _open_answer(self, expr: Expr) -> Condition:
+        """Read a condition of which only single rows can tell the answer."""
+        columns = variables_in(expr)
+        if any(number <= 0 or number not in self.columns for number in columns):
+            raise Unknowable("the value of a whole row or of a system column")
+        negated, key = self._without_negation(expr)
+        answer_variable = self._variable_of(("answer", key), None, None, answers())
+        read = [self._column(number) for number in columns]
+        self._open.update(columns)
+        allowed = truth.ANY
+        if never_fails(self.context.cache, expr):
+            allowed &= ~ERROR
+        if never_null(self.context.cache, expr):
+            allowed &= ~NULL
+        if len(read) != 1:
+            strict = is_strict(self.context.cache, expr) and len(read) < 4
+
+            def open_answer(*cells: Cell) -> int:
+                if any(cell.null for cell in cells[:-1]):
+                    return cells[-1].answer & NULL
+                answer = cells[-1].answer & allowed
+                return _SWAPPED.get(answer, answer) if negated else answer
+
+            if strict:
+                return self._tabled([*read, answer_variable], open_answer)
+            condition = self._tabled([answer_variable], lambda cell: cell.answer)
+            return truth.negated(condition) if negated else condition
+        evaluate = self._evaluation(expr, Expr("Var", 0, value=columns[0]))
+
+        def answer(cell: Cell, answer_cell: Cell) -> int:
+            if cell.null and not allowed & NULL:
+                return evaluate(cell) if answer_cell.answer == NULL else 0
+            given = _SWAPPED.get(answer_cell.answer, answer_cell.answer) if negated else answer_cell.answer
+            return given & (evaluate(cell) if cell.exact else allowed)
+
+        return self._tabled([read[0], answer_variable], answer)
+
+    def _without_negation(self, expr: Expr) -> tuple[bool, Any]:
+        """Return whether an expression is the negation of an operator, and the key of the latter."""
+        if expr.node == "OpExpr":
+            name = self.context.cache.operator(expr.operators[0]).name
+            if name in _NEGATED or name[1:] in _NEGATED:
+                plain = name if name in _NEGATED else name[1:]
+                return name != plain, (plain, expr.input_collation, *[key_of(arg) for arg in expr.args])
+        return False, key_of(expr)
+
+    # Variables.
+
+    def _is_term(self, term: Expr) -> bool:
+        if term.node == "Var":
+            return term.value in self.columns
+        return bool(variables_in(term)) and all(number in self.columns for number in variables_in(term))
+
+    def _axis(self, term: Expr) -> Axis | None:
+        column = self.columns.get(term.value) if term.node == "Var" else None
+        typmod = column.typmod if column is not None else term.typmod
+        return axis_of(self.context, term.type, typmod, term.collation)
+
+    def _column(self, number: int) -> Variable:
+        column = self.columns[number]
+        return self._variable(Expr("Var", column.type, typmod=column.typmod, collation=column.collation, value=number))
+
+    def _variable(self, term: Expr) -> Variable:
+        key = ("Var", term.value) if term.node == "Var" else key_of(term)
+        known = self._by_key.get(key)
+        if known is not None:
+            return known
+        variable = self._variable_of(key, term, self._axis(term), None)
+        if term.node != "Var":
+            self._link(variable, term)
+        return variable
+
+    def _variable_of(self, key: Any, term: Expr | None, axis: Axis | None, cells: list[Cell] | None) -> Variable:
+        variable = self._by_key.get(key)
+        if variable is None:
+            variable = self._by_key[key] = Variable(len(self.variables), term, axis, cells)
+            self.variables.append(variable)
+        return variable
+
+    def _link(self, variable: Variable, term: Expr) -> None:
+        """An expression's value depends on the columns that it reads."""
+        numbers = variables_in(term)
+        self._open.update(numbers)
+        columns = [self._column(number) for number in numbers]
+        if len(columns) > 2:
+            return
+        cache = self.context.cache
+        strict, not_null, safe = is_strict(cache, term), never_null(cache, term), never_fails(cache, term)
+        prepared = Prepared(term, self.context)
+        axis = variable.axis
+
+        def answer(*cells: Cell) -> int:
+            *read, result = cells
+            if all(cell.exact for cell in read):
+                row = {number: cell.values[0] for number, cell in zip(numbers, read, strict=True)}
+                return TRUE if self._gives(prepared, row, result, axis) else 0
+            if strict and any(cell.null for cell in read):
+                return TRUE if result.null else 0
+            if (result.null and not_null) or (result.answer == ERROR and safe):
+                return 0
+            return TRUE
+
+        self.links.append(self._tabled([*columns, variable], answer))
+
+    @staticmethod
+    def _gives(prepared: Prepared, row: dict[int, Any], result: Cell, axis: Axis | None) -> bool:
+        """Return whether an expression may have a value of a cell in a row of which it is known."""
+        try:
+            value: Any = prepared(row)
+        except ServerError:
+            return result.answer == ERROR
+        except Unknowable:
+            return True
+        if value is None or result.null:
+            return result.null and value is None
+        if result.answer:
+            return False
+        if axis is None:
+            return True
+        key = axis.key(value)
+        if result.exact:
+            return bool(result.low == key)
+        return (result.low is None or result.low < key) and (result.high is None or key < result.high)
+
+    # Tables.
+
+    def _tabled(self, variables: list[Variable], answer: Answer) -> Condition:
+        table: list[Any] = []
+        self._tables.append((variables, answer, table))
+        return truth.looked_up([variable.number for variable in variables], table)
+
+    def finish(self) -> None:
+        """Divide the values of all variables, and compute the tables of all conditions."""
+        for _ in self._related:
+            for first, second in self._related:
+                first.cuts |= second.cuts
+                second.cuts |= first.cuts
+        hints: Hints | None = None
+        for variable in self.variables:
+            if variable.cells:
+                continue
+            assert variable.expr is not None
+            column = self.columns.get(variable.column)
+            if column is not None and (column.number in self._open or variable.axis is None):
+                hints = hints or Hints(Expr("BoolExpr", oids.BOOL, self._expressions, value="AND"))
+                variable.samples = self._samples(column, hints)
+            if variable.expr.type == oids.BOOL:
+                variable.cells = [Cell([True], low=1, high=1), Cell([False], low=0, high=0)]
+                if column is None or not column.not_null:
+                    variable.cells.append(Cell([None]))
+                continue
+            variable.divide(nullable=column is None or not column.not_null, failing=column is None)
+        self._group()
+        for variables, answer, table in self._tables:
+            if variables[0].groups:
+                table[:] = filled([variable.groups for variable in variables], answer)
+
+    def _group(self) -> None:
+        """Put cells together that no condition tells apart."""
+        single: dict[int, list[Answer]] = {variable.number: [] for variable in self.variables}
+        shared: set[int] = set()
+        for variables, answer, _ in self._tables:
+            if len(variables) == 1:
+                single[variables[0].number].append(answer)
+            else:
+                shared.update(variable.number for variable in variables)
+        for variable in self.variables:
+            if variable.number in shared:
+                variable.groups = [[cell] for cell in variable.cells]
+                continue
+            groups: dict[tuple[int, ...], list[Cell]] = {}
+            for cell in variable.cells:
+                groups.setdefault(tuple(answer(cell) for answer in single[variable.number]), []).append(cell)
+            variable.groups = list(groups.values())
+
+    def _samples(self, column: Column, hints: Hints) -> list[Any]:
+        values: list[Any] = []
+        try:
+            for text in texts_for(column, hints, self.context)[:_SAMPLES]:
+                try:
+                    values.append(input.read(self.context.inputs, column.type, text, column.typmod))
+                except (ServerError, Unknowable):
+                    continue
+        except Unknowable:
+            return []
+        return values
+
+
+def _turned(holds: int) -> int:
+    return sum(_TURNED[sign] for sign in (BELOW, EQUAL, ABOVE) if holds & sign)
+
+
+_SWAPPED = {TRUE: FALSE, FALSE: TRUE}
+_NEGATED = ("~~", "~~*", "~", "~*")
+"""Operators whose negations begin with an exclamation mark."""
+_PREFIXED = ("~~", "!~~", "^@")
+
+
+def _prefix_cuts(pattern: str, name: str, padded: bool) -> list[str] | None:
+    """Return the first text that a pattern for prefixes matches, and the first one after all of them."""
+    prefix, rest = pattern, "%"
+    if name != "^@":
+        prefix, rest = "", ""
+        letters = iter(pattern)
+        for letter in letters:
+            if letter in "%_":
+                rest = letter + "".join(letters)
+                break
+            prefix += next(letters, "") if letter == "\\" else letter
+    if not pattern and not padded:
+        return [""]
+    if padded or rest.strip("%") or not prefix or ord(prefix[-1]) == 0x10FFFF:
+        return None
+    return [prefix] if not rest else [prefix, prefix[:-1] + chr(ord(prefix[-1]) + 1)]

@@ -1,0 +1,1 @@
+"""Filters as logic, compared with brute force, with an SMT solver and with servers."""
