@@ -1,73 +1,120 @@
-"""Reads a message that is all of its data, in half the time that the functions of `readers` take for the usual rows.
+"""Reads messages that are all of their data, in half the time that the functions of `readers` take for the usual rows.
 
 A row differs from MessagePack in few bytes, so msgspec reads it. The number of columns is that of an array after 0xdc.
 The letter t and the length of a text, of which the first two bytes are zero below 64 kB, are those of a string after
-0xda (two bytes of length) or 0xdb (four). The letters n and u are small integers.
+0xda (two bytes of length) or 0xdb (four). The letters n and u are small integers. Rows of one or two texts are cut
+without msgspec, because calling it takes longer.
+
+What is read as MessagePack is the row if every replacement is the start of a text, and every start of a text a
+replacement. In ASCII there is no other start, so their numbers are equal only then. Otherwise, a replacement inside a
+text leaves 0xdb before a zero byte, which is not UTF-8; and one in a length is followed by a text that begins with a
+zero byte, as none of PostgreSQL's does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from enum import Enum
+from itertools import chain, repeat
+from operator import itemgetter
 from struct import Struct as Layout
-from typing import Literal, Protocol, TypeAlias
+from struct import error as StructError
+from typing import TypeAlias
 
 from msgspec import MsgspecError
 from msgspec.msgpack import Decoder as MessagePack
 
-from pubcheck.stream.messages import UNCHANGED_TOAST, AnyMessage, Delete, Insert, Row, UnchangedToast, Update, Value
-from pubcheck.stream.readers import OLD_KINDS, Reader, delete_at, insert_at, number_at, row_at, update_at
+from pubcheck.stream.messages import UNCHANGED_TOAST, AnyMessage, Begin, Commit, Delete, Insert, Row, Update, Value
+from pubcheck.stream.readers import OLD_KINDS, Reader, delete_at, insert_at, number_at, update_at
 
 WholeReader: TypeAlias = Callable[[bytes], AnyMessage]
+_FromRow: TypeAlias = Callable[[int, Row], AnyMessage]
+_Change: TypeAlias = Callable[[bytes, int, int | None], AnyMessage]
 
 
-class _Change(Protocol):
-    def __call__(self, data: bytes, at: int = 1, xid: int | None = None, /) -> AnyMessage: ...
+class _Mark(Enum):
+    """The letters of values that are not sent."""
+
+    NULL = ord("n")
+    UNCHANGED = ord("u")
 
 
-_packed_texts = MessagePack(tuple[str, ...]).decode
-_packed_values = MessagePack(tuple[str | int, ...]).decode
-_NOT_PACKED = (MsgspecError, UnicodeDecodeError, KeyError, IndexError)
-_MARKS: Mapping[int, Literal[UnchangedToast.UNCHANGED_TOAST] | None] = {ord("n"): None, ord("u"): UNCHANGED_TOAST}
-_NEW, _OLD, _KEY = b"NOK"
-_change = Layout(">xIB").unpack_from
-_change_in_block = Layout(">xIIB").unpack_from
-_change_at = Layout(">IB").unpack_from
+# msgspec looks the member of an integer up here, so that it puts None and UNCHANGED_TOAST into rows by itself.
+_Mark._value2member_map_.update({ord("n"): None, ord("u"): UNCHANGED_TOAST})  # type: ignore[dict-item]
+
+_Text: TypeAlias = tuple[str, ...]
+_Values: TypeAlias = tuple[str | _Mark, ...]
+_packed_texts: Callable[[bytes], Row] = MessagePack(_Text).decode
+_packed_values: Callable[[bytes], Row] = MessagePack(_Values).decode  # type: ignore[assignment]
+_packed_pair: Callable[[bytes], tuple[Row, Row]] = MessagePack(tuple[_Text, _Text]).decode
+_packed_rows: Callable[[bytes], Sequence[Row]] = MessagePack(list[_Text]).decode
+_packed_value_rows: Callable[[bytes], Sequence[Row]] = MessagePack(list[_Values]).decode  # type: ignore[assignment]
+if _packed_values(b"\x92nu") != (None, UNCHANGED_TOAST):
+    # A msgspec that looks elsewhere: `row_at` reads the rows that have such values.
+    _packed_values, _packed_value_rows = _packed_texts, _packed_rows
+
+_NOT_PACKED = (MsgspecError, UnicodeDecodeError)
+_ROW = b"\xdd\0\0"
+"""The start of an array. No text has it, because it is not UTF-8; and as a part of a length it is followed by a text
+that begins with a zero byte."""
+_NEW, _OLD, _KEY, _TEXT = b"NOKt"
+_change = Layout(">xIBHBI").unpack_from
+"""The relation, the kind of row, its number of columns, and the letter and the length of the first value, whose text
+begins at byte 13. The text of another value begins 5 bytes after the one before it."""
+_change_at = Layout(">IBH").unpack_from
+_value = Layout(">BI").unpack_from
+_begin = Layout(">xQqI").unpack
+_commit = Layout(">xBQQq").unpack
 
 
-def text_row(data: bytes) -> Row | None:
-    """Return the row that ``data`` is; None if it has other values than short texts, NULL and unchanged ones, or is
-    malformed: `row_at` has to read it.
-
-    What is read as MessagePack is the row if every replacement is the start of a text, and every start of a text a
-    replacement. In ASCII there is no other start, so their numbers are equal only then. Otherwise, a replacement inside
-    a text leaves 0xdb before a zero byte, which is not UTF-8; and one in a length is followed by a text that begins
-    with a zero byte, as none of PostgreSQL's does.
-    """
+def text_row(data: bytes, columns: int) -> Row | None:
+    """Return the row that ``data`` is, which begins with its number of columns; None if it has other values than short
+    texts, NULL and unchanged ones, or is malformed: `row_at` has to read it."""
     try:
         if data.isascii():
             packed = data.replace(b"t\0\0", b"\xda")
             texts = (len(data) - len(packed)) // 2
-            if texts == data[1] and data[0] == 0:
+            if texts == columns:
                 return _packed_texts(b"\xdc" + packed)
-            return _with_marks(_packed_values(b"\xdc" + packed), texts) if data[0] < 8 else None
-        if data.count(b"t\0\0") != data[1] or data[0] != 0:
-            return None
-        row = _packed_texts(b"\xdc" + data.replace(b"t\0\0", b"\xdb\0\0"))
-        return row if "\0" not in "".join(row) else None
+            row = _packed_values(b"\xdc" + packed) if columns < len(data) else ()
+            return row if texts + _marks(row) == columns == len(row) else None
+        texts = data.count(b"t\0\0")
+        row = _packed_values(b"\xdc" + data.replace(b"t\0\0", b"\xdb\0\0")) if columns < len(data) else ()
+        return row if texts + _marks(row) == columns == len(row) and not _has_zero(row) else None
     except _NOT_PACKED:
         return None
 
 
-def _with_marks(values: tuple[str | int, ...], texts: int) -> Row | None:
-    """Return the row of these values, if ``texts`` of them are texts."""
-    row: list[Value] = []
-    for value in values:
-        if value.__class__ is str:
-            row.append(value)
+def text_rows(rows: Sequence[bytes]) -> Sequence[Row] | None:
+    """Return the rows that `text_row` returns for each of these; None if one of them is to be read by `row_at`."""
+    data = _ROW.join(rows)
+    start = b"\xdd" + len(rows).to_bytes(4, "big") + _ROW
+    is_ascii = b"".join(rows).isascii()
+    try:
+        if is_ascii:
+            packed = start + data.replace(b"t\0\0", b"\xda")
+            texts = (len(data) + len(start) - len(packed)) // 2
         else:
-            row.append(_MARKS[value])  # type: ignore[index]
-            texts += 1
-    return tuple(row) if texts == len(row) else None
+            packed = start + data.replace(b"t\0\0", b"\xdb\0\0")
+            texts = data.count(b"t\0\0")
+        try:
+            result, marks = _packed_rows(packed), 0
+        except MsgspecError:
+            result = _packed_value_rows(packed)
+            marks = _marks([*chain.from_iterable(result)])
+    except _NOT_PACKED:
+        return None
+    if texts + marks != sum(map(len, result)) or not (is_ascii or not _has_zero(chain.from_iterable(result))):
+        return None
+    return result
+
+
+def _marks(values: Sequence[Value]) -> int:
+    return values.count(None) + values.count(UNCHANGED_TOAST)
+
+
+def _has_zero(values: Iterable[Value]) -> bool:
+    return "\0" in "".join([value for value in values if value.__class__ is str])
 
 
 def _exact(message: AnyMessage, end: int, data: bytes) -> AnyMessage:
@@ -76,66 +123,165 @@ def _exact(message: AnyMessage, end: int, data: bytes) -> AnyMessage:
     return message
 
 
-def _insert(data: bytes) -> AnyMessage:
-    relation, kind = _change(data)
-    if kind == _NEW:
-        new = text_row(data[6:])
-        if new is not None:
-            return Insert(relation, new)
-    return _exact(*insert_at(data, 1), data)
+def _read_begin(data: bytes) -> AnyMessage:
+    return Begin(*_begin(data))
 
 
-def _insert_in_block(data: bytes) -> AnyMessage:
-    xid, relation, kind = _change_in_block(data)
+def _read_commit(data: bytes) -> AnyMessage:
+    flags, lsn, end_lsn, time = _commit(data)
+    if flags:
+        raise ValueError
+    return Commit(lsn, end_lsn, time)
+
+
+def _reader_of_new_rows(message: _FromRow, read: WholeReader) -> WholeReader:
+    """Return the reader of messages that have only a new row; ``read`` reads those that are not as usual. It repeats
+    `text_row`, because a call takes as long as a value."""
+
+    def read_row(data: bytes) -> AnyMessage:
+        try:
+            relation, kind, columns, mark, length = _change(data)
+            if kind != _NEW:
+                return read(data)
+            if columns == 1:
+                if mark == _TEXT and length == len(data) - 13:
+                    return message(relation, (data[13:].decode(),))
+            elif columns == 2 and mark == _TEXT and length + 18 <= len(data):
+                end = length + 13
+                mark, length = _value(data, end)
+                if mark == _TEXT and length == len(data) - end - 5:
+                    return message(relation, (data[13:end].decode(), data[end + 5 :].decode()))
+            row = data[6:]
+            if row.isascii():
+                packed = row.replace(b"t\0\0", b"\xda")
+                texts = (len(row) - len(packed)) >> 1
+                if texts == columns:
+                    return message(relation, _packed_texts(b"\xdc" + packed))
+                if columns < len(row):
+                    values = _packed_values(b"\xdc" + packed)
+                    if len(values) == columns == texts + values.count(None):
+                        return message(relation, values)
+        except (StructError, *_NOT_PACKED):
+            pass
+        return read(data)
+
+    return read_row
+
+
+def _read_insert(data: bytes) -> AnyMessage:
+    return _insert(data, 1, None)
+
+
+def _read_update(data: bytes) -> AnyMessage:
+    """Read an Update with an old row, which has as many columns as the new one."""
+    try:
+        relation, kind, columns, mark, length = _change(data)
+        if kind == _KEY and mark == _TEXT:
+            end = length + 13
+            start = end + columns
+            if data[end:start] == b"n" * (columns - 1) + b"N":
+                new = text_row(data[start:], columns)
+                if new is not None:
+                    return Update(relation, new, (data[13:end].decode(), *(None,) * (columns - 1)), "K")
+        elif kind == _OLD:
+            rows, count = data[6:], data[6:8]
+            packed = rows.replace(b"t\0\0", b"\xda")
+            if rows.isascii() and len(rows) - len(packed) == 4 * columns:
+                packed = b"\x92\xdc" + packed.replace(b"N" + count, b"\xdc" + count)
+                old, new = _packed_pair(packed)
+                if packed.count(b"\xdc") == 2 and len(old) == len(new) == columns:
+                    return Update(relation, new, old, "O")
+    except (StructError, *_NOT_PACKED):
+        pass
+    return _update(data, 1, None)
+
+
+def _read_delete(data: bytes) -> AnyMessage:
+    """Read a Delete. Most keys are a text, and NULL for all columns after it."""
+    try:
+        relation, kind, columns, mark, length = _change(data)
+        if kind == _KEY and mark == _TEXT:
+            end = length + 13
+            if data[end:] == b"n" * (columns - 1):
+                return Delete(relation, (data[13:end].decode(), *(None,) * (columns - 1)), "K")
+    except (StructError, UnicodeDecodeError):
+        pass
+    return _delete(data, 1, None)
+
+
+def _insert(data: bytes, at: int, xid: int | None) -> AnyMessage:
+    relation, kind, columns = _change_at(data, at)
     if kind == _NEW:
-        new = text_row(data[10:])
+        new = text_row(data[at + 5 :], columns)
         if new is not None:
             return Insert(relation, new, xid)
-    return _exact(*insert_at(data, 5, xid), data)
+    return _exact(*insert_at(data, at, xid), data)
 
 
-def _update(data: bytes, at: int = 1, xid: int | None = None) -> AnyMessage:
-    relation, kind = _change_at(data, at)
+def _update(data: bytes, at: int, xid: int | None) -> AnyMessage:
+    relation, kind, columns = _change_at(data, at)
     start = at + 5
     old: Row | None = None
-    if kind == _OLD:
+    if kind != _NEW:
         # Both rows have the same number of columns. A wrong end of the first one makes it unreadable.
         end = data.find(b"N" + data[start : start + 2], start)
-        old = text_row(data[start:end]) if end > 0 else None
+        old = text_row(data[start:end], columns) if end > 0 and kind in OLD_KINDS else None
         start = end + 1
-    elif kind == _KEY:  # mostly NULL
-        old, end = row_at(data, start)
-        start = end + 1
-    if data[start - 1] == _NEW and (old is not None or kind == _NEW):
-        new = text_row(data[start:])
+    if kind == _NEW or old is not None:
+        new = text_row(data[start:], columns)
         if new is not None:
             return Update(relation, new, old, OLD_KINDS.get(kind), xid)
     return _exact(*update_at(data, at, xid), data)
 
 
-def _delete(data: bytes, at: int = 1, xid: int | None = None) -> AnyMessage:
-    relation, kind = _change_at(data, at)
-    if kind == _OLD:
-        whole = text_row(data[at + 5 :])
-        if whole is not None:
-            return Delete(relation, whole, "O", xid)
-    elif kind == _KEY:  # mostly NULL
-        key, end = row_at(data, at + 5)
-        return _exact(Delete(relation, key, "K", xid), end, data)
+def _delete(data: bytes, at: int, xid: int | None) -> AnyMessage:
+    relation, kind, columns = _change_at(data, at)
+    if kind in OLD_KINDS:
+        old = text_row(data[at + 5 :], columns)
+        if old is not None:
+            return Delete(relation, old, OLD_KINDS[kind], xid)
     return _exact(*delete_at(data, at, xid), data)
+
+
+_CHANGES = {ord("I"): _insert, ord("U"): _update, ord("D"): _delete}
+_QUICK: Mapping[int, WholeReader] = {
+    ord("I"): _reader_of_new_rows(Insert, _read_insert),
+    ord("U"): _reader_of_new_rows(Update, _read_update),
+    ord("D"): _read_delete,
+    ord("B"): _read_begin,
+    ord("C"): _read_commit,
+}
 
 
 def whole_reader(kind: int, read: Reader, *, in_block: bool) -> WholeReader:
     """Return a reader of messages of a kind, of which ``read`` is the other reader."""
-    if kind == _INSERT:
-        return _insert_in_block if in_block else _insert
     change = _CHANGES.get(kind)
-    if change is None:
-        return lambda data: _exact(*read(data, 1), data)
-    if in_block:
+    if in_block and change is not None:
         return lambda data: change(data, 5, number_at(data, 1)[0])
-    return change
+    return _QUICK.get(kind) or (lambda data: _exact(*read(data, 1), data))
 
 
-_INSERT = ord("I")
-_CHANGES: Mapping[int, _Change] = {ord("U"): _update, ord("D"): _delete}
+_head = itemgetter(slice(6))
+_row_of = itemgetter(slice(6, None))
+
+
+def _whole_delete(relation: int, old: Row) -> Delete:
+    return Delete(relation, old, "O")
+
+
+def _key_delete(relation: int, old: Row) -> Delete:
+    return Delete(relation, old, "K")
+
+
+_MESSAGES: Mapping[bytes, _FromRow] = {b"IN": Insert, b"UN": Update, b"DO": _whole_delete, b"DK": _key_delete}
+
+
+def alike_changes(messages: Sequence[bytes]) -> Sequence[AnyMessage] | None:
+    """Return messages outside streamed blocks, read at once; None unless all are changes of one kind of one relation,
+    with usual rows."""
+    head = messages[0][:6]
+    message = _MESSAGES.get(head[:1] + head[5:])
+    if message is None or messages[-1][:6] != head or set(map(_head, messages)) != {head}:
+        return None
+    rows = text_rows(list(map(_row_of, messages)))
+    return None if rows is None else list(map(message, repeat(number_at(head, 1)[0]), rows))
