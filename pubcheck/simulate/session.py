@@ -36,8 +36,7 @@ class ServerSession(Backend):
         except (NotFollowed, Unknowable) as unknown:
             failure = unknown if isinstance(unknown, NotFollowed) else NotFollowed(unknown.reason, unknown.location)
             failure.statement = failure.statement or sql
-            if self.transaction is not None:
-                self.fail()
+            self.end_failed()
             raise failure from None
 
     def _execute(self, sql: str, data: str | None) -> Result:

@@ -334,3 +334,12 @@ def test_the_order_after_not_exists_is_not_guessed() -> None:
             Database(16, setup).session().run(statement)
         Database(15, setup).session().run(statement)
         Database(16, setup).session().run(f"{statement} AND id = 2")
+
+
+def test_what_cannot_be_followed_ends_with_its_statement() -> None:
+    database = Database(18, ["CREATE TABLE t (a int)"])
+    session = database.session()
+    with pytest.raises(NotFollowed):
+        session.run("SELECT relname FROM pg_class")
+    session.run("INSERT INTO t VALUES (1)")
+    assert session.run("SELECT a FROM t").rows == ((1,),)

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from pubcheck.postgres.catalog import Catalog
+from pubcheck.postgres.catalog import OTHER, RELATION, Catalog
 from pubcheck.postgres.catalog.rows import (
     Constraint,
     Index,
@@ -55,6 +55,8 @@ def invalidation_of(record: CatalogChange) -> Invalidation:
                 relations.add(row.table)
             elif isinstance(row, Constraint):
                 relations.update((row.relation, row.references))
+            elif isinstance(row, OtherObject):
+                relations.update(_tables_of(record, row))
             elif isinstance(row, Publication):
                 publications = True
                 everything = everything or row.all_tables
@@ -69,6 +71,15 @@ def invalidation_of(record: CatalogChange) -> Invalidation:
                 everything = everything or after.major.schema_change_invalidates
     relations.update(_named(record), record.new_files)
     return Invalidation(frozenset(relations - {0}), everything, publications)
+
+
+def _tables_of(record: CatalogChange, row: OtherObject) -> Iterable[int]:
+    """Return the table of a trigger, rule or policy, and that of dropped extended statistics."""
+    if row.kind in ("trigger", "rule", "policy"):
+        yield row.namespace
+    elif row.kind == "statistics object" and row.oid not in record.after.catalog.others:
+        dependencies = record.before.catalog.dependencies.get((OTHER, row.oid))
+        yield from (key[1] for key, _ in dependencies if key[0] == RELATION)
 
 
 def _joins_or_leaves(former: object, after: Catalog, key: object) -> bool:
@@ -201,7 +212,7 @@ _RECURSING: Final = frozenset(("AlterTableStmt", "CreateTrigStmt", "VacuumStmt")
 
 def _named(record: CatalogChange) -> Iterable[int]:
     field = _NAMES_RELATIONS.get(record.statement)
-    if field is None or (record.statement == "AlterTableStmt" and (record.entries or _only_sequences(record.node))):
+    if field is None or (record.statement == "AlterTableStmt" and (record.entries or _changes_no_table(record.node))):
         return
     catalog = record.after.catalog
     for name in _range_vars(record.node.get(field)):
@@ -214,12 +225,16 @@ def _named(record: CatalogChange) -> Iterable[int]:
                 break
 
 
-def _only_sequences(alter_table: Mapping[str, Any]) -> bool:
-    """Whether ALTER TABLE changes only options of the sequences of identity columns."""
+def _changes_no_table(alter_table: Mapping[str, Any]) -> bool:
+    """Whether an ALTER TABLE that leaves the catalog as it was changes only options of the sequences of identity
+    columns or a mark of an index, or names the owner that the table has."""
     commands = [item["AlterTableCmd"] for item in alter_table.get("cmds", ())]
     return all(
-        command["subtype"] == "AT_SetIdentity"
-        and all(item["DefElem"]["defname"] != "generated" for item in command["def"]["List"]["items"])
+        command["subtype"] in ("AT_ChangeOwner", "AT_ClusterOn", "AT_DropCluster")
+        or (
+            command["subtype"] == "AT_SetIdentity"
+            and all(item["DefElem"]["defname"] != "generated" for item in command["def"]["List"]["items"])
+        )
         for command in commands
     )
 

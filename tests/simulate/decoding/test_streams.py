@@ -203,3 +203,27 @@ def test_a_file_that_the_catalog_no_longer_has_is_not_followed() -> None:
     run(database, "BEGIN", "SAVEPOINT s", "TRUNCATE t", "INSERT INTO t VALUES (1)", "RELEASE s", *END)
     with pytest.raises(NotFollowed, match="could not map filenumber"):
         decoded(database, slot)
+
+
+def test_triggers_rules_and_policies_that_come_change_or_go_describe_their_table_again() -> None:
+    function = "CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'"
+    describing = (
+        "CREATE TRIGGER x AFTER UPDATE ON t FOR EACH ROW EXECUTE FUNCTION f()",
+        "ALTER TRIGGER x ON t RENAME TO y",
+        "DROP TRIGGER y ON t",
+        "CREATE RULE r AS ON DELETE TO t DO ALSO NOTHING",
+        "ALTER RULE r ON t RENAME TO q",
+        "DROP RULE q ON t",
+        "CREATE POLICY o ON t",
+        "ALTER POLICY o ON t RENAME TO q",
+        "DROP POLICY q ON t",
+        "CREATE STATISTICS s ON a, b FROM t",
+        "DROP STATISTICS s",
+    )
+    not_describing = ("CREATE STATISTICS s ON a, b FROM t", "ALTER STATISTICS s RENAME TO u")
+    database = Database(18, ["CREATE TABLE t (a int PRIMARY KEY, b int)", PARTITIONS[-1], function])
+    slot = Slot(database, "pgoutput")
+    for number, step in enumerate((*describing, *not_describing, "ALTER TABLE t CLUSTER ON t_pkey")):
+        run(database, step, f"INSERT INTO t VALUES ({number})")
+    described, known = "Begin Relation Insert Commit", "Begin Insert Commit"
+    assert sent(database, slot) == " ".join([described] * (len(describing) + 1) + [known, known])
