@@ -180,3 +180,52 @@ def test_definitions_that_rows_violate_are_refused(servers: Servers, name: str) 
         given = simulated(major, statements)
         for text, server, ours in zip(statements, expected, given, strict=True):
             assert (major, text, ours) == (major, text, server)
+
+
+def test_several_rows_of_values_are_evaluated_before_the_defaults_of_their_row() -> None:
+    database = Database(18, ["CREATE TABLE t (id serial, v int)", "SELECT nextval('t_id_seq')"])
+    session = database.session()
+    session.run("INSERT INTO t (v) VALUES (currval('t_id_seq')), (lastval())")
+    session.run("INSERT INTO t (v) VALUES (currval('t_id_seq'))")
+    session.run("INSERT INTO t (v) SELECT currval('t_id_seq') UNION ALL SELECT lastval()")
+    assert session.run("TABLE t").rows == ((2, 1), (3, 2), (4, 4), (5, 4), (6, 5))
+
+
+def test_copy_reads_the_fields_of_a_line_before_it_misses_one() -> None:
+    session = Database(18, ["CREATE TABLE t (a int, b int, s serial)"]).session()
+    with pytest.raises(ServerError, match="invalid input syntax for type integer"):
+        session.copy("COPY t (a, b) FROM STDIN", "x\n")
+    with pytest.raises(ServerError, match='missing data for column "b"'):
+        session.copy("COPY t (a, b) FROM STDIN", "1\n")
+    session.copy("COPY t (a, b) FROM STDIN", "1\t2\n")
+    assert session.run("TABLE t").rows == ((1, 2, 1),)
+
+
+def test_row_locks_of_a_sub_select_are_logged() -> None:
+    setup = ["CREATE TABLE t (id int PRIMARY KEY, v int)", "INSERT INTO t VALUES (1, 1), (2, 2)"]
+    database = Database(18, setup)
+    session, before = database.session(), len(database.log.records)
+    session.run("UPDATE t SET v = 9 WHERE id = (SELECT id FROM t ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED)")
+    assert [type(record).__name__ for record in database.log.records[before:]] == ["Record", "RowChange", "Commit"]
+    session.run("SELECT id FROM t WHERE id = 77 FOR UPDATE")
+    assert len(database.log.records) == before + 3
+
+
+def test_tables_with_row_security_are_not_followed_for_the_roles_that_it_applies_to() -> None:
+    setup = [
+        "CREATE TABLE t (a int)",
+        "ALTER TABLE t ENABLE ROW LEVEL SECURITY",
+        "CREATE ROLE reader",
+        "CREATE ROLE own",
+    ]
+    session = Database(18, [*setup, "ALTER TABLE t OWNER TO own"]).session()
+    session.run("INSERT INTO t VALUES (1)")
+    session.run("SET ROLE own")
+    session.run("INSERT INTO t VALUES (2)")
+    session.run("ALTER TABLE t FORCE ROW LEVEL SECURITY")
+    for role in ("own", "reader"):
+        session.run("RESET ROLE")
+        session.run(f"SET ROLE {role}")
+        for statement in ("SELECT a FROM t", "INSERT INTO t VALUES (3)", "UPDATE t SET a = 4", "DELETE FROM t"):
+            with pytest.raises(NotFollowed, match="row-level security"):
+                session.run(statement)

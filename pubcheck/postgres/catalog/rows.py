@@ -105,6 +105,8 @@ class Relation(Struct, frozen=True, gc=False):
     bound: tuple[object, ...] | None = None
     """The partition bound, as ``ddl.partition_bounds`` writes it; None if it is unknown."""
     on_commit_drop: bool = False
+    row_security: bool = False
+    force_row_security: bool = False
     noted: bool = False
     place: Place | None = None
 

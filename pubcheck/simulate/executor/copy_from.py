@@ -49,9 +49,12 @@ def copy(session: Backend, node: Node) -> Result:
     buffer = _Buffer(session, relation)
     try:
         for fields in _parsed(node["data"], form, columns):
-            values = {number: step(()) for number, step in defaults}
-            for column, field in zip(columns, fields, strict=True):
+            values: dict[int, Any] = {}
+            for column, field in zip(columns, fields, strict=False):
                 values[column.number] = None if field is None else read_field(session, column, field)
+            if len(fields) < len(columns):
+                raise ServerError("22P04", f'missing data for column "{columns[len(fields)].name}"')
+            values |= {number: step(()) for number, step in defaults}
             if where is not None and where((values,)) is not True:
                 continue
             buffer.add(values, sum(map(len_of, fields)) + len(fields) - 1)
@@ -135,17 +138,13 @@ def _columns(table: Table, named: Any) -> list[Column]:
 
 
 def _parsed(data: str, form: CopyFormat, columns: list[Column]) -> Iterator[list[str | None]]:
-    """The fields of each line. Raises ServerError 22P04."""
+    """The fields of each line, which may be too few. Raises ServerError 22P04 for too many."""
     rows = csv_rows(data, form) if form.csv else text_rows(data, form)
     if form.header:
         next(rows, None)
     for fields in rows:
         if len(fields) > len(columns):
             raise ServerError("22P04", "extra data after last expected column")
-        if len(fields) < len(columns):
-            if not columns[len(fields)].name:
-                return
-            raise ServerError("22P04", f'missing data for column "{columns[len(fields)].name}"')
         yield fields
 
 

@@ -101,9 +101,26 @@ def source_rows(session: Backend, scope: Scope, into: Source, source: Node | Non
         lists = [item["List"].get("items", ()) for item in source["valuesLists"]]
         if len({len(items) for items in lists}) > 1:
             raise ServerError("42601", "VALUES lists must all be the same length")
-        plans = [value_steps(session, scope, into, items) for items in lists]
-        return lambda: ({number: step(()) for number, step in plan} for plan in plans)
+        if len(lists) > 1:
+            return _several_rows(session, scope, into, lists)
+        plan = with_defaults(into, value_steps(session, scope, into, lists[0]))
+        return lambda: iter(({number: step(()) for number, step in plan},))
     return query_rows(session, scope, into, source)
+
+
+def _several_rows(session: Backend, scope: Scope, into: Source, lists: list[Any]) -> Callable[[], Iterator[Values]]:
+    """The values of a row of VALUES are evaluated before the defaults of the other columns."""
+    table = into.table
+    listed = [value_steps(session, scope, into, items) for items in lists]
+    defaults = [(column.number, table.default(column)) for column in table.columns if column.number not in listed[0]]
+
+    def rows() -> Iterator[Values]:
+        for steps in listed:
+            values = {number: step(()) for number, step in steps.items()}
+            values |= {number: step(()) for number, step in defaults}
+            yield {column.number: values[column.number] for column in table.columns}
+
+    return rows
 
 
 def refuse_number(into: Source, count: int) -> None:
@@ -119,8 +136,8 @@ def with_defaults(into: Source, steps: dict[int, Step]) -> list[tuple[int, Step]
     return [(c.number, steps[c.number] if c.number in steps else table.default(c)) for c in table.columns]
 
 
-def value_steps(session: Backend, outer: Scope, into: Source, items: Any) -> list[tuple[int, Step]]:
-    """The values of all columns of one row of VALUES (transformInsertRow)."""
+def value_steps(session: Backend, outer: Scope, into: Source, items: Any) -> dict[int, Step]:
+    """The values of one row of VALUES by column, in the order of the row (transformInsertRow)."""
     refuse_number(into, len(items))
     steps: dict[int, Step] = {}
     scope = Scope(session, outer)
@@ -128,12 +145,14 @@ def value_steps(session: Backend, outer: Scope, into: Source, items: Any) -> lis
     for column, item in zip(into.columns, items, strict=False):
         base = into.base(column)
         if "SetToDefault" in item:
+            steps[base.number] = into.table.default(base)
             continue
         expr = assigned(scope, column, item)
         if refuse_value(base, into.overriding):
+            steps[base.number] = into.table.default(base)
             continue
         steps[base.number] = compile_expression(session, scope, expr)
-    return with_defaults(into, steps)
+    return steps
 
 
 def refuse_value(column: Column, overriding: str) -> bool:

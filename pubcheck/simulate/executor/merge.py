@@ -39,8 +39,8 @@ class _Action:
             overriding = node.get("override", "OVERRIDING_NOT_SET")
             columns = target_columns(table.relation, named)
             into = Source(table, base_target(session, table.relation), columns, overriding, bool(named))
-            self.steps = value_steps(session, scope, into, node["values"]) if "values" in node else []
-            self.steps = self.steps or with_defaults(into, {})
+            values = value_steps(session, scope, into, node["values"]) if "values" in node else {}
+            self.steps = with_defaults(into, values)
 
 
 class _Merge:

@@ -15,14 +15,15 @@ from pubcheck.postgres.analysis.from_clause import Join
 from pubcheck.postgres.analysis.namespace_items import Item, Nested
 from pubcheck.postgres.analysis.operators import find_operator
 from pubcheck.postgres.errors import ServerError, Unknowable
-from pubcheck.postgres.executor.compare import order_of
 from pubcheck.postgres.primnodes import Expr, nodes
 from pubcheck.simulate.backend import Backend
 from pubcheck.simulate.executor.aggregates import Aggregation
 from pubcheck.simulate.executor.expressions import StatementBuilder, Step, frame_of, has_unknown_order
 from pubcheck.simulate.executor.index_keys import equal_form
+from pubcheck.simulate.executor.row_order import row_order
 from pubcheck.simulate.executor.scans import scan_relation
 from pubcheck.simulate.executor.set_functions import function_rows
+from pubcheck.simulate.log import Record
 from pubcheck.simulate.not_followed import NotFollowed
 
 Row = list[Any]
@@ -280,12 +281,14 @@ class Plan:
 
     @property
     def in_order(self) -> bool:
-        """Whether rows can be taken as they come: there is one source, and nothing sorts or groups."""
+        """Whether rows can be taken as they come: there is one source, or UNION ALL, and nothing sorts or groups."""
         query = self.query
-        if has_unknown_order(self.session, query.where):
+        if query.locks_rows or has_unknown_order(self.session, query.where):
             return False
-        if self._arms or self._aggregation is not None or query.sort or query.distinct is not None or self._limits:
+        if self._aggregation is not None or query.sort or query.distinct is not None or self._limits:
             return False
+        if self._arms:
+            return all(arm.in_order for arm, _ in self._arms)
         sources = query.sources
         return not sources or (len(sources) == 1 and isinstance(sources[0], Item) and _is_plain(sources[0]))
 
@@ -343,7 +346,7 @@ class Plan:
 
     def _limited(self, rows: Iterator[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
         if not self._limits:
-            return rows
+            return self._locked(rows) if self.query.locks_rows else rows
         if self.query.with_ties:
             raise NotFollowed("FETCH FIRST ... WITH TIES")
         offset, limit = (self._limit(clause) for clause in ("OFFSET", "LIMIT"))
@@ -351,7 +354,20 @@ class Plan:
         if not self.certain and len(listed) > 1:
             raise NotFollowed("which rows LIMIT and OFFSET choose")
         start = offset or 0
-        return iter(listed[start:] if limit is None else listed[start : start + limit])
+        read = listed if limit is None else listed[: start + limit]
+        if self.query.locks_rows:
+            read = list(self._locked(iter(read)))
+        return iter(read[start:])
+
+    def _locked(self, rows: Iterator[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
+        """FOR UPDATE: each lock is logged, in a transaction with an id (heap_lock_tuple)."""
+        session = self.session
+        others = (other for other in session.database.sessions.values() if other is not session)
+        if any(other.transaction is not None for other in others):
+            raise NotFollowed("SELECT ... FOR UPDATE while another transaction is open")
+        for row in rows:
+            session.database.append(Record, 14, xid=session.xid(), top=session.current.top, origin=session.origin)
+            yield row
 
     def _limit(self, clause: str) -> int | None:
         step = self._limits.get(clause)
@@ -378,35 +394,6 @@ def plan(session: Backend, level: Nested) -> Plan:
         held = vars(level)["executor_plan"] = Plan(session, level)
     result: Plan = held
     return result
-
-
-def row_order(session: Backend, targets: list[Any], sort: list[Any]) -> Callable[[Any, Any], int]:
-    """The order of rows under ORDER BY."""
-    context = session.context()
-    keys = []
-    for target, by in sort:
-        expr = target.expr
-        if "useOp" in by:
-            raise NotFollowed("ORDER BY ... USING")
-        order = order_of(context, expr.type, expr.collation)
-        descending = by.get("sortby_dir") == "SORTBY_DESC"
-        nulls = by.get("sortby_nulls", "SORTBY_NULLS_DEFAULT")
-        first = nulls == "SORTBY_NULLS_FIRST" or (nulls == "SORTBY_NULLS_DEFAULT" and descending)
-        keys.append((targets.index(target), order, -1 if descending else 1, -1 if first else 1))
-
-    def compare(one: Any, other: Any) -> int:
-        for number, order, sign, null_sign in keys:
-            left, right = one[number], other[number]
-            if left is None or right is None:
-                if left is not right:
-                    return null_sign if left is None else -null_sign
-                continue
-            answer = order(left, right)
-            if answer:
-                return answer * sign
-        return 0
-
-    return compare
 
 
 def _items(source: Any) -> list[Item]:

@@ -8,7 +8,7 @@ from pubcheck.postgres.catalog import FIRST_NORMAL_OID
 from pubcheck.postgres.catalog.rows import Relation
 from pubcheck.simulate.backend import Backend
 from pubcheck.simulate.executor.tables import table_of
-from pubcheck.simulate.executor.targets import members
+from pubcheck.simulate.executor.targets import members, refuse_row_security
 from pubcheck.simulate.heap import Version
 from pubcheck.simulate.not_followed import NotFollowed
 
@@ -19,6 +19,7 @@ def scan_relation(session: Backend, relation: Relation, *, inherited: bool = Tru
         raise NotFollowed(f'the rows of "{relation.name}"')
     if relation.kind not in "rpm":
         raise NotFollowed(f'the rows of "{relation.name}", which is not a table')
+    refuse_row_security(session, relation)
     snapshot = session.statement_snapshot()
     states, oldest = session.database.xids.states, session.oldest_xid()
     if relation.kind == "m":

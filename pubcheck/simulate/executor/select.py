@@ -9,15 +9,13 @@ from pubcheck.postgres.parse import Node
 from pubcheck.simulate.backend import Backend, Result
 from pubcheck.simulate.executor.query import plan
 from pubcheck.simulate.executor.statement_scope import statement_scope
-from pubcheck.simulate.log import Record
-from pubcheck.simulate.not_followed import NotFollowed
 
 
 def rows_of(session: Backend, node: Node) -> Result:
     """The rows of a query."""
     scope = statement_scope(session, node)
     inner = Nested(scope)
-    body = {key: value for key, value in node.items() if key not in ("withClause", "lockingClause")}
+    body = {key: value for key, value in node.items() if key != "withClause"}
     outputs = analyze_query(inner, {"SelectStmt": body})
     if outputs is None:
         raise Unknowable("the columns of a SELECT")
@@ -30,15 +28,4 @@ def rows_of(session: Backend, node: Node) -> Result:
         session.fire_after()
     finally:
         session.after = outer
-    if "lockingClause" in node:
-        _lock(session, len(rows))
     return Result(query.names, query.types, rows, len(rows))
-
-
-def _lock(session: Backend, rows: int) -> None:
-    """FOR UPDATE: each lock is logged, in a transaction with an id (heap_lock_tuple)."""
-    others = (other for other in session.database.sessions.values() if other is not session)
-    if any(other.transaction is not None for other in others):
-        raise NotFollowed("SELECT ... FOR UPDATE while another transaction is open")
-    for _ in range(rows):
-        session.database.append(Record, 14, xid=session.xid(), top=session.current.top, origin=session.origin)

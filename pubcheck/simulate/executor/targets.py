@@ -33,8 +33,19 @@ def target_relation(session: Backend, rv: Node, events: int) -> Relation:
         raise ServerError("42809", f'cannot change {kinds[row.kind]} "{row.name}"')
     if row.kind not in "rpv":
         raise NotFollowed(f'changes of "{row.name}", which is not a table')
+    refuse_row_security(session, row)
     refuse_statement_triggers(session, row, events)
     return row
+
+
+def refuse_row_security(session: Backend, relation: Relation) -> None:
+    """Raise NotFollowed if policies decide which rows the role sees and may write (check_enable_rls). Whether the role
+    has BYPASSRLS is not known."""
+    role = session.catalog_session
+    if not relation.row_security or role.superuser():
+        return
+    if relation.force_row_security or not role.has_privileges_of(relation.owner):
+        raise NotFollowed(f'the row-level security policies of "{relation.name}"')
 
 
 def refuse_statement_triggers(session: Backend, relation: Relation, events: int) -> None:

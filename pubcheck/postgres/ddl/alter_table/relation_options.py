@@ -1,5 +1,5 @@
-"""Changes to a relation as a whole: OWNER TO, CLUSTER ON, ENABLE and DISABLE RULE and TRIGGER, REPLICA IDENTITY
-(commands/tablecmds.c).
+"""Changes to a relation as a whole: OWNER TO, CLUSTER ON, ENABLE and DISABLE RULE, TRIGGER and ROW LEVEL SECURITY,
+REPLICA IDENTITY (commands/tablecmds.c).
 """
 
 from __future__ import annotations
@@ -42,6 +42,20 @@ def cluster_on(session: Session, relation: int, command: Node, recurse: bool) ->
         raise ServerError("42809", f'cannot cluster on index "{command["name"]}"')
     if row.kind == "p":
         raise ServerError("0A000", "cannot mark index clustered in partitioned table")
+
+
+def row_security(session: Session, relation: int, command: Node, recurse: bool) -> None:
+    """ATExecSetRowSecurity."""
+    row = session.catalog.relations[relation]
+    enabled = command["subtype"] == "AT_EnableRowSecurity"
+    session.catalog.relations.put(relation, replace(row, row_security=enabled))
+
+
+def force_row_security(session: Session, relation: int, command: Node, recurse: bool) -> None:
+    """ATExecForceNoForceRowSecurity: whether the owner is subject to it too."""
+    row = session.catalog.relations[relation]
+    forced = command["subtype"] == "AT_ForceRowSecurity"
+    session.catalog.relations.put(relation, replace(row, force_row_security=forced))
 
 
 def enable_rule(session: Session, relation: int, command: Node, recurse: bool) -> None:
