@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from pubcheck.postgres.versions import Major
 from pubcheck.simulate.decoding.invalidations import Invalidation
+from pubcheck.simulate.decoding.merge import merged
 from pubcheck.simulate.log import LogicalMessage, RowChange, Truncation
 
 Action = Literal["row", "toast", "confirm", "truncate", "message", "invalidation", "catalog"]
@@ -25,12 +26,10 @@ _CHUNK = 24 + 12
 
 
 class Queued(Struct, gc=False):
-    """A change that waits. ``sequence`` numbers changes in the order of the log. ``toast_of`` is the table in whose
-    TOAST table the change is, 0 for none."""
+    """A change that waits. ``toast_of`` is the table in whose TOAST table the change is, 0 for none."""
 
     action: Action
     lsn: int
-    sequence: int
     txn: BufferedTransaction
     origin_id: int
     size: int
@@ -118,7 +117,6 @@ class ReorderBuffer:
         self._stream = stream
         self._is_aborted = is_aborted
         self._checks_status = checks_status
-        self._sequence = 0
         self.size = 0
         self.transactions: dict[int, BufferedTransaction] = {}
 
@@ -165,9 +163,7 @@ class ReorderBuffer:
         """Return the changes of a transaction and its subtransactions in the log's order (ReorderBufferIterTXN)."""
         if not txn.subtransactions:
             return txn.changes
-        changes = [change for member in txn.family() for change in member.changes]
-        changes.sort(key=lambda change: change.sequence)
-        return changes
+        return list(merged([member.changes for member in txn.family()]))
 
     # Changes.
 
@@ -178,34 +174,34 @@ class ReorderBuffer:
         for chunk in chunks:
             txn.toplevel.has_streamable_change = True
             size = _CHANGE + _TUPLE + _CHUNK + chunk
-            self._queue(Queued("toast", lsn, 0, txn, record.origin, size, toast_of=record.relation))
+            self._queue(Queued("toast", lsn, txn, record.origin, size, toast_of=record.relation))
             lsn += 1
         txn.toplevel.has_streamable_change = True
         if record.operation == "update":
             lsn = self._queue_removed_chunks(txn, record, lsn)
         size = _CHANGE + sum(_TUPLE + row.size for row in (record.old, record.new) if row is not None)
-        self._queue(Queued("row", lsn, 0, txn, record.origin, size, row=record))
+        self._queue(Queued("row", lsn, txn, record.origin, size, row=record))
         if record.speculative:
-            self._queue(Queued("confirm", lsn + 1, 0, txn, record.origin, _CHANGE))
+            self._queue(Queued("confirm", lsn + 1, txn, record.origin, _CHANGE))
         if record.operation == "delete":
             self._queue_removed_chunks(txn, record, lsn + 1)
 
     def _queue_removed_chunks(self, txn: BufferedTransaction, record: RowChange, lsn: int) -> int:
         """Queue the deletion of old TOAST chunks, which plugins do not get. Return the next position."""
         for _ in range(record.removed_chunks):
-            self._queue(Queued("catalog", lsn, 0, txn, record.origin, _CHANGE, toast_of=record.relation))
+            self._queue(Queued("catalog", lsn, txn, record.origin, _CHANGE, toast_of=record.relation))
             lsn += 1
         return lsn
 
     def queue_truncation(self, txn: BufferedTransaction, record: Truncation) -> None:
         size = _CHANGE + _OID * len(record.relations)
         txn.toplevel.has_streamable_change = True
-        self._queue(Queued("truncate", record.start, 0, txn, record.origin, size, truncation=record))
+        self._queue(Queued("truncate", record.start, txn, record.origin, size, truncation=record))
 
     def queue_message(self, txn: BufferedTransaction, record: LogicalMessage) -> None:
         size = _CHANGE + len(record.prefix.encode()) + 1 + len(record.content) + _MESSAGE
         txn.toplevel.has_streamable_change = True
-        self._queue(Queued("message", record.end, 0, txn, 0, size, message=record))  # it has no origin
+        self._queue(Queued("message", record.end, txn, 0, size, message=record))  # it has no origin
 
     def queue_catalog_changes(self, txn: BufferedTransaction, lsn: int, count: int, *, streamable: bool = True) -> None:
         """Queue what a command writes into system catalogs. Plugins never get it, but it takes up memory.
@@ -216,27 +212,25 @@ class ReorderBuffer:
         top = txn.toplevel
         top.has_streamable_change = top.has_streamable_change or streamable
         top.catalog_changes += count
-        self._queue(Queued("catalog", lsn, 0, txn, 0, _CATALOG_CHANGE * count))
+        self._queue(Queued("catalog", lsn, txn, 0, _CATALOG_CHANGE * count))
 
     def queue_invalidation(self, txn: BufferedTransaction, lsn: int, invalidation: Invalidation) -> None:
         """Queue what a command of this transaction invalidates; one of its ``catalog_changes``."""
         txn.toplevel.invalidations.append(invalidation)
-        self._queue(Queued("invalidation", lsn, 0, txn, 0, _CATALOG_CHANGE, invalidation=invalidation))
+        self._queue(Queued("invalidation", lsn, txn, 0, _CATALOG_CHANGE, invalidation=invalidation))
 
     def distribute(self, txn: BufferedTransaction, lsn: int, committed: BufferedTransaction) -> None:
         """Queue what another transaction's commit invalidates."""
         size = _DISTRIBUTED + _MESSAGES * committed.catalog_changes
         for invalidation in committed.invalidations:
             txn.distributed.append(invalidation)
-            self._queue(Queued("invalidation", lsn, 0, txn, 0, size, invalidation=invalidation))
+            self._queue(Queued("invalidation", lsn, txn, 0, size, invalidation=invalidation))
             size = _CHANGE
 
     def _queue(self, change: Queued) -> None:
         txn = change.txn
         if txn.is_aborted:
             return
-        self._sequence += 1
-        change.sequence = self._sequence
         txn.has_snapshot = True
         txn.toplevel.has_snapshot = True
         txn.changes.append(change)

@@ -30,11 +30,11 @@ def prepare_delete(session: Backend, node: Node, outer: Scope) -> Changes:
     outputs, returned = returning(session, scope, node)
     rows = TargetRows(session, scope, target, where)
     inherited = rv.get("inh", False)
-    tables = list(members(session, target.relation, inherited=inherited, equal=rows.conditions.equal))
+    tables = list(members(session, target.relation, inherited=inherited, pruning=rows.pruning))
 
     def run() -> Rows:
         for table in tables:
-            refuse_write(session, table, "delete")
+            refuse_write(session, table, "delete", certain=rows.pruning.certain)
         for table in tables:
             for version, row in rows.of(table):
                 if delete_row(session, table, version) and returned is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from pubcheck.postgres.analysis.coerce import coerce_to_target_type
@@ -26,6 +26,7 @@ _MASK = (1 << 64) - 1
 _SEED = 0x7A5B22367996DCFD
 """HASH_PARTITION_SEED."""
 End = tuple[int, Any]
+DEFAULT = 0
 
 
 class Key:
@@ -63,7 +64,11 @@ class Key:
 
 
 class Partitioning:
-    """The partitions of one table. ``children`` are in the order of their bounds, the default one last."""
+    """The partitions of one table. ``children`` are in the order of their bounds, the default one last.
+
+    Bounds: of LIST the ``_listed`` values with their partitions, and the partition of ``_null``; of RANGE the
+    ``_ranges``, in order.
+    """
 
     def __init__(self, session: Backend, relation: Relation) -> None:
         self.session, self.relation = session, relation
@@ -74,6 +79,9 @@ class Partitioning:
         self.default = next((row for row in rows if specs[row.oid].get("is_default")), None)
         others = [row for row in rows if row is not self.default]
         self._find: Callable[[list[Any]], Relation | None]
+        self._listed: list[tuple[Any, Relation]] = []
+        self._null: Relation | None = None
+        self._ranges: list[tuple[Relation, list[End], list[End]]] = []
         order = {"l": self._by_list, "r": self._by_range, "h": self._by_hash}[relation.strategy]
         self.children = order(others, specs)
         if self.default is not None:
@@ -81,8 +89,51 @@ class Partitioning:
 
     def child_of(self, row: Any) -> Relation | None:
         """The partition that a row belongs to, by the table's own column numbers (get_partition_for_tuple)."""
-        values = self.key.values(row)
+        return self.partition_of(self.key.values(row))
+
+    def partition_of(self, values: list[Any]) -> Relation | None:
+        """The partition for these values of the key's columns."""
         return self._find(values) or self.default
+
+    def matching(self, operator: str, value: Any, holds: Callable[[int], bool]) -> set[int] | None:
+        """The parts that may have rows whose first key column compares so with a value; None if all may.
+
+        A part is a partition, by its oid, or a range that only the default partition takes, by a negative number, or
+        ``DEFAULT`` for anything else that it takes.
+        """
+        order = self.key.orders[0]
+        if self.relation.strategy == "l":
+            parts = {row.oid for listed, row in self._listed if holds(order(listed, value))}
+            return parts if operator == "=" and parts else parts | {DEFAULT}
+        if self.relation.strategy != "r" or operator == "<>":
+            return None
+        first: list[End] = [(0, value)]
+        parts = {DEFAULT} if operator == "=" and len(self.key.orders) > 1 else set()
+        ranges = [(row.oid, lower, upper) for row, lower, upper in self._ranges]
+        gaps = [(-number, lower, upper) for number, (lower, upper) in enumerate(self._gaps(), 1)]
+        for part, lower, upper in (*ranges, *gaps):
+            if _reaches(operator, lower, upper, first, self._compare):
+                parts.add(part)
+        return parts
+
+    def of_nulls(self, *, is_null: bool) -> set[int] | None:
+        """The parts that may have rows whose only key column is NULL, or is not; None if all may."""
+        if self.relation.strategy == "l":
+            if is_null:
+                return {DEFAULT if self._null is None else self._null.oid}
+            return {row.oid for _, row in self._listed} | {DEFAULT}
+        return {DEFAULT} if is_null and self.relation.strategy == "r" else None
+
+    def _gaps(self) -> Iterator[tuple[list[End], list[End]]]:
+        """The ranges that no other partition takes."""
+        end: list[End] = [(-1, None)] * len(self.key.orders)
+        for _, lower, upper in self._ranges:
+            if self._compare(end, lower):
+                yield end, lower
+            end = upper
+        last: list[End] = [(1, None)] * len(self.key.orders)
+        if self._compare(end, last):
+            yield end, last
 
     def _value(self, item: Node, number: int) -> Any:
         """A value of a bound, as the key's type (transformPartitionBoundValue)."""
@@ -124,6 +175,7 @@ class Partitioning:
             return order(one[0], other[0])
 
         sortable.sort(key=functools.cmp_to_key(by_first))
+        self._listed, self._null = sortable, null
         ordered = {row.oid: row for _, row in sortable}
         if null is not None:
             ordered.setdefault(null.oid, null)
@@ -157,6 +209,7 @@ class Partitioning:
             return None
 
         self._find = find
+        self._ranges = list(zip(ordered, lowers, uppers, strict=True))
         return list(ordered)
 
     def _ends(self, items: list[Node]) -> list[End]:
@@ -171,7 +224,7 @@ class Partitioning:
         return ends
 
     def _compare(self, one: list[End], other: list[End]) -> int:
-        for (side, left), (other_side, right), order in zip(one, other, self.key.orders, strict=True):
+        for (side, left), (other_side, right), order in zip(one, other, self.key.orders, strict=False):
             if side or other_side:
                 if side != other_side:
                     return side - other_side
@@ -204,6 +257,22 @@ class Partitioning:
         if name is None:
             raise NotFollowed(f"the hash of type {cache.format_type(type_oid)}")
         return HASHES[name]
+
+
+def _reaches(
+    operator: str, lower: list[End], upper: list[End], value: list[End], compare: Callable[[list[End], list[End]], int]
+) -> bool:
+    """Whether a range has keys whose first column compares so with a value. It ends before ``upper``, of which a key of
+    several columns may have the first one all the same."""
+    low, high = compare(lower, value), compare(upper, value)
+    reaches_up = high > 0 or (high == 0 and len(upper) > 1)
+    return {
+        "<": low < 0,
+        "<=": low <= 0,
+        "=": low <= 0 and (high > 0 or (high == 0 and len(upper) > 1 and upper[1][0] >= 0)),
+        ">=": reaches_up,
+        ">": high > 0,
+    }[operator]
 
 
 def _combine(one: int, other: int) -> int:

@@ -8,6 +8,7 @@ from typing import Any
 from pubcheck.simulate.backend import Backend
 from pubcheck.simulate.executor.expressions import Scope, Step, has_unknown_order
 from pubcheck.simulate.executor.index_conditions import IndexConditions
+from pubcheck.simulate.executor.pruning import Pruning
 from pubcheck.simulate.executor.query import NULLS, FromClause
 from pubcheck.simulate.executor.row_operations import by_numbers_of
 from pubcheck.simulate.executor.tables import Table
@@ -28,7 +29,9 @@ class TargetRows:
         if scope.query.sources:
             self.sources = FromClause(session, scope, scope.query.sources)
         item = scope.entries[0]
-        self.conditions = IndexConditions(session, None if target.is_view else scope.where, item)
+        where_of_target = None if target.is_view else scope.where
+        self.conditions = IndexConditions(session, where_of_target, item)
+        self.pruning = Pruning(session, scope, where_of_target, item)
 
     def base_row(self, table: Table, version: Version) -> dict[int, Any]:
         """A row by the numbers of the table that the statement names."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from pubcheck.checks.write.replica_identity import refusals
@@ -10,7 +10,8 @@ from pubcheck.postgres.catalog.rows import Relation
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.simulate.backend import Backend
-from pubcheck.simulate.executor.partitions import partitioning, partitions
+from pubcheck.simulate.executor.partitions import partitions
+from pubcheck.simulate.executor.pruning import Pruning
 from pubcheck.simulate.executor.tables import Table, table_of
 from pubcheck.simulate.executor.trigger_firing import fires
 from pubcheck.simulate.not_followed import NotFollowed
@@ -58,36 +59,32 @@ def refuse_statement_triggers(session: Backend, relation: Relation, events: int)
                 raise NotFollowed(f'the trigger "{row.name}", which is not a plain row trigger')
 
 
-def refuse_write(session: Backend, table: Table, operation: Any) -> None:
-    """Raise the error of an UPDATE or DELETE that the replica identity does not allow (CheckCmdReplicaIdentity)."""
+def refuse_write(session: Backend, table: Table, operation: Any, *, certain: bool = True) -> None:
+    """Raise the error of an UPDATE or DELETE that the replica identity does not allow (CheckCmdReplicaIdentity), or
+    NotFollowed if it is not ``certain`` that the server plans for the table."""
     causes = refusals(session.database.catalog, table.relation).get(operation)
+    if causes and not certain and table.relation.partition:
+        raise NotFollowed(f'whether the condition leaves out the partition "{table.relation.name}"')
     if causes:
         server = causes[0].server
         raise ServerError(server.sqlstate, server.message, detail=server.detail, hint=server.hint)
 
 
 def members(
-    session: Backend, relation: Relation, *, inherited: bool = True, equal: Mapping[str, object] | None = None
+    session: Backend, relation: Relation, *, inherited: bool = True, pruning: Pruning | None = None
 ) -> Iterator[Table]:
     """The tables with the rows of a relation, in the order of the planner's expansion (expand_inherited_rtentry):
     partitions by their bounds, other children by their oids.
 
-    ``equal`` are the columns that a statement compares with a constant: partitions that cannot have such rows are left
-    out (partprune.c).
+    ``pruning`` leaves out the partitions that cannot have rows that the statement's condition selects.
     """
     catalog = session.database.catalog
     if relation.kind == "p" and not inherited:
         return
     if relation.kind == "p":
-        keys = [relation.columns[number - 1] if number else None for number in relation.partition_key]
-        if equal and keys and all(column is not None and column.name in equal for column in keys):
-            constants = {column.number: equal[column.name] for column in keys if column is not None}
-            child = partitioning(session, relation).child_of(constants)
-            children = [] if child is None else [child]
-        else:
-            children = partitions(session, relation)
+        children = partitions(session, relation) if pruning is None else pruning.children(relation)
         for partition in children:
-            yield from members(session, partition, equal=equal)
+            yield from members(session, partition, pruning=pruning)
         return
     for oid in catalog.descendants(relation.oid) if inherited else [relation.oid]:
         row = catalog.relations[oid]

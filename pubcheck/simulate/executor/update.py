@@ -40,11 +40,11 @@ def prepare_update(session: Backend, node: Node, outer: Scope) -> Changes:
     outputs, returned = returning(session, scope, node)
     rows = TargetRows(session, scope, target, where)
     inherited = rv.get("inh", False)
-    tables = list(members(session, target.relation, inherited=inherited, equal=rows.conditions.equal))
+    tables = list(members(session, target.relation, inherited=inherited, pruning=rows.pruning))
 
     def run() -> Rows:
         for table in tables:
-            refuse_write(session, table, "update")
+            refuse_write(session, table, "update", certain=rows.pruning.certain)
         for table in tables:
             for version, row in rows.of(table):
                 changed = {**rows.base_row(table, version), **{number: step(row) for number, step in steps}}

@@ -227,3 +227,15 @@ def test_triggers_rules_and_policies_that_come_change_or_go_describe_their_table
         run(database, step, f"INSERT INTO t VALUES ({number})")
     described, known = "Begin Relation Insert Commit", "Begin Insert Commit"
     assert sent(database, slot) == " ".join([described] * (len(describing) + 1) + [known, known])
+
+
+def test_a_message_ends_where_the_next_record_begins() -> None:
+    """Which comes first if that is one of another subtransaction is decided by the server's heap."""
+    setup = ["CREATE TABLE d (a int)", "CREATE TABLE t (a int)"]
+    message = "SELECT pg_logical_emit_message(true, 'p', 'm')"
+    for before, order in (([], "m t"), (["SAVEPOINT s", "INSERT INTO d VALUES (1)", "RELEASE s"], "d t m")):
+        database = Database(18, setup)
+        slot = Slot(database, "test_decoding")
+        run(database, "BEGIN", *before, message, "SAVEPOINT s", "INSERT INTO t VALUES (2)", "COMMIT")
+        lines = decoded(database, slot)[1:-1]
+        assert " ".join("m" if line.startswith("message") else line[13] for line in lines) == order

@@ -1,0 +1,250 @@
+"""The partitions that a statement's condition leaves: only these are planned, and checked for a replica identity
+(partitioning/partprune.c)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from itertools import combinations
+
+from msgspec.structs import replace
+
+from pubcheck.postgres.analysis.namespace_items import Item
+from pubcheck.postgres.analysis.parse_state import ParseState
+from pubcheck.postgres.catalog.rows import Relation
+from pubcheck.postgres.errors import ServerError, Unknowable
+from pubcheck.postgres.executor import Context
+from pubcheck.postgres.executor.compare import order_of
+from pubcheck.postgres.executor.planner_folding import planned
+from pubcheck.postgres.primnodes import Expr, nodes
+from pubcheck.simulate.backend import Backend
+from pubcheck.simulate.executor.partitions import DEFAULT, Partitioning, partitioning
+
+Oids = set[int]
+_COMMUTED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "=": "=", "<>": "<>"}
+_HOLDS: dict[str, Callable[[int], bool]] = {
+    "<": lambda sign: sign < 0,
+    "<=": lambda sign: sign <= 0,
+    "=": lambda sign: sign == 0,
+    ">=": lambda sign: sign >= 0,
+    ">": lambda sign: sign > 0,
+    "<>": lambda sign: sign != 0,
+}
+"""Operators by the sign of a comparison of their operands."""
+_OPPOSED = frozenset(map(frozenset, (("<", ">"), ("<", ">="), ("<", "="), (">", "<="), (">", "="), ("<>", "="))))
+"""Operators that exclude each other with the same constant."""
+_TOGETHER = (frozenset((20, 21, 23)), frozenset((25, 1043)))
+"""Types whose values compare with each other: integers, strings."""
+
+
+class Pruning:
+    """``target`` is the entry of the table that the statement changes, to whose columns ``condition`` refers.
+
+    ``certain``: every partition that is left is one that the server leaves too.
+    """
+
+    def __init__(self, session: Backend, scope: ParseState, condition: Expr | None, target: Item) -> None:
+        self._session, self._scope, self._target = session, scope, target
+        self._condition = condition
+        self.certain = True
+
+    def children(self, relation: Relation) -> list[Relation]:
+        """Return the partitions of a table that are left, in the order of their bounds."""
+        division = partitioning(self._session, relation)
+        condition = self._planned
+        if condition is None:
+            return division.children
+        self._note_several(condition)
+        left = set() if self._is_contradiction(condition) else self._left(division, condition)
+        if left is not None and any(part <= DEFAULT for part in left) and division.default is not None:
+            left.add(division.default.oid)
+        return [child for child in division.children if left is None or child.oid in left]
+
+    @cached_property
+    def _planned(self) -> Expr | None:
+        """The condition as the planner leaves it, with NOT moved to the comparisons."""
+        if self._condition is None:
+            return None
+        try:
+            return self._without_not(planned(self._scope, self._condition))
+        except (ServerError, Unknowable):
+            self.certain = False
+            return None
+
+    def _without_not(self, node: Expr, *, negated: bool = False) -> Expr:
+        """Move NOT down to the comparisons (negate_clause)."""
+        if node.node == "BoolExpr":
+            if node.value == "NOT":
+                return self._without_not(node.args[0], negated=not negated)
+            value = {"AND": "OR", "OR": "AND"}[node.value] if negated else node.value
+            return replace(node, value=value, args=[self._without_not(arg, negated=negated) for arg in node.args])
+        if not negated:
+            return node
+        if node.node == "NullTest":
+            return replace(node, value="IS_NOT_NULL" if node.value == "IS_NULL" else "IS_NULL")
+        negator = self._session.catalog_session.syscache.negator(node.operators[0]) if node.node == "OpExpr" else 0
+        if negator:
+            return replace(node, operators=(negator,))
+        return Expr("BoolExpr", node.type, [node], value="NOT")
+
+    def _left(self, division: Partitioning, node: Expr) -> Oids | None:
+        """The parts that may have rows for which a condition is true; None for all."""
+        if node.node == "BoolExpr" and node.value == "AND":
+            return self._all(division, node)
+        if node.node == "BoolExpr" and node.value == "OR":
+            sides = [self._left(division, arg) for arg in node.args]
+            return None if None in sides else set().union(*filter(None, sides))
+        if node.node == "Const":
+            return None if node.value is True else set()
+        if node.node == "OpExpr" and len(node.args) == 2:
+            return self._comparison(division, node)
+        if node.node == "ScalarArrayOpExpr" and node.value:
+            return self._one_of(division, node)
+        if node.node == "NullTest" and [self._column(node.args[0])] == division.key.names:
+            parts = division.of_nulls(is_null=node.value == "IS_NULL")
+            if parts is not None:
+                return parts
+        return self._unknown(division, node)
+
+    def _unknown(self, division: Partitioning, node: Expr) -> Oids | None:
+        """All partitions, for a condition that is not followed."""
+        self.certain = self.certain and not self._columns(node) & set(division.key.names)
+        return None
+
+    def _columns(self, node: Expr) -> set[str]:
+        return {self._column(part) for part in nodes(node)} - {""}
+
+    def _note_several(self, condition: Expr) -> None:
+        """The server compares conditions with each other: not all that exclude each other are known here."""
+        conjuncts = list(_conjuncts(condition))
+        for one in conjuncts:
+            others = set().union(*(self._columns(other) for other in conjuncts if other is not one))
+            if one.node in ("BoolExpr", "ScalarArrayOpExpr") and self._columns(one) & others:
+                self.certain = False
+            if one.node == "BoolExpr" and any(arg.node == "BoolExpr" for arg in one.args):
+                self.certain = False
+
+    def _all(self, division: Partitioning, node: Expr) -> Oids | None:
+        conjuncts = list(_conjuncts(node))
+        left = None
+        for conjunct in conjuncts:
+            one = self._left(division, conjunct)
+            if one is not None:
+                left = one if left is None else left & one
+        exact = self._exact(division, conjuncts) if len(division.key.names) > 1 else None
+        return left if exact is None else exact
+
+    def _is_contradiction(self, condition: Expr) -> bool:
+        """Whether two comparisons of one column with constants exclude each other (predicate_refuted_by)."""
+        by_column: dict[str, list[tuple[str, Expr | None]]] = {}
+        for node in _conjuncts(condition):
+            if node.node == "NullTest":
+                by_column.setdefault(self._column(node.args[0]), []).append((str(node.value), None))
+                continue
+            name, operator, constant = self._comparison_of(node)
+            if constant is not None and operator in _HOLDS:
+                by_column.setdefault(name, []).append((operator, constant))
+        by_column.pop("", None)
+        context = self._session.context()
+        return any(
+            _exclude(context, one, other) for tests in by_column.values() for one, other in combinations(tests, 2)
+        )
+
+    def _exact(self, division: Partitioning, conjuncts: list[Expr]) -> Oids | None:
+        """The partition of the rows that have a constant in each column of the key."""
+        equal: dict[str, object] = {}
+        for node in conjuncts:
+            name, operator, value = self._parts(division, node)
+            if operator == "=":
+                equal[name] = value
+        if any(name not in equal for name in division.key.names):
+            return None
+        child = division.partition_of([equal[name] for name in division.key.names])
+        return set() if child is None else {child.oid}
+
+    def _comparison(self, division: Partitioning, node: Expr) -> Oids | None:
+        name, operator, value = self._parts(division, node)
+        if not operator:
+            return self._unknown(division, node)
+        if value is None:
+            return set()
+        if operator == "=" and name == division.key.names[0]:
+            return self._equal(division, value)
+        holds = _HOLDS[operator]
+        return division.matching(operator, value, holds) if name == division.key.names[0] else None
+
+    def _one_of(self, division: Partitioning, node: Expr) -> Oids | None:
+        """IN (...)."""
+        left, right = node.args
+        cache = self._session.catalog_session.syscache
+        is_equal = cache.operator(node.operators[0]).name == "=" and right.node == "Const"
+        if not is_equal or self._column(left) != division.key.names[0]:
+            return self._unknown(division, node)
+        if not _compares(division, cache.element_type(right.type)):
+            return self._unknown(division, node)
+        values = [] if right.value is None else [value for value in right.value.elements if value is not None]
+        sides = [self._equal(division, value) for value in values]
+        return None if None in sides else set().union(*filter(None, sides))
+
+    def _equal(self, division: Partitioning, value: object) -> Oids | None:
+        """The partitions of rows with a value in the first column of the key."""
+        if division.relation.strategy != "h":
+            return division.matching("=", value, _HOLDS["="])
+        child = division.partition_of([value]) if len(division.key.names) == 1 else None
+        return None if child is None else {child.oid}
+
+    def _parts(self, division: Partitioning, node: Expr) -> tuple[str, str, object]:
+        """The column, the operator and the constant of a comparison with a column of the key; else empty texts."""
+        name, operator, constant = self._comparison_of(node)
+        if constant is None or operator not in _HOLDS or name not in division.key.names:
+            return "", "", None
+        is_known = _compares(division, constant.type, division.key.names.index(name))
+        return (name, operator, constant.value) if is_known else ("", "", None)
+
+    def _comparison_of(self, node: Expr) -> tuple[str, str, Expr | None]:
+        """The column, the operator and the constant of any comparison of a column of the target."""
+        if node.node != "OpExpr" or len(node.args) != 2:
+            return "", "", None
+        left, right = node.args
+        operator = self._session.catalog_session.syscache.operator(node.operators[0]).name
+        if left.node == "Const":
+            left, right, operator = right, left, _COMMUTED.get(operator, "")
+        return (self._column(left), operator, right) if right.node == "Const" else ("", "", None)
+
+    def _column(self, node: Expr) -> str:
+        """The name of a column of the target, or ""."""
+        if node.node == "RelabelType":
+            node = node.args[0]
+        if node.node != "Var" or type(node.value) is not tuple or node.value[1] is not self._target:
+            return ""
+        return node.value[2] or ""
+
+
+def _compares(division: Partitioning, type_oid: int, number: int = 0) -> bool:
+    return _together(type_oid, division.key.types[number])
+
+
+def _together(one: int, other: int) -> bool:
+    return one == other or any(one in types and other in types for types in _TOGETHER)
+
+
+def _exclude(context: Context, one: tuple[str, Expr | None], other: tuple[str, Expr | None]) -> bool:
+    """Whether two tests of a column cannot both be true."""
+    (first, left), (second, right) = one, other
+    if left is None or right is None:
+        return "IS_NULL" in (first, second) and first != second
+    if not _together(left.type, right.type):
+        return False
+    sign = order_of(context, left.type, left.collation)(left.value, right.value)
+    if sign == 0:
+        return frozenset((first, second)) in _OPPOSED
+    low, high = (first, second) if sign < 0 else (second, first)
+    return low in ("<", "<=", "=") and high in (">", ">=", "=")
+
+
+def _conjuncts(node: Expr) -> Iterator[Expr]:
+    if node.node == "BoolExpr" and node.value == "AND":
+        for arg in node.args:
+            yield from _conjuncts(arg)
+    else:
+        yield node
