@@ -11,6 +11,7 @@ from pubcheck.diagnostics import Diagnostic
 from pubcheck.engine.replay import Replay
 from pubcheck.explain.document import (
     Answer,
+    FiltersCompared,
     Identity,
     InitialCopy,
     NotSent,
@@ -27,6 +28,7 @@ from pubcheck.explain.row_samples import Sampler
 from pubcheck.explain.subscriptions import Subscriptions
 from pubcheck.explain.table_facts import Facts
 from pubcheck.postgres.catalog import rows
+from pubcheck.postgres.primnodes import Expr
 from pubcheck.postgres.replication.published_changes import (
     OPERATIONS,
     PublishedChanges,
@@ -81,6 +83,7 @@ class _Builder:
         selection: Selection,
         sampler: Sampler,
     ) -> None:
+        self.replay = replay
         self.catalog, self.statements, self.faults = replay.catalog, statements, replay.faults
         self._reported_errors = len(self.faults.diagnostics)
         """The number of internal errors that ``diagnostics`` include."""
@@ -152,7 +155,27 @@ class _Builder:
             publications,
             subscriptions,
             tuple(finding.entry for finding in sorted(findings, key=lambda finding: finding.order)),
+            self._filters_compared(),
         )
+
+    def _filters_compared(self) -> tuple[FiltersCompared, ...]:
+        """Compare the filters of each table that several of the shown publications filter."""
+        filters: dict[int, dict[str, Expr]] = {}
+        for row in self.shown:
+            for sent in self.sent[row.oid]:
+                if sent.filter is not None and sent.entry is not None and isinstance(sent.filter.expr, Expr):
+                    filters.setdefault(sent.entry.relation, {}).setdefault(row.name, sent.filter.expr)
+        several = [(self.catalog.relations[oid], exprs) for oid, exprs in filters.items() if len(exprs) > 1]
+        if not several:
+            return ()
+        # Loaded only where filters are compared.
+        from pubcheck.explain.filters_compared import compared
+
+        comparisons = (
+            self.faults.value(row.place, None, compared, self.replay, row, exprs, self.facts.name(row.oid))
+            for row, exprs in several
+        )
+        return tuple(comparison for comparison in comparisons if comparison is not None)
 
     def _find_not_sent(self) -> None:
         """Fill ``not_sent``. Publications of all tables, and those of the same schemas, share the answer."""

@@ -255,6 +255,42 @@ class Subscription(Struct, frozen=True):
     answers: tuple[Together, ...]
 
 
+Rows = Literal["some", "none", "unknown"]
+
+
+class FilterPair(Struct, frozen=True):
+    """The rows of the first publication's filter, as they relate to those of the second's: "narrower" if the second
+    has them all. "unknown" if it is not proved. ``both`` is a row that both publish, if they overlap."""
+
+    first: str
+    second: str
+    kind: Literal["equivalent", "narrower", "wider", "disjoint", "overlapping", "unknown"]
+    both: Row | None
+
+
+class Region(Struct, frozen=True):
+    """The rows that exactly these publications publish: whether there are any that the table's constraints allow, and
+    one of them."""
+
+    publications: tuple[str, ...]
+    rows: Rows
+    example: Row | None
+
+
+class FiltersCompared(Struct, frozen=True):
+    """The filters of several publications for one table.
+
+    ``regions`` has every set of publications, empty if there are too many. ``nulls`` are columns such that every row
+    that none of them publishes has a NULL in one of these.
+    """
+
+    table: str
+    publications: tuple[str, ...]
+    pairs: tuple[FilterPair, ...]
+    regions: tuple[Region, ...]
+    nulls: tuple[str, ...]
+
+
 class UnitExplained(Struct, frozen=True):
     """One unit. ``findings`` are diagnostics that concern none of the publications shown, such as refused statements
     and unreadable files. ``all_publications`` has all names, also of publications that are not shown."""
@@ -265,6 +301,7 @@ class UnitExplained(Struct, frozen=True):
     publications: tuple[Publication, ...]
     subscriptions: tuple[Subscription, ...]
     findings: tuple[Entry, ...]
+    filters: tuple[FiltersCompared, ...] = ()
 
 
 class Explanation(Struct, frozen=True):

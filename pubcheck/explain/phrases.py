@@ -7,9 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pubcheck.explain.document import (
     Answer,
     Explanation,
+    FiltersCompared,
     InitialCopy,
     Publication,
     Refused,
+    Region,
     Row,
     Together,
     UnitExplained,
@@ -178,6 +180,36 @@ def row_text(row: Row) -> str:
 
 def shortened_value(sql: str, most: int = 42) -> str:
     return sql if len(sql) <= most else f"{sql[: most - 2]}…{sql[-1]}"
+
+
+def filter_pairs(filters: FiltersCompared) -> Iterator[str]:
+    """Yield how the filters of each two publications relate."""
+    for pair in filters.pairs:
+        text = _PAIRS[pair.kind].format(pair.first, pair.second)
+        yield f"{text}, as {row_text(pair.both)}" if pair.both else text
+
+
+_PAIRS = {
+    "equivalent": "{0} and {1} publish the same rows",
+    "narrower": "every row of {0} is also published by {1}",
+    "wider": "every row of {1} is also published by {0}",
+    "disjoint": "no row is published by both {0} and {1}",
+    "overlapping": "some rows are published by both {0} and {1}",
+    "unknown": "whether {0} and {1} publish the same rows is not decided",
+}
+
+
+def rows_in_none(filters: FiltersCompared) -> str:
+    """Return the reason why no publication publishes some rows, if it is NULL."""
+    columns = " or ".join(filters.nulls)
+    return f"only rows whose {columns} is NULL are published by none of them"
+
+
+def region_text(region: Region) -> str:
+    """Return whether there are rows in a region, with one of them."""
+    if region.rows == "some":
+        return f"such as {row_text(region.example)}" if region.example else "some"
+    return "none" if region.rows == "none" else "not decided"
 
 
 def same_filters(answer: Answer) -> Iterator[str]:

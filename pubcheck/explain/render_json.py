@@ -52,7 +52,7 @@ def render(explanation: Explanation) -> Iterator[str]:
     for number, unit in enumerate(explanation.units):
         yield (",\n" if number else "\n") + '{"paths":' + _text(unit.paths)
         yield ',"all_publications":' + _text(unit.all_publications)
-        for name in ("tables", "publications", "subscriptions", "findings"):
+        for name in ("tables", "publications", "subscriptions", "findings", "filters"):
             yield from _member(name, getattr(unit, name))
         yield "}"
     yield "\n]}\n" if explanation.units else "]}\n"

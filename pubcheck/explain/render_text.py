@@ -11,6 +11,7 @@ from io import StringIO
 from pubcheck.explain.document import (
     Answer,
     Explanation,
+    FiltersCompared,
     InitialCopy,
     Note,
     Publication,
@@ -23,6 +24,7 @@ from pubcheck.explain.phrases import (
     NAMED,
     columns_seen,
     copied_rows,
+    filter_pairs,
     filters_together,
     identity_of,
     joined_filters,
@@ -30,7 +32,9 @@ from pubcheck.explain.phrases import (
     operation_results,
     options,
     refusals,
+    region_text,
     row_text,
+    rows_in_none,
     rows_seen,
     same_filters,
     sent_as,
@@ -83,6 +87,8 @@ def _unit(unit: UnitExplained) -> Iterator[Block]:
     columns = {table.name: table.columns for table in unit.tables}
     for publication in unit.publications:
         yield from _publication(publication, columns)
+    for filters in unit.filters:
+        yield from _filters_compared(filters)
     for subscription in unit.subscriptions:
         yield from _subscription(subscription)
     findings = [finding for finding in unit.findings if finding.severity != "note"]
@@ -223,6 +229,25 @@ def _note(note: Note) -> Field:
     assumed = " (assumed)" if note.certainty == "assumed" else ""
     style: Style = {"error": "bad", "warning": "warn", "note": ""}[note.severity]  # type: ignore[assignment]
     return Field(f"{note.severity}{assumed}", f"{note.message} [{note.rule}]", style)
+
+
+def _filters_compared(filters: FiltersCompared) -> Iterator[Block]:
+    yield Heading(1, f"Filters of {filters.table}", ", ".join(filters.publications))
+    for position, text in enumerate(filter_pairs(filters)):
+        yield Field("" if position else "compared", text)
+    if filters.nulls:
+        yield Field("in none", rows_in_none(filters), "warn")
+    if filters.regions:
+        yield Grid(
+            ("published by", "rows"),
+            tuple(
+                ((", ".join(region.publications) or "none of them", region_text(region)), _EXISTS[region.rows])
+                for region in filters.regions
+            ),
+        )
+
+
+_EXISTS: dict[str, Style] = {"some": "good", "none": "quiet", "unknown": "warn"}
 
 
 def _subscription(subscription: Subscription) -> Iterator[Block]:

@@ -288,7 +288,7 @@ class Strings:
     def between(self, low: str | None, high: str | None) -> list[Any] | None:
         if high is not None and high in ("", f"{low}\x01"):
             return None
-        candidates = [] if low is not None else ["", "a", "0", "A", " "]
+        candidates = [] if low is not None else ["a", "0", "A", " ", ""]
         start = low or ""
         candidates += [start + last for last in ("a", "0", "A", "z", "x1", "\x01")]
         if start:

@@ -68,7 +68,7 @@ class TableFilters:
     def __init__(self, session: Session, relation: Relation, filters: Sequence[Expr]) -> None:
         numbers = columns_read(filters)
         checks = checks_of(session, relation, numbers)
-        context = Context(parse_state(session, relation).inputs)
+        self.context = context = Context(parse_state(session, relation).inputs)
         columns = columns_of(relation)
         self._count = len(filters)
         self._nullable = [column for column in columns if column.number in numbers and not column.not_null]
