@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 from msgspec import Struct
 
 from pubcheck.diagnostics import SEVERITIES, Severity
 from pubcheck.lazy_regex import lazy_compile
+
+if TYPE_CHECKING:
+    from pubcheck.consumers.options import ConsumerUse
 
 
 class UnitConfig(Struct, frozen=True, kw_only=True):
@@ -35,7 +38,8 @@ class Config(Struct, frozen=True, kw_only=True):
     folder of the configuration ("" for the current one). ``force_exclude``: a file skipped in a folder is skipped too
     when it is given by name. ``extend_select`` adds to ``select``, or to the rules that are
     on by default. ``platform_publications`` and ``platform_tables`` are names, or patterns with `*`, of what exists
-    without being made in the unit. ``variables`` are psql's, as `-v name=value` sets them.
+    without being made in the unit. ``consumers`` read publications of the unit.
+    ``variables`` are psql's, as `-v name=value` sets them.
     ``max_statement_size``: bytes of a statement that is read. ``docs_url`` is where the
     pages of the rules are published, for reports that link to them.
     """
@@ -57,6 +61,7 @@ class Config(Struct, frozen=True, kw_only=True):
     units: tuple[UnitConfig, ...] = ()
     platform_publications: tuple[str, ...] = ()
     platform_tables: tuple[str, ...] = ()
+    consumers: tuple[ConsumerUse, ...] = ()
     variables: tuple[tuple[str, str], ...] = ()
     max_statement_size: int = 32 << 20
     baseline: str = ""
@@ -340,6 +345,18 @@ def _read_units(value: object) -> tuple[UnitConfig, ...]:
     return tuple(units)
 
 
+def _read_consumers(value: object) -> tuple[ConsumerUse, ...]:
+    # Loaded only where consumers are configured.
+    from pubcheck.consumers.options import UnknownName, WrongValue, uses_of
+
+    try:
+        return uses_of(value)
+    except UnknownName as error:
+        raise ConfigError(f"{error}{suggestion(error.name, error.choices)}") from None
+    except WrongValue as error:
+        raise ConfigError(str(error)) from None
+
+
 _T = TypeVar("_T")
 
 
@@ -375,6 +392,7 @@ _READERS: Mapping[str, Callable[[object], object]] = {
     "unit": _read_units,
     "platform-publications": _patterns("names"),
     "platform-tables": _patterns("names"),
+    "consumer": _read_consumers,
     "variables": _read_variables,
     "max-statement-size": read_size,
     "baseline": _read_text,
@@ -382,7 +400,7 @@ _READERS: Mapping[str, Callable[[object], object]] = {
 }
 """Every option by its key, with what reads its value and raises ConfigError."""
 
-_FIELDS: Mapping[str, str] = {"unit": "units"}
+_FIELDS: Mapping[str, str] = {"unit": "units", "consumer": "consumers"}
 """The fields of options whose keys are not theirs."""
 
 _UNIT_READERS: Mapping[str, Callable[[object], object]] = {

@@ -43,6 +43,23 @@ class ServerAnswer(Struct, frozen=True):
     position: int | None = None
 
 
+class ConsumerClaim(Struct, frozen=True):
+    """The claim about a consumer that a finding rests on.
+
+    ``consumer`` is the consumer's id and ``claim`` that of the claim; ``says`` is the fact, ``evidence`` how it is
+    known (enforced, observed, documented, reported), ``inferred`` whether it is concluded from the consumer's code.
+    ``message`` is what the consumer prints, ``source`` the address of the evidence.
+    """
+
+    consumer: str
+    claim: str
+    says: str
+    evidence: str
+    inferred: bool
+    message: str | None
+    source: str
+
+
 class Edit(Struct, frozen=True):
     """Replace what ``span`` covers by ``text``; an empty span inserts."""
 
@@ -99,6 +116,7 @@ if TYPE_CHECKING:
         after: tuple[Earlier, ...]
         after_count: int
         assumptions: tuple[Assumption, ...]
+        claim: ConsumerClaim | None
 
 
 class Diagnostic(Struct, frozen=True, kw_only=True):
@@ -110,7 +128,7 @@ class Diagnostic(Struct, frozen=True, kw_only=True):
     one finding for each. ``also`` are further relations of which the same is said; reports know them by the message
     alone. Of a refused write ``after`` are the first of the ``after_count`` causes that the server meets before this
     one, whose answer ``server`` gives once those are gone. ``assumptions`` are what an assumed finding rests on,
-    the first few; empty where the message says it.
+    the first few; empty where the message says it. ``claim`` is that of a finding about a consumer.
     """
 
     rule: str
@@ -134,6 +152,7 @@ class Diagnostic(Struct, frozen=True, kw_only=True):
     after: tuple[Earlier, ...] = ()
     after_count: int = 0
     assumptions: tuple[Assumption, ...] = ()
+    claim: ConsumerClaim | None = None
 
     @property
     def publication(self) -> str | None:

@@ -15,6 +15,7 @@ from pubcheck.diagnostics import (
     Applicability,
     Assumption,
     Certainty,
+    ConsumerClaim,
     Diagnostic,
     Earlier,
     Edit,
@@ -108,6 +109,7 @@ class Entry(Struct, frozen=True):
     after_count: int = 0
     assumptions: tuple[str, ...] = ()
     stream: StreamPlace | UnsetType = UNSET
+    consumer: ConsumerClaim | UnsetType = UNSET
     database_object: str | UnsetType = UNSET
     """The object on the line, if ``path`` is a database or a snapshot of one."""
     live: bool | UnsetType = UNSET
@@ -214,6 +216,7 @@ class Resolver:
             url=url_of(self._docs_url, diagnostic.rule, diagnostic.name),
             after=diagnostic.after,
             after_count=diagnostic.after_count,
+            consumer=diagnostic.claim or UNSET,
             database_object=self._object(diagnostic.span),
             live=_is_live(diagnostic.span),
         )

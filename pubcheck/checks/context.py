@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from pubcheck.diagnostics import Operation, ServerAnswer, Severity
+from pubcheck.diagnostics import ConsumerClaim, Operation, ServerAnswer, Severity
 from pubcheck.postgres.catalog import PUBLIC, Catalog
 from pubcheck.postgres.catalog.rows import EMBEDDED, Place, Publication, PublicationRel, Relation, Subscription
 from pubcheck.postgres.replication.publication_lookup import route
 from pubcheck.postgres.session import Session
 from pubcheck.rulebook import finder
 from pubcheck.source import has_unknown_order
+from pubcheck.statement_index import Statements
 
 if TYPE_CHECKING:
-    from typing import Protocol, TypeVar
+    from typing import Any, Protocol, TypeVar
 
     from pubcheck.checks.publication_history import History
     from pubcheck.checks.write.identity_causes import Write
     from pubcheck.checks.write.replica_identity import Refusal
-    from pubcheck.source import Source
+    from pubcheck.consumers.options import ConsumerUse
 
     class Placed(Protocol):
         """A row that was written somewhere."""
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
         def place(self) -> Place | None: ...
 
     _Row = TypeVar("_Row", bound=Placed)
+    _Fact = TypeVar("_Fact")
 
 
 class RuleFinding(Struct, frozen=True, kw_only=True):
@@ -38,7 +40,8 @@ class RuleFinding(Struct, frozen=True, kw_only=True):
 
     ``rule`` is its code and ``place`` the text to change. ``related`` are further places, each with its label.
     ``severity`` overrides that of the rule's page. ``also`` are relations to which the finding applies as it does to
-    ``object``. ``assumptions`` are those of the rule itself.
+    ``object``. ``assumptions`` are those of the rule itself; ``claim``
+    is the claim about a consumer.
     """
 
     rule: str
@@ -55,6 +58,7 @@ class RuleFinding(Struct, frozen=True, kw_only=True):
     notices: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
     assumptions: tuple[str, ...] = ()
+    claim: ConsumerClaim | None = None
 
 
 class Filtered(Struct, frozen=True):
@@ -96,15 +100,26 @@ class RuleContext:
     """The final state of a unit in one major, with what its history was found to hold."""
 
     def __init__(
-        self, session: Session, history: History, refused: Sequence[tuple[Refusal, Place]], sources: Sequence[Source]
+        self,
+        session: Session,
+        history: History,
+        refused: Sequence[tuple[Refusal, Place]],
+        statements: Statements,
+        consumers: Sequence[ConsumerUse] = (),
+        commented: Mapping[tuple[int, int], Sequence[ConsumerUse]] = {},
     ) -> None:
-        """``refused`` are the causes for which writes are refused, each with the place since which it is one."""
+        """``refused`` are the causes for which writes are refused, each with the place since which it is one.
+
+        ``consumers`` are those of the configuration, ``commented`` those that comments name, by source and statement.
+        """
         self.session = session
         self.catalog: Catalog = session.catalog
         self.history = history
-        self._refused, self._sources = refused, sources
+        self.statements, self.consumers, self.commented = statements, consumers, commented
+        self._refused, self._sources = refused, statements.sources
         self.at: Placed | None = None
         """The row that the running rule has reached."""
+        self._facts: dict[Callable[[RuleContext], Any], Any] = {}
         self.left_out: set[int] = set()
         """The rows, by identity, at which the running rule failed and which it skips when it runs again."""
 
@@ -116,6 +131,13 @@ class RuleContext:
                 self.at = row
                 yield row
         self.at = before
+
+    def once(self, compute: Callable[[RuleContext], _Fact]) -> _Fact:
+        """Return what a function computes from this context, which is computed once."""
+        if compute not in self._facts:
+            self._facts[compute] = compute(self)
+        fact: _Fact = self._facts[compute]
+        return fact
 
     def visited(self) -> Placed | None:
         """Return the row that the running rule has reached, or failed at."""
@@ -138,6 +160,11 @@ class RuleContext:
     def in_order(self, place: Place) -> bool:
         """Return whether the statements run in the order in which they are written. This is unknown for programs."""
         return not has_unknown_order(self._sources[place.source])
+
+    def outer(self, place: Place) -> int:
+        """Return the number of the top-level statement of a place."""
+        outer, number = divmod(place.statement, EMBEDDED)
+        return outer - 1 if outer else number
 
     def name(self, relation: Relation) -> str:
         """Return a relation's name without the schema public."""

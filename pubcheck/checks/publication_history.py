@@ -112,6 +112,8 @@ class History:
         """Memberships as they were before a statement named their table without filter, or without column list."""
         self._dropped: dict[tuple[int, int], PublicationRel] = {}
         """Memberships that DROP TABLE ended, by publication and relation."""
+        self.added_again: dict[int, dict[int, Place]] = {}
+        """The places where members that were dropped were added again, by publication and relation."""
         self.schemas_taken: list[tuple[PublicationNamespace, Place]] = []
         self.former_names: dict[tuple[str, str], FormerName] = {}
         """The former names of tables, by schema and name. A schema may be dropped and recreated as well."""
@@ -227,6 +229,8 @@ class History:
         if row.columns is not None:
             self.columns_then.setdefault(row.oid, self.session.catalog.relations[row.relation].columns)
         dropped = self._dropped.pop((row.publication, row.relation), None)
+        if dropped is not None:
+            self.added_again.setdefault(row.publication, {})[row.relation] = row.place
         if dropped is not None and _bares(dropped, row):
             self.bared.append((dropped, row.place, "added"))
 

@@ -7,6 +7,7 @@ from importlib import import_module
 
 from pubcheck.checks.context import CHECKS as CHECKS
 from pubcheck.checks.context import Check, RuleContext, RuleFinding
+from pubcheck.consumers import implied_by
 from pubcheck.faults import Faults
 
 
@@ -46,17 +47,36 @@ def _foreign_keys(context: RuleContext) -> bool:
     return any(row.kind == "f" for row in context.catalog.constraints.values())
 
 
+def _readers(context: RuleContext) -> bool:
+    """Whether any publication may have a known consumer."""
+    return context.once(_has_readers)
+
+
+def _has_readers(context: RuleContext) -> bool:
+    if context.consumers or context.commented:
+        return True
+    return any(implied_by(row.name) is not None for row in context.catalog.publications.values())
+
+
 def _always(context: RuleContext) -> bool:
     return True
 
 
 MODULES: Mapping[str, Callable[[RuleContext], bool]] = {
+    "consumers.clause_demands": _readers,
+    "consumers.effects": _readers,
+    "consumers.existence": _readers,
+    "consumers.member_demands": _readers,
+    "consumers.order_demands": _readers,
+    "consumers.publication_demands": _readers,
+    "consumers.table_demands": _readers,
     "history.cascades": lambda context: bool(context.refused),
     "history.column_types": lambda context: bool(context.history.changed_types),
     "history.dropped_identity_index": _identity_indexes,
     "history.migration_tool_tables": _tables_to_come,
     "history.published_names": lambda context: bool(context.history.renamed),
     "history.recreated": lambda context: bool(context.history.events.former),
+    "history.slots": lambda context: any("pg_create_logical_replication_slot" in text for text in context.texts),
     "history.unpublished": lambda context: context.history.anything_unpublished,
     "silent.filter_logic": _filters,
     "silent.filters": lambda context: _filters(context) or _partitions(context),

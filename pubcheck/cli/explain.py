@@ -21,6 +21,7 @@ from pubcheck.cli.input_options import (
     complete_option,
     config_option,
     configuration,
+    consumer_option,
     read_units,
     schema_option,
     statement_size_option,
@@ -89,6 +90,7 @@ Exit status: 0 if `lint` would find nothing that fails the run; 1 if it would;
 )
 @click.option("--stream", is_flag=True, help="Show the example rows as messages of the replication stream, too.")
 @click.option("-o", "--output", metavar="FILE", help="Write to this file instead of standard output.")
+@consumer_option
 @complete_option
 @together_option
 @schema_option
@@ -116,6 +118,7 @@ def command(
     format_: str,
     stream: bool,
     output: str | None,
+    consumers: tuple[str, ...],
     complete: bool | None,
     together: bool,
     schema: tuple[str, ...],
@@ -137,6 +140,7 @@ def command(
         {
             "postgres": postgres,
             "complete": complete,
+            "consumer": consumers,
             "fail-on": fail_on,
             "fail-on-assumed": fail_on_assumed,
             "max-statement-size": max_statement_size,

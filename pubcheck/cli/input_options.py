@@ -62,6 +62,16 @@ stdin_option = click.option(
 )
 
 
+consumer_option = click.option(
+    "--consumer",
+    "consumers",
+    multiple=True,
+    metavar="NAME",
+    help="Check the publications against what this consumer demands, such as powersync or supabase-etl:bigquery;"
+    " PUBLICATION=NAME for one publication. Repeatable.",
+)
+
+
 def _variables(_context: click.Context, _option: click.Parameter, assignments: tuple[str, ...]) -> dict[str, str]:
     variables = {}
     for assignment in assignments:

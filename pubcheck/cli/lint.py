@@ -24,6 +24,7 @@ from pubcheck.cli.input_options import (
     complete_option,
     config_option,
     configuration,
+    consumer_option,
     discover,
     force_exclude_option,
     no_input,
@@ -100,6 +101,7 @@ or an internal error.""",
 @click.option(
     "--ignore", multiple=True, metavar="CODE", help="Do not report these rules; the longer of two matching codes wins."
 )
+@consumer_option
 @complete_option
 @together_option
 @schema_option
@@ -139,6 +141,7 @@ def command(
     outputs: tuple[Output, ...],
     select: tuple[str, ...],
     ignore: tuple[str, ...],
+    consumers: tuple[str, ...],
     complete: bool | None,
     together: bool,
     schema: tuple[str, ...],
@@ -176,6 +179,7 @@ def command(
             "select": select,
             "ignore": ignore,
             "complete": complete,
+            "consumer": consumers,
             "fail-on": fail_on,
             "fail-on-assumed": fail_on_assumed,
             "extend-select": extend_select,

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pubcheck.checks.refused_dml import RefusedDmlCollector
     from pubcheck.checks.remedies.remedy import Keys, Remedy
     from pubcheck.checks.remedies.write_remedies import Remedies
+    from pubcheck.consumers.options import ConsumerUse
 
 _CHANGES_IDENTITY = (" REPLICA IDENTITY ", "CREATE UNIQUE INDEX ", " SET NOT NULL", " (publish_generated_columns = ")
 
@@ -37,14 +38,17 @@ class Outcome:
         history: History | None,
         refused_dml: RefusedDmlCollector | None,
         faults: Faults,
+        consumers: Sequence[ConsumerUse] = (),
     ) -> None:
         """``refused`` has the writes that are refused in the final state, each with the place after which it is
         refused.
 
-        ``refused_dml`` has the statements of the unit whose writes are refused, if there are any.
+        ``refused_dml`` has the statements of the unit whose writes are refused, if there are any. ``consumers`` are
+        the configured ones.
         """
         self.session, self.statements, self.majors = session, statements, (session.catalog.major.number,)
         self.refused, self.history, self._refused_dml, self._faults = refused, history, refused_dml, faults
+        self.consumers = consumers
         self._keys: Keys = {}
         self._remedies: Remedies | None = None
         self._grounds = Grounds(session, statements)
@@ -70,8 +74,15 @@ class Outcome:
     def context(self, history: History) -> RuleContext:
         """Return the context in which the rules about silent losses run."""
         from pubcheck.checks.context import RuleContext
+        from pubcheck.engine.suppressions import may_hold_comments
 
-        return RuleContext(self.session, history, self.refused, self.statements.sources)
+        commented: dict[tuple[int, int], tuple[ConsumerUse, ...]] = {}
+        if any(may_hold_comments(source.shown) for source in self.statements.sources):
+            # Loaded only where there are comments for pubcheck.
+            from pubcheck.engine.suppressions.targets import consumer_comments
+
+            commented = consumer_comments(self.statements)
+        return RuleContext(self.session, history, self.refused, self.statements, self.consumers, commented)
 
     # Refused writes.
 
@@ -215,6 +226,7 @@ class Outcome:
             notices=finding.notices,
             assumptions=() if finding.certain else self._grounds.of_finding(finding),
             also=finding.also,
+            claim=finding.claim,
         )
 
 

@@ -8,6 +8,7 @@ contain others (``blocks``).
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from pubcheck.checks.publication_history import History
     from pubcheck.checks.refused_dml import RefusedDmlCollector
     from pubcheck.checks.write.replica_identity import Refusal
+    from pubcheck.consumers.options import ConsumerUse
     from pubcheck.engine.final_state import Outcome
     from pubcheck.lexing.items import Statement
     from pubcheck.live.document import Snapshot
@@ -111,12 +113,14 @@ class Replay:
         database: str,
         platform: Platform | None = None,
         statements: Statements | None = None,
+        consumers: Sequence[ConsumerUse] = (),
     ) -> None:
         self.statements = Statements(()) if statements is None else statements
         self.catalog = Catalog(major, database, database_known=database != Config().database)
         self.session = Session(self.catalog, complete=complete, platform=platform)
         self.known_columns = KnownColumns(self.session)
         self.major = major
+        self.consumers = consumers
         self.faults = Faults((major,), self.statements)
         self.reporter = StatementReporter(self.session, self.faults, self.statements)
         self.diagnostics = self.reporter.diagnostics
@@ -261,6 +265,7 @@ class Replay:
             database=database,
             platform=session.platform,
             statements=self.statements,
+            consumers=self.consumers,
         )
 
     def share(self, neighbour: Replay) -> None:
@@ -282,5 +287,7 @@ class Replay:
             # Loaded only if there may be findings.
             from pubcheck.engine.final_state import Outcome
 
-            self.outcome = Outcome(self.session, self.statements, refused, self._history, refused_dml, self.faults)
+            self.outcome = Outcome(
+                *(self.session, self.statements, refused, self._history, refused_dml, self.faults, self.consumers)
+            )
             self.diagnostics.extend(self.outcome.diagnostics(codes))

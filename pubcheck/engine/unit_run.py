@@ -68,6 +68,7 @@ class Run:
                 database=config.database,
                 platform=platform,
                 statements=self.statements,
+                consumers=config.consumers,
             )
             for major in self.majors
         ]

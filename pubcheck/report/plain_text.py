@@ -11,10 +11,16 @@ from pubcheck.report.text import answer
 
 
 def paragraphs(entry: Entry) -> Iterator[str]:
-    """Return the paragraphs below a finding's message: the server's answer, the certainty, the help. Each may have
+    """Return the paragraphs below a finding's message: the server's answer, the claim about a
+    consumer, the certainty, the help. Each may have
     several lines."""
     if entry.server is not None:
         yield answer(entry.server)
+    if entry.consumer is not UNSET:
+        claim = entry.consumer
+        if claim.message:
+            yield f"{claim.consumer}: {claim.message}"
+        yield f"Claim {claim.claim} ({claim.evidence}{', inferred' if claim.inferred else ''}), {claim.source}"
     if entry.certainty == "assumed":
         yield f"Assumed: it rests on {'; '.join(entry.assumptions)}." if entry.assumptions else "Assumed."
     if entry.help:

@@ -106,6 +106,7 @@ def _result(entry: Entry, rule: int, fingerprint: str) -> _Object:
         "after": entry.after,
         "afterCount": entry.after_count,
         **({} if entry.stream is UNSET else {"stream": entry.stream}),
+        **({} if entry.consumer is UNSET else {"consumer": entry.consumer}),
     }
     return result
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import UNSET, Struct
 
-from pubcheck.diagnostics import ServerAnswer, Severity
+from pubcheck.diagnostics import ConsumerClaim, ServerAnswer, Severity
 from pubcheck.findings import Entry, Finding, Line, Report
 from pubcheck.report import count
 from pubcheck.report.causes import causes, is_cause, message
@@ -168,6 +168,8 @@ def _remarks(group: list[Finding], majors: tuple[int, ...]) -> Iterator[tuple[st
         yield "server", text
     for notice in entry.notices:
         yield "notice", notice
+    if entry.consumer is not UNSET:
+        yield from _claim(entry.consumer)
     publications = list(dict.fromkeys(name for finding in group for name in finding.entry.publications))
     if len(publications) > 1:
         every = len(publications) <= NAMED or not is_cause(entry)
@@ -185,6 +187,15 @@ def _remarks(group: list[Finding], majors: tuple[int, ...]) -> Iterator[tuple[st
         return
     for fix in entry.fixes:
         yield "fix", fix.title if fix.applicability == "safe" else f"{fix.title} ({fix.applicability})"
+
+
+def _claim(claim: ConsumerClaim) -> Iterator[tuple[str, str]]:
+    """Return the consumer's own answer, and the claim with its evidence and source."""
+    if claim.message:
+        yield claim.consumer, claim.message
+    inferred = ", inferred" if claim.inferred else ""
+    yield "claim", f"{claim.claim} ({claim.evidence}{inferred}): {claim.says}"
+    yield "source", claim.source
 
 
 def _earlier(entry: Entry) -> str:

@@ -52,7 +52,7 @@ def _type_of(annotation: Any) -> pa.DataType:
         return _type_of(parts[0])
     if isinstance(annotation, type) and issubclass(annotation, Struct):
         return pa.struct([(name, _type_of(of)) for name, of in get_type_hints(annotation).items()])
-    return _INT if annotation is int else _TEXT
+    return {int: _INT, bool: _FLAG}.get(annotation, _TEXT)
 
 
 def _fields(record: type[Struct], **descriptions: str) -> tuple[Column, ...]:
@@ -90,6 +90,7 @@ DIAGNOSTIC = (
         after="for a refused write: the first causes that the server reports before this one, in its order",
         after_count="the number of these causes; 0 for the answer that the server gives now",
         assumptions="what an assumed finding rests on, the first few",
+        consumer="the claim about a consumer that it rests on, with its evidence and source",
     ),
     Column("fingerprint", _TEXT, "identifies the finding across runs, even if its line changes"),
 )

@@ -26,6 +26,10 @@ SOURCES = {
 }
 
 
+WITHOUT_EXAMPLE = {"PUB901", "PUB916"}
+"""Rules that no example can show: they need a configuration, or a later version of PostgreSQL."""
+
+
 @pytest.mark.parametrize("code", RULES)
 def test_a_code_leads_to_the_module_that_finds_the_rule(code: str) -> None:
     assert any(f'"{code}"' in text for text in SOURCES.values())
@@ -38,7 +42,7 @@ def test_the_tables_name_rules_that_there_are() -> None:
 
 
 def test_every_check_is_in_a_module_that_the_registry_loads() -> None:
-    named = {name for name, text in SOURCES.items() if "@finds(" in text}
+    named = {name for name, text in SOURCES.items() if "@finds(" in text or "@evaluates(" in text}
     assert registry.MODULES.keys() == {
         name.removeprefix("checks/").removesuffix(".py").replace("/", ".") for name in named
     }
@@ -73,7 +77,7 @@ def test_a_module_is_loaded_wherever_one_of_its_checks_finds_something(monkeypat
             run(sql, postgres=(15, 18), select=("PUB",))
             assert {modules[code] for code in findings} <= loaded, (page.rule.code, sql)
             everything |= findings
-    assert everything == CHECKS.keys()
+    assert everything | WITHOUT_EXAMPLE == CHECKS.keys()
 
 
 def _recording(code: str, check: Check, findings: set[str]) -> Check:

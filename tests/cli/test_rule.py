@@ -48,7 +48,7 @@ def test_colour_is_for_those_who_ask(pubcheck: Call) -> None:
         ("PUB302x", "did you mean PUB30"),
         ("relation-mising", "did you mean relation-missing?"),
         ("E501", "`pubcheck rules` lists them"),
-        ("PUB999", "`pubcheck rules` lists them"),
+        ("PUB999", "did you mean PUB9"),
     ],
 )
 def test_an_unknown_rule_exits_2_with_the_nearest(pubcheck: Call, given: str, reason: str) -> None:

@@ -27,9 +27,11 @@ ABOUT_FILES = {
     "PUB010": "programs/test_certainty.py",
     "PUB013": "extract/test_sql_migrations.py",
     **dict.fromkeys((*(f"PUB{number}" for number in range(850, 857)), "PUB859"), "verify/test_verify.py"),
+    "PUB715": "checks/history/test_slots.py",
     **dict.fromkeys(("PUB857", "PUB858"), "verify/test_script.py"),
+    **dict.fromkeys((code for code in RULES if code.startswith("PUB9")), "consumers/test_pairs.py"),
 }
-"""Rules about files and programs, which no script can show, and where their tests are."""
+"""Rules about files, programs and consumers, which no script of this folder shows, and where their tests are."""
 
 SCRIPTS = [
     pytest.param(path.stem, script, major, id=f"{path.stem}-{script.title}-{major}")

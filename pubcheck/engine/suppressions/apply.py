@@ -9,15 +9,15 @@ that suppresses nothing, or is not understood, is reported itself.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from pubcheck import rulebook
 from pubcheck.config import Config
 from pubcheck.diagnostics import Diagnostic, Edit, Fix, Span
 from pubcheck.engine.suppressions import may_hold_comments
-from pubcheck.engine.suppressions.comments import Code, Comment, Unclear, comments
+from pubcheck.engine.suppressions.comments import Code, Comment, ConsumerComment, Unclear, comments
 from pubcheck.engine.suppressions.severities import apply_config
+from pubcheck.engine.suppressions.targets import CommentTargets
 from pubcheck.source import Source
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from pubcheck.statement_index import Statements
 
 UNUSED, UNCLEAR = "PUB011", "PUB012"
-
-_CLOSING = re.compile(r"[\s\"'`)\]},;.]*")
 
 
 class _File:
@@ -39,46 +37,21 @@ class _File:
         self.used: set[tuple[int, str]] = set()
         """The start of each used comment, with the code (or "" for all) that suppressed something."""
         self._starts, self._ends = bounds
+        targets = CommentTargets(source, bounds)
         self._of_file: list[Comment] = []
         self._of_statement: dict[int, list[Comment]] = {}
         for comment in comments(source):
             if isinstance(comment, Unclear):
                 self.unclear.append(comment)
                 continue
+            if isinstance(comment, ConsumerComment):
+                continue
             self.comments.append(comment)
             if comment.file:
                 self._of_file.append(comment)
             else:
-                for target in self._targets(comment):
+                for target in targets.of(comment):
                     self._of_statement.setdefault(target, []).append(comment)
-
-    def _targets(self, comment: Comment) -> Iterator[int]:
-        """Yield the index of the statement that a comment applies to.
-
-        That is the statement around it, else one that begins after it on its line, else one that ends before it on its
-        line, else the next one.
-        """
-        text = self.source.shown
-        before = bisect_right(self._starts, comment.start) - 1
-        if before >= 0:
-            end = self._ends[before]
-            followed = before + 1 < len(self._starts) and not _has_line_end(
-                text[comment.end : self._starts[before + 1]]
-            )
-            if comment.start < end or not (followed or self._is_on_another_line(end, comment.start)):
-                yield before
-                return
-        if before + 1 < len(self._starts):
-            yield before + 1
-
-    def _is_on_another_line(self, end: int, start: int) -> bool:
-        """Return whether a comment is not on the line on which the statement before it ends. In a program the quotes
-        and parentheses around the statement may close on a later line."""
-        between = self.source.shown[end:start]
-        if not _has_line_end(between):
-            return False
-        last = re.split(r"[\n\r]", between)[-1]
-        return self.source.original is None or not last.strip() or _CLOSING.fullmatch(between) is None
 
     def suppresses(self, diagnostic: Diagnostic) -> bool:
         """Return whether a comment suppresses a diagnostic of this source. All comments that do are then used."""
@@ -130,10 +103,6 @@ class _File:
             )
             if idle:
                 yield comment, idle
-
-
-def _has_line_end(text: str) -> bool:
-    return "\n" in text or "\r" in text
 
 
 def _without_comments(text: str) -> str:

@@ -1,9 +1,10 @@
-"""Ignore comments: `-- pubcheck: ignore[PUB301] why`."""
+"""Comments for pubcheck: `-- pubcheck: ignore[PUB301] why`, and `-- pubcheck: consumer[powersync]`."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -11,6 +12,9 @@ from pubcheck import rulebook
 from pubcheck.config import suggestion
 from pubcheck.engine.suppressions import may_hold_comments
 from pubcheck.source import Source
+
+if TYPE_CHECKING:
+    from pubcheck.consumers.options import ConsumerUse
 
 _IN_SQL = r"--+|/\*+"
 _ELSEWHERE = rf"{_IN_SQL}|\#+|//+|<!--+|%+"
@@ -43,6 +47,14 @@ class Comment(Struct, frozen=True):
     inner: tuple[int, int] = (0, 0)
 
 
+class ConsumerComment(Struct, frozen=True):
+    """A comment on a statement about a publication that names the consumers of the publication."""
+
+    start: int
+    end: int
+    uses: tuple[ConsumerUse, ...]
+
+
 class Unclear(Struct, frozen=True):
     """A comment, or a code in one, that is not understood, and why."""
 
@@ -52,8 +64,8 @@ class Unclear(Struct, frozen=True):
     help: str
 
 
-def comments(source: Source) -> Iterator[Comment | Unclear]:
-    """Yield the ignore comments of a source in the order of the text, and the parts that are not understood."""
+def comments(source: Source) -> Iterator[Comment | ConsumerComment | Unclear]:
+    """Yield the comments for pubcheck of a source in the order of the text, and the parts that are not understood."""
     text = source.shown
     if not may_hold_comments(text):
         return
@@ -71,14 +83,18 @@ def comments(source: Source) -> Iterator[Comment | Unclear]:
         yield from _read(comment.start(), end, rest, begin)
 
 
-def _read(start: int, end: int, rest: str, begin: int) -> Iterator[Comment | Unclear]:
+def _read(start: int, end: int, rest: str, begin: int) -> Iterator[Comment | ConsumerComment | Unclear]:
     """Read one comment. ``rest`` is its text after the mark, from the offset ``begin``."""
     words = _VERB.match(rest)
     assert words is not None  # all of it is optional
     verb, written = words["verb"].lower(), words["codes"]
+    if verb == "consumer" and written is not None and words["closed"]:
+        yield from _consumers(start, end, written, begin + words.start("codes"))
+        return
     usage = "write `pubcheck: ignore[PUB301] why`, or `ignore-file[PUB301]` for the whole file"
     if verb not in ("ignore", "ignore-file"):
-        hint = suggestion(verb, ("ignore", "ignore-file")) if verb else ""
+        hint = suggestion(verb, ("ignore", "ignore-file", "consumer")) if verb and verb != "consumer" else ""
+        usage = "write `pubcheck: consumer[powersync]`" if verb == "consumer" else usage
         if "; there are" in hint:
             hint = ""
         yield Unclear(start, end, f"this comment is not understood{hint}", usage)
@@ -109,3 +125,22 @@ def _read(start: int, end: int, rest: str, begin: int) -> Iterator[Comment | Unc
         if known:
             inner = (offset, offset + len(written))
             yield Comment(start, end, verb == "ignore-file", tuple(known), inner)
+
+
+def _consumers(start: int, end: int, written: str, offset: int) -> Iterator[ConsumerComment | Unclear]:
+    """Read the consumers that a comment names."""
+    # Loaded only for such comments.
+    from pubcheck.consumers.options import UnknownName, use_of
+
+    uses = []
+    for match in _CODE.finditer(written):
+        try:
+            uses.append(use_of(match[0]))
+        except UnknownName as error:
+            message = f"{error}{suggestion(error.name, error.choices)}".partition("; there are")[0]
+            place = offset + match.start(), offset + match.end()
+            yield Unclear(*place, message, "`pubcheck consumers` lists all consumers")
+    if uses:
+        yield ConsumerComment(start, end, tuple(uses))
+    elif not written.strip(", \t"):
+        yield Unclear(start, end, "this comment names no consumer", "write `pubcheck: consumer[powersync]`")

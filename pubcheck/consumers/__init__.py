@@ -1,0 +1,23 @@
+"""Consumers: what the readers of publications demand, one TOML file each.
+
+``profiles`` reads the files. This module opens none: ``_index.py``, which `python -m pubcheck.consumers compile` writes
+from them, has the names of the consumers and of the publications that only one of them uses.
+"""
+
+from __future__ import annotations
+
+import os
+
+from pubcheck.consumers import _index
+
+FOLDER = os.path.dirname(os.path.abspath(__file__))
+NAMES = _index.NAMES
+"""The name of every consumer by its id."""
+
+
+def implied_by(publication: str) -> str | None:
+    """Return the consumer that alone uses publications of this name."""
+    consumer = _index.FIXED.get(publication)
+    if consumer is None:
+        return next((owner for prefix, owner in _index.PREFIXES if publication.startswith(prefix)), None)
+    return consumer

@@ -1,0 +1,127 @@
+"""For every claim about a consumer with a check: SQL that breaks it, which is reported, and SQL that satisfies it."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+from msgspec import Struct, convert
+
+from pubcheck.config import Config
+from pubcheck.consumers.compile import read_all
+from pubcheck.consumers.demands import Exists, Majors
+from pubcheck.consumers.options import ConsumerUse
+from pubcheck.diagnostics import Diagnostic
+from pubcheck.engine.linter import Linter
+from pubcheck.engine.unit import Unit
+from pubcheck.postgres.versions import MAJORS
+from pubcheck.source import Source
+from tests.rules.conftest import Scripts
+from tests.support.scripts import statements
+
+RULES = {
+    "publication-name": "PUB900",
+    "exists": "PUB901",
+    "scope": "PUB902",
+    "operations": "PUB903",
+    "via-root": "PUB904",
+    "row-filter": "PUB905",
+    "column-list": "PUB906",
+    "replica-identity": "PUB907",
+    "key": "PUB908",
+    "members": "PUB909",
+    "table-kind": "PUB910",
+    "generated-columns": "PUB911",
+    "names": "PUB912",
+    "types": "PUB913",
+    "alone": "PUB914",
+    "privileges": "PUB915",
+    "majors": "PUB916",
+    "unread-publication": "PUB918",
+    "sets-identity": "PUB919",
+    "order": "PUB920",
+}
+"""The rule that reports each kind of demand; a claim that only tells an effect is reported under PUB919."""
+
+EFFECTS = "PUB919"
+OLD_SERVERS = {"sequin-07", "dlt-04"}
+"""Claims about majors that pubcheck does not check."""
+
+
+class Pair(Struct, forbid_unknown_fields=True):
+    """``servers``: whether a plain server accepts the SQL."""
+
+    claim: str
+    consumer: str
+    bad: str
+    good: str
+    mode: str = ""
+    publications: tuple[str, ...] = ()
+    tables: tuple[str, ...] = ()
+    postgres: tuple[int, ...] = (max(MAJORS),)
+    servers: bool = True
+
+    @property
+    def use(self) -> ConsumerUse:
+        modes = (self.mode,) if self.mode else ()
+        return ConsumerUse(self.consumer, modes, self.publications, self.tables)
+
+
+_FILE = Path(__file__).parents[2] / "corpus" / "consumers" / "pairs.toml"
+PAIRS = convert(tomllib.loads(_FILE.read_text(encoding="utf-8"))["pair"], list[Pair])
+CLAIMS = {claim.id: claim for consumer in read_all().values() for claim in consumer.claims}
+PARAMETERS = [pytest.param(pair, id=pair.claim) for pair in PAIRS]
+
+
+def findings(sql: str, *uses: ConsumerUse, major: int) -> list[Diagnostic]:
+    """Return the findings that rest on a claim about a consumer."""
+    config = Config(postgres=(major,), complete=True, select=("PUB",), consumers=uses)
+    diagnostics = Linter(config).lint(Unit((Source("example.sql", sql),))).diagnostics
+    assert not [diagnostic for diagnostic in diagnostics if diagnostic.refused], "the SQL of a pair is valid"
+    assert not [diagnostic for diagnostic in diagnostics if diagnostic.rule in ("PUB000", "PUB012")]
+    return [diagnostic for diagnostic in diagnostics if diagnostic.claim is not None]
+
+
+@pytest.mark.parametrize("pair", PARAMETERS)
+def test_what_breaks_a_claim_is_reported_and_what_satisfies_it_is_not(pair: Pair) -> None:
+    claim = CLAIMS[pair.claim]
+    major = pair.postgres[-1]
+    broken = [one for one in findings(pair.bad, pair.use, major=major) if one.claim and one.claim.claim == pair.claim]
+    kept = [one for one in findings(pair.good, pair.use, major=major) if one.claim and one.claim.claim == pair.claim]
+    assert kept == []
+    (first, *_) = broken
+    kinds = {type(demand).__struct_config__.tag for demand in claim.demands}
+    rules = {EFFECTS} if claim.strength == "effect" else {RULES[str(kind)] for kind in kinds}
+    assert {one.rule for one in broken} <= rules
+    assert first.severity == claim.severity
+    assert first.certainty == "certain"
+    assert first.claim is not None
+    assert (first.claim.message or "") == claim.message
+    assert first.claim.source.startswith("https://")
+
+
+def test_every_claim_with_a_check_has_a_pair() -> None:
+    with_check = {claim.id for claim in CLAIMS.values() if any(not isinstance(d, Majors) for d in claim.demands)}
+    assert len(PAIRS) == len({pair.claim for pair in PAIRS})
+    assert {pair.claim for pair in PAIRS} == with_check - OLD_SERVERS
+
+
+@pytest.mark.server
+@pytest.mark.parametrize("pair", PARAMETERS)
+def test_servers_accept_the_sql_of_a_pair(scripts: Scripts, pair: Pair) -> None:
+    if not pair.servers:
+        return
+    for major in MAJORS if len(pair.postgres) == 1 and pair.postgres == (max(MAJORS),) else pair.postgres:
+        if "publish_generated_columns" in pair.good and major < 18:
+            continue
+        for sql in (pair.bad, pair.good):
+            texts = [statement.sql for statement in statements(sql)]
+            answers = scripts.answers(major, texts, lambda answers: all(answer.ok for answer in answers))
+            assert [answer.message for answer in answers if not answer.ok] == []
+
+
+def test_demands_of_every_kind_occur() -> None:
+    kinds = {type(demand).__struct_config__.tag for claim in CLAIMS.values() for demand in claim.demands}
+    assert kinds == RULES.keys()
+    assert Exists.__struct_config__.tag in kinds
