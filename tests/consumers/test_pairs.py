@@ -15,10 +15,10 @@ from pubcheck.consumers.options import ConsumerUse
 from pubcheck.diagnostics import Diagnostic
 from pubcheck.engine.linter import Linter
 from pubcheck.engine.unit import Unit
-from pubcheck.postgres.versions import MAJORS
 from pubcheck.source import Source
 from tests.rules.conftest import Scripts
 from tests.support.scripts import statements
+from tests.support.servers import PACKAGES
 
 RULES = {
     "publication-name": "PUB900",
@@ -59,7 +59,7 @@ class Pair(Struct, forbid_unknown_fields=True):
     mode: str = ""
     publications: tuple[str, ...] = ()
     tables: tuple[str, ...] = ()
-    postgres: tuple[int, ...] = (max(MAJORS),)
+    postgres: tuple[int, ...] = tuple(PACKAGES)
     servers: bool = True
 
     @property
@@ -112,9 +112,7 @@ def test_every_claim_with_a_check_has_a_pair() -> None:
 def test_servers_accept_the_sql_of_a_pair(scripts: Scripts, pair: Pair) -> None:
     if not pair.servers:
         return
-    for major in MAJORS if len(pair.postgres) == 1 and pair.postgres == (max(MAJORS),) else pair.postgres:
-        if "publish_generated_columns" in pair.good and major < 18:
-            continue
+    for major in pair.postgres:
         for sql in (pair.bad, pair.good):
             texts = [statement.sql for statement in statements(sql)]
             answers = scripts.answers(major, texts, lambda answers: all(answer.ok for answer in answers))

@@ -5,9 +5,8 @@ from __future__ import annotations
 import psycopg
 import pytest
 
-from pubcheck.postgres.versions import MAJORS
 from tests.rules.findings import findings
-from tests.support.servers import Servers
+from tests.support.servers import PACKAGES, Servers
 
 TABLE = "CREATE TABLE orders (id bigint PRIMARY KEY);\n"
 SLOT = "SELECT pg_create_logical_replication_slot('app', 'pgoutput');\n"
@@ -33,7 +32,7 @@ def test_a_slot_that_is_older_than_every_publication_is_reported(script: str, ce
 
 
 @pytest.mark.server
-@pytest.mark.parametrize("major", MAJORS)
+@pytest.mark.parametrize("major", PACKAGES)
 def test_a_change_before_the_publication_cannot_be_decoded(servers: Servers, major: int) -> None:
     server = servers[major]
     read = "SELECT count(*) FROM pg_logical_slot_peek_binary_changes('app', NULL, NULL, 'proto_version', '1', "
