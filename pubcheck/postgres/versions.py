@@ -57,6 +57,8 @@ class Major(Struct, frozen=True, kw_only=True):
     ``numbered_array_names``: a second array type of a name gets a number. ``new_enum_values_usable``: values of an enum
     that the transaction created may be used in it. ``ranges_not_binary_compatible``: no cast WITHOUT FUNCTION of
     ranges. ``matviews_filled_by_refresh``: CREATE MATERIALIZED VIEW fills the view as REFRESH does.
+    ``identity_needs_valid_not_null``: REPLICA IDENTITY USING INDEX refuses a NOT NULL constraint that is NOT VALID.
+    ``dependency_in_sentences``: the DETAIL of a refused ALTER COLUMN ... TYPE ends with a full stop.
     ``restrict_violation``: ON DELETE RESTRICT has an SQLSTATE of its own. ``maintain_privilege``: MAINTAIN.
 
     Queries.
@@ -148,6 +150,8 @@ class Major(Struct, frozen=True, kw_only=True):
     new_enum_values_usable: bool = False
     ranges_not_binary_compatible: bool = False
     matviews_filled_by_refresh: bool = False
+    identity_needs_valid_not_null: bool = False
+    dependency_in_sentences: bool = False
     restrict_violation: bool = False
     maintain_privilege: bool = False
 
@@ -303,6 +307,8 @@ _19 = replace(
     number=19,
     newer_grammar=True,
     publishes_sequences=True,
+    identity_needs_valid_not_null=True,
+    dependency_in_sentences=True,
     sync_errors_by_kind=True,
     text_search_languages=frozenset(("esperanto", "estonian", "polish")),
 )

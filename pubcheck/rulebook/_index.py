@@ -72,6 +72,7 @@ ROWS: tuple[tuple[Any, ...], ...] = (
     ('PUB304', 'partition-filter-column', 'write', 'error', (15, 16, 17, 18), ('42P10',), ('ri-partition-filter',), True, True),
     ('PUB305', 'replica-identity-refused', 'ddl', 'error', (15, 16, 17, 18), ('42809', '0A000', '42P16', '42704'), ('replica-identity-ddl',), False, True),
     ('PUB306', 'cascade-into-refused-table', 'write', 'error', (15, 16, 17, 18), (), (), False, True),
+    ('PUB307', 'repack-without-identity', 'ddl', 'error', (19,), ('55000', '0A000'), (), False, True),
     ('PUB401', 'column-list-unknown-column', 'ddl', 'error', (15, 16, 17, 18), ('42703',), ('cl-unknown-column',), True, True),
     ('PUB402', 'column-list-system-column', 'ddl', 'error', (15, 16, 17, 18), ('42P10', 'XX000'), ('cl-system-column',), True, True),
     ('PUB403', 'column-list-duplicate', 'ddl', 'error', (15, 16, 17, 18), ('42710',), ('cl-duplicate-column',), True, True),

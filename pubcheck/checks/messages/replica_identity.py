@@ -1,4 +1,4 @@
-"""Texts for refused replica identities (PUB305)."""
+"""Texts for refused replica identities (PUB305, PUB307)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,29 @@ from pubcheck.checks.messages.template import UNEXPLAINED, Messages, MessageTemp
 
 _INDEX = "choose a unique index over NOT NULL columns that is neither partial, deferrable nor over an expression"
 
+_REPACK = 'REPACK (CONCURRENTLY) cannot rewrite "{relation}": '
+
 MESSAGES: Messages = {
+    "PUB307": {
+        "repack-identity": MessageTemplate(
+            _REPACK + "its replica identity is {identity}, and it finds the rows that change meanwhile by an index",
+            "choose a unique index, {alter_table} REPLICA IDENTITY USING INDEX, or REPACK without CONCURRENTLY",
+        ),
+        "repack-without-index": MessageTemplate(
+            _REPACK + "it has no primary key and no index as its replica identity",
+            "add a primary key, or choose a unique index with {alter_table} REPLICA IDENTITY USING INDEX; or REPACK "
+            "without CONCURRENTLY",
+        ),
+        "repack-deferrable": MessageTemplate(
+            _REPACK + "its primary key is deferrable",
+            "choose another unique index with {alter_table} REPLICA IDENTITY USING INDEX, or REPACK without "
+            "CONCURRENTLY",
+        ),
+        "repack-partitioned": MessageTemplate(_REPACK + "it is partitioned", "REPACK its partitions one by one"),
+        "repack-not-permanent": MessageTemplate(
+            _REPACK + "changes of temporary and unlogged tables are not logged", "REPACK it without CONCURRENTLY"
+        ),
+    },
     "PUB305": {
         "no-identity-index": MessageTemplate(
             'table "{relation}" has no index "{index}"',
@@ -28,6 +50,10 @@ MESSAGES: Messages = {
         ),
         "identity-index-partial": MessageTemplate(
             'index "{index}" is partial: it does not identify every row by columns', _INDEX
+        ),
+        "identity-index-not-valid": MessageTemplate(
+            'the NOT NULL constraint of column "{column}" is NOT VALID, so index "{index}" may not identify every row',
+            "{alter_table} VALIDATE CONSTRAINT {constraint:sql} first",
         ),
         "identity-index-nullable": MessageTemplate(
             'column "{column}" of index "{index}" may be NULL, so the index does not identify every row',

@@ -33,6 +33,7 @@ RELATION_KINDS = {
     "OBJECT_INDEX": "iI",
     "OBJECT_SEQUENCE": "S",
     "OBJECT_FOREIGN_TABLE": "f",
+    "OBJECT_PROPGRAPH": "g",
 }
 """Object type -> the relkinds it means."""
 
@@ -43,6 +44,7 @@ RELATION_WORDS = {
     "OBJECT_INDEX": "an index",
     "OBJECT_SEQUENCE": "a sequence",
     "OBJECT_FOREIGN_TABLE": "a foreign table",
+    "OBJECT_PROPGRAPH": "a property graph",
 }
 
 PROC_KINDS = {"OBJECT_FUNCTION": "fw", "OBJECT_PROCEDURE": "p", "OBJECT_AGGREGATE": "a", "OBJECT_ROUTINE": "fpaw"}

@@ -15,6 +15,7 @@ from pubcheck.postgres.catalog import (
     PG_CATALOG,
     PROC,
     PUBLICATION,
+    PUBLICATION_EXCLUSION,
     PUBLICATION_NAMESPACE,
     PUBLICATION_REL,
     RELATION,
@@ -37,6 +38,7 @@ KINDS = {
     "m": "materialized view",
     "c": "composite type",
     "f": "foreign table",
+    "g": "property graph",
 }
 """relkind -> the word of getRelationDescription."""
 
@@ -118,6 +120,10 @@ def describe(session: Session, target: Object) -> str:
         member = catalog.publication_rels[oid]
         publication = catalog.publications[member.publication].name
         return f"publication of {describe_relation(session, member.relation)} in publication {publication}"
+    if kind == PUBLICATION_EXCLUSION:
+        exclusion = catalog.publication_exclusions[oid]
+        publication = catalog.publications[exclusion.publication].name
+        return f"publication of {describe_relation(session, exclusion.relation)} in publication {publication}"
     if kind == PUBLICATION_NAMESPACE:
         schema = catalog.publication_namespaces[oid]
         publication = catalog.publications[schema.publication].name

@@ -29,12 +29,15 @@ STRATEGIES = {"PARTITION_STRATEGY_LIST": "l", "PARTITION_STRATEGY_RANGE": "r", "
 
 
 def read_bound(session: Session, parent: Relation, spec: Node) -> Bound | None:
-    """Return the bound of a PartitionBoundSpec.
+    """Return the bound of a PartitionBoundSpec; that of merged partitions is ``known``.
 
     Raises ServerError 42P16 if it does not fit the strategy, and the certain errors of its values.
     """
     if not parent.strategy:
         return None
+    if "known" in spec:
+        known: Bound | None = spec["known"]
+        return known
     if spec.get("is_default"):
         if parent.strategy == "h":
             raise ServerError("42P16", "a hash-partitioned table may not have a default partition")

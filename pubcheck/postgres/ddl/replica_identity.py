@@ -97,6 +97,22 @@ def _index(session: Session, row: Relation, name: str) -> Index | None:
                 index=name,
                 column=column.name,
             )
+        held = column.constraint
+        if held is not None and not held.validated and catalog.major.identity_needs_valid_not_null:
+            session.rests_on(row)
+            error = _refused(
+                session,
+                row,
+                "55000",
+                'cannot use index "{index}" as replica identity',
+                "identity-index-not-valid",
+                index=name,
+                column=column.name,
+                constraint=held.name,
+            )
+            error.detail = f'The constraint "{held.name}" on column "{column.name}" is marked NOT VALID.'
+            error.hint = "You might need to validate it using ALTER TABLE ... VALIDATE CONSTRAINT."
+            raise error
     return index
 
 

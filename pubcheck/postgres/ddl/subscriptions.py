@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from pubcheck.postgres.catalog import OTHER
 from pubcheck.postgres.catalog.rows import EMBEDDED, Place, Role, Subscription
 from pubcheck.postgres.conninfo import complaint
 from pubcheck.postgres.ddl.subscription_options import (
@@ -51,8 +52,11 @@ def create_subscription(session: Session, node: Node) -> None:
     if held is not None:
         _assume_same_subscriber(session, held)
         raise _refused("42710", EXISTS, place, "subscription-exists", subscription=name)
-    _check_connection(session, node)
-    require_password(session, node.get("conninfo", ""), session.role, password_required)
+    if "servername" in node:
+        _check_server(session, node["servername"])
+    else:
+        _check_connection(session, node)
+        require_password(session, node.get("conninfo", ""), session.role, password_required)
     named = _named(session, node)
     _refuse_repeats(named)
     row = Subscription(
@@ -199,6 +203,29 @@ def _check_connection(session: Session, node: Node) -> None:
     raise ServerError("42601", message, key="connection-string", culprit=location, what=problem)
 
 
+def _check_server(session: Session, name: str) -> None:
+    """The foreign server whose options are the connection string. Raises ServerError 42704 and 0A000."""
+    # Loaded only where a subscription names a server.
+    from pubcheck.postgres.ddl.foreign import SERVER, WRAPPER
+
+    catalog = session.catalog
+    server = catalog.other_names.get((SERVER, 0, name))
+    if server is None:
+        if session.blind or session.extensions or not session.complete:
+            session.assume(f'server "{name}", which these files do not create')
+            return
+        raise ServerError("42704", 'server "{server}" does not exist', key=KEY, server=name)
+    wrappers = [key[1] for key, _ in catalog.dependencies.get((OTHER, server)) if key[0] == OTHER]
+    for wrapper in (catalog.others[oid] for oid in wrappers if catalog.others[oid].kind == WRAPPER):
+        raise ServerError(
+            "0A000",
+            'foreign-data wrapper "{wrapper}" does not support subscription connections',
+            key=KEY,
+            detail="Foreign-data wrapper must be defined with CONNECTION specified.",
+            wrapper=wrapper.name,
+        )
+
+
 EXISTS = 'subscription "{subscription}" already exists'
 
 
@@ -262,6 +289,11 @@ def _set_connection(session: Session, node: Node, row: Subscription) -> Subscrip
     return row
 
 
+def _set_server(session: Session, node: Node, row: Subscription) -> Subscription:
+    _check_server(session, node["servername"])
+    return row
+
+
 def _skip(session: Session, node: Node, row: Subscription) -> Subscription:
     parse_options(session, node.get("options", ()), "skip")
     return row
@@ -272,6 +304,8 @@ DISABLED = "{what} is not allowed for disabled subscriptions"
 
 def _refresh(session: Session, node: Node, row: Subscription) -> Subscription:
     command = "ALTER SUBSCRIPTION ... REFRESH"
+    if session.catalog.major.publishes_sequences:
+        command += " SEQUENCES" if node["kind"].endswith("SEQUENCES") else " PUBLICATION"
     if row.enabled is False:
         raise ServerError("55000", DISABLED, key="refresh-of-disabled", what=command)
     parse_options(session, node.get("options", ()), "refresh")
@@ -357,6 +391,8 @@ _ALTER = {
     "CONNECTION": _set_connection,
     "SKIP": _skip,
     "REFRESH": _refresh,
+    "REFRESH_SEQUENCES": _refresh,
+    "SERVER": _set_server,
     "SET_PUBLICATION": _set_publications,
     "ADD_PUBLICATION": _add_publications,
     "DROP_PUBLICATION": _drop_publications,

@@ -1,11 +1,14 @@
-"""CREATE and DROP PROPERTY GRAPH: of a property graph only its name matters here."""
+"""CREATE and DROP PROPERTY GRAPH: of a property graph its name and its tables matter here."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 from pubcheck.postgres.newer_grammar.reader import Reader
 from pubcheck.postgres.parse import Node, SyntaxRefused
 
-_PERSISTENCE = ((b"local",), (b"global",), (b"temporary",), (b"temp",), (b"unlogged",))
+_PERSISTENCE = (b"local", b"global", b"temporary", b"temp", b"unlogged")
+_ELEMENTS = {b"vertex": "vertex", b"node": "vertex", b"edge": "edge", b"relationship": "edge"}
 
 
 def read_property_graph(reader: Reader) -> tuple[str, Node] | None:
@@ -14,8 +17,7 @@ def read_property_graph(reader: Reader) -> tuple[str, Node] | None:
         if reader.accept(b"create"):
             return _create(reader)
         if reader.accept(b"drop", b"property", b"graph"):
-            head = b"DROP TABLE "
-            _, node = reader.parsed(head, reader.offset, len(reader.data))
+            _, node = reader.parsed(b"DROP TABLE ", reader.offset, len(reader.data))
             return "DropStmt", {**node, "removeType": "OBJECT_PROPGRAPH"}
     except SyntaxRefused:
         pass
@@ -23,10 +25,30 @@ def read_property_graph(reader: Reader) -> tuple[str, Node] | None:
 
 
 def _create(reader: Reader) -> tuple[str, Node] | None:
+    """CreatePropGraphStmt."""
     temporary = False
-    for words in _PERSISTENCE:
-        temporary = reader.accept(*words) or temporary
+    for word in _PERSISTENCE:
+        temporary = reader.accept(word) or temporary
     if not reader.accept(b"property", b"graph"):
         return None
-    name = reader.qualified_name()
-    return "CreatePropGraphStmt", {"pgname": {**name, "relpersistence": "t" if temporary else "p"}}
+    name = {**reader.qualified_name(), "relpersistence": "t" if temporary else "p"}
+    return "CreatePropGraphStmt", {"pgname": name, "elements": list(_elements(reader))}
+
+
+def _elements(reader: Reader) -> Iterator[Node]:
+    """Yield the kind, the table and the name of each element."""
+    while not reader.at_end:
+        kind = _ELEMENTS.get(reader.tokens[reader.next][1].lower())
+        if kind is None:
+            reader.refuse()
+        reader.next += 1
+        reader.expect(b"tables")
+        reader.expect(b"(")
+        while True:
+            table = reader.qualified_name()
+            alias = reader.qualified_name() if reader.accept(b"as") else table
+            yield {"kind": kind, "table": table, "name": alias["relname"]}
+            reader.skip_until(b",", b")")
+            if not reader.accept(b","):
+                break
+        reader.expect(b")")

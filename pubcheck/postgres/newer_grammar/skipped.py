@@ -9,7 +9,6 @@ from pubcheck.postgres.newer_grammar.reader import Reader
 UNREAD = "UnreadStmt"
 """The node of a statement that may create or change something."""
 _WITHOUT_EFFECT = {
-    (b"repack",): "RepackStmt",
     (b"wait", b"for", b"lsn"): "WaitStmt",
     (b"checkpoint", b"("): "CheckPointStmt",
     (b"comment", b"on", b"property"): "CommentStmt",
@@ -51,7 +50,7 @@ def skipped_node(data: bytes) -> str | None:
 
 def has_newer_words(words: list[bytes]) -> bool:
     """Return whether words in lower case are those of a form that is new in 19."""
-    if words[:1] == [b"repack"] or words[:3] == [b"wait", b"for", b"lsn"] or words[:2] == [b"checkpoint", b"("]:
+    if words[:3] == [b"wait", b"for", b"lsn"] or words[:2] == [b"checkpoint", b"("]:
         return True
     first = {form[0] for form in _ANYWHERE}
     return any(

@@ -7,6 +7,7 @@ from pubcheck.postgres.newer_grammar.partitions import read_alter_table
 from pubcheck.postgres.newer_grammar.property_graphs import read_property_graph
 from pubcheck.postgres.newer_grammar.publications import read_alter_publication, read_create_publication
 from pubcheck.postgres.newer_grammar.reader import Reader, words_of
+from pubcheck.postgres.newer_grammar.repack import read_repack
 from pubcheck.postgres.newer_grammar.skipped import skipped_node
 from pubcheck.postgres.newer_grammar.subscriptions import read_alter_subscription, read_create_subscription
 from pubcheck.postgres.parse import Node
@@ -29,7 +30,9 @@ def parse_newer(text: str) -> tuple[str, Node] | None:
     words = words_of(data, 5)
     reader = _READERS.get((words[0], words[1])) if len(words) > 1 else None
     statement = None if reader is None else reader(Reader(data))
-    if statement is None and b"property" in words:
+    if words[:1] == [b"repack"]:
+        statement = read_repack(Reader(data))
+    elif statement is None and b"property" in words:
         statement = read_property_graph(Reader(data))
     if statement is None:
         statement = parse_without_clauses(data)

@@ -100,6 +100,8 @@ _ALLOWED = {
     "AT_DropOf": ("rp", "NOT OF"),
     "AT_AttachPartition": ("pI", "ATTACH PARTITION"),
     "AT_DetachPartition": ("p", "DETACH PARTITION"),
+    "AT_MergePartitions": ("p", "MERGE PARTITIONS"),
+    "AT_SplitPartition": ("p", "SPLIT PARTITION"),
 }
 """Subcommand -> (relkinds it takes, its name in messages). REPLICA IDENTITY looks at the kind itself."""
 
@@ -243,6 +245,8 @@ _HOMES = {
     "AT_EnableTrig": "relation_options:enable_trigger",
     "AT_ForceRowSecurity": "relation_options:force_row_security",
     "AT_NoForceRowSecurity": "relation_options:force_row_security",
+    "AT_MergePartitions": "merge_split:merge",
+    "AT_SplitPartition": "merge_split:split",
     "AT_ReplicaIdentity": "relation_options:replica_identity",
     "AT_ResetOptions": "storage:reset_options",
     "AT_SetExpression": "column_defaults:set_expression",

@@ -137,7 +137,7 @@ def _refuse_type_change(session: Session, row: Relation, column: Column) -> None
                 "cannot alter type of a column used by a publication WHERE clause",
                 key="type-of-column-in-publication",
                 detail=f"publication of table {relation_name(session, row)} in publication {publication} "
-                f'depends on column "{column.name}"',
+                f'depends on column "{column.name}"' + "." * catalog.major.dependency_in_sentences,
                 column=column.name,
             )
             error.relation, error.publication = session.qualified(row), publication

@@ -80,6 +80,8 @@ def _persist(session: Session, relation: int, persistence: str) -> None:
     catalog = session.catalog
     if catalog.relations[relation].kind == "p":
         return  # it has no storage to rewrite, which is when the letter changes
-    for oid in (relation, *catalog.indexes_of.get(relation)):
+    dependents = [target[1] for target, _, _ in catalog.dependents.get((RELATION, relation)) if target[0] == RELATION]
+    sequences = [oid for oid in dependents if oid in catalog.relations and catalog.relations[oid].kind == "S"]
+    for oid in (relation, *catalog.indexes_of.get(relation), *sequences):
         catalog.relations.put(oid, replace(catalog.relations[oid], persistence=persistence))
     rebuild_indexes(session, relation)

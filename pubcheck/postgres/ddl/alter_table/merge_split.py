@@ -1,0 +1,71 @@
+"""MERGE PARTITIONS and SPLIT PARTITION (commands/tablecmds.c: ATExecMergePartitions, ATExecSplitPartition).
+
+The old partitions are dropped and new tables are created, as CREATE TABLE ... PARTITION OF creates them: with the
+indexes of the partitioned table, REPLICA IDENTITY DEFAULT, and no membership of their own in a publication.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pubcheck.postgres.catalog import RELATION
+from pubcheck.postgres.catalog.rows import Relation
+from pubcheck.postgres.ddl.deletion import perform_deletion
+from pubcheck.postgres.ddl.objects import require_owner
+from pubcheck.postgres.ddl.tables import create_table
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.session import Session
+
+
+def merge(session: Session, relation: int, command: Node, recurse: bool) -> None:
+    parent, spec = session.catalog.relations[relation], command["def"]["PartitionCmd"]
+    old = [_partition(session, parent, part["SinglePartitionSpec"]["name"]) for part in spec["partlist"]]
+    if len(old) < 2:
+        raise ServerError("22023", "list of partitions to be merged should include at least two partitions")
+    if len({partition.oid for partition in old}) < len(old):
+        raise ServerError("42P07", "partition is already included in the list of partitions to be merged")
+    bound = _merged([partition.bound for partition in old])
+    _replace(session, parent, old, [(spec["name"], {"known": bound})])
+
+
+def split(session: Session, relation: int, command: Node, recurse: bool) -> None:
+    parent, spec = session.catalog.relations[relation], command["def"]["PartitionCmd"]
+    parts = [part["SinglePartitionSpec"] for part in spec["partlist"]]
+    if len(parts) < 2:
+        raise ServerError("22023", "list of new partitions should contain at least two partitions")
+    _replace(session, parent, [_partition(session, parent, spec["name"])], [(p["name"], p["bound"]) for p in parts])
+
+
+def _partition(session: Session, parent: Relation, name: Node) -> Relation:
+    """checkPartition: a partition of the table without partitions of its own."""
+    row = session.relation(name)
+    require_owner(session, row)
+    if row.seen and parent.seen and (not row.partition or parent.oid not in row.parents):
+        raise ServerError("42P01", f'relation "{row.name}" is not a partition of relation "{parent.name}"')
+    return row
+
+
+def _replace(session: Session, parent: Relation, old: list[Relation], new: list[tuple[Node, Node]]) -> None:
+    perform_deletion(session, [(RELATION, partition.oid, 0) for partition in old], False)
+    above = {
+        "schemaname": session.catalog.namespaces[parent.namespace].name,
+        "relname": parent.name,
+        "relpersistence": parent.persistence,
+    }
+    for name, bound in new:
+        relation = {**name, "relpersistence": parent.persistence}
+        create_table(session, {"relation": relation, "inhRelations": [{"RangeVar": above}], "partbound": bound})
+
+
+def _merged(bounds: list[tuple[Any, ...] | None]) -> tuple[Any, ...] | None:
+    """Return the bound of all the rows that fit one of these; None if it is unknown."""
+    known = [bound for bound in bounds if bound is not None]
+    kinds = {bound[0] for bound in known}
+    if "d" in kinds:
+        return ("d",)
+    if len(known) < len(bounds) or len(kinds) != 1:
+        return None
+    if kinds == {"l"}:
+        return "l", frozenset().union(*(bound[1] for bound in known))
+    return ("r", min(bound[1] for bound in known), max(bound[2] for bound in known)) if kinds == {"r"} else None
