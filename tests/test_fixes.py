@@ -24,8 +24,8 @@ from pubcheck.rulebook import RULES
 from pubcheck.rulebook.pages import read_pages
 from pubcheck.source import Source
 from tests.conformance.judging import DATABASE, text_of
-from tests.support.cases import DDL_PHASES, MAJORS, Case
-from tests.support.servers import Servers, answer_in, execute, prepare
+from tests.support.cases import DDL_PHASES, Case
+from tests.support.servers import MAJORS, Servers, answer_in, execute, prepare
 
 PAGES = read_pages(str(Path(__file__).parent.parent / "rules"))
 

@@ -10,9 +10,10 @@ import argparse
 import sys
 
 from pubcheck.diagnostics import Diagnostic, ServerAnswer
+from pubcheck.postgres.versions import MAJORS
 from tests.conformance.judging import Judgement, Status, judge
-from tests.conformance.totals import totals
-from tests.support.cases import MAJORS, Case, Recorded, load
+from tests.conformance.totals import families, totals
+from tests.support.cases import Case, Recorded, load
 
 
 def main() -> int:
@@ -21,6 +22,7 @@ def main() -> int:
     parser.add_argument("--major", type=int, action="append", choices=MAJORS, help="only this major; may be repeated")
     parser.add_argument("--later", action="store_true", help="show what need not agree yet, too")
     parser.add_argument("--wording", action="store_true", help="show only agreed verdicts with other words")
+    parser.add_argument("--families", action="store_true", help="a table of the families, and no cases")
     parser.add_argument("--brief", action="store_true", help="one line for each disagreement")
     options = parser.parse_args()
     majors = tuple(options.major or MAJORS)
@@ -31,9 +33,11 @@ def main() -> int:
     lines: list[str] = []
     for major in majors:
         judged = [judge(case, major) for case in cases if major in case.answers]
+        if options.families:
+            lines += families(major, judged)
         lines.append(totals(major, judged).line())
         for judgement in judged:
-            if _shown(judgement, options.later, options.wording):
+            if not options.families and _shown(judgement, options.later, options.wording):
                 by_case.setdefault(judgement.case.id, []).append(judgement)
     for judgements in by_case.values():
         print("\n".join(_brief(judgements) if options.brief else _full(judgements)))

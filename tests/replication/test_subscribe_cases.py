@@ -13,7 +13,10 @@ from tests.postgres.ddl.support import fold
 from tests.replication.decoding import Publisher, value
 from tests.support.cases import Case, load
 
-CASES = [case for case in load() if case.sub is not None]
+OF_19 = "v19-"
+"""The prefix of cases with forms of PostgreSQL 19 that are not followed yet."""
+
+CASES = [case for case in load() if case.sub is not None and not case.id.startswith(OF_19)]
 COPIES = [
     case for case in CASES if case.sub is not None and case.sub.wait_sync and case.sub.query and not case.sub.pub_sql
 ]

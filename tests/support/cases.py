@@ -15,8 +15,10 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
-MAJORS = (15, 16, 17, 18)
+from pubcheck.postgres.versions import MAJORS
+
 CASES = Path(__file__).parents[2] / "corpus" / "cases"
 
 DDL_PHASES = frozenset({"create", "alter", "parse", "ddl"})
@@ -38,7 +40,11 @@ class After(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True)
 
 
 class Recorded(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """What a server answered to a case's statement; `position` as libpq gives it (1-based, characters)."""
+    """What a server answered to a case's statement; `position` as libpq gives it (1-based, characters).
+
+    `at` is "decoding" where the DML was accepted and reading the slot failed, "setup" where a statement of the setup
+    was refused. `placed` is False where nobody wrote down whether the answer had a position, and which.
+    """
 
     ok: bool
     sqlstate: str | None = None
@@ -55,6 +61,7 @@ class Recorded(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=Tr
     subscriber_rows: tuple[Row, ...] | None = None
     alter: After | None = None
     then: tuple[After, ...] = ()
+    placed: bool = True
 
 
 class Decode(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -74,6 +81,7 @@ class Subscriber(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=
     alter: str | None = None
     query: str | None = None
     wait_sync: bool = False
+    alter_sync: bool = False
     expect: tuple[Row, ...] | None = None
 
 
@@ -95,6 +103,7 @@ class Case(Struct, frozen=True, kw_only=True):
 
 class _Answer(Recorded, frozen=True, omit_defaults=True, forbid_unknown_fields=True, kw_only=True):
     postgres: tuple[int, ...]
+    unplaced: tuple[int, ...] = ()
 
 
 class _Case(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -153,7 +162,9 @@ def _case(path: Path, file: _File, case: _Case) -> Case:
         for major in answer.postgres:
             if major in answers or major not in case.postgres:
                 raise ValueError(f"{path}: {case.id} has an answer too many of PostgreSQL {major}")
-            answers[major] = Recorded(**fields)
+            recorded = Recorded(**fields)
+            unplaced = major in answer.unplaced
+            answers[major] = replace(recorded, position=None, placed=False) if unplaced else recorded
     return Case(
         id=case.id,
         rule=path.stem,
@@ -210,6 +221,9 @@ def render(cases: Iterable[Case], fixtures: Mapping[str, tuple[str, ...]]) -> st
         for majors, answer in merged(case.answers):
             fields = msgspec.to_builtins(answer)
             then, alter = fields.pop("then", ()), fields.pop("alter", None)
+            fields.pop("placed", None)
+            if unplaced := [major for major in majors if not case.answers[major].placed]:
+                fields["unplaced"] = unplaced
             lines += ["[[case.answer]]", _pair("postgres", list(majors)), *_pairs(fields), ""]
             if alter:
                 lines += ["[case.answer.alter]", *_pairs(alter), ""]
@@ -219,11 +233,11 @@ def render(cases: Iterable[Case], fixtures: Mapping[str, tuple[str, ...]]) -> st
 
 
 def merged(answers: Mapping[int, Recorded]) -> list[tuple[tuple[int, ...], Recorded]]:
-    """Equal answers together, each with its majors, by the first of them."""
+    """Equal answers together, each with its majors, by the first of them; without a position where none is known."""
     groups: list[tuple[tuple[int, ...], Recorded]] = []
     for major, answer in sorted(answers.items()):
         for at, (majors, known) in enumerate(groups):
-            if known == answer:
+            if answer == known or (not answer.placed and answer == replace(known, position=None, placed=False)):
                 groups[at] = ((*majors, major), known)
                 break
         else:

@@ -15,9 +15,9 @@ from concurrent.futures import ThreadPoolExecutor
 import msgspec
 from msgspec import Struct
 
-from tests.support.cases import MAJORS, Case, Recorded, load, write
+from tests.support.cases import Case, Recorded, load, write
 from tests.support.playing import Quick, play
-from tests.support.servers import Server, Servers, SetupFailed
+from tests.support.servers import MAJORS, Server, Servers, SetupFailed
 
 
 class Difference(Struct, frozen=True):

@@ -99,7 +99,11 @@ class Answer(Struct, frozen=True):
 
 
 class SetupFailed(AssertionError):
-    """A statement that should only prepare the ground was refused."""
+    """A statement that should only prepare the ground was refused, with this answer."""
+
+    def __init__(self, message: str, answer: Answer) -> None:
+        super().__init__(message)
+        self.answer = answer
 
 
 class TransactionLeft(Exception):
@@ -233,7 +237,8 @@ def prepare(conn: psycopg.Connection[Any], setup: list[str] | tuple[str, ...]) -
     for statement in setup:
         given = execute(conn, statement)
         if not given.ok:
-            raise SetupFailed(f"{given.sqlstate} {given.message}\n  detail: {given.detail}\n  in: {statement}")
+            words = f"{given.sqlstate} {given.message}\n  detail: {given.detail}\n  in: {statement}"
+            raise SetupFailed(words, given)
 
 
 def writes_refused(conn: psycopg.Connection[Any], table: str) -> dict[str, Answer | None]:

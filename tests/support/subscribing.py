@@ -49,6 +49,8 @@ def play_subscription(server: Server, case: Case, sub: Subscriber) -> Recorded:
         altered: After | None = None
         if sub.alter:
             altered = after(execute(subscriber, sub.alter), publisher_name)
+            if sub.alter_sync:
+                _until(lambda: _copied(subscriber))
         arrived = None
         if sub.query:
             arrived = rows_of(_arrived(subscriber, sub, sub.query))

@@ -19,7 +19,11 @@ from tests.support.cases import Case, load
 
 pytestmark = pytest.mark.slow
 
-CASES = {case.id: case for case in load() if case.phase in ("silent", "decode", "subscribe")}
+OF_19 = "v19-"
+"""The prefix of cases with forms of PostgreSQL 19 that are not followed yet."""
+
+PHASES = ("silent", "decode", "subscribe")
+CASES = {case.id: case for case in load() if case.phase in PHASES and not case.id.startswith(OF_19)}
 
 FIRES: dict[str, str] = {
     "PUB504": "dec-cl-part-leaf-ignored dec-levels-leaf-and-everything dec-levels-leaf-and-top "
