@@ -1,4 +1,7 @@
-"""The layers of docs/architecture.md: imports go downwards only, and nowhere in a circle."""
+"""The layers of docs/architecture.md: imports go downwards only, and nowhere in a circle.
+
+Only the table of majors compares their numbers.
+"""
 
 from __future__ import annotations
 
@@ -44,3 +47,53 @@ def test_imports_go_in_no_circle(depth: int) -> None:
 def test_the_contracts_between_layers_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     assert lint_imports(str(ROOT / "pyproject.toml"), no_cache=True) == 0
+
+
+# A major is a row of versions.
+
+_ORDER = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
+_EQUAL = (ast.Eq, ast.NotEq, ast.In, ast.NotIn)
+
+
+def comparisons(source: str) -> Iterator[int]:
+    """The lines that compare a major's number: in order with anything, or for equality with a literal."""
+    tree = ast.parse(source)
+    numbers = {
+        target.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign) and _is_major(node.value, frozenset())
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Compare):
+            continue
+        operands = (node.left, *node.comparators)
+        if not any(_is_major(operand, numbers) for operand in operands):
+            continue
+        literal = any(isinstance(part, ast.Constant | ast.Tuple | ast.Set) for part in operands)
+        none = any(isinstance(part, ast.Constant) and part.value is None for part in operands)
+        if any(isinstance(op, _ORDER) or (isinstance(op, _EQUAL) and literal and not none) for op in node.ops):
+            yield node.lineno
+
+
+def _is_major(node: ast.expr, names: set[str] | frozenset[str]) -> bool:
+    if isinstance(node, ast.Attribute):
+        return node.attr.endswith("major") or (node.attr == "number" and _is_major(node.value, frozenset()))
+    return isinstance(node, ast.Name) and (node.id.endswith("major") or node.id in names)
+
+
+def test_the_check_finds_comparisons() -> None:
+    found = "if catalog.major.number >= 17: pass\nnumber = p.major.number\nx = number < 16\ny = 15 == self._major\n"
+    assert list(comparisons(found + "z = major in (15, 16)\n")) == [1, 3, 4, 5]
+    assert not list(comparisons("if p.major.set_expression: pass\nx = major in majors\ny = major == number\n"))
+
+
+def test_no_module_compares_the_number_of_a_major() -> None:
+    compared = [
+        f"{path.relative_to(ROOT)}:{line}"
+        for name, path in FILES.items()
+        if name != "pubcheck.postgres.versions"
+        for line in comparisons(path.read_text(encoding="utf-8"))
+    ]
+    assert compared == [], "give the difference a name in pubcheck/postgres/versions.py"

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from pubcheck.postgres.versions import BY_NUMBER
+
 FIRST_NORMAL_OID = 16384
 
 
@@ -80,7 +82,7 @@ FROM pg_database d WHERE d.datname = current_database()"""
 
 def names(major: int) -> str:
     """Return the query for schemas, roles, extensions, event triggers, publications and subscriptions."""
-    options = "'inherit', m.inherit_option, 'set', m.set_option," if major >= 16 else ""
+    options = "'inherit', m.inherit_option, 'set', m.set_option," if BY_NUMBER[major].set_role_option else ""
     grants = """(SELECT json_agg(json_build_array(
         CASE a.grantee WHEN 0 THEN '' ELSE pg_get_userbyid(a.grantee) END,
         left(a.privilege_type, 1) || CASE WHEN a.is_grantable THEN '*' ELSE '' END)
@@ -106,7 +108,9 @@ def names(major: int) -> str:
         schema="n.nspname",
         version="e.extversion",
     )
-    generated = {"generated": _unless("p.pubgencols::text", "'n'")} if major >= 18 else {}
+    generated = (
+        {"generated": _unless("p.pubgencols::text", "'n'")} if BY_NUMBER[major].publish_generated_columns else {}
+    )
     publication = _object(
         "publication",
         name="p.pubname",
@@ -132,7 +136,7 @@ def names(major: int) -> str:
         filter="pg_get_expr(r.prqual, r.prrelid)",
     )
     of_schema = _object("publication schema", name="p.pubname", oid="s.oid", schema="n.nspname")
-    password = {"password_required": _if_not("s.subpasswordrequired")} if major >= 16 else {}
+    password = {"password_required": _if_not("s.subpasswordrequired")} if BY_NUMBER[major].subscription_rights else {}
     subscription = _object(
         "subscription",
         name="s.subname",
@@ -306,7 +310,7 @@ def relations(major: int) -> str:
     """Return the query for tables, views and sequences with their columns."""
     constraint = "NULL::json"
     joined = ""
-    if major >= 18:
+    if BY_NUMBER[major].named_not_null:
         constraint = (
             "CASE WHEN nn.oid IS NOT NULL THEN "
             + _part(
@@ -432,7 +436,7 @@ def constraints(major: int) -> str:
     """Return the query for CHECK and foreign key constraints, triggers, rules and policies."""
     names = """(SELECT json_agg(a.attname ORDER BY part.number) FROM unnest({}) WITH ORDINALITY part(attnum, number)
         JOIN pg_attribute a ON a.attrelid = {} AND a.attnum = part.attnum)"""
-    enforced = {"enforced": _if_not("k.conenforced")} if major >= 18 else {}
+    enforced = {"enforced": _if_not("k.conenforced")} if BY_NUMBER[major].enforcement else {}
     constraint = _object(
         "constraint",
         name="k.conname",
