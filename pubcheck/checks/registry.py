@@ -7,12 +7,25 @@ from importlib import import_module
 
 from pubcheck.checks.context import CHECKS as CHECKS
 from pubcheck.checks.context import Check, RuleContext, RuleFinding
+from pubcheck.checks.silent.usual_filters import is_usual
 from pubcheck.consumers import implied_by
 from pubcheck.faults import Faults
 
 
 def _filters(context: RuleContext) -> bool:
     return any(entry.filter is not None for entry in context.catalog.publication_rels.values())
+
+
+def _unusual_filters(context: RuleContext) -> bool:
+    """Whether a filter may be true for every row or for none, or for no other rows than another one."""
+    catalog = context.catalog
+    filtered = [entry for entry in catalog.publication_rels.values() if entry.filter is not None]
+    if len(filtered) > 1 and catalog.subscriptions:
+        return True
+    return any(
+        entry.filter is not None and not is_usual(catalog, catalog.relations[entry.relation], entry.filter)
+        for entry in filtered
+    )
 
 
 def _several(context: RuleContext) -> bool:
@@ -78,7 +91,7 @@ MODULES: Mapping[str, Callable[[RuleContext], bool]] = {
     "history.recreated": lambda context: bool(context.history.events.former),
     "history.slots": lambda context: any("pg_create_logical_replication_slot" in text for text in context.texts),
     "history.unpublished": lambda context: context.history.anything_unpublished,
-    "silent.filter_logic": _filters,
+    "silent.filter_logic": _unusual_filters,
     "silent.filters": lambda context: _filters(context) or _partitions(context),
     "silent.overlapping_publications": lambda context: _filters(context) and _several(context),
     "silent.partition_identity": _partitions,

@@ -13,7 +13,7 @@ import click
 from pubcheck import __version__
 from pubcheck.config import ConfigError, suggestion
 from pubcheck.diagnostics import SEVERITIES
-from pubcheck.live.connect import LiveError
+from pubcheck.live import LiveError
 
 FOUND, WRONG, INTERRUPTED = 1, 2, 130
 """Exit statuses other than 0: findings; wrong usage, no input or an internal failure; Ctrl-C."""

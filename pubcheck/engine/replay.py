@@ -22,7 +22,6 @@ from pubcheck.faults import Faults
 from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.catalog.reasons import MAY_NOT_RUN, Reason
 from pubcheck.postgres.catalog.rows import Place
-from pubcheck.postgres.ddl.tables.known_columns import KnownColumns
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node, TooDeep
 from pubcheck.postgres.process_utility import apply_with_triggers
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
     from pubcheck.engine.final_state import Outcome
     from pubcheck.lexing.items import Statement
     from pubcheck.live.document import Snapshot
+    from pubcheck.postgres.ddl.tables.known_columns import KnownColumns
     from pubcheck.postgres.session.platform import Platform
 
 WITH_FILTERS = ("CreatePublicationStmt", "AlterPublicationStmt")
@@ -118,7 +118,6 @@ class Replay:
         self.statements = Statements(()) if statements is None else statements
         self.catalog = Catalog(major, database, database_known=database != Config().database)
         self.session = Session(self.catalog, complete=complete, platform=platform)
-        self.known_columns = KnownColumns(self.session)
         self.major = major
         self.consumers = consumers
         self.faults = Faults((major,), self.statements)
@@ -217,6 +216,14 @@ class Replay:
 
             self._history = History(self.session)
         return self._history
+
+    @cached_property
+    def known_columns(self) -> KnownColumns:
+        """The columns of tables so far by their definitions; loaded for the first table that is written as in a
+        dump."""
+        from pubcheck.postgres.ddl.tables.known_columns import KnownColumns
+
+        return KnownColumns(self.session)
 
     @cached_property
     def refused_dml(self) -> RefusedDmlCollector:

@@ -27,7 +27,6 @@ from pubcheck.lexing.splitter import Splitter
 from pubcheck.postgres.catalog.reasons import Reason
 from pubcheck.postgres.catalog.rows import Place
 from pubcheck.postgres.ddl.generated_names import NAME_BYTES, truncate
-from pubcheck.postgres.ddl.tables.known_columns import parse_create
 from pubcheck.postgres.opaque_sql import wording
 from pubcheck.postgres.parse import Node, SyntaxRefused, TooDeep, TooLarge, parse
 from pubcheck.postgres.tokens import tokens
@@ -331,9 +330,8 @@ class Run:
         replays = self.databases.replays
         try:
             try:
-                if item.keyword == "create" and not (unsure or item.edits) and self.run_objects is None:
-                    known = [replay.known_columns for replay in self.databases.replays]
-                    parsed = parse_create(item.sql, known, self.config.max_statement_size)
+                if item.keyword == "create" and item.sql.endswith("\n)") and not (unsure or item.edits):
+                    parsed = self._parse_table(item.sql)
                 else:
                     parsed = parse(statement.text if item.edits else item.sql, self.config.max_statement_size)
             except SyntaxRefused:
@@ -390,6 +388,14 @@ class Run:
         except TooDeep as error:
             self._too_deep(statement, error)
         return True
+
+    def _parse_table(self, sql: str) -> tuple[str, Node] | None:
+        """Parse a statement that is probably a CREATE TABLE as a dump has it."""
+        # Loaded only for statements of that layout.
+        from pubcheck.postgres.ddl.tables.known_columns import parse_table
+
+        known = [replay.known_columns for replay in self.databases.replays]
+        return parse_table(sql, known, self.config.max_statement_size)
 
     def _parse_filled(self, item: Statement) -> tuple[str, Node] | None:
         """Parse a refused statement with values in place of its placeholders, if the grammar then accepts it."""

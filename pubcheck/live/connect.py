@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from pubcheck.live import LiveError
 from pubcheck.postgres.conninfo import is_connection_string
 from pubcheck.postgres.versions import MAJORS
 
@@ -46,10 +47,6 @@ _BEGIN = "; ".join(
         "SELECT pg_is_in_recovery()",
     ]
 )
-
-
-class LiveError(Exception):
-    """A server could not be read; the message is one line that names the connection and the reason."""
 
 
 class Connection:

@@ -119,17 +119,12 @@ _TOKENS = lazy_compile(
 )
 
 
-def is_small(sql: str, most: int) -> bool:
-    """Return whether a statement clearly takes little enough memory to be read."""
-    return len(sql) <= most // _PART
-
-
 def is_too_large(sql: str, most: int) -> bool:
     """Return whether a statement takes too much memory to be read."""
     if len(sql) > most:
         return True
     parts = most // _PART
-    if is_small(sql, most):
+    if len(sql) <= parts:
         return False
     delimiters = (1 for token in _TOKENS.finditer(sql) if token[2])
     return next(islice(delimiters, parts, None), None) is not None
@@ -185,7 +180,7 @@ def parse(sql: str, most: int = LARGEST) -> tuple[str, Node] | None:
 
     ``most`` is how large it may be. Raises SyntaxRefused with the server's message, TooDeep, TooLarge, or MemoryError.
     """
-    if is_too_large(sql, most):
+    if len(sql) > most // _PART and is_too_large(sql, most):
         raise TooLarge
     try:
         tree: str = _parse_json(sql)

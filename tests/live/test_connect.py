@@ -11,8 +11,9 @@ import psycopg
 import pytest
 from psycopg import sql
 
+from pubcheck.live import LiveError
 from pubcheck.live import connect as module
-from pubcheck.live.connect import Connection, LiveError, connect, display_name, is_connection
+from pubcheck.live.connect import Connection, connect, display_name, is_connection
 from pubcheck.postgres.versions import MAJORS
 from tests.support.servers import PACKAGES, Server, Servers
 

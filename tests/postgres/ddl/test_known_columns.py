@@ -9,11 +9,11 @@ import pglast.keywords
 import pytest
 
 from pubcheck.config import Config
-from pubcheck.engine import unit_run
 from pubcheck.engine.linter import Linter
 from pubcheck.engine.unit import Unit
 from pubcheck.postgres.catalog.journaled_dict import Heap, Multimap
-from pubcheck.postgres.ddl.tables.known_columns import KnownColumns, parse_create
+from pubcheck.postgres.ddl.tables import known_columns
+from pubcheck.postgres.ddl.tables.known_columns import KnownColumns, parse_table
 from pubcheck.postgres.parse import LARGEST, Node, parse
 from pubcheck.source import Source
 
@@ -44,7 +44,7 @@ def compare(sql: str, monkeypatch: pytest.MonkeyPatch) -> int:
 
     def counted(sql: str, known: list[KnownColumns], most: int) -> tuple[str, Node] | None:
         nonlocal unparsed
-        statement = parse_create(sql, known, most)
+        statement = parse_table(sql, known, most)
         unparsed += statement is not None and "columns" in statement[1]
         return statement
 
@@ -52,9 +52,9 @@ def compare(sql: str, monkeypatch: pytest.MonkeyPatch) -> int:
         return parse(sql, most)
 
     with monkeypatch.context() as patch:
-        patch.setattr(unit_run, "parse_create", by_grammar)
+        patch.setattr(known_columns, "parse_table", by_grammar)
         expected = outcome(unit)
-        patch.setattr(unit_run, "parse_create", counted)
+        patch.setattr(known_columns, "parse_table", counted)
         assert outcome(unit) == expected
     return unparsed
 

@@ -19,7 +19,7 @@ from pubcheck.postgres.ddl.tables.column_definition import define_column, is_jus
 from pubcheck.postgres.ddl.tables.default_types import is_simple
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.identifiers import identifier
-from pubcheck.postgres.parse import LARGEST, Node, is_small, parse
+from pubcheck.postgres.parse import LARGEST, Node, is_too_large, parse
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.session.columns import SYSTEM_COLUMNS
 from pubcheck.postgres.session.connection import EVENT_TRIGGERS
@@ -33,14 +33,14 @@ _FIELDS = frozenset(("colname", "typeName", "is_local", "constraints", "location
 """The fields of a ColumnDef with no more than a type and constraints."""
 
 
-def parse_create(sql: str, known: Sequence[KnownColumns], most: int = LARGEST) -> tuple[str, Node] | None:
-    """Parse a statement that begins with CREATE, as ``parse`` does.
+def parse_table(sql: str, known: Sequence[KnownColumns], most: int = LARGEST) -> tuple[str, Node] | None:
+    """Parse a statement as ``parse`` does.
 
     If it is a CREATE TABLE of columns that are all in ``known``, its node has ``columns`` (by major) in the place of
     ``tableElts``.
     """
     head = _HEAD.match(sql)
-    if head is None or not (sql.endswith(_END) and sql.isascii() and is_small(sql, most)):
+    if head is None or not (sql.endswith(_END) and sql.isascii() and not is_too_large(sql, most)):
         return parse(sql, most)
     definitions = sql[head.end() : -len(_END)].split(_SEPARATOR)
     columns = {each.major: each.columns(definitions) for each in known}
