@@ -77,6 +77,7 @@ def _always(context: RuleContext) -> bool:
 
 MODULES: Mapping[str, Callable[[RuleContext], bool]] = {
     "consumers.clause_demands": _readers,
+    "consumers.conflicts": _readers,
     "consumers.effects": _readers,
     "consumers.existence": _readers,
     "consumers.member_demands": _readers,

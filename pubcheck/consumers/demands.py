@@ -180,10 +180,12 @@ class Alone(Base, frozen=True, tag="alone"):
 
 
 class SetsIdentity(Base, frozen=True, tag="sets-identity"):
-    """The consumer alters the replica identity of these tables to this kind."""
+    """The consumer alters the replica identity of tables with one of these kinds to another one. ``everywhere``: of all
+    tables of the schema public, published or not."""
 
     to: IdentityKind
     of: tuple[IdentityKind, ...]
+    everywhere: bool = False
 
 
 class Unread(Base, frozen=True, tag="unread-publication"):

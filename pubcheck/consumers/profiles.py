@@ -93,11 +93,12 @@ class Mode(Struct, frozen=True, rename="kebab", forbid_unknown_fields=True):
 class Consumer(Struct, frozen=True, rename="kebab", forbid_unknown_fields=True):
     """A reader of publications, as its file declares it.
 
-    ``reads`` says which publication it reads. ``publication_names`` are names, or beginnings with `*`, that only this
-    consumer uses.
+    ``product`` is its full name; ``reads`` says which publication it reads. ``publication_names`` are names, or
+    beginnings with `*`, that only this consumer uses.
     """
 
     name: str
+    product: str
     category: str
     reads: str
     plugin: str

@@ -156,7 +156,9 @@ ROWS: tuple[tuple[Any, ...], ...] = (
     ('PUB914', 'consumer-not-alone', 'subscribe', 'warning', (15, 16, 17, 18), (), (), False, True),
     ('PUB915', 'consumer-owner', 'subscribe', 'warning', (15, 16, 17, 18), (), (), False, True),
     ('PUB916', 'consumer-major', 'subscribe', 'error', (19,), (), (), False, True),
+    ('PUB917', 'consumers-contradict', 'subscribe', 'error', (15, 16, 17, 18), (), (), False, True),
     ('PUB918', 'consumer-ignores-publication', 'subscribe', 'warning', (15, 16, 17, 18), (), (), False, True),
     ('PUB919', 'consumer-effect', 'subscribe', 'note', (15, 16, 17, 18), (), (), False, False),
     ('PUB920', 'consumer-statement-order', 'subscribe', 'error', (15, 16, 17, 18), (), (), False, True),
+    ('PUB921', 'consumer-full-against-column-list', 'subscribe', 'error', (15, 16, 17, 18), (), (), False, True),
 )

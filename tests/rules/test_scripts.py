@@ -30,6 +30,7 @@ ABOUT_FILES = {
     "PUB715": "checks/history/test_slots.py",
     **dict.fromkeys(("PUB857", "PUB858"), "verify/test_script.py"),
     **dict.fromkeys((code for code in RULES if code.startswith("PUB9")), "consumers/test_pairs.py"),
+    **dict.fromkeys(("PUB917", "PUB921"), "consumers/test_contradictions.py"),
 }
 """Rules about files, programs and consumers, which no script of this folder shows, and where their tests are."""
 

@@ -23,9 +23,11 @@ from pubcheck.consumers.demands import (
     SetsIdentity,
     Types,
 )
+from pubcheck.postgres.catalog import PUBLIC
 from pubcheck.postgres.catalog.rows import Column, Place, Relation
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.identifiers import identifier
+from pubcheck.postgres.replication.publication_lookup import is_publishable
 from pubcheck.postgres.replication.replica_identity import replica_identity
 
 if TYPE_CHECKING:
@@ -275,14 +277,18 @@ def owners(subject: Subject, demand: Privileges) -> Iterator[Violation]:
 @evaluates(EFFECTS, SetsIdentity)
 def sets_identity(subject: Subject, demand: SetsIdentity) -> Iterator[Violation]:
     """Tables whose replica identity the consumer alters."""
-    kinds = [(relation, identity_kind(subject.catalog, relation)) for relation in subject.leaves]
+    relations = subject.leaves
+    if demand.everywhere:
+        in_public = (subject.catalog.relations[oid] for oid in subject.catalog.relations_in.get(PUBLIC))
+        relations = [row for row in in_public if row.kind == "r" and is_publishable(row)]
+    kinds = [(relation, identity_kind(subject.catalog, relation)) for relation in relations]
     tables = [relation for relation, kind in kinds if kind in demand.of and kind != demand.to]
     if demand.to == "index":
         tables = [row for row in tables if "unique index" in key_kinds(subject.catalog, row)]
     if tables:
         yield Violation(
-            message=f"{listed(map(subject.context.name, tables), 'table')} of {subject.name} will get "
-            f"{IDENTITY_WORDS[demand.to]}",
+            message=f"{listed(map(subject.context.name, tables), 'table')} of "
+            f"{'the schema public' if demand.everywhere else subject.name} will get {IDENTITY_WORDS[demand.to]}",
             help="set the same replica identity in the files",
             tables=tuple(tables),
             related=related(tables, "its replica identity is altered"),

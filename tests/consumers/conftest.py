@@ -1,0 +1,5 @@
+"""Servers for the SQL of pairs."""
+
+from tests.rules.conftest import scripts
+
+__all__ = ["scripts"]
