@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from typing import Any
 
+from pubcheck.simulate.free_space import FreeSpaceMap
+
 Key = tuple[Hashable, ...]
 KeyOf = Callable[[Any], Key | None]
 """The key of a row in an index; None if it is not in the index, or NULL keeps it from being a duplicate."""
@@ -139,22 +141,25 @@ class _Page:
 class Storage:
     """The rows of one table (a relation's file). ``made_by``: the id of the transaction that created the file."""
 
-    __slots__ = ("_pages", "indexes", "made_by", "versions")
+    __slots__ = ("_free_space", "_pages", "_targets", "indexes", "made_by", "versions")
 
     def __init__(self, made_by: int = 0) -> None:
         self.versions: list[Version] = []
         self.indexes: dict[int, UniqueIndex] = {}
         self.made_by = made_by
         self._pages: list[_Page] = []
+        self._free_space = FreeSpaceMap()
+        self._targets: dict[str, int] = {}
+        """The page that each session fills."""
 
     def fits_on_page_of(self, old: Version, size: int) -> bool:
         """Whether a new version has room on the page of the old one."""
         return self._pages[old.place[0] - 1].fits(size)
 
-    def place(self, version: Version, old: Version | None = None) -> bool:
-        """Take the space for a row, on the page of its old version or on the last one. Return whether it begins a
+    def place(self, version: Version, session: str, old: Version | None = None) -> bool:
+        """Take the space for a row, on the page of its old version or on another one. Return whether it begins a
         page."""
-        page = self.pages
+        page = 0
         if old is not None:
             former = self._pages[old.place[0] - 1]
             former.note_prunable(version.xmin)
@@ -162,14 +167,30 @@ class Storage:
                 page = old.place[0]
             else:
                 former.full = True
-        begins = not page or not self._pages[page - 1].fits(version.size)
-        if begins:
-            self._pages.append(_Page())
-            page = self.pages
+        begins = False
+        if not page:
+            page, begins = self._page_for(version.size, session)
         version.place = version.root = (page, self._pages[page - 1].add(version))
         if old is not None:
             self._pages[page - 1].note_prunable(version.xmin)
         return begins
+
+    def _page_for(self, size: int, session: str) -> tuple[int, bool]:
+        """The page with room for a row that the session fills, the free space map names, or that is new."""
+        page: int | None = self._targets.get(session, self.pages)
+        while page:
+            target = self._pages[page - 1]
+            if target.fits(size):
+                break
+            needed = size + 7 & ~7
+            place = self._free_space.record_and_search(page - 1, max(target.free - _ITEM, 0), needed)
+            page = None if place is None else place + 1
+        begins = not page
+        if not page:
+            self._pages.append(_Page())
+            page = self.pages
+        self._targets[session] = page
+        return page, begins
 
     def note_deleted(self, old: Version, xid: int) -> None:
         self._pages[old.place[0] - 1].note_prunable(xid)

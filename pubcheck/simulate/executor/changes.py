@@ -58,7 +58,7 @@ def insert_version(
     version = Version(values, 0, xid, session.current.command)
     version.table = table.oid
     chunks = store(table, version, None)
-    begins_page = table.storage.place(version)
+    begins_page = table.storage.place(version, session.name)
     if table.logged:
         new = Tuple(version, version.size, chunks)
         log_row(
@@ -88,7 +88,7 @@ def update_version(session: Backend, table: Table, old: Version, values: Values)
     if table.logged and (old.external or full_size > THRESHOLD or not table.storage.fits_on_page_of(old, version.size)):
         # The row is locked while the new version is made elsewhere (heap_update).
         session.database.append(Record, 14, xid=xid, top=session.current.top, origin=session.origin)
-    table.storage.place(version, old)
+    table.storage.place(version, session.name, old)
     if version.place[0] == old.place[0] and not changed & table.indexed:
         version.root = old.root
     if table.logged:
