@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
 _STEP = 32
 """Free space is known in steps of so many bytes."""
 _CATEGORIES = 256
@@ -22,15 +24,14 @@ class FreeSpaceMap:
     def record_and_search(self, page: int, free: int, needed: int) -> int | None:
         """Note the free bytes of a page, and return a page that may have ``needed`` ones."""
         self._record(page, min(free // _STEP, _CATEGORIES - 2))
-        least = max(1, -(-needed // _STEP))
+        least = max(1, (needed + _STEP - 1) // _STEP)
         if not any(self._counts[least:]):
             return None
         count = len(self._categories)
-        for place in (*range(self._next, count), *range(min(self._next, count))):
-            if self._categories[place] >= least:
-                self._next = place + 1
-                return place
-        return None
+        around = chain(range(self._next, count), range(min(self._next, count)))
+        place = next(place for place in around if self._categories[place] >= least)
+        self._next = place + 1
+        return place
 
     def _record(self, page: int, category: int) -> None:
         while len(self._categories) <= page:

@@ -343,3 +343,16 @@ def test_what_cannot_be_followed_ends_with_its_statement() -> None:
         session.run("SELECT relname FROM pg_class")
     session.run("INSERT INTO t VALUES (1)")
     assert session.run("SELECT a FROM t").rows == ((1,),)
+
+
+def test_rows_fill_the_space_that_earlier_pages_have_left() -> None:
+    """A row that outgrows its page goes to the first later page with room. Expected are the servers' ctids."""
+    database = Database(17, ["CREATE TABLE t (a int PRIMARY KEY, v int, x text)"])
+    session = database.session()
+    session.run("INSERT INTO t SELECT k, k % 50, repeat('x', 50) FROM generate_series(1, 1000) k")
+    session.run("UPDATE t SET x = 'y' WHERE a > 3 AND v > 3")
+    [table] = [oid for oid, row in database.catalog.relations.items() if row.name == "t"]
+    storage = database.storage[table]
+    places = {version[1]: version.place for version in storage.scan() if not version.xmax}
+    expected = {1: (1, 1), 4: (1, 89), 100: (2, 12), 188: (13, 44), 300: (4, 36), 999: (17, 51)}
+    assert {key: places[key] for key in expected} == expected

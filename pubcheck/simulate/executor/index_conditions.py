@@ -28,10 +28,14 @@ class IndexConditions:
     def __init__(self, session: Backend, condition: Expr | None, target: Item) -> None:
         self.equal: dict[str, object] = {}
         self.bounds: dict[str, set[str]] = {}
+        self.listed: dict[str, int] = {}
+        """The columns of IN (...), with the number of values."""
         self.count = 0
         cache = session.catalog_session.syscache
         for node in _conjuncts(condition):
             self.count += 1
+            if node.node == "ScalarArrayOpExpr":
+                self._add_list(session, node, target)
             if node.node != "OpExpr" or len(node.args) != 2:
                 continue
             left, right = node.args
@@ -52,6 +56,15 @@ class IndexConditions:
             elif operator in _UNEQUAL:
                 self.bounds.setdefault(name, set()).add(operator[0])
 
+    def _add_list(self, session: Backend, node: Expr, target: Item) -> None:
+        left, right = node.args
+        if not node.value or left.node != "Var" or type(left.value) is not tuple or right.node != "ArrayExpr":
+            return
+        _, item, name = left.value
+        is_equal = session.catalog_session.syscache.operator(node.operators[0]).name == "="
+        if is_equal and item is target and name is not None and all(arg.node == "Const" for arg in right.args):
+            self.listed[name] = len({repr(arg.value) for arg in right.args})
+
     def candidates(self, table: Table) -> Iterator[Version]:
         """The rows to look at, in the order in which the server looks at them."""
         states, oldest = table.session.database.xids.states, table.session.oldest_xid()
@@ -60,7 +73,7 @@ class IndexConditions:
             for version in found:
                 table.storage.prune(version, states, oldest)
             return iter(found)
-        if self.bounds or self.equal:
+        if self.bounds or self.equal or self.listed:
             chosen = self._cheapest_index(table)
             if chosen is not None:
                 return self._in_index_order(table, list(table.storage.scan()), *chosen)
@@ -113,9 +126,9 @@ class IndexConditions:
             if index.method != "btree" or index.partial or not index.valid or 0 in index.keys:
                 continue
             names = [table.relation.columns[number - 1].name for number in index.keys]
-            if names[0] not in self.equal and names[0] not in self.bounds:
+            if not any(names[0] in columns for columns in (self.equal, self.bounds, self.listed)):
                 continue
-            for in_order, cost in self._index_costs(table, names):
+            for in_order, cost in self._index_costs(table, names, unique=index.unique):
                 if cost < best:
                     best, chosen = cost, (index, in_order)
         return chosen
@@ -126,30 +139,35 @@ class IndexConditions:
     def _scan_cost(self, table: Table) -> float:
         return max(table.storage.pages, _PAGES) + self._rows(table) * (0.01 + 0.0025 * self.count)
 
-    def _selectivity(self, name: str, rows: float) -> float:
-        if name in self.equal:
-            return 1 / min(200.0, rows)
+    def _selectivity(self, name: str, rows: float, *, unique: bool) -> float:
+        if name in self.equal or name in self.listed:
+            one = 1 / (rows if unique else min(200.0, rows))
+            return min(1.0, one * self.listed.get(name, 1))
         bounds = self.bounds.get(name)
         return 1.0 if not bounds else _ONE_BOUND if len(bounds) == 1 else _TWO_BOUNDS
 
-    def _index_costs(self, table: Table, names: list[str]) -> list[tuple[bool, float]]:
+    def _index_costs(self, table: Table, names: list[str], *, unique: bool) -> list[tuple[bool, float]]:
         """The costs of an index scan and of a bitmap scan (btcostestimate, cost_index, cost_bitmap_heap_scan)."""
         rows, pages = self._rows(table), max(table.storage.pages, _PAGES)
         boundary = total = 1.0
         bounded = True
-        quals = 0
+        quals, scans = 0, 1
         for name in names:
-            share = self._selectivity(name, rows)
+            share = self._selectivity(name, rows, unique=unique and len(names) == 1)
             total *= share
-            quals += (name in self.equal) + len(self.bounds.get(name, ()))
+            quals += (name in self.equal) + len(self.bounds.get(name, ())) + (name in self.listed)
             if bounded:
                 boundary *= share
-            bounded = bounded and name in self.equal
-        read = float(round(rows * boundary))
+                scans *= self.listed.get(name, 1)
+            bounded = bounded and (name in self.equal or name in self.listed)
+        read = float(round(rows * boundary / scans))
         fetched = max(1.0, float(round(rows * total)))
         index_pages = 1 + max(1, math.ceil(len(table.storage.versions) / 366))
-        cost = max(1, math.ceil(read * index_pages / rows)) * 4.0 + max(read, 1.0) * (0.005 + 0.0025 * quals)
-        cost += math.ceil(math.log2(rows)) * 0.0025 + 0.125
+        pages_read = scans * max(1, math.ceil(read * index_pages / rows))
+        if scans > 1:
+            pages_read = math.ceil(min(2.0 * index_pages * pages_read / (2.0 * index_pages + pages_read), index_pages))
+        cost = pages_read * 4.0 + scans * max(read, 1.0) * (0.005 + 0.0025 * quals)
+        cost += scans * (math.ceil(math.log2(rows)) * 0.0025 + 0.125)
         heap = math.ceil(min(2.0 * pages * fetched / (2.0 * pages + fetched), pages))
         ordered = cost + heap * 4.0 + fetched * (0.01 + 0.0025 * (self.count - quals))
         per_page = 4.0 - 3.0 * math.sqrt(heap / pages) if heap >= 2 else 4.0
