@@ -69,6 +69,8 @@ class Order:
         self._first = True
         self._previous: AnyMessage | None = None
         self._empty = False
+        self._follows_change, self._xid = False, 0
+        """Whether the last message was a change of this transaction, which is not streamed."""
         self._described: set[int] = set()
         """The relations described since the last change."""
         self._last_end = 0
@@ -84,6 +86,16 @@ class Order:
 
     def goes_on(self, message: Insert | Update | Delete, lsn: int | None, xid: int | None) -> bool:
         """Return whether a change is certainly in its place, after another one of its transaction."""
+        if self._follows_change and message.xid is None and (not xid or xid == self._xid):
+            if not lsn:
+                return True
+            if self._last_position <= lsn < self._end:
+                self._last_position = lsn
+                return True
+        return self._resumes(message, lsn, xid)
+
+    def _resumes(self, message: Insert | Update | Delete, lsn: int | None, xid: int | None) -> bool:
+        """Return whether a change is certainly in its place, after any message."""
         if self._described:
             return False
         begun = self.begun
@@ -95,14 +107,17 @@ class Order:
             if not self._last_position <= lsn < self._end:
                 return False
             self._last_position = lsn
-        if xid and begun is not None and xid != begun.xid:
-            return False
+        if begun is not None:
+            if xid and xid != begun.xid:
+                return False
+            self._follows_change, self._xid = message.xid is None, begun.xid
         self._empty = False
         self._previous = message
         return True
 
     @finder("PUB851")
     def check(self, message: AnyMessage, lsn: int | None, xid: int | None) -> Iterator[Problem]:
+        self._follows_change = False
         if self._first:
             self._first = False
             yield from self._begin_of_capture(message)

@@ -17,9 +17,12 @@ from pubcheck.stream import UNCHANGED_TOAST, Delete, Insert, Row, Update, Value
 from pubcheck.verify.bounds import bound_checks
 from pubcheck.verify.filters import Answer, RowFilter, any_of, completed
 from pubcheck.verify.publisher import Route
-from pubcheck.verify.values import accepts_text, binary_fault, has_fixed_length, text_check, value_reader
+from pubcheck.verify.usual_texts import Matches
+from pubcheck.verify.values import Check, binary_fault, certain_texts, has_fixed_length, text_check, value_reader
 
 Change = Insert | Update | Delete
+_ColumnTest = tuple[int, Matches | None, Check | None, bool]
+"""A position in rows, which texts are certainly right there, the check of others, and whether NULL is right."""
 Acceptance = Callable[[Any], bool]
 """Returns whether a change of one kind is certainly right."""
 LONG: Final = 500
@@ -65,21 +68,28 @@ class RouteCheck:
         ]
         self._count = len(columns)
         checks = dict(self._checks)
-        self._quick = [
-            (position, accepts_text(column, checks.get(position)), not column.not_null)
+        self._certain = {
+            position: (certain_texts(inputs, column, checks.get(position)), checks.get(position))
             for position, column in enumerate(columns)
-            if column.not_null or only_text or position in checks or has_fixed_length(session.syscache, column)
-        ]
-        """The columns of which not every value is right, with a check of their texts if they have one, and whether NULL
-        is right."""
+        }
+        """By position: which texts are certainly right, None if all are, and the check of the others."""
         self._fixed = [has_fixed_length(session.syscache, column) for column in columns]
+        self._restricted = [
+            position
+            for position, column in enumerate(columns)
+            if column.not_null or only_text or position in checks or self._fixed[position]
+        ]
+        """The columns of which not every value is right."""
         identity = replica_identity(catalog, route.table)
         names = {route.table.columns[number - 1].name for number in identity.columns}
         self.full = identity.full
         self._has_identity = identity.exists
         self._known_identity = identity.known and (identity.exists or identity.kind == "n")
         self.key = [position for position, name in enumerate(self.names) if name in names] if identity.exists else []
-        self._quick_key = [(position, accepts_text(columns[position], checks.get(position))) for position in self.key]
+        self._accepts_row = self._row_test(
+            [(position, *self._certain[position], not columns[position].not_null) for position in self._restricted]
+        )
+        self._accepts_key = self._row_test([(position, *self._certain[position], False) for position in self.key])
         is_itself = route.table.oid == route.target.oid
         self._bounds = bound_checks(session, route.table, self.names) if is_itself else []
         published = route.published
@@ -122,15 +132,16 @@ class RouteCheck:
     def _insert_acceptance(self) -> Acceptance:
         is_right, within = self._accepts_row, self._within if self._bounds else None
         passes = self._passes["insert"] if self.filters["insert"] else None
+        unrestricted = [position for position in range(self._count) if position not in self._restricted]
 
         def accepts(message: Insert) -> bool:
             row = message.new
-            return (
-                is_right(row)
-                and UNCHANGED_TOAST not in row
-                and (passes is None or passes(row) == "true")
-                and (within is None or within(row))
-            )
+            if not is_right(row):
+                return False
+            for position in unrestricted:
+                if row[position] is UNCHANGED_TOAST:
+                    return False
+            return (passes is None or passes(row) == "true") and (within is None or within(row))
 
         return accepts
 
@@ -165,30 +176,29 @@ class RouteCheck:
         return self._accepts_row(row) and UNCHANGED_TOAST not in row
 
     def _accepts_old_key(self, row: Row) -> bool:
-        return len(row) == self._count and row.count(None) == len(row) - len(self.key) and self._accepts_key(row)
+        return row.count(None) == len(row) - len(self.key) and self._accepts_key(row)
 
-    def _accepts_row(self, row: Row) -> bool:
-        """Return whether the values are right, if none of them is an unchanged TOAST value."""
-        if len(row) != self._count:
-            return False
-        for position, accepts, may_be_null in self._quick:
-            value = row[position]
-            if value.__class__ is str:
-                if accepts is not None and not accepts(value):
-                    return False
-            elif value is not None or not may_be_null:
+    def _row_test(self, columns: Sequence[_ColumnTest]) -> Callable[[Row], bool]:
+        """Return whether the values of a row in these columns are right, if none of them is an unchanged TOAST
+        value."""
+        count = self._count
+
+        def accepts(row: Row) -> bool:
+            if len(row) != count:
                 return False
-        return True
+            for position, is_certain, check, may_be_null in columns:
+                value = row[position]
+                if value.__class__ is str:
+                    if is_certain is not None and not is_certain(value) and (check is None or check(value) is not None):
+                        return False
+                elif value is not None or not may_be_null:
+                    return False
+            return True
+
+        return accepts
 
     def _within(self, row: Row) -> bool:
         return all(within(row) for within in self._bounds)
-
-    def _accepts_key(self, row: Row) -> bool:
-        for position, accepts in self._quick_key:
-            value = row[position]
-            if value.__class__ is not str or (accepts is not None and not accepts(value)):
-                return False
-        return True
 
     # Changes.
 

@@ -1,4 +1,4 @@
-"""The texts that output functions write for the usual values of common types, recognised and read at once.
+"""The texts that output functions write for the usual values of types, recognised by one call, and read at once.
 
 Any other text is left to the input functions, which take several times as long.
 """
@@ -6,24 +6,84 @@ Any other text is left to the input functions, which take several times as long.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any, NamedTuple
 
+from msgspec import MsgspecError, Raw
+from msgspec.json import Decoder as Json
+
 from pubcheck.postgres import oids
 from pubcheck.postgres.datum import whole_scale
+from pubcheck.postgres.errors import Unknowable
+from pubcheck.postgres.input import InputContext
+
+Matches = Callable[[str], object]
+"""Returns something true for texts that are certainly values of a type."""
 
 
 class UsualText(NamedTuple):
     """A form of texts, each of which is a value, and the function that reads them as the input function does."""
 
-    matches: Callable[[str], object]
+    matches: Matches
     read: Callable[[str], Any]
 
 
 _DATE = r"[1-9]\d{3}-(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31)"
-_TIMESTAMP = _DATE + r" (?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,6})?"
+_SECONDS = r"(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d"
+_ZONE = r"[+-](?:0\d|1[0-4])(?::[0-5]\d)?"
+_FLOAT = r"-?\d{1,15}(?:\.\d{1,17})?"
+_POINT = rf"\({_FLOAT},{_FLOAT}\)"
+_BYTE = r"(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)"
+_LEXEME = r"'[^'\\]{1,200}'"
+_PLACE = r"[1-9]\d{0,3}[ABC]?"
+_PLACED = rf"{_LEXEME}(?::{_PLACE}(?:,{_PLACE})*)?"
+_OPERAND = rf"!?{_LEXEME}(?::[*ABCD])?"
+_FORMS: Mapping[int, str] = {
+    oids.BOOL: "[tf]",
+    21: r"-?\d{1,4}",
+    oids.INT4: r"-?\d{1,9}",
+    20: r"-?\d{1,18}",
+    26: r"\d{1,9}",
+    28: r"\d{1,9}",
+    5069: r"\d{1,18}",
+    700: r"-?(?:\d{1,9}(?:\.\d{1,9})?|\d(?:\.\d{1,9})?e[+-][012]\d)",
+    oids.FLOAT8: rf"{_FLOAT}|-?\d(?:\.\d{{1,17}})?e[+-][012]?\d\d",
+    oids.NUMERIC: r"-?\d{1,18}(?:\.\d{1,18})?",
+    oids.BYTEA: r"\\x(?:[0-9a-f]{2})*",
+    oids.UUID: "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}",
+    3220: "[0-9A-F]{1,8}/[0-9A-F]{1,8}",
+    18: r"[ -\[\]-~]",
+    oids.DATE: _DATE,
+    1083: rf"{_SECONDS}(?:\.\d{{1,6}})?",
+    1266: rf"{_SECONDS}(?:\.\d{{1,6}})?{_ZONE}",
+    1186: r"(?:-?\d+ (?:year|mon|day)s? ?){1,3}(?:-?\d\d:\d\d:\d\d(?:\.\d{1,6})?)?|-?\d\d:\d\d:\d\d(?:\.\d{1,6})?",
+    869: rf"(?:{_BYTE}\.){{3}}{_BYTE}(?:/(?:3[0-2]|[12]?\d))?",
+    650: rf"{_BYTE}\.(?:(?:{_BYTE}\.){{2}}(?:{_BYTE}/32|0/24)|{_BYTE}\.0\.0/16|0\.0\.0/8)",
+    829: "(?:[0-9a-f]{2}:){5}[0-9a-f]{2}",
+    774: "(?:[0-9a-f]{2}:){7}[0-9a-f]{2}",
+    600: _POINT,
+    601: rf"\[{_POINT},{_POINT}\]",
+    602: rf"\({_POINT}(?:,{_POINT})*\)|\[{_POINT}(?:,{_POINT})*\]",
+    603: rf"{_POINT},{_POINT}",
+    604: rf"\({_POINT}(?:,{_POINT})*\)",
+    628: rf"{{-?[1-9]\d{{0,14}}(?:\.\d{{1,17}})?,{_FLOAT},{_FLOAT}}}",
+    718: rf"<{_POINT},\d{{1,15}}(?:\.\d{{1,17}})?>",
+    3614: rf"{_PLACED}(?: {_PLACED})*",
+    3615: rf"{_OPERAND}(?: (?:[&|]|<->) {_OPERAND})*",
+}
+"""What the output functions write for usual values, by type. The input function takes all of it."""
+_DIGITS = {21: 4, oids.INT4: 9, 20: 18, 26: 9, 28: 9, 5069: 18}
+"""Integers, and the number of digits that fit any of them: they are recognised without a pattern."""
+_FRACTIONS = {oids.TIMESTAMP: "", oids.TIMESTAMPTZ: _ZONE}
+_BITS = {1560: "[01]{%d}", 1562: "[01]{0,%d}"}
+_BARE = frozenset((
+    oids.BOOL, 21, oids.INT4, 20, 26, 28, 5069, 700, oids.FLOAT8, oids.NUMERIC, oids.UUID, 3220, oids.DATE, 1083, 1266,
+    869, 650, 829, 774, 1560, 1562,
+))  # fmt: skip
+"""Types whose usual texts array_out never quotes."""
+_JSON, _JSONB = 114, 3802
 _FIRST_DAY = date(2000, 1, 1).toordinal()
 _EPOCH, _EPOCH_UTC = datetime(2000, 1, 1), datetime(2000, 1, 1, tzinfo=UTC)
 
@@ -40,35 +100,146 @@ def _microseconds(epoch: datetime) -> Callable[[str], int]:
     return read
 
 
-_READERS: dict[int, tuple[str, Callable[[str], Any]]] = {
-    oids.BYTEA: (r"\\x(?:[0-9a-f]{2})*", lambda text: bytes.fromhex(text[2:])),
-    oids.DATE: (_DATE, _days),
-    oids.FLOAT8: (r"-?\d{1,15}(?:\.\d{1,17})?", float),
-    oids.NUMERIC: (r"-?\d{1,18}(?:\.\d{1,18})?", lambda text: whole_scale(Decimal(text))),
-    oids.TIMESTAMP: (_TIMESTAMP, _microseconds(_EPOCH)),
-    oids.TIMESTAMPTZ: (_TIMESTAMP + r"[+-](?:0\d|1[0-4])(?::[0-5]\d)?", _microseconds(_EPOCH_UTC)),
-    oids.UUID: (
-        "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}",
-        lambda text: bytes.fromhex(text.replace("-", "")),
-    ),
+_READERS: Mapping[int, Callable[[str], Any]] = {
+    oids.BYTEA: lambda text: bytes.fromhex(text[2:]),
+    oids.DATE: _days,
+    oids.FLOAT8: float,
+    oids.NUMERIC: lambda text: whole_scale(Decimal(text)),
+    oids.TIMESTAMP: _microseconds(_EPOCH),
+    oids.TIMESTAMPTZ: _microseconds(_EPOCH_UTC),
+    oids.UUID: lambda text: bytes.fromhex(text.replace("-", "")),
 }
 
 
 def usual_text(oid: int, typmod: int) -> UsualText | None:
-    """Return the form of the usual texts of a type; None for a type that has none here."""
-    pattern, read = _READERS.get(oid, (None, None))
-    if oid == oids.NUMERIC:
-        pattern = _numeric(typmod)
-    elif typmod >= 0:
+    """Return the form of the usual texts of a type; None for a type that has none here, or is not read here."""
+    form, read = _form(oid, typmod), _READERS.get(oid)
+    return None if form is None or read is None else UsualText(_fullmatch(form), read)
+
+
+def usual_texts(inputs: InputContext, oid: int, typmod: int) -> Matches | None:
+    """Return whether a text is a usual one of a type; None for a type that has none here."""
+    if oid in _DIGITS:
+        return _integer(_DIGITS[oid])
+    form = _form(oid, typmod)
+    if form is not None:
+        return _fullmatch(form)
+    if oid in (_JSON, _JSONB):
+        return _is_json if oid == _JSON else _is_jsonb
+    try:
+        labels = _labels(inputs, oid)
+        element = inputs.cache.element_type(oid)
+    except Unknowable:
         return None
-    return None if pattern is None or read is None else UsualText(re.compile(pattern, re.ASCII).fullmatch, read)
+    if labels:
+        return frozenset(labels).__contains__
+    return _array(inputs, element, typmod) if element else None
+
+
+def _integer(digits: int) -> Matches:
+    return lambda text: len(text) <= digits and text.isdigit() and text.isascii()
+
+
+def _fullmatch(form: str) -> Matches:
+    return re.compile(form, re.ASCII).fullmatch
+
+
+def _form(oid: int, typmod: int) -> str | None:
+    if oid == oids.NUMERIC and typmod >= 0:
+        return _numeric(typmod)
+    if oid in _FRACTIONS:
+        places = typmod if typmod >= 0 else 6
+        return rf"{_DATE} {_SECONDS}" + (rf"(?:\.\d{{1,{places}}})?" if places else "") + _FRACTIONS[oid]
+    if oid in _BITS:
+        return _BITS[oid] % typmod if 0 < typmod < 1000 else "[01]+" if oid == 1562 and typmod < 0 else None
+    return _FORMS.get(oid) if typmod < 0 or oid in (1083, 1266, 1186) else None
 
 
 def _numeric(typmod: int) -> str | None:
     """A text that has as many digits after the point as its type is not rounded."""
-    if typmod < 0:
-        return _READERS[oids.NUMERIC][0]
     precision, scale = (typmod - 4) >> 16, (typmod - 4) & 0x7FF
     if not 0 <= scale < precision:
         return None
     return rf"-?\d{{1,{precision - scale}}}" + (rf"\.\d{{{scale}}}" if scale else "")
+
+
+def _labels(inputs: InputContext, oid: int) -> list[str]:
+    """Return the labels of an enum; none for another type, and none that the server may refuse."""
+    row, session = inputs.cache.type(oid), inputs.cache.session
+    return [label for label in row.labels if (oid, label) not in session.labels] if row.kind == "e" else []
+
+
+# Arrays.
+
+_QUOTED = r'"(?:[^"\\]|\\["\\])*"'
+_BARE_TEXT = r'[^\t-\r {},"\\]+'
+_SIMPLE_LABEL = re.compile(r"(?!null$)\w+", re.ASCII | re.IGNORECASE).fullmatch
+_quoted_elements = re.compile(rf"{{{_QUOTED}(?:,{_QUOTED})*}}").fullmatch
+_texts_of = Json(list[str]).decode
+"""An array of quoted texts is a list of JSON, because array_out escapes only the quote and the backslash."""
+
+
+def _array(inputs: InputContext, element: int, typmod: int) -> Matches | None:
+    form = _element_form(inputs, element, typmod)
+    if form is not None:
+        value = rf"(?:{form}|NULL)"
+        values = rf"{{{value}(?:,{value})*}}"
+        flat, nested = _fullmatch(rf"{values}|{{}}"), _fullmatch(rf"{{{values}(?:,{values})*}}")
+        return lambda text: flat(text) or (_QUOTE not in text and nested(text) and _is_rectangular(text))
+    matches = usual_texts(inputs, element, typmod)
+    return None if matches is None else _array_of_quoted(matches)
+
+
+_QUOTE = '"'
+
+
+def _element_form(inputs: InputContext, element: int, typmod: int) -> str | None:
+    if element == oids.TEXT or (element == oids.VARCHAR and typmod < 0):
+        return rf"{_BARE_TEXT}|{_QUOTED}"
+    form = _form(element, typmod)
+    if form is None:
+        labels = _labels(inputs, element)
+        return "|".join(labels) if labels and all(map(_SIMPLE_LABEL, labels)) else None
+    return form if element in _BARE else f'"(?:{form})"' if element in _FRACTIONS else None
+
+
+def _is_rectangular(text: str) -> bool:
+    return len({row.count(",") for row in text.split("},{")}) == 1
+
+
+def _array_of_quoted(matches: Matches) -> Matches:
+    def matches_all(text: str) -> bool:
+        if _quoted_elements(text) is None:
+            return False
+        try:
+            return all(map(matches, _texts_of(f"[{text[1:-1]}]")))
+        except (MsgspecError, UnicodeEncodeError):
+            return False
+
+    return matches_all
+
+
+# JSON. What msgspec takes, the server takes as json; jsonb refuses some escapes and numbers.
+
+_skim = Json(Raw).decode
+_REFUSED_ESCAPE = "\\u0000"
+_exponent = re.compile(r"\d[eE][+-]?\d{4}", re.ASCII).search
+_number_with_exponent = re.compile(r"(?:^|[\[:,\s])-?\d+(?:\.\d+)?[eE][+-]?\d{4}", re.ASCII).search
+_MOST_DIGITS = 1000
+
+
+def _is_json(text: str) -> bool:
+    try:
+        _skim(text)
+    except (MsgspecError, UnicodeEncodeError, RecursionError):
+        return False
+    return True
+
+
+def _is_jsonb(text: str) -> bool:
+    if _REFUSED_ESCAPE in text or (_exponent(text) and _number_with_exponent(text)):
+        return False
+    return (len(text) <= _MOST_DIGITS or not _many_digits(text)) and _is_json(text)
+
+
+_many_digits = re.compile(rf"\d{{{_MOST_DIGITS}}}", re.ASCII).search

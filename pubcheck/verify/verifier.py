@@ -37,7 +37,7 @@ from pubcheck.verify.options import Options
 from pubcheck.verify.protocol import Order
 from pubcheck.verify.publisher import Publisher, Route
 from pubcheck.verify.relations import described_types, matching, shown
-from pubcheck.verify.rows import Problem, RouteCheck, listed
+from pubcheck.verify.rows import Acceptance, Problem, RouteCheck, listed
 
 
 class StreamFinding(Struct, frozen=True, kw_only=True):
@@ -92,25 +92,25 @@ class Checks(Protocol):
 class _Described:
     """A relation as the stream has described it, with the checks of the ways in which it may be published."""
 
-    __slots__ = ("_acceptances", "checks", "message", "name", "open")
+    __slots__ = ("acceptances", "checks", "message", "name", "open")
 
     def __init__(self, message: Relation, checks: list[RouteCheck], *, is_open: bool) -> None:
         self.message, self.checks, self.open = message, checks, is_open
         self.name = shown(message.namespace, message.name)
         is_full = message.replica_identity == "f"
-        acceptances = [
-            check.acceptances(is_full=is_full) for check in checks if len(check.names) == len(message.columns)
-        ]
-        self._acceptances = {
-            kind: [accepts[kind] for accepts in acceptances if kind in accepts] for kind in _ROW_CHANGES
+        by_route = [check.acceptances(is_full=is_full) for check in checks if len(check.names) == len(message.columns)]
+        self.acceptances = {
+            kind: _any_of([acceptances[kind] for acceptances in by_route if kind in acceptances])
+            for kind in _ROW_CHANGES
+            if any(kind in acceptances for acceptances in by_route)
         }
+        """By kind of change, what is true for those that are certainly right."""
 
-    def accepts(self, message: Insert | Update | Delete) -> bool:
-        """Return whether a change is certainly right."""
-        for accepts in self._acceptances[message.__class__]:  # noqa: SIM110 -- any() costs a generator for each change
-            if accepts(message):
-                return True
-        return False
+
+def _any_of(acceptances: Sequence[Acceptance]) -> Acceptance:
+    if len(acceptances) == 1:
+        return acceptances[0]
+    return lambda message: any(accepts(message) for accepts in acceptances)
 
 
 class Verifier:
@@ -122,7 +122,10 @@ class Verifier:
         self._decoder = Decoder(options.streaming)
         self._decode = self._decoder.decode
         self._order = Order(publisher.major, options.origin)
+        self._goes_on = self._order.goes_on
         self._described: dict[int, _Described] = {}
+        self._acceptances: dict[type[AnyMessage], dict[int, Acceptance]] = {kind: {} for kind in _ROW_CHANGES}
+        """Those of the described relations, by kind of change and OID."""
         self._by_transaction: dict[int, dict[int, _Described]] = {}
         """Relations that streamed transactions described: the others know them only once these have committed."""
         self._types: dict[int, Type] = {}
@@ -136,20 +139,34 @@ class Verifier:
     def check(self, frame: Frame) -> Sequence[StreamFinding]:
         """Return the findings of the next message."""
         self._number += 1
+        lsn, xid, data, _ = frame
         try:
-            message = self.last = self._decode(frame.data)
+            message = self.last = self._decode(data)
         except Malformed as malformed:
             self.last = None
             return [self._malformed(frame, malformed)]
-        if isinstance(message, _ROW_CHANGES) and self._order.goes_on(message, frame.lsn, frame.xid):
-            oid = message.relation
-            described = self._described.get(oid) if self._order.block is None else self._find(oid)
-            if described is not None and described.accepts(message):
+        acceptances = self._acceptances.get(message.__class__)
+        if acceptances is not None and self._goes_on(message, lsn, xid):  # type: ignore[arg-type]
+            accepts = acceptances.get(message.relation) if message.xid is None else self._streamed_acceptance(message)  # type: ignore[union-attr, arg-type]
+            if accepts is not None and accepts(message):
                 return ()
         return [
             self._finding(frame, message, problem, name, operation)
-            for problem, name, operation in self._problems(message, frame.lsn, frame.xid)
+            for problem, name, operation in self._problems(message, lsn, xid)
         ]
+
+    def _streamed_acceptance(self, message: Insert | Update | Delete) -> Acceptance | None:
+        described = self._find(message.relation)
+        return None if described is None else described.acceptances.get(message.__class__)
+
+    def _describe(self, described: Mapping[int, _Described]) -> None:
+        """Take relations as changes outside streamed blocks know them."""
+        self._described.update(described)
+        for oid, relation in described.items():
+            for kind, acceptances in self._acceptances.items():
+                acceptances.pop(oid, None)
+                if kind in relation.acceptances:
+                    acceptances[oid] = relation.acceptances[kind]
 
     @finder("PUB850")
     def _malformed(self, frame: Frame, malformed: Malformed) -> StreamFinding:
@@ -202,7 +219,7 @@ class Verifier:
         elif isinstance(message, Truncate):
             yield from self._truncate(message)
         elif isinstance(message, StreamCommit | StreamPrepare):
-            self._described.update(self._by_transaction.pop(message.xid, {}))
+            self._describe(self._by_transaction.pop(message.xid, {}))
         elif isinstance(message, StreamAbort) and message.xid == message.subxid:
             self._by_transaction.pop(message.xid, None)
 
@@ -252,7 +269,7 @@ class Verifier:
         described = _Described(message, list(checks.values()), is_open=not routes)
         block = self._order.block
         if block is None:
-            self._described[message.oid] = described
+            self._describe({message.oid: described})
         else:
             self._by_transaction.setdefault(block, {})[message.oid] = described
         if problem is not None:
