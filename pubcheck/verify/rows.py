@@ -17,12 +17,10 @@ from pubcheck.stream import UNCHANGED_TOAST, Delete, Insert, Row, Update, Value
 from pubcheck.verify.bounds import bound_checks
 from pubcheck.verify.filters import Answer, RowFilter, any_of, completed
 from pubcheck.verify.publisher import Route
-from pubcheck.verify.usual_texts import Matches
-from pubcheck.verify.values import Check, binary_fault, certain_texts, has_fixed_length, text_check, value_reader
+from pubcheck.verify.row_tests import column_test, row_test
+from pubcheck.verify.values import binary_fault, has_fixed_length, text_check, value_reader
 
 Change = Insert | Update | Delete
-_ColumnTest = tuple[int, Matches | None, Check | None, bool]
-"""A position in rows, which texts are certainly right there, the check of others, and whether NULL is right."""
 Acceptance = Callable[[Any], bool]
 """Returns whether a change of one kind is certainly right."""
 LONG: Final = 500
@@ -68,28 +66,28 @@ class RouteCheck:
         ]
         self._count = len(columns)
         checks = dict(self._checks)
-        self._certain = {
-            position: (certain_texts(inputs, column, checks.get(position)), checks.get(position))
-            for position, column in enumerate(columns)
-        }
-        """By position: which texts are certainly right, None if all are, and the check of the others."""
         self._fixed = [has_fixed_length(session.syscache, column) for column in columns]
-        self._restricted = [
-            position
-            for position, column in enumerate(columns)
-            if column.not_null or only_text or position in checks or self._fixed[position]
-        ]
-        """The columns of which not every value is right."""
         identity = replica_identity(catalog, route.table)
         names = {route.table.columns[number - 1].name for number in identity.columns}
         self.full = identity.full
         self._has_identity = identity.exists
         self._known_identity = identity.known and (identity.exists or identity.kind == "n")
         self.key = [position for position, name in enumerate(self.names) if name in names] if identity.exists else []
-        self._accepts_row = self._row_test(
-            [(position, *self._certain[position], not columns[position].not_null) for position in self._restricted]
+        tests = [
+            column_test(inputs, column, position, checks.get(position), may_be_null=not column.not_null)
+            for position, column in enumerate(columns)
+        ]
+        restricted = [
+            test
+            for test in tests
+            if not test.may_be_null or only_text or test.check is not None or self._fixed[test.position]
+        ]
+        everywhere = range(len(columns))
+        self._accepts_row = row_test(restricted, len(columns))
+        self._accepts_whole_row = row_test(restricted, len(columns), everywhere)
+        self._accepts_key = row_test(
+            [tests[position]._replace(may_be_null=False) for position in self.key], len(columns)
         )
-        self._accepts_key = self._row_test([(position, *self._certain[position], False) for position in self.key])
         is_itself = route.table.oid == route.target.oid
         self._bounds = bound_checks(session, route.table, self.names) if is_itself else []
         published = route.published
@@ -130,23 +128,20 @@ class RouteCheck:
         return acceptances
 
     def _insert_acceptance(self) -> Acceptance:
-        is_right, within = self._accepts_row, self._within if self._bounds else None
+        is_right, within = self._accepts_whole_row, self._within if self._bounds else None
         passes = self._passes["insert"] if self.filters["insert"] else None
-        unrestricted = [position for position in range(self._count) if position not in self._restricted]
+        if passes is None and within is None:
+            return lambda message: is_right(message.new)
 
         def accepts(message: Insert) -> bool:
             row = message.new
-            if not is_right(row):
-                return False
-            for position in unrestricted:
-                if row[position] is UNCHANGED_TOAST:
-                    return False
-            return (passes is None or passes(row) == "true") and (within is None or within(row))
+            return is_right(row) and (passes is None or passes(row) == "true") and (within is None or within(row))
 
         return accepts
 
     def _update_acceptance(self, *, is_full: bool) -> Acceptance:
-        is_right, is_right_key, full = self._accepts_row, self._accepts_key, self.full
+        is_right, is_whole, is_right_key = self._accepts_row, self._accepts_whole_row, self._accepts_key
+        full = self.full
         passes = self._passes["update"] if self.filters["update"] else None
 
         def accepts(message: Update) -> bool:
@@ -155,7 +150,7 @@ class RouteCheck:
                 return False
             if old is None:
                 return not full and is_right_key(new) and (passes is None or passes(new) == "true")
-            if not (full and is_full and message.old_kind == "O" and is_right(old)) or UNCHANGED_TOAST in old:
+            if not (full and is_full and message.old_kind == "O" and is_whole(old)):
                 return False
             return passes is None or (passes(completed(new, old)) == "true" and passes(old) == "true")
 
@@ -163,7 +158,7 @@ class RouteCheck:
 
     def _delete_acceptance(self) -> Acceptance:
         passes = self._passes["delete"] if self.filters["delete"] else None
-        is_right = self._accepts_old_row if self.full else self._accepts_old_key
+        is_right = self._accepts_whole_row if self.full else self._accepts_old_key
         kind = "O" if self.full else "K"
 
         def accepts(message: Delete) -> bool:
@@ -172,30 +167,8 @@ class RouteCheck:
 
         return accepts
 
-    def _accepts_old_row(self, row: Row) -> bool:
-        return self._accepts_row(row) and UNCHANGED_TOAST not in row
-
     def _accepts_old_key(self, row: Row) -> bool:
         return row.count(None) == len(row) - len(self.key) and self._accepts_key(row)
-
-    def _row_test(self, columns: Sequence[_ColumnTest]) -> Callable[[Row], bool]:
-        """Return whether the values of a row in these columns are right, if none of them is an unchanged TOAST
-        value."""
-        count = self._count
-
-        def accepts(row: Row) -> bool:
-            if len(row) != count:
-                return False
-            for position, is_certain, check, may_be_null in columns:
-                value = row[position]
-                if value.__class__ is str:
-                    if is_certain is not None and not is_certain(value) and (check is None or check(value) is not None):
-                        return False
-                elif value is not None or not may_be_null:
-                    return False
-            return True
-
-        return accepts
 
     def _within(self, row: Row) -> bool:
         return all(within(row) for within in self._bounds)

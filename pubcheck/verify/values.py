@@ -14,7 +14,7 @@ from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.input import InputContext
 from pubcheck.postgres.session.syscache import SysCache
 from pubcheck.stream import Value
-from pubcheck.verify.usual_texts import Matches, UsualText, usual_text, usual_texts
+from pubcheck.verify.usual_texts import UsualText, usual_text
 
 Check = Callable[[str], "str | None"]
 """Returns what is wrong with a text, or None."""
@@ -41,7 +41,6 @@ _BINARY: dict[int, struct.Struct] = {
     _OID: struct.Struct(">I"),
     701: struct.Struct(">d"),
 }
-_REMEMBERED, _LONGEST_REMEMBERED = 1024, 200
 _TEXTS = frozenset((oids.TEXT, oids.VARCHAR, oids.BPCHAR))
 
 
@@ -94,37 +93,6 @@ def text_check(inputs: InputContext, column: Column) -> Check | None:
         return None
 
     return check
-
-
-def certain_texts(inputs: InputContext, column: Column, check: Check | None) -> Matches | None:
-    """Return a function that is true for texts that are certainly right; None if all are. For other texts, ``check``
-    decides; it is slow for most types, so that what it accepted is remembered."""
-    if check is None:
-        return None
-    try:
-        oid, typmod = inputs.cache.base_type(column.type, column.typmod)
-    except Unknowable:
-        return _remembering(check)
-    if oid in (oids.VARCHAR, oids.BPCHAR):
-        return lambda text: check(text) is None
-    return usual_texts(inputs, oid, typmod) or _remembering(check)
-
-
-def _remembering(check: Check) -> Matches:
-    accepted: set[str] = set()
-
-    def accepts(text: str) -> bool:
-        if text in accepted:
-            return True
-        if check(text) is not None:
-            return False
-        if len(accepted) >= _REMEMBERED:
-            accepted.clear()
-        if len(text) <= _LONGEST_REMEMBERED:
-            accepted.add(text)
-        return True
-
-    return accepts
 
 
 def _integer_check(bits: int) -> Check:

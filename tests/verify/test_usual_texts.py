@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
+import re
 
 import pytest
 
 from pubcheck.postgres import input
+from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.input import InputContext
 from pubcheck.verify import publisher_of
-from pubcheck.verify.usual_texts import usual_text
+from pubcheck.verify.usual_texts import usual_form, usual_rows, usual_text, usual_texts
 
 BYTEA, DATE, FLOAT8, NUMERIC, TIMESTAMP, TIMESTAMPTZ, UUID = 17, 1082, 701, 1700, 1114, 1184, 2950
 NUMERIC_5_2 = (5 << 16 | 2) + 4
@@ -44,3 +47,114 @@ def test_usual_texts_are_read_as_the_input_function_reads_them(oid: int, typmod:
         if usual.matches(text):
             value, expected = usual.read(text), input.read(inputs, oid, text, typmod)
             assert (type(value), repr(value)) == (type(expected), repr(expected)), text
+
+
+SCHEMA = "CREATE TYPE mood AS ENUM ('sad', 'o.k', 'NULL', 'a b'); CREATE TYPE size AS ENUM ('s', 'm');"
+OTHERS: dict[str, tuple[int, int, tuple[str, ...]]] = {
+    "bool": (16, -1, ("t", "f")),
+    "int2": (21, -1, ("-12", "9999")),
+    "int4": (23, -1, ("-1", "999999999")),
+    "int8": (20, -1, ("-1", "999999999999999999")),
+    "oid": (26, -1, ("1", "999999999")),
+    "xid8": (5069, -1, ("7",)),
+    "float4": (700, -1, ("1", "-1.5", "1e+20", "1.5e-29", "9.999999e+29", "123456.7")),
+    "float8": (701, -1, ("1", "1e+100", "-1.5e-299", "9.5e+299", "1.5e+16")),
+    "pg_lsn": (3220, -1, ("0/16B2D48",)),
+    "char": (18, -1, ("a", "-")),
+    "time": (1083, -1, ("23:59:59.5", "00:00:00")),
+    "timetz": (1266, -1, ("23:59:59.5+02", "00:00:00-05:30")),
+    "interval": (1186, -1, ("1 year 2 mons -3 days +04:05:06.789", "00:00:00", "-1 days", "1 mon 02:00:00")),
+    "timestamptz(3)": (1184, 3, ("2024-01-31 23:59:59.125+00",)),
+    "timestamp(0)": (1114, 0, ("2024-01-31 23:59:59",)),
+    "inet": (869, -1, ("10.0.0.1", "10.255.0.1/24", "192.168.100.128/31")),
+    "cidr": (650, -1, ("10.1.2.0/24", "10.1.0.0/16", "10.0.0.0/8", "10.1.2.3/32")),
+    "macaddr": (829, -1, ("08:00:2b:01:02:03",)),
+    "macaddr8": (774, -1, ("08:00:2b:01:02:03:04:05",)),
+    "bit(3)": (1560, 3, ("101",)),
+    "varbit(3)": (1562, 3, ("101", "")),
+    "varbit": (1562, -1, ("101",)),
+    "point": (600, -1, ("(1,-2.5)",)),
+    "lseg": (601, -1, ("[(1,2),(3,4)]",)),
+    "path": (602, -1, ("((1,2),(3,4))", "[(1,2),(3,4),(5,6)]")),
+    "box": (603, -1, ("(3,4),(1,2)",)),
+    "polygon": (604, -1, ("((1,2),(3,4),(5,6))",)),
+    "line": (628, -1, ("{1,2,3}", "{-1.5,0,3}")),
+    "circle": (718, -1, ("<(1,2),3>",)),
+    "tsvector": (3614, -1, ("'a':1,2A 'b c':3B 'd'", "'x'")),
+    "tsquery": (3615, -1, ("'a' & !'b':* | 'c'", "'a' <-> 'b':A")),
+    "json": (114, -1, ('{"a": [1, 2.5e10, "x\\u00e9\\n", null, true], "b": {}}', "[]", '"a"', "-0.1")),
+    "jsonb": (3802, -1, ('{"a": [1, 2.50, "x\\u0001\\n", null, true], "b": {}}', "1e10", '"\\u0000"', "[1e99999]")),
+    "int4[]": (1007, -1, ("{1,2,NULL}", "{}", "{{1,2},{3,4}}")),
+    "numeric(5,2)[]": (1231, NUMERIC_5_2, ("{1.50,NULL}",)),
+    "text[]": (1009, -1, ('{a,"b c",NULL,"x\\"y\\\\z",""}', "{{a},{b}}", "{}")),
+    "varchar[]": (1015, -1, ("{a,b}",)),
+    "timestamptz[]": (1185, -1, ('{"2024-01-31 23:59:59+00",NULL}',)),
+    "uuid[]": (2951, -1, ("{0189cafe-0000-4000-8000-00000000000f}",)),
+    "jsonb[]": (3807, -1, ('{"{\\"a\\": \\"b\\\\\\\\c\\"}"}', '{"[1, 2]","{\\"a\\": 1}"}')),
+    "json[]": (199, -1, ('{"{\\"a\\":\\"b\\\\nc\\"}"}',)),
+    "point[]": (1017, -1, ('{"(1,2)","(3,4)"}',)),
+}
+ANYTHING = "0123456789.-+:/ \\,'\"{}[]()<>&|!*aeEntuxABDN\u0663\xa0\n\t"
+
+
+def _damaged(text: str, chance: random.Random) -> str:
+    characters = list(text)
+    for _ in range(chance.choice((0, 1, 1, 2))):
+        place = chance.randrange(len(characters) + 1)
+        characters[place : place + chance.randint(0, 2)] = chance.choice([
+            chance.choice(ANYTHING), "", *chance.choices(characters or [""], k=1), "NULL", "\\u0000", "e99999", "},{",
+        ])  # fmt: skip
+    return "".join(characters)
+
+
+def _inputs() -> InputContext:
+    session = publisher_of(SCHEMA, ()).states[-1].session
+    return InputContext(15, session.syscache, lambda name: None)
+
+
+@pytest.mark.parametrize(("oid", "typmod", "texts"), OTHERS.values(), ids=OTHERS)
+def test_the_input_function_takes_all_usual_texts(oid: int, typmod: int, texts: tuple[str, ...]) -> None:
+    inputs, chance, usual = _inputs(), random.Random(oid), 0
+    matches, form = usual_texts(inputs, oid, typmod), usual_form(inputs, oid, typmod)
+    assert matches is not None
+    assert matches(texts[0])
+    for _ in range(4000):
+        text = _damaged(chance.choice(texts), chance)
+        if matches(text):
+            usual += 1
+            with contextlib.suppress(Unknowable):
+                input.read(inputs, oid, text, typmod)
+        if form is not None and re.fullmatch(form, text, re.ASCII):
+            assert matches(text), text
+    assert usual > 400
+
+
+def test_the_labels_of_an_enum_are_its_usual_texts() -> None:
+    inputs = _inputs()
+    types = {row.name: row.oid for row in inputs.cache.catalog.types.values()}
+    mood, size = usual_texts(inputs, types["mood"], -1), usual_texts(inputs, types["_size"], -1)
+    assert mood is not None
+    assert size is not None
+    assert all(map(mood, ("sad", "o.k", "NULL", "a b")))
+    assert not mood("happy")
+    assert size("{s,m,NULL}")
+    assert not size("{s,x}")
+    assert re.fullmatch(usual_form(inputs, types["mood"], -1) or "", "o.k")
+    assert not re.fullmatch(usual_form(inputs, types["mood"], -1) or "", "oxk")
+
+
+def test_a_row_is_usual_if_all_its_values_are() -> None:
+    are_usual = usual_rows([(0, r"\d+", False), (2, "[tf]", True)])
+    assert are_usual(("1", None, "t"))
+    assert are_usual(("1", "x", None))
+    assert not are_usual(("1", "x", "x"))
+    assert not are_usual((None, "x", "t"))
+    assert not are_usual(("", "x", "t"))
+    with pytest.raises(TypeError):
+        are_usual((b"1", "x", "t"))
+
+
+def test_a_form_of_arrays_does_not_try_all_combinations() -> None:
+    matches = usual_texts(_inputs(), 1009, -1)
+    assert matches is not None
+    assert not matches("{" + "NULL," * 40 + "x")

@@ -1,0 +1,106 @@
+"""Whether a row is certainly right. Most are, so that this is asked first; it says no whenever `rows` must decide."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from pubcheck.postgres import oids
+from pubcheck.postgres.catalog.rows import Column
+from pubcheck.postgres.errors import Unknowable
+from pubcheck.postgres.input import InputContext
+from pubcheck.stream import UNCHANGED_TOAST, Row
+from pubcheck.verify.usual_texts import Matches, usual_form, usual_rows, usual_texts
+from pubcheck.verify.values import Check
+
+RowTest = Callable[[Row], bool]
+_REMEMBERED, _LONGEST_REMEMBERED = 1024, 200
+
+
+class ColumnTest(NamedTuple):
+    """Which values are right at a position in rows: NULL, texts of a form, texts that are certainly right, and those
+    about which a slow check says nothing. Every text is right if there is no check."""
+
+    position: int
+    may_be_null: bool
+    form: str | None = None
+    is_certain: Matches | None = None
+    check: Check | None = None
+
+
+def column_test(
+    inputs: InputContext, column: Column, position: int, check: Check | None, *, may_be_null: bool
+) -> ColumnTest:
+    """Return the test of a column; ``check`` is that of its texts."""
+    if check is None:
+        return ColumnTest(position, may_be_null)
+    try:
+        oid, typmod = inputs.cache.base_type(column.type, column.typmod)
+    except Unknowable:
+        return ColumnTest(position, may_be_null, None, _remembering(check), check)
+    is_certain = usual_texts(inputs, oid, typmod)
+    if is_certain is None:
+        is_quick = oid in (oids.VARCHAR, oids.BPCHAR)
+        is_certain = (lambda text: check(text) is None) if is_quick else _remembering(check)
+    return ColumnTest(position, may_be_null, usual_form(inputs, oid, typmod), is_certain, check)
+
+
+def _remembering(check: Check) -> Matches:
+    accepted: set[str] = set()
+
+    def accepts(text: str) -> bool:
+        if text in accepted:
+            return True
+        if check(text) is not None:
+            return False
+        if len(accepted) >= _REMEMBERED:
+            accepted.clear()
+        if len(text) <= _LONGEST_REMEMBERED:
+            accepted.add(text)
+        return True
+
+    return accepts
+
+
+def row_test(columns: Sequence[ColumnTest], count: int, whole: Sequence[int] = ()) -> RowTest:
+    """Return a test of rows of so many columns. No value of ``columns``, nor of those at the positions ``whole``, may
+    be an unchanged TOAST value."""
+    one_by_one = _one_by_one(columns, count, whole)
+    formed = [(column.position, column.form, column.may_be_null) for column in columns if column.form is not None]
+    if len(formed) < 2:
+        return one_by_one
+    are_usual = usual_rows(formed)
+    others = _one_by_one([column for column in columns if column.form is None], count, whole)
+
+    def accepts(row: Row) -> bool:
+        try:
+            if are_usual(row):
+                return others(row)
+        except (TypeError, IndexError):
+            pass
+        return one_by_one(row)
+
+    return accepts
+
+
+def _one_by_one(columns: Sequence[ColumnTest], count: int, whole: Sequence[int]) -> RowTest:
+    tests = [(column.position, column.is_certain, column.check, column.may_be_null) for column in columns]
+    tested = {column.position for column in columns}
+    others = [position for position in whole if position not in tested]
+
+    def accepts(row: Row) -> bool:
+        if len(row) != count:
+            return False
+        for position, is_certain, check, may_be_null in tests:
+            value = row[position]
+            if value.__class__ is str:
+                if is_certain is not None and not is_certain(value) and (check is None or check(value) is not None):
+                    return False
+            elif value is not None or not may_be_null:
+                return False
+        for position in others:  # noqa: SIM110 -- all() costs a generator for each row
+            if row[position] is UNCHANGED_TOAST:
+                return False
+        return True
+
+    return accepts
