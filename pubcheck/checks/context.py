@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from pubcheck.checks.write.identity_causes import Write
     from pubcheck.checks.write.replica_identity import Refusal
     from pubcheck.consumers.options import ConsumerUse
+    from pubcheck.live.document import Snapshot
+    from pubcheck.live.server_facts import ServerFacts
 
     class Placed(Protocol):
         """A row that was written somewhere."""
@@ -156,6 +158,32 @@ class RuleContext:
     def texts(self) -> list[str]:
         """The sources as they are in their files, comments and other languages too."""
         return [source.shown for source in self._sources]
+
+    @cached_property
+    def _snapshot(self) -> tuple[int, Snapshot] | None:
+        """The catalogs of a running server among the sources, with their number."""
+        if all(source.listing is None for source in self._sources):
+            return None
+        # Loaded only for databases.
+        from pubcheck.live.source import snapshots
+
+        return next(((number, row) for number, row in snapshots(self._sources).items() if row.facts is not None), None)
+
+    @cached_property
+    def facts(self) -> ServerFacts | None:
+        """The facts about the running server whose catalogs are a source."""
+        return self._snapshot[1].facts if self._snapshot is not None else None
+
+    @cached_property
+    def _addresses(self) -> dict[str, Place]:
+        if self._snapshot is None:
+            return {}
+        source, snapshot = self._snapshot
+        return {row.address: Place(source, number, 0, 0) for number, row in enumerate(snapshot.objects)}
+
+    def place_at(self, address: str) -> Place:
+        """Return the place of an object of the running server, such as ``slot crm``."""
+        return self._addresses[address]
 
     def in_order(self, place: Place) -> bool:
         """Return whether the statements run in the order in which they are written. This is unknown for programs."""

@@ -71,6 +71,10 @@ def _has_readers(context: RuleContext) -> bool:
     return any(implied_by(row.name) is not None for row in context.catalog.publications.values())
 
 
+def _server(context: RuleContext) -> bool:
+    return context.facts is not None
+
+
 def _always(context: RuleContext) -> bool:
     return True
 
@@ -92,6 +96,10 @@ MODULES: Mapping[str, Callable[[RuleContext], bool]] = {
     "history.recreated": lambda context: bool(context.history.events.former),
     "history.slots": lambda context: any("pg_create_logical_replication_slot" in text for text in context.texts),
     "history.unpublished": lambda context: context.history.anything_unpublished,
+    "running_server.limits": _server,
+    "running_server.slots": _server,
+    "running_server.statistics": _server,
+    "running_server.subscriptions": _server,
     "silent.filter_logic": _unusual_filters,
     "silent.filters": lambda context: _filters(context) or _partitions(context),
     "silent.overlapping_publications": lambda context: _filters(context) and _several(context),

@@ -37,19 +37,21 @@ def _begins_as_snapshot(path: str) -> bool:
         return False
 
 
-def taken(conninfo: str) -> tuple[str, document.Snapshot]:
-    """Return the name of a database as reports show it, and its snapshot. Raises LiveError."""
+def taken(conninfo: str, *, facts: bool = False) -> tuple[str, document.Snapshot]:
+    """Return the name of a database as reports show it, and its snapshot, with the facts of the server if asked for.
+    Raises LiveError."""
     # Loaded only for databases.
-    from pubcheck.live.read import read_snapshot
+    from pubcheck.live.read import read_snapshot, with_facts
 
     with connect(conninfo) as connection:
-        return connection.name, read_snapshot(connection, __version__)
+        snapshot = read_snapshot(connection, __version__)
+        return connection.name, with_facts(connection, snapshot) if facts else snapshot
 
 
 def read(argument: str) -> Listing:
     """Read a database or a snapshot. Raises LiveError, and ConfigError for a snapshot that cannot be read."""
     if is_connection(argument):
-        label, snapshot = taken(argument)
+        label, snapshot = taken(argument, facts=True)
         return Listing(File("", label, content=document.encode(snapshot), view=DATABASE), snapshot.server.postgres)
     label = label_of(argument)
     try:

@@ -204,7 +204,7 @@ class Replay:
         from pubcheck.live.load import load
 
         load(self.session, snapshot, source)
-        if self.catalog.publications or self.catalog.subscriptions:
+        if self.catalog.publications or self.catalog.subscriptions or snapshot.facts is not None:
             self._begin_history()
         self._refused_writes.start()
 

@@ -15,6 +15,8 @@ from collections.abc import Iterable
 import msgspec
 from msgspec import Struct
 
+from pubcheck.live.server_facts import ServerFacts
+
 FORMAT = 1
 """The version of the format, in the field ``pubcheck_snapshot``."""
 
@@ -367,6 +369,14 @@ class Subscription(SnapshotObject, frozen=True, gc=False, kw_only=True, omit_def
     password_required: bool = True
 
 
+class Setting(SnapshotObject, frozen=True, gc=False, kw_only=True, omit_defaults=True, tag="setting"):
+    """A parameter of a running server; only findings point at it, and no snapshot in a file has it."""
+
+
+class Slot(SnapshotObject, frozen=True, gc=False, kw_only=True, omit_defaults=True, tag="slot"):
+    """A logical slot of a running server; only findings point at it, and no snapshot in a file has it."""
+
+
 AnyObject = (
     Schema
     | Role
@@ -393,6 +403,8 @@ AnyObject = (
     | PublicationTable
     | PublicationSchema
     | Subscription
+    | Setting
+    | Slot
 )
 """The kinds of objects, in the order of the document."""
 
@@ -411,13 +423,15 @@ class Server(Struct, frozen=True, kw_only=True):
     search_path: str
 
 
-class Snapshot(Struct, frozen=True, kw_only=True):
-    """The document. ``pubcheck`` is the version that wrote it."""
+class Snapshot(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The document. ``pubcheck`` is the version that wrote it. ``facts`` are those of a running server, for as long as
+    a command runs: no snapshot in a file has them."""
 
     pubcheck_snapshot: int
     pubcheck: str
     server: Server
     objects: tuple[AnyObject, ...]
+    facts: ServerFacts | None = None
 
 
 class _Head(Struct):
@@ -443,7 +457,8 @@ def encode(snapshot: Snapshot) -> bytes:
     """Return the document, one object a line."""
     head = _encode({"pubcheck_snapshot": snapshot.pubcheck_snapshot, "pubcheck": snapshot.pubcheck})
     lines = b",\n".join(map(_encode, snapshot.objects))
-    return b'%b,\n"server": %b,\n"objects": [\n%b\n]}\n' % (head[:-1], _encode(snapshot.server), lines)
+    facts = b',\n"facts": %b' % _encode(snapshot.facts) if snapshot.facts is not None else b""
+    return b'%b,\n"server": %b,\n"objects": [\n%b\n]%b}\n' % (head[:-1], _encode(snapshot.server), lines, facts)
 
 
 FIRST_OBJECT = 3

@@ -85,7 +85,8 @@ class _Loader:
         groups: list[list[tuple[int, doc.AnyObject]]] = [[] for _ in _GROUPS]
         group_of = {kind: groups[place] for place, kinds in enumerate(_GROUPS) for kind in kinds}
         for number, row in enumerate(self.snapshot.objects):
-            group_of[type(row)].append((number, row))
+            if type(row) in group_of:  # all but those of a running server
+                group_of[type(row)].append((number, row))
         for group in groups:
             # The server goes through a catalog by oid, which is the order of creation.
             for number, row in sorted(group, key=lambda numbered: numbered[1].oid):

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import msgspec
+from msgspec.structs import replace
 
 from pubcheck.live import queries
 from pubcheck.live.connect import Connection
-from pubcheck.live.document import FORMAT, AnyObject, Server, Snapshot, sorted_objects
+from pubcheck.live.document import FORMAT, AnyObject, Server, Setting, Slot, Snapshot, sorted_objects
+from pubcheck.live.read_facts import read_facts
+from pubcheck.live.server_facts import Settings
 
 
 def read_snapshot(connection: Connection, version: str) -> Snapshot:
@@ -20,6 +23,15 @@ def read_snapshot(connection: Connection, version: str) -> Snapshot:
         server=msgspec.json.decode(server, type=Server),
         objects=sorted_objects(_objects(connection)),
     )
+
+
+def with_facts(connection: Connection, snapshot: Snapshot) -> Snapshot:
+    """Return a snapshot with the facts about the running server, and the objects that only findings about it have.
+    Raises LiveError."""
+    facts = read_facts(connection)
+    settings = (Setting(name=name) for name in Settings.__struct_fields__)
+    slots = (Slot(name=slot.name) for slot in facts.slots)
+    return replace(snapshot, objects=sorted_objects((*snapshot.objects, *settings, *slots)), facts=facts)
 
 
 def _objects(connection: Connection) -> Iterator[AnyObject]:

@@ -144,3 +144,7 @@ class ServerFacts(Struct, frozen=True, kw_only=True):
     subscriptions: tuple[SubscriptionState, ...] = ()
     tables: tuple[TableStatistics, ...] = ()
     columns: tuple[ColumnStatistics, ...] = ()
+
+    def columns_of(self, table: str) -> dict[str, ColumnStatistics]:
+        """Return the statistics of a table's columns by name."""
+        return {row.column: row for row in self.columns if row.table == table}

@@ -37,6 +37,7 @@ class Major(Struct, frozen=True, kw_only=True):
     Views of a running server.
 
     ``slot_invalidation``: pg_replication_slots says since when a slot is inactive, and why it was invalidated.
+    ``replica_level_decodes``: wal_level = replica is enough; the first logical slot makes the server write more.
     ``conflict_counts``: pg_stat_subscription_stats counts conflicts. ``sync_errors_by_kind``: it counts failed
     synchronizations of tables and of sequences apart.
 
@@ -125,6 +126,7 @@ class Major(Struct, frozen=True, kw_only=True):
     enabled_refusal_names_option: bool = False
 
     slot_invalidation: bool = False
+    replica_level_decodes: bool = False
     conflict_counts: bool = False
     sync_errors_by_kind: bool = False
 
@@ -309,6 +311,7 @@ _19 = replace(
     publishes_sequences=True,
     identity_needs_valid_not_null=True,
     dependency_in_sentences=True,
+    replica_level_decodes=True,
     sync_errors_by_kind=True,
     text_search_languages=frozenset(("esperanto", "estonian", "polish")),
 )

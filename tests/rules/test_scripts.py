@@ -29,6 +29,7 @@ ABOUT_FILES = {
     **dict.fromkeys((*(f"PUB{number}" for number in range(850, 857)), "PUB859"), "verify/test_verify.py"),
     "PUB715": "checks/history/test_slots.py",
     **dict.fromkeys(("PUB857", "PUB858"), "verify/test_script.py"),
+    **dict.fromkeys((f"PUB{number}" for number in range(860, 873)), "live/test_running_server.py"),
     **dict.fromkeys((code for code in RULES if code.startswith("PUB9")), "consumers/test_pairs.py"),
     **dict.fromkeys(("PUB917", "PUB921"), "consumers/test_contradictions.py"),
 }
