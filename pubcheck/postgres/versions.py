@@ -72,8 +72,10 @@ class Major(Struct, frozen=True, kw_only=True):
     ``json_coerces_to_length``: a constructor RETURNING a type with a length is coerced implicitly, through text.
     ``json_coerces_by_assignment``: any constructor is, by assignment. ``system_functions_qualified``: SYSTEM_USER and
     its like are pg_catalog's whatever the search_path. ``reach_in_detail``: why a name is out of reach is in DETAIL.
-    ``quoted_settings``: messages quote the names of settings. ``settings_in_case``: they write DateStyle.
-    ``range_containment_simplified``: the planner takes containment in a constant range apart.
+    ``lookup_failure_details``: so is why no function or operator fits.
+    ``internal_not_callable``: no call takes or gives the type internal. ``json_predicate_position``: IS JSON of another
+    type has a position. ``quoted_settings``: messages quote the names of settings. ``settings_in_case``: they write
+    DateStyle. ``range_containment_simplified``: the planner takes containment in a constant range apart.
     ``bound_cursors_unnamed``: the variable of a bound cursor is NULL until it is opened.
     ``type_references_parsed``: %TYPE of a missing column is refused by its name.
 
@@ -91,7 +93,8 @@ class Major(Struct, frozen=True, kw_only=True):
     abbreviations of the session's time zone come first. ``strict_arrays``: array_in was rewritten.
     ``json_lone_surrogates_refused``: a high surrogate before a raw character is refused. ``jsonb_null_casts``: a null
     of jsonb is cast to NULL. ``null_key_sqlstate``: a NULL key of json_build_object has an SQLSTATE of its own.
-    ``jsonpath_methods``: .bigint(), .string() etc. ``jsonpath_words``: wording of jsonpath's syntax errors.
+    ``jsonpath_methods``: .bigint(), .string() etc. ``jsonpath_text_methods``: .lower(), .split_part() etc.
+    ``jsonpath_words``: wording of jsonpath's syntax errors.
     ``hstore_words``: wording of hstore's. ``long_ltree_labels``: labels have up to 1000 letters, hyphens among them.
     ``input_refused_by_name``: a type without input is refused as "cannot accept a value of type ...".
     ``schemas_looked_up_softly``: regclass in a missing schema is a missing relation.
@@ -169,6 +172,9 @@ class Major(Struct, frozen=True, kw_only=True):
     json_coerces_by_assignment: bool = False
     system_functions_qualified: bool = False
     reach_in_detail: bool = False
+    lookup_failure_details: bool = False
+    internal_not_callable: bool = False
+    json_predicate_position: bool = False
     quoted_settings: bool = False
     settings_in_case: bool = False
     range_containment_simplified: bool = False
@@ -195,6 +201,7 @@ class Major(Struct, frozen=True, kw_only=True):
     jsonb_null_casts: bool = False
     null_key_sqlstate: bool = False
     jsonpath_methods: bool = False
+    jsonpath_text_methods: bool = False
     jsonpath_words: bool = False
     hstore_words: bool = False
     long_ltree_labels: bool = False
@@ -313,6 +320,10 @@ _19 = replace(
     dependency_in_sentences=True,
     replica_level_decodes=True,
     sync_errors_by_kind=True,
+    lookup_failure_details=True,
+    internal_not_callable=True,
+    json_predicate_position=True,
+    jsonpath_text_methods=True,
     text_search_languages=frozenset(("esperanto", "estonian", "polish")),
 )
 

@@ -10,6 +10,7 @@ from pubcheck.postgres.analysis.coerce import can_coerce_type
 from pubcheck.postgres.analysis.parse_state import ParseState
 from pubcheck.postgres.catalog.rows import Proc
 from pubcheck.postgres.errors import Unknowable
+from pubcheck.postgres.oids import INTERNAL
 from pubcheck.postgres.primnodes import UNKNOWN
 from pubcheck.postgres.session.syscache import SysCache
 
@@ -80,7 +81,15 @@ def _candidate(proc: Proc, path: int, arity: int, argument_names: Sequence[str],
 
 def _match_names(proc: Proc, arity: int, argument_names: Sequence[str]) -> tuple[int, ...] | None:
     """MatchNamedCall: the parameter of each argument, then those that take their defaults."""
-    parameters = len(proc.arguments)
+    positions, complete = matched_positions(proc, arity, argument_names)
+    if positions is None or not complete or len(set(positions)) < len(positions):
+        return None
+    return (*positions, *(position for position in range(len(proc.arguments)) if position not in positions))
+
+
+def matched_positions(proc: Proc, arity: int, argument_names: Sequence[str]) -> tuple[list[int] | None, bool]:
+    """Return the parameter of each argument, None if a parameter's name is unknown; and whether all other parameters
+    have defaults."""
     names = [
         name
         for name, mode in zip(proc.argument_names, proc.modes or "i" * len(proc.argument_names), strict=False)
@@ -89,17 +98,10 @@ def _match_names(proc: Proc, arity: int, argument_names: Sequence[str]) -> tuple
     positions = list(range(arity - len(argument_names)))
     for name in argument_names:
         if name not in names:
-            return None
-        position = names.index(name)
-        if position in positions:
-            return None
-        positions.append(position)
-    for position in range(parameters):
-        if position not in positions:
-            if position < parameters - proc.defaults:
-                return None
-            positions.append(position)
-    return tuple(positions)
+            return None, False
+        positions.append(names.index(name))
+    required = range(len(proc.arguments) - proc.defaults)
+    return positions, all(position in positions for position in required)
 
 
 def _prevails(new: Candidate, old: Candidate) -> bool:
@@ -124,6 +126,8 @@ def matching(p: ParseState, types: Sequence[int], candidates: list[Candidate]) -
         args = candidate.args[:count]
         if 0 in args:
             raise Unknowable("the argument types of a function or an operator that the unit makes")
+        if INTERNAL in args and p.major.internal_not_callable:
+            continue
         if can_coerce_type(p, types, args, "i"):
             fitting.append(candidate)
     return fitting

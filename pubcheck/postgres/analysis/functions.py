@@ -13,7 +13,7 @@ from pubcheck.postgres.analysis.polymorphic import resolve
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID
 from pubcheck.postgres.catalog.rows import Proc
 from pubcheck.postgres.errors import OUT_OF_PLACE, ServerError, Unknowable
-from pubcheck.postgres.oids import ANY, POLYMORPHIC, RECORD
+from pubcheck.postgres.oids import ANY, INTERNAL, POLYMORPHIC, RECORD
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.primnodes import EXPLICIT_CALL, SQL_SYNTAX, UNKNOWN, VARIADIC, Expr
 
@@ -81,9 +81,11 @@ def _call(p: ParseState, names: list[str], args: list[Expr], call: Node | None, 
         field = _project(p, names[0], args[0], location) if projection and detail != "many" else None
         if field is not None:
             return field
-        raise _not_one(p, names, types, signature, detail, call, location)
+        raise _not_one(p, names, types, argument_names, signature, detail, call, location)
     proc = p.cache.proc(detail.oid)
     _check_kind(p, names, proc, detail, args, call, signature, location)
+    if proc.returns == INTERNAL and p.major.internal_not_callable:
+        raise p.error("0A000", 'functions returning type "internal" cannot be called explicitly', location)
     expr = _build_call(p, names, args, proc, detail, call, location)
     if expr.node == "Aggref" and condition is not None:
         expr.value = (expr.value[0], condition, *expr.value[2:])
@@ -91,15 +93,36 @@ def _call(p: ParseState, names: list[str], args: list[Expr], call: Node | None, 
 
 
 def _not_one(
-    p: ParseState, names: list[str], types: list[int], signature: _Signature, detail: str, call: Node, location: int
+    p: ParseState,
+    names: list[str],
+    types: list[int],
+    argument_names: list[str],
+    signature: _Signature,
+    detail: str,
+    call: Node,
+    location: int,
 ) -> ServerError:
     """Return the error for a call that no function fits, or "many" do."""
+    from pubcheck.postgres.analysis import lookup_failures
+
     if detail == "many":
-        hint = "Could not choose a best candidate function. You might need to add explicit type casts."
+        reason = lookup_failures.ambiguous(p, "function")
         message = "function {signature} is not unique"
-        return p.error("42725", message, location, "function-ambiguous", hint=hint, signature=str(signature))
-    exists, hint = bool(p.cache.procs(names)), _missing_hint(call)
-    return p.missing(NO_FUNCTION, "no-function", str(signature), location, types, exists=exists, hint=hint)
+        return p.error(
+            "42725",
+            message,
+            location,
+            "function-ambiguous",
+            detail=reason[0],
+            hint=reason[1],
+            signature=str(signature),
+        )
+    if detail == "misplaced":
+        reason = lookup_failures.misplaced_variadic(p)
+    else:
+        reason = lookup_failures.no_function(p, names, len(types), argument_names, call)
+    exists = bool(p.cache.procs(names))
+    return p.missing(NO_FUNCTION, "no-function", str(signature), location, types, exists=exists, reason=reason)
 
 
 NO_FUNCTION = "function {signature} does not exist"
@@ -121,15 +144,6 @@ class _Signature:
         return f"{'.'.join(names)}({', '.join(shown)})"
 
 
-def _missing_hint(call: Node) -> str:
-    if len(call.get("agg_order", ())) > 1 and not call.get("agg_within_group"):
-        return (
-            "No aggregate function matches the given name and argument types. Perhaps you misplaced ORDER BY; "
-            "ORDER BY must appear after all regular arguments of the aggregate."
-        )
-    return "No function matches the given name and argument types. You might need to add explicit type casts."
-
-
 def _argument_names(p: ParseState, args: list[Expr]) -> list[str]:
     names: list[str] = []
     for arg in args:
@@ -145,7 +159,8 @@ def _argument_names(p: ParseState, args: list[Expr]) -> list[str]:
 def _detail(
     p: ParseState, names: list[str], args: list[Expr], argument_names: list[str], types: list[int], expand: bool
 ) -> Candidate | str:
-    """Return the function that the call resolves to, or "coercion", "many" or "none" (func_get_detail)."""
+    """Return the function that the call resolves to, or "coercion", "many", "none" or "misplaced", if VARIADIC is
+    not at the last argument (func_get_detail)."""
     offered = function_candidates(p.cache, names, len(args), argument_names, expand=expand)
     actual = tuple(types)
     best = next((candidate for candidate in offered if candidate.args[: len(actual)] == actual), None)
@@ -164,7 +179,7 @@ def _detail(
     if not best.oid:
         return "many"
     if argument_names and not expand and best.positions is not None and best.positions[len(args) - 1] != len(args) - 1:
-        return "none"
+        return "misplaced"
     return best
 
 

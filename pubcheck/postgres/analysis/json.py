@@ -224,7 +224,8 @@ def is_json(p: ParseState, body: Node) -> Expr:
     """IS JSON (transformJsonIsPredicate). Raises ServerError 42804."""
     value, oid = _document(p, body["expr"], body["format"])
     if oid not in (TEXT, JSON, JSONB):
-        raise p.error("42804", f"cannot use type {p.type_name(oid)} in IS JSON predicate")
+        location = expr_location(value) if p.major.json_predicate_position else None
+        raise p.error("42804", f"cannot use type {p.type_name(oid)} in IS JSON predicate", location)
     return Expr("JsonIsPredicate", BOOL, [value], body.get("location", -1), value="IS JSON")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pubcheck.postgres.analysis import lookup_failures
 from pubcheck.postgres.analysis.candidates import Candidate, matching, select
 from pubcheck.postgres.analysis.parse_state import ParseState
 from pubcheck.postgres.catalog.rows import Operator
@@ -23,7 +24,6 @@ def choose_operator(
         [Candidate(row.oid, (row.left, row.right) if left else (row.right,)) for _, row in rows.values()],
     )
     if not candidates:
-        plural, article = ("s", "") if left else ("", "an ")
         raise p.missing(
             "operator does not exist: {signature}",
             "no-operator",
@@ -31,17 +31,18 @@ def choose_operator(
             location,
             types,
             exists=bool(offered),
-            hint=f"No operator matches the given name and argument type{plural}. "
-            f"You might need to add {article}explicit type cast{plural}.",
+            reason=lookup_failures.no_operator(p, names, not left, visible=bool(offered)),
         )
     chosen = candidates[0] if len(candidates) == 1 else select(p, types, candidates)
     if chosen is None:
+        detail, hint = lookup_failures.ambiguous(p, "operator")
         raise p.error(
             "42725",
             "operator is not unique: {signature}",
             location,
             "operator-ambiguous",
-            hint="Could not choose a best candidate operator. You might need to add explicit type casts.",
+            detail=detail,
+            hint=hint,
             signature=p.operator_signature(names, left, right),
         )
     return next(row for _, row in rows.values() if row.oid == chosen.oid)

@@ -77,17 +77,25 @@ class ParseState:
         )
 
     def missing(
-        self, message: str, key: str, signature: str, location: int, types: Sequence[int], *, exists: bool, hint: str
+        self,
+        message: str,
+        key: str,
+        signature: str,
+        location: int,
+        types: Sequence[int],
+        *,
+        exists: bool,
+        reason: tuple[str | None, str | None],
     ) -> ServerError:
         """Return the refusal (42883) of an operator or function that does not exist for these types.
 
-        The refusal is assumed if an unknown statement may have created one. For built-in types and a name that
-        ``exists`` on the server this is not expected.
+        ``reason`` is its DETAIL and HINT. It is assumed if an unknown statement may have created one. For built-in
+        types and a name that ``exists`` on the server this is not expected.
         """
         own = exists and all(oid < FIRST_NORMAL_OID for oid in types)
         if not self.cache.complete_names and (not own or self.session.blind or self.session.extensions):
             self.session.assume("whether a function or operator for these types is created elsewhere")
-        return self.error("42883", message, location, key, hint=hint, signature=signature)
+        return self.error("42883", message, location, key, detail=reason[0], hint=reason[1], signature=signature)
 
     def take_set(self, location: int) -> None:
         """Refuse a set-returning function here (check_srf_call_placement). Raises ServerError 0A000."""

@@ -17,7 +17,7 @@ from pubcheck.postgres.catalog import FIRST_NORMAL_OID, PG_CATALOG
 from pubcheck.postgres.catalog.rows import Column, Filter, Place, Relation
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.input import InputContext
-from pubcheck.postgres.oids import BOOL, INT8, REGROLE
+from pubcheck.postgres.oids import BOOL, INT8, REGDATABASE, REGROLE
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import find
 from pubcheck.postgres.primnodes import IMPLICIT, Expr, nodes
@@ -139,9 +139,11 @@ def _read_by(relation: Relation, column: Column) -> Iterator[int]:
 
 
 def _refuse_role_constants(p: ParseState, expr: Expr) -> None:
-    """A constant of type regrole, of which no dependency can be recorded (recordDependencyOnExpr)."""
-    if any(node.type == REGROLE and node.node == "Const" and not node.null for node in nodes(expr)):
-        raise p.error("0A000", "constant of the type regrole cannot be used here", None, "filter-construct")
+    """A constant of type regrole or regdatabase, of which no dependency can be recorded (recordDependencyOnExpr)."""
+    for node in nodes(expr):
+        if node.type in (REGROLE, REGDATABASE) and node.node == "Const" and not node.null:
+            message = f"constant of the type {p.type_name(node.type)} cannot be used here"
+            raise p.error("0A000", message, None, "filter-construct")
 
 
 def _columns(expr: Expr) -> Iterator[tuple[int, int]]:

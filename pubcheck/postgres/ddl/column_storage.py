@@ -34,8 +34,8 @@ from pubcheck.postgres.oids import (
 from pubcheck.postgres.session import Session
 
 _MOMENTS = (DATE, INTERVAL, TIME, TIMESTAMP, TIMESTAMPTZ, TIMETZ)
-_OTHERS = (24, 600, 601, 603, 628, 718, 774, 790, 829, 3220, 5069)
-"""regproc, point, lseg, box, line, circle, macaddr8, money, macaddr, pg_lsn, xid8."""
+_OTHERS = (24, 600, 601, 603, 628, 718, 774, 790, 829, 3220, 5069, 6437, 6490)
+"""regproc, point, lseg, box, line, circle, macaddr8, money, macaddr, pg_lsn, xid8, oid8, regdatabase."""
 _PLAIN = frozenset(
     (BOOL, CHAR, CID, FLOAT4, FLOAT8, INT2, INT2VECTOR, INT4, INT8, NAME, OID, OIDVECTOR, REGROLE, TID, UUID, XID)
 ).union(_MOMENTS, _OTHERS)

@@ -17,6 +17,8 @@ from pubcheck.postgres.versions import Major
 
 _FIRST_METHODS = frozenset(("abs", "size", "type", "floor", "double", "ceiling", "keyvalue"))
 _ALL_METHODS = _FIRST_METHODS | {"bigint", "boolean", "date", "integer", "number", "string"}
+_TEXT_METHODS = frozenset(("initcap", "lower", "upper"))
+_TRIMMING = ("ltrim", "rtrim", "btrim")
 _PRECISION_METHODS = ("time", "time_tz", "timestamp", "timestamp_tz")
 _COMPARISONS = ("==", "!=", "<>", "<", "<=", ">", ">=")
 _SCALARS = ("#text", "#variable", "#integer", "#number", *LITERALS)
@@ -30,6 +32,9 @@ class _Parser:
         self.scanner = Scanner(text, major)
         self.major = major
         self.context = InputContext(major.number, None)
+        self._methods = _ALL_METHODS if major.jsonpath_methods else _FIRST_METHODS
+        if major.jsonpath_text_methods:
+            self._methods |= _TEXT_METHODS
         self.filters = self.subscripts = self.depth = 0
         self.misplaced: ServerError | None = None
         """The first refusal of flattenJsonPathParseItem in the order of the text."""
@@ -230,7 +235,7 @@ class _Parser:
         if self.kind != "(":
             return kind if kind == "*" else escaped(value)
         argument = ""
-        if kind in (_ALL_METHODS if self.major.jsonpath_methods else _FIRST_METHODS):
+        if kind in self._methods:
             self.advance()
         elif kind == "datetime":
             self.advance()
@@ -243,10 +248,23 @@ class _Parser:
             self.advance()
             if self.kind == "#integer":
                 argument = _number(self.major, self.expect("#integer"))
+        elif self.major.jsonpath_text_methods and kind in (*_TRIMMING, "replace", "split_part"):
+            self.advance()
+            argument = self.texts(kind)
         else:
             self.unexpected()
         self.expect(")")
         return f"{kind}({argument})"
+
+    def texts(self, method: str) -> str:
+        """The arguments of a method that takes texts."""
+        if method in _TRIMMING:
+            return escaped(self.expect("#text")) if self.kind == "#text" else ""
+        first = escaped(self.expect("#text"))
+        self.expect(",")
+        if method == "replace":
+            return f"{first},{escaped(self.expect('#text'))}"
+        return f"{first},{_number(self.major, self.expect('#integer'))}"
 
     def levels(self) -> str:
         """What follows two asterisks."""

@@ -58,6 +58,7 @@ _ALL_KEYWORDS = _FIRST_KEYWORDS | {
     "date", "time", "number", "bigint", "string", "boolean", "decimal", "integer", "time_tz", "timestamp",
     "timestamp_tz",
 }  # fmt: skip
+_TEXT_KEYWORDS = frozenset(("btrim", "initcap", "lower", "ltrim", "replace", "rtrim", "split_part", "upper"))
 LITERALS = ("true", "false", "null")
 
 
@@ -75,6 +76,8 @@ class Scanner:
         self.near = ""
         self._rules = _NONDECIMAL if major.nondecimal_integers else _DECIMAL
         self.keywords = _ALL_KEYWORDS if major.jsonpath_methods else _FIRST_KEYWORDS
+        if major.jsonpath_text_methods:
+            self.keywords |= _TEXT_KEYWORDS
 
     def error(self, message: str) -> ServerError:
         """jsonpath_yyerror."""

@@ -124,6 +124,10 @@ def read_oid(context: InputContext, text: str, typmod: int = -1) -> int:
     return _unsigned(text, "oid", 32, decimal=not context.major.nondecimal_integers)[0]
 
 
+def read_oid8(context: InputContext, text: str, typmod: int = -1) -> int:
+    return _unsigned(text, "oid8", 64)[0]
+
+
 def _transaction(context: InputContext, text: str, name: str, bits: int) -> int:
     if context.major.checked_transaction_ids:
         return _unsigned(text, name, bits)[0]

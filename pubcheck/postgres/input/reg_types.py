@@ -310,6 +310,20 @@ def read_regrole(context: InputContext, text: str, typmod: int = -1) -> int:
     return _role(context, _single_name(text)) if number is None else number
 
 
+_DATABASES = {"template1": 1, "template0": 4, "postgres": 5}
+"""Those that initdb creates."""
+
+
+def read_regdatabase(context: InputContext, text: str, typmod: int = -1) -> int:
+    """Raises Unknowable for a database that initdb does not create: it may exist."""
+    number = _number(context, text)
+    if number is None:
+        number = _DATABASES.get(_single_name(text))
+    if number is None:
+        raise Unknowable("which databases the server has")
+    return number
+
+
 def _role(context: InputContext, name: str) -> int:
     """get_role_oid."""
     oid = context.cache.session.catalog.role_names.get(name) or context.cache.builtin.role(name)
