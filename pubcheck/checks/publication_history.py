@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
+from pubcheck.checks.all_tables_log import AllTablesLog
 from pubcheck.checks.event_log import Events
 from pubcheck.lazy_regex import lazy_compile
 from pubcheck.postgres.catalog import PUBLIC, Catalog
@@ -19,6 +20,7 @@ from pubcheck.postgres.catalog.rows import (
     Namespace,
     Place,
     Publication,
+    PublicationExclusion,
     PublicationNamespace,
     PublicationRel,
     Relation,
@@ -122,6 +124,7 @@ class History:
         self.renamed: dict[tuple[int, int], Renamed] = {}
         """The names that tables named in publications, and their columns, had first; 0 for the table itself."""
         self.changed_types: dict[int, ChangedType] = {}
+        self.all_tables = AllTablesLog(session)
         self.events = Events(session)
         self.publication_events: list[PublicationEvent] = []
         self.gone_publications: dict[str, Place] = {}
@@ -152,7 +155,9 @@ class History:
         """Note what the session's statement changed: (catalog, key, former row) in the order of the changes."""
         catalog, events = self.session.catalog, self.events
         relations: dict[int, Any] = {}
+        former_publication: Any = None
         ended: list[PublicationRel] = []
+        ended_exclusions: list[PublicationExclusion] = []
         for heap, key, former in changes:
             if heap is catalog.relations:
                 relations.setdefault(key, former)
@@ -162,12 +167,18 @@ class History:
                 elif key in catalog.publication_rels:
                     self._joined(catalog.publication_rels[key])
                 events.change(heap, key, former)
+            elif heap is catalog.publication_exclusions:
+                if key in heap:
+                    self.all_tables.exclusion(heap[key])
+                elif isinstance(former, PublicationExclusion):
+                    ended_exclusions.append(former)
             elif heap is catalog.publication_namespaces:
                 if isinstance(former, PublicationNamespace) and key not in heap and name == "AlterPublicationStmt":
                     self._schema_taken(former, node)
                 events.change(heap, key, former)
             elif heap is catalog.publications:
                 self._publication(former, catalog.publications.get(key))
+                former_publication = former
                 events.change(heap, key, former)
             elif heap is catalog.types:
                 self._type(key, former, catalog.types.get(key))
@@ -176,6 +187,12 @@ class History:
             elif heap is catalog.namespaces:
                 self._schema(former, heap.get(key))
                 events.change(heap, key, former)
+        if name == "AlterPublicationStmt" and isinstance(former_publication, Publication):
+            self.all_tables.set_all(
+                former_publication, ended_exclusions, self._publication_place(former_publication.oid)
+            )
+        if name == "AlterTableStmt":
+            self.all_tables.replace_partitions(node, ended, relations, self._place())
         if ended:
             self._ended(name, node, ended)
         if relations:
@@ -385,6 +402,8 @@ class History:
     def _parents(self, former: Relation, row: Relation) -> None:
         catalog = self.session.catalog
         parent = next(iter(row.parents or former.parents), 0)
+        if former.partition:
+            self.all_tables.detach(former, row, self._place(row.oid))
         if not former.partition and not row.partition:
             if set(row.parents) - set(former.parents):
                 self.inherited[row.oid] = self._place(row.oid)

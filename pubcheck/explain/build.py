@@ -29,6 +29,7 @@ from pubcheck.explain.subscriptions import Subscriptions
 from pubcheck.explain.table_facts import Facts
 from pubcheck.postgres.catalog import rows
 from pubcheck.postgres.primnodes import Expr
+from pubcheck.postgres.replication.publication_lookup import published_sequences
 from pubcheck.postgres.replication.published_changes import (
     OPERATIONS,
     PublishedChanges,
@@ -138,6 +139,10 @@ class _Builder:
             for sent in self.sent[row.oid]:
                 for oid in reversed(self.facts.family(sent.relation)):
                     reached[oid] = None
+            for exclusion in self.catalog.exclusions_of.get(row.oid):
+                excluded = self.catalog.relations[self.catalog.publication_exclusions[exclusion].relation]
+                family = self.catalog.descendants(excluded.oid) if excluded.kind == "p" else (excluded.oid,)
+                reached.update(dict.fromkeys(family))
             for lost, _ in self.not_sent[row.oid]:
                 if self.catalog.relations[lost].partition:
                     for oid in reversed(self.facts.family(lost)):
@@ -184,9 +189,10 @@ class _Builder:
             schemas = [
                 self.catalog.publication_namespaces[oid].namespace for oid in self.catalog.schemas_of.get(row.oid)
             ]
-            key = "all" if row.all_tables else (tuple(schemas), tuple(self.catalog.members_of.get(row.oid)))
+            members = self.catalog.exclusions_of if row.all_tables else self.catalog.members_of
+            key = row.all_tables, tuple(schemas), tuple(members.get(row.oid))
             if key not in alike:
-                # Everybody knows that sequences are not replicated.
+                # A list of all sequences would say nothing about the publication.
                 unpublished = unpublished_members(self.catalog, row.oid)
                 alike[key] = [entry for entry in unpublished if self.catalog.relations[entry[0]].kind != "S"]
             self.not_sent[row.oid] = alike[key]
@@ -215,7 +221,7 @@ class _Builder:
         has_tables = bool(self.catalog.members_of.get(row.oid))
         kind = "all tables" if row.all_tables else "schemas" if schemas and not has_tables else "tables"
         if not row.all_tables and not sents and not schemas and not has_tables:
-            kind = "empty"
+            kind = "all sequences" if row.all_sequences else "empty"
         elif schemas and has_tables:
             kind = "tables and schemas"
         reasons: dict[str, list[str]] = {}
@@ -242,7 +248,14 @@ class _Builder:
             tuple(answers),
             tuple(NotSent(reason, tuple(names)) for reason, names in reasons.items()),
             self.diagnostic_notes.general(row.name),
+            self._names(sequence.oid for sequence in published_sequences(self.catalog)) if row.all_sequences else None,
+            self._names(
+                self.catalog.publication_exclusions[oid].relation for oid in self.catalog.exclusions_of.get(row.oid)
+            ),
         )
+
+    def _names(self, relations: Iterable[int]) -> tuple[str, ...]:
+        return tuple(self.facts.name(oid) for oid in relations)
 
     def _key(self, row: rows.Publication, sent: PublishedChanges) -> object:
         """Return what tables must have in common to share an answer."""

@@ -202,10 +202,14 @@ class NotSent(Struct, frozen=True):
 
 
 class Publication(Struct, frozen=True):
-    """``kind``: what it names. ``via_root`` is publish_via_partition_root, ``generated_columns`` 18's option."""
+    """``kind``: what it names. ``via_root`` is publish_via_partition_root, ``generated_columns`` 18's option.
+
+    ``sequences`` are those that ALL SEQUENCES publishes, null without it. ``excluded`` are the tables of EXCEPT; the
+    partitions of one are not published either.
+    """
 
     name: str
-    kind: Literal["tables", "schemas", "tables and schemas", "all tables", "empty"]
+    kind: Literal["tables", "schemas", "tables and schemas", "all tables", "all sequences", "empty"]
     schemas: tuple[str, ...]
     operations: tuple[Operation, ...]
     via_root: bool
@@ -217,6 +221,8 @@ class Publication(Struct, frozen=True):
     answers: tuple[Answer, ...]
     not_sent: tuple[NotSent, ...]
     notes: tuple[Note, ...]
+    sequences: tuple[str, ...] | None = None
+    excluded: tuple[str, ...] = ()
 
 
 class PartOfFilter(Struct, frozen=True):

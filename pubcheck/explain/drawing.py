@@ -155,6 +155,11 @@ class _Picture:
                     sent.setdefault(name, []).append(how)
                     if verbs:
                         refused[name] = verbs
+        excluded: dict[str, list[str]] = {}
+        for publication in self.unit.publications:
+            for name in publication.excluded:
+                excluded.setdefault(name, []).append(publication.name)
+        cards_of_excluded: dict[tuple[str, ...], list[str]] = {}
         trees: dict[str, list[str]] = {}
         groups: dict[object, list[str]] = {}
         for table in self.unit.tables:
@@ -165,11 +170,14 @@ class _Picture:
                 leaves = trees.setdefault(root, [])
                 if table.kind != "partitioned":
                     leaves.append(table.name)
+            elif table.name in excluded and table.name not in sent:
+                cards_of_excluded.setdefault(tuple(excluded[table.name]), []).append(table.name)
             elif table.name in sent:
                 key = (tuple(dict.fromkeys(sent[table.name])), table.name in refused)
                 groups.setdefault(key, []).append(table.name)
         cards = [(self._tree(root, leaves, sent, refused), [root, *leaves]) for root, leaves in trees.items()]
         cards += [(_group(names, refused), names) for names in groups.values()]
+        cards += [(_left_out(names, of), names) for of, names in cards_of_excluded.items()]
         if len(cards) > MOST_CARDS:
             ranked = sorted(
                 range(len(cards)), key=lambda index: (not cards[index][0].rows, -len(cards[index][1]), index)
@@ -447,12 +455,20 @@ def _group(names: list[str], refused: dict[str, str]) -> Card:
     return Card(label, ", ".join(names[:40]), refused=verbs)
 
 
+def _left_out(names: list[str], publications: Sequence[str]) -> Card:
+    """Return the card of tables that only EXCEPT of these publications names."""
+    more = f" and {len(names) - 1:,} more" if len(names) > 1 else ""
+    remark = _short(f"not in {', '.join(publications)}", _CARD_LETTERS // 2)
+    return Card(_short(names[0], _CARD_LETTERS - len(more) - len(remark)) + more, ", ".join(names[:40]), remark)
+
+
 def _looks(publication: Publication) -> object:
     """Return the key of publications that are drawn as one."""
     answers = tuple(
         (answer.tables, answer.filter and answer.filter.sql, answer.columns) for answer in publication.answers
     )
-    return publication.kind, publication.schemas, publication.operations, publication.via_root, answers
+    scope = publication.kind, publication.schemas, publication.sequences, publication.excluded
+    return scope, publication.operations, publication.via_root, answers
 
 
 def _interest(publication: Publication) -> int:
@@ -466,7 +482,9 @@ def _interest(publication: Publication) -> int:
 
 def _remark(publication: Publication) -> str:
     if publication.kind == "all tables":
-        kind = "all tables"
+        kind = f"all tables but {len(publication.excluded)}" if publication.excluded else "all tables"
+    elif publication.kind == "all sequences":
+        kind = "all sequences"
     elif publication.schemas:
         kind = f"schema {', '.join(publication.schemas)}"
     else:

@@ -42,8 +42,12 @@ def published_tables(unit: UnitExplained) -> set[str]:
 
 def members(publication: Publication) -> str:
     """Return the members of a publication in words."""
+    sequences = " and all sequences" if publication.sequences is not None else ""
     if publication.kind == "all tables":
-        return "all tables of the database, including future ones"
+        but = f" except {tables_of(publication.excluded)}" if publication.excluded else ""
+        return f"all tables{but}{sequences} of the database, including future ones"
+    if publication.kind == "all sequences":
+        return "all sequences of the database, including future ones; no tables"
     if publication.kind == "empty":
         return "nothing: it has no members"
     parts = []
@@ -62,6 +66,13 @@ def options(publication: Publication) -> str:
     if missing and upper:
         text += f" (not {', '.join(missing)})"
     return text
+
+
+def sequences(publication: Publication) -> str:
+    """Return the sequences of a publication in words."""
+    names = publication.sequences or ()
+    values = "their values are copied by CREATE SUBSCRIPTION and REFRESH SEQUENCES only, and are not in the stream"
+    return f"{tables_of(names)}: {values}" if names else "none yet"
 
 
 def tables_of(names: Sequence[str], most: int = NAMED) -> str:

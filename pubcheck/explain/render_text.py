@@ -38,6 +38,7 @@ from pubcheck.explain.phrases import (
     rows_seen,
     same_filters,
     sent_as,
+    sequences,
     shortened,
     summary,
     tables_of,
@@ -107,12 +108,17 @@ def _publication(publication: Publication, columns: Mapping[str, tuple[str, ...]
     if publication.certainty == "assumed":
         remark += "; assumed: the files do not contain all of it"
     yield Heading(1, f"Publication {publication.name}", remark)
-    yield Field("publishes", options(publication), "" if publication.operations else "warn")
+    if publication.kind != "all sequences":
+        yield Field("publishes", options(publication), "" if publication.operations else "warn")
     if publication.via_root:
         yield Field("partitions", "their changes arrive under the name of the partitioned table (via root)")
     if publication.generated_columns == "stored":
         yield Field("generated", "stored generated columns are published")
-    if not publication.answers:
+    if publication.excluded:
+        yield Field("not published", f"{tables_of(publication.excluded, MOST_NAMES)} (EXCEPT)")
+    if publication.sequences is not None:
+        yield Field("sequences", sequences(publication))
+    if not publication.answers and publication.kind != "all sequences":
         yield Field("tables", "none: a subscriber sees nothing", "warn")
     yield from _notes(publication.notes)
     for lost in publication.not_sent:
@@ -121,6 +127,8 @@ def _publication(publication: Publication, columns: Mapping[str, tuple[str, ...]
         yield from _answer(answer, publication, columns)
 
 
+MOST_NAMES = 12
+"""The number of excluded tables that are named."""
 NO_PARTITION = "none with published rows: only TRUNCATE of this table is published"
 
 REASONS = {

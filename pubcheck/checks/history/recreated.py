@@ -77,7 +77,7 @@ def _left_out(former: FormerPublication, unsent: list[Relation]) -> list[Relatio
 def _unsent(context: RuleContext, publication: Publication) -> list[Relation]:
     """The tables that a publication does not send; partitions go with their tables."""
     catalog = context.catalog
-    if publication.all_tables:
+    if publication.all_tables and not catalog.exclusions_of.has(publication.oid):
         return []
     tables = (row for row in catalog.relations.values() if is_publishable(row) and not row.partition)
     return [row for row in tables if route(catalog, publication, row) is None]

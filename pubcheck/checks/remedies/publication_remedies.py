@@ -10,7 +10,7 @@ from pubcheck.checks.table_names import table_name
 from pubcheck.checks.write.identity_causes import COLUMN_LIST, FILTER, GENERATED
 from pubcheck.checks.write.published_table import Membership, PublishedTable
 from pubcheck.checks.write.replica_identity import Refusal
-from pubcheck.postgres.catalog.rows import Column, PublicationRel
+from pubcheck.postgres.catalog.rows import Column, PublicationRel, Relation
 from pubcheck.postgres.identifiers import identifier
 
 Written = Callable[[PublicationRel], "str | None"]
@@ -87,9 +87,13 @@ class PublicationRemedies:
 
     def unpublished(self) -> Iterator[Remedy]:
         """The table, or what it is published through, out of the publication; FOR ALL TABLES has no such way."""
-        if self.publication.all_tables:
-            return
         catalog, row, oid = self.catalog, self.table.row, self.publication.oid
+        if self.publication.all_tables:
+            if catalog.major.publishes_sequences:
+                statement = f"{self.alter} SET ALL TABLES EXCEPT ({', '.join(self._excluded_with(row))})"
+                rest = ", ALL SEQUENCES" * self.publication.all_sequences
+                yield Remedy((statement + rest,), "nothing of it is published then", ends="publication")
+            return
         statements: list[str] = []
         for member in (row.oid, *catalog.ancestors(row.oid)):
             relation = catalog.relations[member]
@@ -101,6 +105,17 @@ class PublicationRemedies:
                 statements.append(f"{self.alter} DROP TABLES IN SCHEMA {schema}")
         if statements:
             yield Remedy(tuple(dict.fromkeys(statements)), "nothing of it is published then", ends="publication")
+
+    def _excluded_with(self, row: Relation) -> Iterator[str]:
+        """The tables of EXCEPT with one more, or with the partitioned table that it is a partition of."""
+        catalog = self.catalog
+        excluded = [
+            catalog.publication_exclusions[oid].relation for oid in catalog.exclusions_of.get(self.publication.oid)
+        ]
+        for oid in (*excluded, (row.oid, *catalog.ancestors(row.oid))[-1]):
+            relation = catalog.relations[oid]
+            only = "ONLY " if relation.kind == "r" and catalog.children.has(oid) else ""
+            yield f"TABLE {only}{table_name(self.table.session, relation)}"
 
     def added_again(
         self,

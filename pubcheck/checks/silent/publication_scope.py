@@ -107,6 +107,24 @@ def left_out(context: RuleContext) -> Iterator[RuleFinding]:
             )
 
 
+_ALL_SEQUENCES = "; ALL SEQUENCES in the publication lets ALTER SUBSCRIPTION ... REFRESH SEQUENCES do the first"
+
+
+@finds("PUB816")
+def sequences_not_streamed(context: RuleContext) -> Iterator[RuleFinding]:
+    """ALL SEQUENCES: values are copied when a subscription is created or refreshed, and never sent."""
+    for publication in context.visit(context.catalog.publications.values()):
+        if publication.all_sequences:
+            yield from _about(
+                context,
+                "PUB816",
+                publication,
+                f'publication "{publication.name}" does not send what nextval and setval do: the subscriber\'s '
+                "sequences keep the values of the last CREATE SUBSCRIPTION or REFRESH SEQUENCES",
+                "before a switch-over run ALTER SUBSCRIPTION ... REFRESH SEQUENCES, after the publisher's last write",
+            )
+
+
 @finds("PUB807")
 def not_replicated(context: RuleContext) -> Iterator[RuleFinding]:
     """Sequences and materialized views next to published tables; foreign keys to tables that are not published."""
@@ -122,7 +140,7 @@ def not_replicated(context: RuleContext) -> Iterator[RuleFinding]:
             missing = [
                 catalog.relations[oid]
                 for oid, reason in unpublished_members(catalog, publication.oid)
-                if reason in ("sequence", "materialized view")
+                if reason == "materialized view" or (reason == "sequence" and not publication.all_sequences)
             ]
             if missing:
                 yield from _about(
@@ -132,7 +150,8 @@ def not_replicated(context: RuleContext) -> Iterator[RuleFinding]:
                     f'publication "{publication.name}" does not publish '
                     f"{listed(context.name(row) for row in missing)}: "
                     "sequences and materialized views are not replicated, nor are DDL and large objects",
-                    "before a switch-over set the subscriber's sequences (setval) and refresh its materialized views",
+                    "before a switch-over set the subscriber's sequences (setval) and refresh its materialized views"
+                    + (_ALL_SEQUENCES if catalog.major.publishes_sequences else ""),
                     relations=missing,
                 )
         yield from _foreign_keys(context, publication, keys)
@@ -143,10 +162,10 @@ def _foreign_keys(
 ) -> Iterator[RuleFinding]:
     """``keys`` are all foreign keys of the unit by their table, each with its place among the constraints."""
     catalog = context.catalog
-    if publication.all_tables:
+    if publication.all_tables and not catalog.exclusions_of.has(publication.oid):
         return
     tables: Iterable[int] = keys
-    if not catalog.schemas_of.has(publication.oid):
+    if not publication.all_tables and not catalog.schemas_of.has(publication.oid):
         members = catalog.members_of.get(publication.oid)
         roots = (catalog.publication_rels[member].relation for member in members)
         tables = {oid for root in roots for oid in catalog.descendants(root)}
@@ -250,7 +269,7 @@ def empty(context: RuleContext) -> Iterator[RuleFinding]:
     """No table at all: no FOR clause, schemas without tables, or all members gone."""
     catalog = context.catalog
     for publication in context.visit(catalog.publications.values()):
-        if not publication.seen or publication.all_tables or catalog.members_of.has(publication.oid):
+        if not publication.seen or publication.scope or catalog.members_of.has(publication.oid):
             continue
         schemas = [catalog.publication_namespaces[oid].namespace for oid in catalog.schemas_of.get(publication.oid)]
         held = (catalog.relations[oid] for schema in schemas for oid in catalog.relations_in.get(schema))

@@ -56,10 +56,12 @@ _COLUMNS: dict[str, str] = {
         "proconfig proacl"
     ),
     "pg_publication": (
-        "oid pubname pubowner puballtables pubinsert pubupdate pubdelete pubtruncate pubviaroot pubgencols"
+        "oid pubname pubowner puballtables puballsequences pubinsert pubupdate pubdelete pubtruncate pubviaroot "
+        "pubgencols"
     ),
     "pg_publication_namespace": ("oid pnpubid pnnspid"),
-    "pg_publication_rel": ("oid prpubid prrelid prqual prattrs"),
+    "pg_publication_rel": ("oid prpubid prrelid prexcept prqual prattrs"),
+    "pg_publication_sequences": ("pubname schemaname sequencename"),
     "pg_publication_tables": ("pubname schemaname tablename attnames rowfilter"),
     "pg_roles": (
         "rolname rolsuper rolinherit rolcreaterole rolcreatedb rolcanlogin rolreplication rolconnlimit "

@@ -17,6 +17,15 @@ def is_publishable(relation: Relation) -> bool:
     return relation.kind in "rp" and relation.persistence == "p" and relation.oid >= FIRST_NORMAL_OID
 
 
+def published_sequences(catalog: Catalog) -> list[Relation]:
+    """Return the sequences that ALL SEQUENCES publishes: all permanent ones."""
+    return [
+        row
+        for row in catalog.relations.values()
+        if row.kind == "S" and row.persistence == "p" and row.oid >= FIRST_NORMAL_OID
+    ]
+
+
 def publications_of(catalog: Catalog, relation: Relation) -> list[Publication]:
     """All publications of a table, in the order in which RelationBuildPublicationDesc looks at them.
 

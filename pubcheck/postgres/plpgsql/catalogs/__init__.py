@@ -23,6 +23,7 @@ from pubcheck.postgres.plpgsql.catalogs.publications import (
     pg_publication,
     pg_publication_namespace,
     pg_publication_rel,
+    pg_publication_sequences,
     pg_publication_tables,
     pg_subscription,
 )
@@ -68,6 +69,7 @@ _CATALOGS: dict[str, Reader] = {
     "pg_publication": pg_publication,
     "pg_publication_namespace": pg_publication_namespace,
     "pg_publication_rel": pg_publication_rel,
+    "pg_publication_sequences": pg_publication_sequences,
     "pg_publication_tables": pg_publication_tables,
     "pg_roles": roles("rolname"),
     "pg_sequences": view("S", "schemaname", "sequencename"),

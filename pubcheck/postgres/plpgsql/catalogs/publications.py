@@ -16,7 +16,7 @@ from pubcheck.postgres.plpgsql.catalogs.scans import (
     schema_of,
 )
 from pubcheck.postgres.plpgsql.values import Value
-from pubcheck.postgres.replication.publication_lookup import is_publishable, route
+from pubcheck.postgres.replication.publication_lookup import is_publishable, published_sequences, route
 from pubcheck.postgres.session import Session
 
 
@@ -54,6 +54,8 @@ def _publication_row(session: Session, row: Publication) -> Row:
             pubtruncate=row.truncate,
             pubviaroot=row.via_root,
         )
+        if session.catalog.major.publishes_sequences:
+            values["puballsequences"] = row.all_sequences
     return values
 
 
@@ -73,7 +75,7 @@ def pg_publication_tables(session: Session, conditions: Conditions) -> Scan:
         named = relations_in_view(session, "rp", conditions, "schemaname", "tablename")
     rows: list[tuple[Row, bool]] = []
     for publication in publications:
-        lists = not publication.all_tables and not catalog.schemas_of.has(publication.oid)
+        lists = not publication.scope and not catalog.schemas_of.has(publication.oid)
         closed = closed and all_members_known(session, [publication])
         closed = closed and (
             (named[1] if named is not None else all_relations_known(session))
@@ -117,8 +119,40 @@ def pg_publication_rel(session: Session, conditions: Conditions) -> Scan:
                 values["prqual"] = None
             if entry.columns is None:
                 values["prattrs"] = None
+            if catalog.major.publishes_sequences:
+                values["prexcept"] = False
             rows.append((values, publication.seen and catalog.relations[entry.relation].seen))
+        for oid in catalog.exclusions_of.get(publication.oid):
+            relation = catalog.publication_exclusions[oid].relation
+            values = {
+                "oid": oid,
+                "prpubid": publication.oid,
+                "prrelid": relation,
+                "prqual": None,
+                "prattrs": None,
+                "prexcept": True,
+            }
+            rows.append((values, publication.seen and catalog.relations[relation].seen))
     return Scan(rows, closed)
+
+
+def pg_publication_sequences(session: Session, conditions: Conditions) -> Scan:
+    catalog = session.catalog
+    publications, closed = _publications(session, conditions.get("pubname"))
+    publications = [publication for publication in publications if publication.all_sequences]
+    rows: list[tuple[Row, bool]] = [
+        (
+            {
+                "pubname": publication.name,
+                "schemaname": schema_of(session, row.namespace),
+                "sequencename": row.name,
+            },
+            publication.seen and row.seen,
+        )
+        for publication in publications
+        for row in published_sequences(catalog)
+    ]
+    return Scan(rows, closed and all_members_known(session, publications) and all_relations_known(session))
 
 
 def pg_publication_namespace(session: Session, conditions: Conditions) -> Scan:

@@ -1,0 +1,8 @@
+-- # next to all tables (19)
+CREATE TABLE orders (id bigserial PRIMARY KEY);
+CREATE PUBLICATION shop FOR ALL TABLES, ALL SEQUENCES;
+--                 ^^^^ PUB816
+
+-- # no longer (19)
+CREATE PUBLICATION shop FOR ALL TABLES, ALL SEQUENCES;
+ALTER PUBLICATION shop SET ALL TABLES;
