@@ -274,6 +274,8 @@ _DOUBTED = frozenset(
     )
 )  # fmt: skip
 """Statements that change objects that earlier statements created, and CREATE PUBLICATION."""
+AFFECTED = _DOUBTED.union(_CREATING, _OF_QUERIES)
+"""Statements for which ``assume_unknown`` may do something."""
 
 
 def rests_on_unseen(changes: Iterable[Change]) -> bool:

@@ -16,7 +16,14 @@ from pubcheck.checks.grounds import Grounds
 from pubcheck.checks.write.replica_identity import WRITING
 from pubcheck.checks.write.write_refusal_history import Change, RefusedWrites
 from pubcheck.config import Config
-from pubcheck.engine.assumptions import assume_changes, assume_refused, assume_statement, assume_targets, assume_unknown
+from pubcheck.engine.assumptions import (
+    AFFECTED,
+    assume_changes,
+    assume_refused,
+    assume_statement,
+    assume_targets,
+    assume_unknown,
+)
 from pubcheck.engine.reporter import StatementReporter
 from pubcheck.faults import Faults
 from pubcheck.postgres.catalog import Catalog
@@ -95,7 +102,8 @@ class Execution:
             assume_statement(catalog, name, mark)
         elif self.assumed:
             assume_changes(catalog, catalog.journal.entries[mark:])
-        assume_unknown(session, name, node, catalog.journal.entries[mark:])
+        if name in AFFECTED:
+            assume_unknown(session, name, node, catalog.journal.entries[mark:])
 
     def excuses(self, error: ServerError) -> bool:
         """Return whether an unknown name is not reported."""

@@ -182,6 +182,45 @@ def parse(sql: str, most: int = LARGEST) -> tuple[str, Node] | None:
     """
     if len(sql) > most // _PART and is_too_large(sql, most):
         raise TooLarge
+    about = _ABOUT.match(sql)
+    if about is None:
+        return _parse(sql)
+    command, _, schema, name, rest = about.groups()
+    key = (command, schema, len(name), rest)
+    if key not in _repeated:
+        statement = _parse(sql)
+        if statement is not None and len(name) <= _NAME and len(rest) <= _REST:
+            _keep(key, name, *statement)
+        return statement
+    kind, field, node, relation = _repeated[key]
+    return kind, {**node, field: {**relation, "relname": name}}
+
+
+_ABOUT = lazy_compile(
+    r"(?s:(ALTER (?:TABLE|SEQUENCE)|(CREATE SEQUENCE)) ([a-z_][a-z0-9_]*)\.([a-z_][a-z0-9_]*)((?(2)\n| OWNER TO ).*))\Z"
+)
+"""Statements of a dump that are repeated for another relation: OWNER TO, and CREATE SEQUENCE."""
+_NAME, _REST, _MOST_KEPT = 63, 300, 1_000
+_repeated: dict[tuple[str, str, int, str], tuple[str, str, Node, Node]] = {}
+"""The kind of a statement, the field of its relation, its node and the RangeVar, by what the text is except the name.
+
+The grammar is free of context, and any word may be the second part of a name: the tree depends on the name only in the
+RangeVar, and through its length in locations."""
+
+
+def _keep(key: tuple[str, str, int, str], name: str, kind: str, node: Node) -> None:
+    """Keep the tree of a statement about the relation ``name``."""
+    field = "sequence" if kind == "CreateSeqStmt" else "relation"
+    command, schema, *_ = key
+    relation = {"schemaname": schema, "relname": name, "inh": True, "relpersistence": "p", "location": len(command) + 1}
+    if kind in ("AlterTableStmt", "CreateSeqStmt") and node.get(field) == relation:
+        if len(_repeated) >= _MOST_KEPT:
+            _repeated.clear()
+        _repeated[key] = kind, field, node, relation
+
+
+def _parse(sql: str) -> tuple[str, Node] | None:
+    """Parse a statement with the grammar."""
     try:
         tree: str = _parse_json(sql)
     except ParseError as refusal:

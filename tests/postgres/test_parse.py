@@ -7,7 +7,8 @@ import pytest
 from msgspec.json import decode
 from pglast.parser import parse_sql_json
 
-from pubcheck.postgres.parse import TooDeep, parse
+from pubcheck.postgres import parse as parse_module
+from pubcheck.postgres.parse import SyntaxRefused, TooDeep, parse
 from pubcheck.postgres.parse import _decode_deep as decode_deep
 
 
@@ -64,3 +65,50 @@ def test_chains_of_operators_are_read_as_far_as_the_grammar_goes(operators: int)
 def test_what_is_too_deep_for_the_grammar_is_said_to_be(text: str) -> None:
     with pytest.raises(TooDeep):
         parse(f"SELECT {text}")
+
+
+_WORDS = (
+    *("a", "_b1", "users", "format", "nulls", "select", "table", "only", "order", "public", "owner", "x" * 63),
+    *("x" * 64, '"a"', "A", "ü", "a$b"),
+)
+_RESTS = (
+    "ALTER TABLE {} OWNER TO app",
+    "ALTER TABLE {} OWNER TO public",
+    "ALTER TABLE {} OWNER TO CURRENT_USER, ENABLE ROW LEVEL SECURITY",
+    "ALTER SEQUENCE {} OWNER TO app",
+    "ALTER SEQUENCE {} OWNER TO /* ü */ app",
+    "ALTER TABLE {}.c OWNER TO app",
+    "ALTER TABLE {} OWNER TO app; SELECT 1",
+    "CREATE SEQUENCE {}\n    START WITH 1\n    CACHE 1",
+    "CREATE SEQUENCE {}\n.c START WITH 1",
+    "CREATE SEQUENCE {}\n    OWNED BY a.b.c",
+    "CREATE SEQUENCE {}",
+)
+
+
+def _read(text: str) -> object:
+    try:
+        return parse(text)
+    except SyntaxRefused as refusal:
+        return refusal.message, refusal.location
+
+
+@pytest.mark.parametrize("rest", _RESTS)
+def test_a_statement_repeated_for_another_relation_has_the_tree_of_the_grammar(
+    rest: str,
+) -> None:
+    names = [f"{schema}.{name}" for schema in _WORDS for name in _WORDS]
+    expected = []
+    for name in names:
+        parse_module._repeated.clear()
+        expected.append(_read(rest.format(name)))
+    parse_module._repeated.clear()
+    assert [_read(rest.format(name)) for name in names] == expected
+    assert [_read(rest.format(name)) for name in reversed(names)] == expected[::-1]
+
+
+def test_few_statements_are_kept() -> None:
+    for number in range(3_000):
+        parse(f"ALTER TABLE s.t OWNER TO role_{number}")
+        parse(f"ALTER TABLE s.t OWNER TO a /* {'x' * 1_000} {number} */")
+    assert 0 < len(parse_module._repeated) <= 1_000

@@ -82,8 +82,8 @@ def define_index(session: Session, relation: Relation, spec: IndexSpec) -> Index
     catalog = session.catalog
     if not session.may_create_in(catalog.namespaces[relation.namespace]):
         raise ServerError("42501", f"permission denied for schema {catalog.namespaces[relation.namespace].name}")
-    if spec.kind:
-        refuse_unknown_columns(session, relation, _mentioned(spec.elements, spec.where))
+    if spec.kind and (mentioned := _mentioned(spec.elements, spec.where)):
+        refuse_unknown_columns(session, relation, mentioned)
     where, always = _read_predicate(session, relation, spec)
     if not spec.copied:
         _look_closer(session, relation, spec)
@@ -92,8 +92,8 @@ def define_index(session: Session, relation: Relation, spec: IndexSpec) -> Index
         from pubcheck.postgres.ddl.access_methods import refuse_unsupported
 
         refuse_unsupported(spec)
-    if any("expr" in element and bare_column(session, relation, element) is None for element in spec.included):
-        raise ServerError("0A000", "expressions are not supported in included columns")
+    if spec.included:
+        _refuse_included_expressions(session, relation, spec)
     if spec.primary and any(catalog.indexes[oid].primary for oid in catalog.key_indexes_of.get(relation.oid)):
         raise ServerError("42P16", f'multiple primary keys for table "{relation.name}" are not allowed')
     keys = key_columns(session, relation, spec.elements, unique=spec.unique)
@@ -145,6 +145,11 @@ def define_index(session: Session, relation: Relation, spec: IndexSpec) -> Index
         for child in sorted(catalog.children.get(relation.oid)):
             adopt_index(session, relation, index, catalog.relations[child], spec, constraint)
     return index
+
+
+def _refuse_included_expressions(session: Session, relation: Relation, spec: IndexSpec) -> None:
+    if any("expr" in element and bare_column(session, relation, element) is None for element in spec.included):
+        raise ServerError("0A000", "expressions are not supported in included columns")
 
 
 def _read_predicate(session: Session, relation: Relation, spec: IndexSpec) -> tuple[Node | None, bool | None]:
@@ -228,7 +233,7 @@ def _depend(session: Session, relation: Relation, spec: IndexSpec, index: Index,
     """Make the index depend on its columns, table and constraint (index_create, CreateConstraintEntry)."""
     catalog = session.catalog
     depender = (RELATION, index.oid, 0)
-    numbers = {number for number in (*index.keys, *index.included) if number}
+    numbers = {*index.keys, *index.included} - {0}
     holder = depender
     if constraint is not None:
         holder = (CONSTRAINT, constraint.oid, 0)
@@ -241,8 +246,9 @@ def _depend(session: Session, relation: Relation, spec: IndexSpec, index: Index,
                 numbers.add(column.number)
     for number in numbers:
         catalog.depend(holder, (RELATION, relation.oid, number), AUTO)
-    for function in functions_called(session, list(index.trees)):
-        catalog.depend(depender, (PROC, function, 0), NORMAL)
+    if index.trees:
+        for function in functions_called(session, list(index.trees)):
+            catalog.depend(depender, (PROC, function, 0), NORMAL)
     if not numbers:
         catalog.depend(holder, (RELATION, relation.oid, 0), AUTO)
     if spec.parent:

@@ -57,17 +57,20 @@ def attach_value(session: Session, row: Relation, column: Column, definition: No
     expression, expression_type = definition["raw_expr"], column.default_type
     if not expression_type and "sval" in expression.get("A_Const", ()):
         expression_type = column.type  # a partition's column does not say its type
-    refuse_default(session, row, column, expression, expression_type)
+    simple = is_simple(expression)
+    refuse_default(session, row, column, expression, expression_type, simple=simple)
     uses = [(PROC, function, 0) for function in functions_called(session, expression)]
-    if not is_simple(expression):
+    if not simple:
         uses += [(RELATION, sequence.oid, 0) for sequence in sequences_used(session, expression) if sequence]
     if uses:
         _default(session, row.oid, column.number, uses)
 
 
-def refuse_default(session: Session, row: Relation, column: Column, expression: Node, expression_type: int) -> None:
-    """Raise ServerError if the server certainly refuses a default; ``expression_type`` is its type, 0 if unknown."""
-    simple = is_simple(expression)
+def refuse_default(
+    session: Session, row: Relation, column: Column, expression: Node, expression_type: int, *, simple: bool
+) -> None:
+    """Raise ServerError if the server certainly refuses a default; ``expression_type`` is its type, 0 if unknown, and
+    ``simple`` the answer of ``is_simple``."""
     if not simple and plain_call(expression) is None:
         # Loaded only where it does not show at a glance.
         from pubcheck.postgres.ddl.stored_expressions import refuse_out_of_place

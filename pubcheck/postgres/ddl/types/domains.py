@@ -11,6 +11,7 @@ from pubcheck.postgres.ddl.creation_namespace import creation_name
 from pubcheck.postgres.ddl.deletion import perform_deletion
 from pubcheck.postgres.ddl.generated_names import make_object_name
 from pubcheck.postgres.ddl.object_address import functions_called
+from pubcheck.postgres.ddl.tables.default_types import is_simple
 from pubcheck.postgres.ddl.tables.default_values import refuse_default
 from pubcheck.postgres.ddl.type_modifiers import collation_of, known_type, typmod_of
 from pubcheck.postgres.ddl.types import new_type, new_type_oid
@@ -71,7 +72,7 @@ def _refuse_expressions(session: Session, value: Column, constraints: list[Node]
     if len(defaults) > 1:
         raise ServerError("42601", "multiple default expressions")
     for expression in defaults:
-        refuse_default(session, table, value, expression, value.type)
+        refuse_default(session, table, value, expression, value.type, simple=is_simple(expression))
     for item in constraints:
         if item["contype"] == "CONSTR_CHECK":
             refuse_check(session, table, item["raw_expr"])
