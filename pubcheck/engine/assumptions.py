@@ -259,7 +259,10 @@ def _is_plain(catalog: Catalog, name: str, node: Node) -> bool:
     if name in ("DropStmt", "DropRoleStmt"):
         return len(node["objects" if name == "DropStmt" else "roles"]) < 2
     if name == "AlterTableStmt":
-        return {item["AlterTableCmd"]["subtype"] for item in node.get("cmds", ())} <= {"AT_ChangeOwner"}
+        commands = node.get("cmds", ())
+        if len(commands) == 1:
+            return bool(commands[0]["AlterTableCmd"]["subtype"] == "AT_ChangeOwner")
+        return {item["AlterTableCmd"]["subtype"] for item in commands} <= {"AT_ChangeOwner"}
     if name == "AlterPublicationStmt":
         row = catalog.publications.get(catalog.publication_names.get(node["pubname"], 0))
         sets = node.get("action") == "AP_SetObjects"

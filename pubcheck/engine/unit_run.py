@@ -225,7 +225,7 @@ class Run:
             try:
                 if named and named[-1][0] < item.start:
                     self._call(source, named, item.start)
-                if is_parsed(item):
+                if item.keyword not in UNPARSED or is_parsed(item):
                     before = StatementText(source, item.index, item.start, item.text)
                     if item.edits:
                         before = replace(before, text=item.sent(), edits=item.edits)

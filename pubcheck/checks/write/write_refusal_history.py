@@ -69,7 +69,7 @@ class RefusedWrites:
                     self._check_one(oid, publication, statement_key)
         for publication, oids in touched.left:
             for oid in oids:
-                if any((oid, write) in self._causes for write in WRITES):
+                if self._has_causes(oid):
                     with self._faults.guard(place):
                         self._check_one(oid, publication, statement_key)
 
@@ -115,12 +115,17 @@ class RefusedWrites:
         """The statement, by source and number, with which a refusal ended; None where it has not."""
         return self._ended.get((oid, write, since))
 
+    def _has_causes(self, oid: int) -> bool:
+        return any((oid, write) in self._causes for write in WRITES)
+
     def _check(
         self, oid: int, publications: Sequence[Publication] | None, statement_key: tuple[int, int] | None
     ) -> None:
         """A table whose writes any of its publications may now have refused, or no longer. ``publications`` is None
         where the table is gone."""
         causes = causes_of(self._catalog, self._catalog.relations[oid], publications) if publications else {}
+        if not causes and not self._has_causes(oid):
+            return
         for write in WRITES:
             known = self._causes.get((oid, write), {})
             self._store(oid, write, self._placed(oid, causes.get(write, ()), known, statement_key), statement_key)
@@ -133,6 +138,8 @@ class RefusedWrites:
         causes_by_write = (
             causes_of(catalog, relation, (row,)) if published and relation is not None and row is not None else {}
         )
+        if not causes_by_write and not self._has_causes(oid):
+            return
         for write in WRITES:
             causes = self._causes.get((oid, write), {})
             keys = [(publication, check) for check in CHECKS]

@@ -66,12 +66,12 @@ def _add_key(session: Session, relation: int, node: Node, kind: str, recurse: bo
         elements = tuple(pair["List"]["items"][0]["IndexElem"] for pair in node.get("exclusions", ()))
     else:
         names = [key["String"]["sval"] for key in node.get("keys", ())]
-        if len(names) > len(set(names)):
+        if len(names) > 1 and len(names) > len(set(names)):
             repeated = next(name for position, name in enumerate(names) if name in names[:position])
             kind_of_key = "primary key" if kind == "p" else "unique"
             message = f'column "{repeated}" appears twice in {kind_of_key} constraint'
             raise ServerError("42701", message, location=node.get("location"))
-        elements = tuple({"name": name} for name in names)
+        elements = tuple([{"name": name} for name in names])
         for name in names:
             require_key_column(session, relation, name)
             if kind == "p" and not recurse:
@@ -92,7 +92,7 @@ def _add_key(session: Session, relation: int, node: Node, kind: str, recurse: bo
         catalog.relations[relation],
         IndexSpec(
             elements,
-            tuple({"name": key["String"]["sval"]} for key in node.get("including", ())),
+            tuple([{"name": key["String"]["sval"]} for key in node["including"]]) if "including" in node else (),
             node.get("conname", ""),
             unique=kind != "x" and not over,
             primary=kind == "p",

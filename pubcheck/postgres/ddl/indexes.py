@@ -55,7 +55,7 @@ def create_index(session: Session, node: Node) -> None:
         relation,
         IndexSpec(
             elements,
-            tuple(item["IndexElem"] for item in node.get("indexIncludingParams", ())),
+            tuple([item["IndexElem"] for item in node.get("indexIncludingParams", ())]),
             name,
             unique=node.get("unique", False),
             nulls_not_distinct=node.get("nulls_not_distinct", False),

@@ -74,9 +74,14 @@ def alter_sequence(session: Session, node: Node) -> None:
 
 def _owned_by(session: Session, row: Relation, node: Node) -> None:
     """process_owned_by: the sequence goes with the column; 'none' undoes that."""
-    owner = next((o["DefElem"] for o in node.get("options", ()) if o["DefElem"]["defname"] == "owned_by"), None)
-    if owner is None:
-        return
+    for option in node.get("options", ()):
+        owner = option["DefElem"]
+        if owner["defname"] == "owned_by":
+            _own(session, row, owner)
+            return
+
+
+def _own(session: Session, row: Relation, owner: Node) -> None:
     catalog, sequence = session.catalog, (RELATION, row.oid, 0)
     path = [part["String"]["sval"] for part in owner["arg"]["List"]["items"]]
     former = [entry for entry in catalog.dependencies.get(sequence[:2]) if entry[0][0] == RELATION]

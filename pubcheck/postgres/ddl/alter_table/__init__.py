@@ -8,6 +8,7 @@ subcommands themselves are in the other modules of this package.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from operator import itemgetter
 
 from pubcheck.postgres.catalog import FIRST_UNPINNED
 from pubcheck.postgres.catalog.rows import Relation
@@ -19,6 +20,8 @@ from pubcheck.postgres.lazy_dispatch import Deferred
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.relkind import RELKIND_NOUN
 from pubcheck.postgres.session import Session
+
+_COMMAND, _SUBTYPE = itemgetter("AlterTableCmd"), itemgetter("subtype")
 
 Subcommand = Callable[[Session, int, Node, bool], None]
 """(session, relation, AlterTableCmd, whether it goes down to children)."""
@@ -33,9 +36,9 @@ def alter_table(session: Session, node: Node) -> None:
         for table, command in alter_composite(session, node):
             _alter_typed(session, table, command)
         return
-    commands = [item["AlterTableCmd"] for item in node["cmds"]]
+    commands = list(map(_COMMAND, node["cmds"]))
     rv = node["relation"]
-    reported = "AT_ReplicaIdentity" in [command["subtype"] for command in commands]
+    reported = "AT_ReplicaIdentity" in map(_SUBTYPE, commands)
     if node.get("missing_ok") and session.find_relation(rv) is None:
         session.notices.append(f'relation "{rv["relname"]}" does not exist, skipping')
         return

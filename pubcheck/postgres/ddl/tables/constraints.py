@@ -16,6 +16,14 @@ from pubcheck.postgres.session import Session
 
 def with_not_nulls(session: Session, row: Relation, constraints: list[Node]) -> Relation:
     """Return the table with its NOT NULL and PRIMARY KEY as named constraints (18)."""
+    if constraints:
+        row = _with_stated(row, constraints)
+    named = name_constraints(session, row)
+    return row if named is row.columns else replace(row, columns=named)
+
+
+def _with_stated(row: Relation, constraints: list[Node]) -> Relation:
+    """Return the table with the NOT NULL constraints that its ``constraints`` state; they are removed from the list."""
     not_nulls: list[tuple[str, NotNull]] = []
     for node in constraints:
         if node["contype"] == "CONSTR_NOTNULL":
@@ -35,9 +43,7 @@ def with_not_nulls(session: Session, row: Relation, constraints: list[Node]) -> 
             columns[position], not_null=True, constraint=merge_not_null(columns[position], held)
         )
     constraints[:] = [node for node in constraints if node["contype"] != "CONSTR_NOTNULL"]
-    row = replace(row, columns=tuple(columns)) if not_nulls else row
-    named = name_constraints(session, row)
-    return row if named is row.columns else replace(row, columns=named)
+    return replace(row, columns=tuple(columns)) if not_nulls else row
 
 
 def merge_not_null(column: Column, new: NotNull) -> NotNull:
