@@ -102,7 +102,7 @@ def add_ignores(unit: DiscoveredUnit, lint: Lint, *, included: Selection = every
         diagnostics = [
             diagnostic for diagnostic, yes in zip(linted.diagnostics, included(linted.findings), strict=True) if yes
         ]
-        yield from _comments_for([diagnostic for diagnostic in diagnostics if diagnostic.rule != INTERNAL_ERROR])
+        yield from comments_for([diagnostic for diagnostic in diagnostics if diagnostic.rule != INTERNAL_ERROR])
 
     return _change(unit, lint, edits, 1)
 
@@ -264,7 +264,7 @@ class Editing:
 # --- Comments that ignore -----------------------------------------------------------------------------------------
 
 
-def _comments_for(diagnostics: Iterable[Diagnostic]) -> Iterator[tuple[str, tuple[Edit, ...]]]:
+def comments_for(diagnostics: Iterable[Diagnostic]) -> Iterator[tuple[str, tuple[Edit, ...]]]:
     """Yield, for each statement and file, the edit that ignores its findings in a comment."""
     places: dict[tuple[int, int, int], list[Diagnostic]] = {}
     for diagnostic in diagnostics:

@@ -258,10 +258,10 @@ class Resolver:
         return Statement(reference.index, line, reference.embedded or UNSET)
 
     def _fix(self, fix: Fix) -> FixEntry:
-        return FixEntry(fix.title, fix.applicability, tuple(self._edit(edit) for edit in fix.edits))
+        return FixEntry(fix.title, fix.applicability, tuple(self.edits(fix.edits)))
 
-    def _edit(self, edit: Edit) -> EditEntry:
-        return EditEntry(edit.span.source.label, *self._place(edit.span), edit.text)
+    def edits(self, edits: Iterable[Edit]) -> list[EditEntry]:
+        return [EditEntry(edit.span.source.label, *self._place(edit.span), edit.text) for edit in edits]
 
     def _lines(self, span: Span, *, primary: bool) -> list[Line]:
         text, index = span.source.shown, self._index(span.source)

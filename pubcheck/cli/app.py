@@ -27,6 +27,7 @@ _COMMANDS = (
     "simulate",
     "decode",
     "verify",
+    "server",
     "audit",
     "rule",
     "rules",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -65,8 +66,10 @@ def discover_units(
     stdin_label: str = UNNAMED,
     disk: CachedFileInspector | None = None,
     alone: bool = False,
+    buffers: Mapping[str, bytes] = MappingProxyType({}),
 ) -> Discovery:
-    """Return the units as ``find_units`` does, and the files that are skipped.
+    """Return the units as ``find_units`` does, and the files that are skipped. ``buffers`` are the contents of files,
+    by path, that count instead of those on the disk.
 
     ``disk`` opens the files; if it learns of many beforehand, it may open them in other processes. ``alone``: files
     given by name are not looked up in a migration history."""
@@ -75,6 +78,8 @@ def discover_units(
     )
     if stdin is not None and stdin_label != UNNAMED:
         finder.buffer(stdin_label, stdin)
+    for path, content in buffers.items():
+        finder.buffer(path, content)
     folders = [os.path.abspath(path) for path in paths if os.path.isdir(path)]
     later = []
     for path in paths:
@@ -143,7 +148,8 @@ class _UnitCollector:
         self._undone: dict[str, str] = {}
         self._places: dict[tuple[str, ...], int] = {}
         self._configured: list[DiscoveredUnit] | None = None
-        self._buffer: str | None = None
+        self._buffers: set[str] = set()
+        """The absolute paths of the files whose content was given."""
         self._indexes: dict[int, dict[str, int]] = {}
 
     def add(self, unit: DiscoveredUnit) -> None:
@@ -188,19 +194,21 @@ class _UnitCollector:
 
     def buffer(self, path: str, content: bytes) -> None:
         """Content that a file is to have, whatever is on the disk."""
-        self._buffer = os.path.abspath(path)
-        self._inspector.know_content(self._buffer, content)
+        absolute = os.path.abspath(path)
+        self._buffers.add(absolute)
+        self._inspector.know_content(absolute, content)
 
     def standard_input(self, label: str, content: bytes) -> None:
         """Return the unit of standard input: the history of the file whose name it bears, if there is one."""
-        history = self._history(label) if self._buffer is not None else None
+        buffered = os.path.abspath(label) if self._buffers else ""
+        history = self._history(label) if buffered else None
         if history is not None:
             file = File(label, label_of(label), content=content, view=view_of(label))
             self._report(history, {os.path.abspath(label): file})
-        elif self._buffer is not None and (why := self._undone.get(self._buffer)):
+        elif why := self._undone.get(buffered):
             self.skip(label, why)
         else:
-            view = view_of(label) if self._buffer is not None else "sql"
+            view = view_of(label) if buffered else "sql"
             file = File(STDIN, label, content=content, view=view)
             self.add(DiscoveredUnit(label, (file,), "stdin", "standard input"))
 
@@ -283,7 +291,7 @@ class _UnitCollector:
     def _history(self, path: str) -> DiscoveredUnit | None:
         """Return the unit, of the configuration or by a tool's convention, in which a file given by name is linted."""
         absolute = os.path.abspath(path)
-        if self._alone or not (absolute == self._buffer or os.path.isfile(path)):
+        if self._alone or not (absolute in self._buffers or os.path.isfile(path)):
             return None
         for unit in self._units():
             if absolute in self._members(unit):
@@ -306,8 +314,8 @@ class _UnitCollector:
             files = self._walk(place).files
         else:
             files = [place] if os.path.isfile(place) else []
-        if self._buffer is not None and self._buffer not in files and self._buffer.startswith(join(place, "")):
-            files.append(self._buffer)  # not yet on the disk
+        # Those that are not yet on the disk.
+        files += [path for path in self._buffers.difference(files) if path.startswith(join(place, ""))]
         return files
 
     def _kind(self, path: str) -> str | None:

@@ -13,6 +13,7 @@ import z3
 from pubcheck.filter_logic.questions import Finding, NoRow, Undecided
 from pubcheck.filter_logic.truth import TRUE
 from pubcheck.postgres import oids
+from pubcheck.postgres.executor import Context
 from pubcheck.postgres.executor.compile import Builder
 from pubcheck.postgres.executor.steps import Constant
 from pubcheck.postgres.primnodes import Expr
@@ -39,6 +40,7 @@ class Translator:
 
     def __init__(self, world: World) -> None:
         self.world = world
+        self.context = Context(world.context.inputs)
         self.texts: dict[str, int] = {}
         self.bounds: list[z3.BoolRef] = []
         self.columns: dict[int, Term] = {}
@@ -119,7 +121,7 @@ class Translator:
         if name not in ("=", "<>"):
             raise Inexpressible
         value, null = self.term(expr.args[0])
-        array = Builder(self.world.context).build(expr.args[1])
+        array = Builder(self.context).build(expr.args[1])
         if not isinstance(array, Constant) or any(element is None for element in array.value.elements):
             raise Inexpressible
         element_type = self.world.context.cache.element_type(expr.args[1].type)
@@ -139,7 +141,7 @@ class Translator:
         if expr.node == "CoalesceExpr":
             (value, null), (other, other_null) = self.term(expr.args[0]), self.term(expr.args[1])
             return z3.If(null, other, value), z3.And(null, other_null)
-        step = Builder(self.world.context).build(expr) if not _reads(expr) else None
+        step = Builder(self.context).build(expr) if not _reads(expr) else None
         if not isinstance(step, Constant) or step.value is None:
             raise Inexpressible
         return self._number(step.value, expr.type), z3.BoolVal(False)

@@ -197,6 +197,8 @@ _OPERATOR_ROWS = Decoder(list[_OperatorRow])
 _CAST_ROWS = Decoder(list[_CastRow])
 _FAMILY_ROWS = Decoder(list[FamilyRow])
 _ATTRIBUTES_ROWS = Decoder(list[_AttributesRow])
+_INTERNAL = frozenset((2275, 2281))
+"""cstring and internal, which SQL has no values of."""
 _NORMAL_AGGREGATE = AggregateRow(0, "n", 0)
 
 
@@ -373,6 +375,24 @@ class Objects:
             # An oid from 10000 on may be that of another function in another major.
             self._procs_named[name] = procs = tuple(row for row in rows if row is not None and row.name == name)
             return procs
+
+    @cached_property
+    def immutable_functions(self) -> tuple[str, ...]:
+        """The names of the immutable functions for users: not those that operators, types, casts or indexes call."""
+        rows = [row for name in self._file.procs_named for row in self.procs(name)]
+        operators = (self.operator(oid) for oid in self._file.operators)
+        behind = {operator.function for operator in operators if operator is not None}
+        return tuple(
+            sorted(
+                {
+                    row.name
+                    for row in rows
+                    if (row.volatility, row.kind, row.namespace, row.returns_set) == ("i", "f", PG_CATALOG, False)
+                    and row.oid not in behind
+                    and not _INTERNAL.intersection((*row.arguments, row.returns))
+                }
+            )
+        )
 
     def placed_procs(self, name: str, place: int) -> list[tuple[int, Proc]]:
         """Return the functions of a name in pg_catalog, each with ``place``; callers must not change the list."""

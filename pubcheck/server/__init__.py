@@ -1,0 +1,1 @@
+"""The language server: what pubcheck knows of the SQL files that are open in an editor."""

@@ -1,0 +1,172 @@
+"""What may be written next in a statement about publications."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from msgspec import Struct
+
+from pubcheck.engine.replay import Replay
+from pubcheck.postgres.catalog.constants import INFORMATION_SCHEMA, PG_CATALOG
+from pubcheck.postgres.catalog.rows import Relation
+from pubcheck.postgres.identifiers import identifier
+from pubcheck.server.names import Word, words_of
+
+Kind = Literal["table", "column", "publication", "schema", "option", "value", "function", "keyword"]
+
+
+class Completion(Struct, frozen=True):
+    """``label`` is inserted; ``detail`` is shown next to it."""
+
+    label: str
+    kind: Kind
+    detail: str = ""
+
+
+_OPTIONS = {
+    "publish": "the operations to publish: 'insert, update, delete, truncate'",
+    "publish_via_partition_root": "whether partitions are published under the name of their root",
+    "publish_generated_columns": "whether generated columns are published (18)",
+}
+_VALUES = {
+    "publish": ("'insert, update, delete, truncate'", "'insert'", "'insert, update'", "'insert, update, delete'"),
+    "publish_via_partition_root": ("true", "false"),
+    "publish_generated_columns": ("stored", "none"),
+}
+
+
+def completions(replay: Replay, before: str) -> list[Completion]:
+    """Return what may follow the beginning of a statement, nothing if it is not about publications."""
+    words = list(words_of(before))
+    if words and words[-1].kind == "name" and words[-1].end == len(before):
+        words.pop()  # the word that is being written
+    names = [word.text for word in words]
+    if names[:2] not in (["create", "publication"], ["alter", "publication"], ["drop", "publication"]):
+        if names[:2] in (["create", "subscription"], ["alter", "subscription"]) and "publication" in names[2:]:
+            return list(_publications(replay))
+        return []
+    if len(names) == 2:
+        return [] if names[0] == "create" else list(_publications(replay))
+    return list(_in_statement(replay, words, names))
+
+
+def _in_statement(replay: Replay, words: list[Word], names: list[str]) -> Iterator[Completion]:
+    opened = _open_parenthesis(words)
+    if opened is None:
+        yield from _outside(replay, words, names)
+    elif names[opened - 1] in ("with", "set"):
+        yield from _options(words, opened)
+    else:
+        relation = _relation_before(replay, words, opened - 1 if names[opened - 1] == "where" else opened)
+        if relation is not None:
+            listed = set(names[opened:]) if names[opened - 1] != "where" else set()
+            yield from (completion for completion in _columns(replay, relation) if completion.label not in listed)
+        if names[opened - 1] == "where":
+            yield from _functions(replay)
+
+
+def _open_parenthesis(words: list[Word]) -> int | None:
+    """Return the number of the outermost parenthesis that is not closed."""
+    opened: list[int] = []
+    for number, word in enumerate(words):
+        if word.text == "(":
+            opened.append(number)
+        elif word.text == ")" and opened:
+            opened.pop()
+    return opened[0] if opened else None
+
+
+def _outside(replay: Replay, words: list[Word], names: list[str]) -> Iterator[Completion]:
+    last = names[-1]
+    if last in ("table", "only") or (last == "," and _in_tables(names)):
+        yield from _tables(replay)
+    elif last == "." and len(words) > 1:
+        yield from _tables(replay, words[-2].text)
+    elif last == "schema" or (last == "," and not _in_tables(names)):
+        yield from (Completion(name, "schema") for name in _schemas(replay))
+    elif len(names) == 3:
+        keywords: tuple[str, ...] = ("FOR TABLE", "FOR ALL TABLES", "FOR TABLES IN SCHEMA", "WITH (")
+        if names[0] == "alter":
+            keywords = ("ADD TABLE", "DROP TABLE", "SET TABLE", "SET (", "OWNER TO", "RENAME TO")
+        yield from (Completion(keyword, "keyword") for keyword in keywords)
+    else:
+        yield from (Completion(keyword, "keyword") for keyword in ("WHERE (", "WITH ("))
+
+
+def _in_tables(names: list[str]) -> bool:
+    """Return whether the last list of members is one of tables."""
+    for name in reversed(names):
+        if name == "table":
+            return True
+        if name == "schema":
+            return False
+    return True
+
+
+def _options(words: list[Word], opened: int) -> Iterator[Completion]:
+    inside = [word.text for word in words[opened + 1 :]]
+    current = inside[len(inside) - inside[::-1].index(",") :] if "," in inside else inside
+    if current[-1:] == ["="]:
+        for value in _VALUES.get(current[0], ()):
+            yield Completion(value, "value")
+    elif not current:
+        yield from (Completion(name, "option", detail) for name, detail in _OPTIONS.items() if name not in inside)
+
+
+def _publications(replay: Replay) -> Iterator[Completion]:
+    for name in replay.catalog.publication_names:
+        yield Completion(identifier(name), "publication")
+
+
+def _schemas(replay: Replay) -> Iterator[str]:
+    yield "CURRENT_SCHEMA"
+    for row in replay.catalog.namespaces.values():
+        if row.oid not in (PG_CATALOG, INFORMATION_SCHEMA) and not row.name.startswith("pg_"):
+            yield identifier(row.name)
+
+
+def _tables(replay: Replay, schema: str = "") -> Iterator[Completion]:
+    catalog = replay.catalog
+    for row in catalog.relations.values():
+        if row.kind not in "rp" or row.namespace in (PG_CATALOG, INFORMATION_SCHEMA):
+            continue
+        namespace = catalog.namespaces[row.namespace]
+        if schema:
+            if namespace.name == schema:
+                yield Completion(identifier(row.name), "table")
+        elif replay.session.find_unqualified(row.name) is row:
+            yield Completion(identifier(row.name), "table", namespace.name)
+        else:
+            yield Completion(f"{identifier(namespace.name)}.{identifier(row.name)}", "table", namespace.name)
+
+
+def _relation_before(replay: Replay, words: list[Word], end: int) -> Relation | None:
+    """Return the table whose name ends before a word."""
+    number = end - 1
+    if number >= 0 and words[number].text == ")":
+        # A column list stands between the table and WHERE.
+        while number >= 0 and words[number].text != "(":
+            number -= 1
+        number -= 1
+    if number >= 0 and words[number].text == "*":
+        number -= 1
+    if number < 0 or words[number].kind != "name":
+        return None
+    parts = [words[number].text]
+    if number > 1 and words[number - 1].text == ".":
+        parts.insert(0, words[number - 2].text)
+    quoted = ".".join('"' + part.replace('"', '""') + '"' for part in parts)
+    return replay.session.regclass(quoted)
+
+
+def _columns(replay: Replay, relation: Relation) -> Iterator[Completion]:
+    for column in relation.live():
+        kind = replay.session.syscache.format_type(column.type, column.typmod) if column.type else ""
+        yield Completion(identifier(column.name), "column", kind + (" NOT NULL" if column.not_null else ""))
+
+
+def _functions(replay: Replay) -> Iterator[Completion]:
+    """Yield the built-in functions that a row filter may call: immutable ones, without those behind operators."""
+    for name in replay.session.syscache.builtin.immutable_functions:
+        yield Completion(name, "function")

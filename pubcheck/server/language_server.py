@@ -1,0 +1,322 @@
+"""The language server over standard input and output: requests of the protocol, answered from units."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Iterable
+
+from lsprotocol import types
+from pygls import uris
+from pygls.lsp.server import LanguageServer
+
+from pubcheck import __version__, rulebook
+from pubcheck.config import ConfigError
+from pubcheck.discovery.file_types import DiscoveredUnit
+from pubcheck.findings import Entry
+from pubcheck.server.analysis import Located, symbols
+from pubcheck.server.analyst import Analyst
+from pubcheck.server.convert import Convert, diagnostic_of, range_of, uri_of, workspace_edit
+from pubcheck.server.workspace import Workspace
+from pubcheck.source import LineIndex
+
+_PAUSE = 0.05
+"""Seconds without another change after which a file is linted."""
+
+
+class Server(LanguageServer):
+    """The state of one client: its open files, and the findings last shown for each of them."""
+
+    def __init__(self) -> None:
+        super().__init__("pubcheck", __version__)
+        self.files = Workspace()
+        self.analyst = Analyst()
+        self.shown: dict[str, list[Entry]] = {}
+        self._waiting: dict[str, asyncio.Task[None]] = {}
+        self.busy = asyncio.Lock()
+
+    # Places.
+
+    def convert(self, path: str, place: types.Range) -> types.Range:
+        """Turn a range in code points into the client's units."""
+        document = self.workspace.get_text_document(uri_of(path))
+        return document.position_codec.range_to_client_units(document.lines, place)
+
+    def offset(self, path: str, position: types.Position) -> int:
+        """Return a position of the client as an offset in code points."""
+        document = self.workspace.get_text_document(uri_of(path))
+        in_points = document.position_codec.position_from_client_units(document.lines, position)
+        lines = document.source.splitlines(keepends=True)
+        return sum(map(len, lines[: in_points.line])) + in_points.character
+
+    def range(self, path: str, start: int, end: int) -> types.Range:
+        """Return offsets in code points as a range of the client."""
+        document = self.workspace.get_text_document(uri_of(path))
+        index = LineIndex(document.source)
+        (line, column), (end_line, end_column) = index.locate(start), index.locate(end)
+        place = types.Range(types.Position(line - 1, column - 1), types.Position(end_line - 1, end_column - 1))
+        return document.position_codec.range_to_client_units(document.lines, place)
+
+    def locations(self, places: Iterable[Located]) -> list[types.Location]:
+        return [types.Location(uri_of(place.path), self.range(place.path, place.start, place.end)) for place in places]
+
+    # Findings.
+
+    def lint_soon(self, path: str) -> None:
+        """Lint the unit of a file after a pause in which it does not change again."""
+        waiting = self._waiting.pop(path, None)
+        if waiting is not None:
+            waiting.cancel()
+        self._waiting[path] = asyncio.get_running_loop().create_task(self._lint_later(path))
+
+    async def _lint_later(self, path: str) -> None:
+        await asyncio.sleep(_PAUSE)
+        self._waiting.pop(path, None)
+        await self.lint(path)
+
+    async def lint(self, path: str) -> None:
+        """Lint the unit of a file, and show the findings of all its open files."""
+        try:
+            unit = self.files.unit(path)
+            config = self.files.config(path)
+        except ConfigError as error:
+            self.show_problem(path, str(error))
+            return
+        if unit is None:
+            self.show(path, [])
+            return
+        async with self.busy:
+            texts = dict(self.files.texts)
+            entries = await asyncio.to_thread(self.analyst.findings, unit, config)
+        if any(self.files.texts.get(name) != text for name, text in texts.items() if name in self._names(unit)):
+            self.lint_soon(path)  # it changed meanwhile
+            return
+        for name in self.files.files_of(unit):
+            self.show(name, [entry for entry in entries if os.path.abspath(entry.path) == name])
+
+    @staticmethod
+    def _names(unit: DiscoveredUnit) -> set[str]:
+        return {os.path.abspath(file.path) for file in unit.files}
+
+    def show(self, path: str, entries: list[Entry]) -> None:
+        self.shown[path] = entries
+        self._publish(path, [diagnostic_of(entry, self.convert) for entry in entries])
+
+    def show_problem(self, path: str, message: str) -> None:
+        start = types.Position(0, 0)
+        self._publish(
+            path,
+            [types.Diagnostic(types.Range(start, start), message, types.DiagnosticSeverity.Error, source="pubcheck")],
+        )
+
+    def _publish(self, path: str, diagnostics: list[types.Diagnostic]) -> None:
+        uri = uri_of(path)
+        version = self.workspace.get_text_document(uri).version
+        self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, diagnostics, version))
+
+
+def path_of(uri: str) -> str | None:
+    """Return the path of a document, None for one that is no file."""
+    path = uris.to_fs_path(uri) if uri.startswith("file:") else None
+    return os.path.normpath(path) if path else None
+
+
+server = Server()
+
+
+@server.feature(types.TEXT_DOCUMENT_DID_OPEN)
+async def opened(ls: Server, params: types.DidOpenTextDocumentParams) -> None:
+    path = path_of(params.text_document.uri)
+    if path is not None:
+        ls.files.put(path, params.text_document.text)
+        await ls.lint(path)
+
+
+@server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
+async def changed(ls: Server, params: types.DidChangeTextDocumentParams) -> None:
+    path = path_of(params.text_document.uri)
+    if path is not None:
+        ls.files.put(path, ls.workspace.get_text_document(params.text_document.uri).source)
+        ls.lint_soon(path)
+
+
+@server.feature(types.TEXT_DOCUMENT_DID_SAVE)
+async def saved(ls: Server, params: types.DidSaveTextDocumentParams) -> None:
+    await _looked_up_again(ls)
+
+
+@server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
+async def closed(ls: Server, params: types.DidCloseTextDocumentParams) -> None:
+    path = path_of(params.text_document.uri)
+    if path is not None:
+        ls.files.close(path)
+        ls.shown.pop(path, None)
+        ls.text_document_publish_diagnostics(types.PublishDiagnosticsParams(params.text_document.uri, []))
+
+
+@server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
+async def files_changed(ls: Server, params: types.DidChangeWatchedFilesParams) -> None:
+    await _looked_up_again(ls)
+
+
+async def _looked_up_again(ls: Server) -> None:
+    ls.files.forget()
+    ls.analyst.forget()
+    for path in list(ls.files.texts):
+        await ls.lint(path)
+
+
+# Questions about a place.
+
+
+@server.feature(types.TEXT_DOCUMENT_HOVER)
+async def hover(ls: Server, params: types.HoverParams) -> types.Hover | None:
+    path = path_of(params.text_document.uri)
+    if path is None or path not in ls.files.texts:
+        return None
+    offset = ls.offset(path, params.position)
+    texts: list[str] = []
+    place: types.Range | None = None
+    for entry in ls.shown.get(path, ()):
+        if _contains(ls.convert(path, range_of(entry)), params.position):
+            link = f"[{entry.rule}]({entry.url})" if entry.url else entry.rule
+            texts.append(f"**{link}** {entry.name}\n\n{rulebook.summary(entry.rule)}\n\n{entry.help or ''}".strip())
+    unit = ls.files.unit(path)
+    if unit is not None:
+        async with ls.busy:
+            described = await asyncio.to_thread(ls.analyst.hover, unit, ls.files.config(path), path, offset)
+        if described is not None:
+            texts.insert(0, described.markdown)
+            place = ls.range(path, described.start, described.end)
+    if not texts:
+        return None
+    return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, "\n\n---\n\n".join(texts)), place)
+
+
+def _contains(place: types.Range, position: types.Position) -> bool:
+    return (
+        (place.start.line, place.start.character)
+        <= (position.line, position.character)
+        <= (
+            place.end.line,
+            place.end.character,
+        )
+    )
+
+
+@server.feature(types.TEXT_DOCUMENT_DEFINITION)
+async def definition(ls: Server, params: types.DefinitionParams) -> list[types.Location]:
+    return await _places(ls, params, "definition")
+
+
+@server.feature(types.TEXT_DOCUMENT_REFERENCES)
+async def references(ls: Server, params: types.ReferenceParams) -> list[types.Location]:
+    return await _places(ls, params, "references")
+
+
+async def _places(
+    ls: Server, params: types.DefinitionParams | types.ReferenceParams, question: str
+) -> list[types.Location]:
+    path = path_of(params.text_document.uri)
+    unit = ls.files.unit(path) if path is not None and path in ls.files.texts else None
+    if path is None or unit is None:
+        return []
+    ask = getattr(ls.analyst, question)
+    async with ls.busy:
+        places = await asyncio.to_thread(ask, unit, ls.files.config(path), path, ls.offset(path, params.position))
+    return ls.locations(places)
+
+
+_COMPLETION_KINDS = {
+    "table": types.CompletionItemKind.Class,
+    "column": types.CompletionItemKind.Field,
+    "publication": types.CompletionItemKind.Module,
+    "schema": types.CompletionItemKind.Folder,
+    "option": types.CompletionItemKind.Property,
+    "value": types.CompletionItemKind.Value,
+    "function": types.CompletionItemKind.Function,
+    "keyword": types.CompletionItemKind.Keyword,
+}
+
+
+@server.feature(types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions(trigger_characters=[".", "(", ",", " "]))
+async def completion(ls: Server, params: types.CompletionParams) -> list[types.CompletionItem]:
+    path = path_of(params.text_document.uri)
+    unit = ls.files.unit(path) if path is not None and path in ls.files.texts else None
+    if path is None or unit is None:
+        return []
+    offset = ls.offset(path, params.position)
+    async with ls.busy:
+        items = await asyncio.to_thread(ls.analyst.complete, unit, ls.files.config(path), path, offset)
+    return [
+        types.CompletionItem(item.label, kind=_COMPLETION_KINDS[item.kind], detail=item.detail or None)
+        for item in items
+    ]
+
+
+@server.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
+def document_symbols(ls: Server, params: types.DocumentSymbolParams) -> list[types.DocumentSymbol]:
+    path = path_of(params.text_document.uri)
+    text = ls.files.texts.get(path or "")
+    if path is None or text is None:
+        return []
+    found = []
+    for name, start, end in symbols(text):
+        place = ls.range(path, start, end)
+        found.append(types.DocumentSymbol(name, types.SymbolKind.Object, place, place))
+    return found
+
+
+# Changes.
+
+
+@server.feature(
+    types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions(code_action_kinds=[types.CodeActionKind.QuickFix])
+)
+async def code_actions(ls: Server, params: types.CodeActionParams) -> list[types.CodeAction]:
+    path = path_of(params.text_document.uri)
+    unit = ls.files.unit(path) if path is not None and path in ls.files.texts else None
+    if path is None or unit is None:
+        return []
+    actions: list[types.CodeAction] = []
+    for entry in ls.shown.get(path, ()):
+        place = ls.convert(path, range_of(entry))
+        if _before(place.end, params.range.start) or _before(params.range.end, place.start):
+            continue
+        diagnostic = diagnostic_of(entry, ls.convert)
+        actions += _fixes(entry, diagnostic, ls.convert)
+        async with ls.busy:
+            edits = await asyncio.to_thread(ls.analyst.ignoring, unit, ls.files.config(path), entry)
+        if edits:
+            actions.append(
+                types.CodeAction(
+                    f"Ignore {entry.rule} here",
+                    types.CodeActionKind.QuickFix,
+                    [diagnostic],
+                    edit=workspace_edit(edits, ls.convert),
+                )
+            )
+    return actions
+
+
+def _before(position: types.Position, other: types.Position) -> bool:
+    return (position.line, position.character) < (other.line, other.character)
+
+
+def _fixes(entry: Entry, diagnostic: types.Diagnostic, convert: Convert) -> list[types.CodeAction]:
+    fixes = [fix for fix in entry.fixes if fix.edits]
+    return [
+        types.CodeAction(
+            fix.title if fix.applicability == "safe" else f"{fix.title} (changes more than the syntax)",
+            types.CodeActionKind.QuickFix,
+            [diagnostic],
+            is_preferred=fix.applicability == "safe" and number == 0,
+            edit=workspace_edit(fix.edits, convert),
+        )
+        for number, fix in enumerate(fixes)
+    ]
+
+
+def main() -> None:
+    """Serve a client on standard input and output until it exits."""
+    server.start_io()

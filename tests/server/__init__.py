@@ -1,0 +1,1 @@
+"""The language server, driven by a client of the protocol."""

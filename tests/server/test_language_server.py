@@ -1,0 +1,274 @@
+"""Scenarios in an editor: findings, hover, definitions, references, completion, fixes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Protocol
+
+import pytest
+from lsprotocol import types
+
+from tests.server.client import Editor, Scenario, ServerProcess
+
+ORDERS = "CREATE TABLE orders (id bigint PRIMARY KEY, region text NOT NULL, total integer);\n"
+EU = "CREATE PUBLICATION eu FOR TABLE orders WHERE (region = 'EU');\n"
+
+
+@pytest.fixture(scope="module")
+def process() -> Iterator[ServerProcess]:
+    process = ServerProcess()
+    yield process
+    process.end()
+
+
+class Run(Protocol):
+    """Runs a scenario in a folder of its own."""
+
+    def __call__(self, scenario: Scenario) -> None: ...
+
+
+@pytest.fixture
+def run(process: ServerProcess, tmp_path: Path) -> Run:
+    return lambda scenario: in_editor(process, tmp_path, scenario)
+
+
+def in_editor(process: ServerProcess, folder: Path, scenario: Scenario) -> None:
+    async def session() -> None:
+        await scenario(Editor(process, folder))
+
+    process.run(session())
+
+
+def position(text: str, needle: str, shift: int = 0) -> types.Position:
+    """Return the position of a text within another, in code points, which ASCII texts share with all encodings."""
+    offset = text.index(needle) + shift
+    line = text.count("\n", 0, offset)
+    return types.Position(line, offset - (text.rfind("\n", 0, offset) + 1))
+
+
+def codes(findings: list[types.Diagnostic]) -> list[str]:
+    return sorted({str(finding.code) for finding in findings})
+
+
+def test_a_finding_is_shown_where_its_cause_is(run: Run) -> None:
+    async def scenario(client: Editor) -> None:
+        findings = await client.open("schema.sql", ORDERS + EU)
+        refused = [finding for finding in findings if finding.code == "PUB301"]
+        assert len(refused) == 2  # UPDATE and DELETE
+        assert refused[0].range == types.Range(types.Position(1, 46), types.Position(1, 52))
+        assert refused[0].severity == types.DiagnosticSeverity.Error
+        assert 'ERROR 42P10: cannot update table "orders"' in refused[0].message
+        assert refused[0].related_information
+
+    run(scenario)
+
+
+def test_a_change_removes_findings(run: Run) -> None:
+    async def scenario(client: Editor) -> None:
+        assert "PUB301" in codes(await client.open("schema.sql", ORDERS + EU))
+        assert "PUB301" not in codes(await client.change("schema.sql", ORDERS + EU.replace("region = 'EU'", "id > 0")))
+
+    run(scenario)
+
+
+def test_a_buffer_is_linted_in_its_history_with_unsaved_neighbours(run: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "db" / "migrations"
+    folder.mkdir(parents=True)
+    first, second = folder / "V1__orders.sql", folder / "V2__publication.sql"
+    first.write_text(ORDERS)
+    second.write_text(EU)
+
+    async def scenario(client: Editor) -> None:
+        name = "db/migrations/V2__publication.sql"
+        assert "PUB301" in codes(await client.open(name, EU))
+        unsaved = ORDERS.replace("PRIMARY KEY, region text NOT NULL", ", region text, PRIMARY KEY (id, region)")
+        await client.open("db/migrations/V1__orders.sql", unsaved)
+        await client.until(name, lambda findings: "PUB301" not in codes(findings))
+
+    run(scenario)
+
+
+@pytest.mark.parametrize("encoding", [types.PositionEncodingKind.Utf8, types.PositionEncodingKind.Utf16])
+def test_columns_count_in_the_units_of_the_client(tmp_path: Path, encoding: types.PositionEncodingKind) -> None:
+    async def scenario(client: Editor) -> None:
+        findings = await client.open("schema.sql", ORDERS + EU.replace("CREATE", "/* 😀é */ CREATE"))
+        place = next(finding.range for finding in findings if finding.code == "PUB301")
+        extra = 13 if encoding == types.PositionEncodingKind.Utf8 else 10
+        assert place.start == types.Position(1, 46 + extra)
+
+    process = ServerProcess(encoding)
+    in_editor(process, tmp_path, scenario)
+    process.end()
+
+
+def test_configuration_and_comments_count(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "pubcheck.toml").write_text('ignore = ["PUB301"]\n')
+
+    async def scenario(client: Editor) -> None:
+        assert "PUB301" not in codes(await client.open("schema.sql", ORDERS + EU))
+        (tmp_path / "pubcheck.toml").write_text("postgres = [\n")
+        client.client.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([]))
+        await client.until("schema.sql", lambda findings: any("pubcheck.toml" in item.message for item in findings))
+
+    run(scenario)
+
+
+@pytest.mark.parametrize(
+    ("needle", "expected"),
+    [
+        ("orders WHERE", "replica identity: id"),
+        ("eu FOR", "publishes INSERT, UPDATE, DELETE, TRUNCATE"),
+        ("region =", "not in the replica identity"),
+        ("id bigint", "bigint, NOT NULL, in the replica identity"),
+    ],
+)
+def test_hover_describes_names(run: Run, needle: str, expected: str) -> None:
+    async def scenario(client: Editor) -> None:
+        await client.open("schema.sql", ORDERS + EU)
+        hover = await client.client.text_document_hover_async(
+            types.HoverParams(client.document("schema.sql"), position(ORDERS + EU, needle, 1))
+        )
+        assert hover is not None
+        assert isinstance(hover.contents, types.MarkupContent)
+        assert expected in hover.contents.value
+
+    run(scenario)
+
+
+def test_hover_on_a_finding_has_its_rule(run: Run) -> None:
+    async def scenario(client: Editor) -> None:
+        await client.open("schema.sql", ORDERS + EU)
+        hover = await client.client.text_document_hover_async(
+            types.HoverParams(client.document("schema.sql"), position(ORDERS + EU, "region =", 1))
+        )
+        assert hover is not None
+        assert isinstance(hover.contents, types.MarkupContent)
+        assert "PUB301" in hover.contents.value
+
+    run(scenario)
+
+
+@pytest.mark.parametrize(
+    ("needle", "target"), [("orders WHERE", "orders ("), ("region =", "region text"), ("eu SET", "eu FOR")]
+)
+def test_definitions(run: Run, needle: str, target: str) -> None:
+    text = ORDERS + EU + "ALTER PUBLICATION eu SET (publish = 'insert');\n"
+
+    async def scenario(client: Editor) -> None:
+        await client.open("schema.sql", text)
+        places = await client.client.text_document_definition_async(
+            types.DefinitionParams(client.document("schema.sql"), position(text, needle, 1))
+        )
+        assert isinstance(places, list)
+        (place,) = places
+        assert place.range.start == position(text, target)
+
+    run(scenario)
+
+
+def test_references_across_files(run: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "db" / "migrations"
+    folder.mkdir(parents=True)
+    (folder / "V1__orders.sql").write_text(ORDERS)
+
+    async def scenario(client: Editor) -> None:
+        await client.open("db/migrations/V2__publication.sql", EU)
+        places = await client.client.text_document_references_async(
+            types.ReferenceParams(
+                types.ReferenceContext(True),
+                client.document("db/migrations/V2__publication.sql"),
+                position(EU, "orders", 1),
+            )
+        )
+        assert places is not None
+        assert sorted(place.uri.rpartition("/")[2] for place in places) == ["V1__orders.sql", "V2__publication.sql"]
+
+    run(scenario)
+
+
+@pytest.mark.parametrize(
+    ("statement", "expected", "not_expected"),
+    [
+        ("CREATE PUBLICATION p FOR TABLE |", "orders", "region"),
+        ("CREATE PUBLICATION p FOR TABLE orders (|", "region", "orders"),
+        ("CREATE PUBLICATION p FOR TABLE orders (id, |", "total", "id"),
+        ("CREATE PUBLICATION p FOR TABLE orders WHERE (|", "lower", "insert"),
+        ("CREATE PUBLICATION p FOR TABLE orders WHERE (|", "region", "publish"),
+        ("CREATE PUBLICATION p FOR ALL TABLES WITH (|", "publish_via_partition_root", "orders"),
+        ("CREATE PUBLICATION p FOR ALL TABLES WITH (publish = |", "'insert, update, delete'", "orders"),
+        ("ALTER PUBLICATION |", "eu", "orders"),
+        ("ALTER PUBLICATION eu |", "ADD TABLE", "orders"),
+        ("CREATE SUBSCRIPTION s CONNECTION '' PUBLICATION |", "eu", "orders"),
+    ],
+)
+def test_completion(run: Run, statement: str, expected: str, not_expected: str) -> None:
+    text = ORDERS + EU + statement
+
+    async def scenario(client: Editor) -> None:
+        await client.open("schema.sql", text.replace("|", ""))
+        items = await client.client.text_document_completion_async(
+            types.CompletionParams(client.document("schema.sql"), position(text, "|"))
+        )
+        assert isinstance(items, list)
+        labels = [item.label for item in items]
+        assert expected in labels
+        assert not_expected not in labels
+
+    run(scenario)
+
+
+def test_fixes_and_ignore_comments(run: Run) -> None:
+    async def scenario(client: Editor) -> None:
+        findings = await client.open("schema.sql", ORDERS + EU)
+        place = next(finding.range for finding in findings if finding.code == "PUB301")
+        actions = await client.client.text_document_code_action_async(
+            types.CodeActionParams(client.document("schema.sql"), place, types.CodeActionContext([]))
+        )
+        assert actions is not None
+        titles = [action.title for action in actions]
+        assert "Ignore PUB301 here" in titles
+        assert any("CREATE UNIQUE INDEX" in title or "REPLICA IDENTITY" in title for title in titles)
+        ignore = next(action for action in actions if action.title == "Ignore PUB301 here")
+        assert isinstance(ignore, types.CodeAction)
+        assert ignore.edit is not None
+        assert ignore.edit.changes is not None
+        ((edit,),) = ignore.edit.changes.values()
+        assert isinstance(edit, types.TextEdit)
+        assert "pubcheck: ignore[PUB301]" in edit.new_text
+        lines = (ORDERS + EU).splitlines(keepends=True)
+        line = edit.range.start
+        lines[line.line] = lines[line.line][: line.character] + edit.new_text + lines[line.line][line.character :]
+        assert "PUB301" not in codes(await client.change("schema.sql", "".join(lines)))
+
+    run(scenario)
+
+
+def test_symbols(run: Run) -> None:
+    async def scenario(client: Editor) -> None:
+        await client.open("schema.sql", ORDERS + EU)
+        symbols = await client.client.text_document_document_symbol_async(
+            types.DocumentSymbolParams(client.document("schema.sql"))
+        )
+        assert symbols is not None
+        assert [symbol.name for symbol in symbols] == ["CREATE TABLE orders", "CREATE PUBLICATION eu FOR TABLE orders"]
+
+    run(scenario)
+
+
+def test_a_closed_file_has_no_findings(run: Run) -> None:
+    async def scenario(client: Editor) -> None:
+        await client.open("schema.sql", ORDERS + EU)
+        client.client.text_document_did_close(types.DidCloseTextDocumentParams(client.document("schema.sql")))
+        await client.until("schema.sql", lambda findings: not findings)
+
+    run(scenario)
+
+
+@pytest.mark.parametrize("text", ["", "\ufeff", "SELECT 'open", "CREATE PUBLICATION", "\x00", "DO $$ BEGIN", ");;("])
+def test_any_text_is_answered(run: Run, text: str) -> None:
+    async def scenario(client: Editor) -> None:
+        await client.open("schema.sql", text)
+        assert isinstance(await client.change("schema.sql", ORDERS + text), list)
+
+    run(scenario)
