@@ -11,6 +11,7 @@ from pubcheck.diagnostics import Diagnostic
 from pubcheck.engine.replay import Replay
 from pubcheck.explain.document import (
     Answer,
+    Estimate,
     FiltersCompared,
     Identity,
     InitialCopy,
@@ -25,6 +26,7 @@ from pubcheck.explain.initial_copy import Copies
 from pubcheck.explain.notes import DiagnosticNotes
 from pubcheck.explain.other_publications import Neighbours
 from pubcheck.explain.row_samples import Sampler
+from pubcheck.explain.running_server import server_of
 from pubcheck.explain.subscriptions import Subscriptions
 from pubcheck.explain.table_facts import Facts
 from pubcheck.postgres.catalog import rows
@@ -102,6 +104,7 @@ class _Builder:
         self.neighbours = Neighbours(self.facts, of_table)
         self.copies = Copies(self.facts)
         self.subscriptions = Subscriptions(self.facts, self.copies, self.sent)
+        self.server = server_of(replay, statements.sources)
         self.not_sent: dict[int, list[tuple[int, Reason]]] = {}
 
     def _by_place(self) -> list[rows.Publication]:
@@ -252,6 +255,7 @@ class _Builder:
             self._names(
                 self.catalog.publication_exclusions[oid].relation for oid in self.catalog.exclusions_of.get(row.oid)
             ),
+            slots=self.server.slots_of(row.name) if self.server is not None else None,
         )
 
     def _names(self, relations: Iterable[int]) -> tuple[str, ...]:
@@ -340,7 +344,16 @@ class _Builder:
             "certain" if first.certain and (first.filter is None or first.filter.analysed) else "assumed",
             self._copies(row, first),
             self.neighbours.not_compared(first) if first.filter is not None else 0,
+            estimate=self._estimate(members),
+            full_cost=self.server.full_cost(facts.name) if self.server is not None and len(members) == 1 else None,
         )
+
+    def _estimate(self, members: list[PublishedChanges]) -> Estimate | None:
+        """Return the estimated share of rows of the one filter of these tables."""
+        entry = members[0].entry
+        if self.server is None or entry is None or any(sent.entry is not entry for sent in members):
+            return None
+        return self.faults.value(entry.place, None, self.server.estimate, entry)
 
     def _together(self) -> Iterable[tuple[str, ...]]:
         if self.selection.subscriptions:

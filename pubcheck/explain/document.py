@@ -156,6 +156,24 @@ class Note(Struct, frozen=True):
     tables: tuple[str, ...] = ()
 
 
+class Estimate(Struct, frozen=True):
+    """Bounds of the share of a table's rows that a row filter publishes, estimated from the statistics of its columns.
+    ``rows`` are those of the table."""
+
+    rows: float
+    low: float
+    high: float
+
+
+class FullCost(Struct, frozen=True):
+    """The numbers on which the cost of REPLICA IDENTITY FULL depends, estimated from the server's counters: rows of the
+    table, bytes of a row, and UPDATEs and DELETEs a day."""
+
+    rows: int
+    row_size: int
+    changes_a_day: float
+
+
 class Answer(Struct, frozen=True):
     """What a subscriber to this publication alone sees of these tables.
 
@@ -192,6 +210,26 @@ class Answer(Struct, frozen=True):
     not_compared: int = 0
     messages: tuple[str, ...] = ()
     """The examples as messages of the stream, if they were asked for."""
+    estimate: Estimate | None = None
+    """Of a running server, where all tables have one filter."""
+    full_cost: FullCost | None = None
+    """Of a running server, for one table."""
+
+
+class SlotReader(Struct, frozen=True):
+    """A slot of a running server whose reader asks for a publication.
+
+    ``asks`` is "certain" if its walsender was asked for it, "assumed" if the ``subscription`` that has a slot of this
+    name names it, and "unknown" if nothing shows what its reader asks for. ``behind`` is the WAL that the reader has
+    not confirmed, in bytes.
+    """
+
+    slot: str
+    active: bool
+    asks: Literal["certain", "assumed", "unknown"]
+    subscription: str | None
+    wal_status: str | None
+    behind: int | None
 
 
 class NotSent(Struct, frozen=True):
@@ -223,6 +261,8 @@ class Publication(Struct, frozen=True):
     notes: tuple[Note, ...]
     sequences: tuple[str, ...] | None = None
     excluded: tuple[str, ...] = ()
+    slots: tuple[SlotReader, ...] | None = None
+    """The slots that may read it; null without a running server."""
 
 
 class PartOfFilter(Struct, frozen=True):

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from msgspec import UNSET
+
 from pubcheck.explain.document import (
     Answer,
+    Estimate,
     Explanation,
     FiltersCompared,
+    FullCost,
     InitialCopy,
     Publication,
     Refused,
@@ -16,6 +20,8 @@ from pubcheck.explain.document import (
     Together,
     UnitExplained,
 )
+from pubcheck.findings import Entry
+from pubcheck.live.amounts import count_text, size_text
 from pubcheck.report import count
 
 NAMED = 3
@@ -117,6 +123,41 @@ def identity_of(answer: Answer) -> str:
         "none": "none: the table has no key",
         "not visible": "not visible in the files read",
     }.get(identity.kind, identity.kind)
+
+
+def full_cost(cost: FullCost) -> str:
+    """Return the cost of REPLICA IDENTITY FULL in words."""
+    return (
+        f"about {count_text(cost.changes_a_day)} UPDATEs and DELETEs a day log an old row of about "
+        f"{size_text(cost.row_size)}; a subscriber without a key searches about {count_text(cost.rows)} rows for each "
+        "(estimates)"
+    )
+
+
+def estimated_rows(estimate: Estimate) -> str:
+    """Return the share of rows that a filter publishes in words."""
+    low, high = f"{estimate.low:.0%}", f"{estimate.high:.0%}"
+    share = f"about {low}" if low == high else f"between {low} and {high}"
+    return f"{share} of the table's rows, of which there are about {count_text(estimate.rows)}, by its statistics"
+
+
+def slot_texts(publication: Publication) -> Iterator[str]:
+    """Yield the slots that read a publication, or may do so."""
+    for slot in publication.slots or ():
+        asks = {
+            "certain": "asks for it",
+            "assumed": f"asks for it if it is that of subscription {slot.subscription}",
+            "unknown": "unknown what its reader asks for",
+        }[slot.asks]
+        state = "active" if slot.active else "inactive"
+        behind = f", {size_text(slot.behind)} behind" if slot.behind is not None and slot.wal_status != "lost" else ""
+        yield f"{slot.slot}: {asks}; {'lost' if slot.wal_status == 'lost' else state}{behind}"
+
+
+def by_origin(findings: Sequence[Entry]) -> tuple[list[Entry], list[Entry]]:
+    """Return the findings about a database, which point at objects, and those about files."""
+    about_files = [row for row in findings if row.database_object is UNSET]
+    return [row for row in findings if row.database_object is not UNSET], about_files
 
 
 def arrives(answer: Answer) -> str:

@@ -22,10 +22,13 @@ from pubcheck.explain.document import (
 )
 from pubcheck.explain.phrases import (
     NAMED,
+    by_origin,
     columns_seen,
     copied_rows,
+    estimated_rows,
     filter_pairs,
     filters_together,
+    full_cost,
     identity_of,
     joined_filters,
     members,
@@ -40,11 +43,13 @@ from pubcheck.explain.phrases import (
     sent_as,
     sequences,
     shortened,
+    slot_texts,
     summary,
     tables_of,
     widening_publications,
 )
 from pubcheck.explain.text_layout import Block, Field, Grid, Heading, Paragraph, Style, plain_lines, print_rich
+from pubcheck.findings import Entry
 from pubcheck.report import count
 
 
@@ -92,7 +97,12 @@ def _unit(unit: UnitExplained) -> Iterator[Block]:
         yield from _filters_compared(filters)
     for subscription in unit.subscriptions:
         yield from _subscription(subscription)
-    findings = [finding for finding in unit.findings if finding.severity != "note"]
+    server, others = by_origin(unit.findings)
+    if server:
+        yield Heading(1, "The server", "settings, slots and subscriptions")
+        for finding in server:
+            yield _note(finding)
+    findings = [finding for finding in others if finding.severity != "note"]
     if findings:
         yield Heading(1, "Not in this explanation", "statements that are refused or not parsed; see `pubcheck lint`")
         for finding in findings[:10]:
@@ -120,6 +130,9 @@ def _publication(publication: Publication, columns: Mapping[str, tuple[str, ...]
         yield Field("sequences", sequences(publication))
     if not publication.answers and publication.kind != "all sequences":
         yield Field("tables", "none: a subscriber sees nothing", "warn")
+    if publication.slots is not None:
+        for position, text in enumerate(slot_texts(publication) if publication.slots else ["none reads it"]):
+            yield Field("" if position else "slots", text, "" if publication.slots else "warn")
     yield from _notes(publication.notes)
     for lost in publication.not_sent:
         yield Field("never published", f"{tables_of(lost.tables)}: {REASONS.get(lost.reason, lost.reason)}", "warn")
@@ -158,6 +171,8 @@ def _answer(answer: Answer, publication: Publication, columns: Mapping[str, tupl
     if answer.named is not None and answer.named != answer.arrives_as:
         yield Field("through", f"{answer.named}, which the publication names", "quiet")
     yield Field("identity", identity_of(answer), "bad" if answer.refused else "")
+    if answer.full_cost is not None:
+        yield Field("", full_cost(answer.full_cost), "quiet")
     for result, why in refusals(answer, publication.name):
         yield Field("refused", result, "bad")
         yield Field("", why, "quiet")
@@ -208,6 +223,8 @@ def _filter(answer: Answer) -> Iterator[Block]:
         yield Field("filter of", condition.of)
     if condition.canonical is not None and condition.canonical != condition.sql:
         yield Field("that is", shortened(condition.canonical), "code")
+    if answer.estimate is not None:
+        yield Field("estimate", estimated_rows(answer.estimate))
     for example in answer.examples:
         if example.result == "null":
             yield Field("NULL", f"not published where the filter is NULL, as for {row_text(example.row)}", "warn")
@@ -233,7 +250,7 @@ def _notes(notes: Sequence[Note]) -> Iterator[Block]:
             yield Field("", f"and {number - NAMED} more of {rule}", "quiet")
 
 
-def _note(note: Note) -> Field:
+def _note(note: Note | Entry) -> Field:
     assumed = " (assumed)" if note.certainty == "assumed" else ""
     style: Style = {"error": "bad", "warning": "warn", "note": ""}[note.severity]  # type: ignore[assignment]
     return Field(f"{note.severity}{assumed}", f"{note.message} [{note.rule}]", style)

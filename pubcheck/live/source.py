@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pubcheck.live import document as doc
+from pubcheck.live.server_facts import ServerFacts
 from pubcheck.postgres.identifiers import identifier
 from pubcheck.source import Listing, Source
 
@@ -28,6 +29,11 @@ def snapshots(sources: Sequence[Source]) -> dict[int, doc.Snapshot]:
         for number, source in enumerate(sources)
         if isinstance(source.listing, SnapshotListing) and source.listing.snapshot is not None
     }
+
+
+def facts_among(sources: Sequence[Source]) -> ServerFacts | None:
+    """Return the facts about the running server whose catalogs are one of the sources."""
+    return next((row.facts for row in snapshots(sources).values() if row.facts is not None), None)
 
 
 def statement(row: doc.AnyObject) -> str:

@@ -1,4 +1,4 @@
-"""Findings at the objects of a server, and amounts as their texts have them."""
+"""Findings at the objects of a server."""
 
 from __future__ import annotations
 
@@ -50,26 +50,6 @@ def about(
     return RuleFinding(
         rule=rule, message=message, help=help, place=context.place_at(address), certain=certain, **details
     )
-
-
-_UNITS = ("bytes", "kB", "MB", "GB", "TB")
-
-
-def size_text(size: float) -> str:
-    """Return a number of bytes in the unit that a person would choose, with two digits at least."""
-    for unit in _UNITS:
-        if size < 1024 or unit == _UNITS[-1]:
-            break
-        size /= 1024
-    return f"{size:.0f} {unit}" if size >= 10 or unit == _UNITS[0] else f"{size:.1f} {unit}"
-
-
-def count_text(number: float) -> str:
-    """Return a number rounded to two digits, as estimates are."""
-    if number < 10:
-        return f"{number:.2g}"
-    scale = 10 ** (len(str(int(number))) - 2)
-    return f"{round(number / scale) * scale:,}"
 
 
 def times(number: int, noun: str) -> str:

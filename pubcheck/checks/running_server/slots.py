@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pubcheck.checks.context import RuleContext, RuleFinding, listed, quoted
-from pubcheck.checks.running_server.report import about, finds_on_server, size_text
+from pubcheck.checks.running_server.report import about, finds_on_server
+from pubcheck.live.amounts import size_text
 from pubcheck.live.server_facts import Reader, ServerFacts, Slot
 from pubcheck.postgres.identifiers import identifier
 

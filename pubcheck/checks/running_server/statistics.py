@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pubcheck.checks.context import RuleContext, RuleFinding
-from pubcheck.checks.running_server.report import about, count_text, finds_on_server, size_text
+from pubcheck.checks.running_server.report import about, finds_on_server
+from pubcheck.live.amounts import count_text, size_text
 from pubcheck.live.filter_share import filter_share
 from pubcheck.live.server_facts import ServerFacts, TableStatistics
 from pubcheck.postgres.analysis.row_filter import parse_state
