@@ -40,16 +40,10 @@ class RowFilter:
     def answer(self, row: Row) -> Answer:
         """Return the filter's answer for a row."""
         key = self._key(row)
-        answer = self._answers.get(key)
-        if answer is None:
-            answer = self._evaluate(row)
-            answers = self._answers
-            if len(answers) >= _REMEMBERED:
-                answers.clear()
-            answers[key] = answer
-        return answer
-
-    def _evaluate(self, row: Row) -> Answer:
+        answers = self._answers
+        answer = answers.get(key)
+        if answer is not None:
+            return answer
         step = self._step or self._compile()
         self._budget.left = WORK  # each row is an evaluation: a long stream must not use it up
         values = {}
@@ -58,9 +52,13 @@ class RowFilter:
                 value = row[position]
                 values[number] = None if value is None else read(value)
             result = step(values)
+            answer = "true" if result else "null" if result is None else "false"
         except _UNKNOWN:
-            return "unknown"
-        return "true" if result else "null" if result is None else "false"
+            answer = "unknown"
+        if len(answers) >= _REMEMBERED:
+            answers.clear()
+        answers[key] = answer
+        return answer
 
     def _compile(self) -> Step:
         condition = self._condition

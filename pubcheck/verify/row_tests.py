@@ -10,7 +10,7 @@ from pubcheck.postgres.catalog.rows import Column
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.input import InputContext
 from pubcheck.stream import UNCHANGED_TOAST, Row
-from pubcheck.verify.usual_texts import Matches, usual_form, usual_rows, usual_texts
+from pubcheck.verify.usual_texts import Matches, usual_texts
 from pubcheck.verify.values import Check
 
 RowTest = Callable[[Row], bool]
@@ -18,12 +18,11 @@ _REMEMBERED, _LONGEST_REMEMBERED = 1024, 200
 
 
 class ColumnTest(NamedTuple):
-    """Which values are right at a position in rows: NULL, texts of a form, texts that are certainly right, and those
-    about which a slow check says nothing. Every text is right if there is no check."""
+    """Which values are right at a position in rows: NULL, texts that are certainly right, and those about which a slow
+    check says nothing. Every text is right if there is no check."""
 
     position: int
     may_be_null: bool
-    form: str | None = None
     is_certain: Matches | None = None
     check: Check | None = None
 
@@ -37,12 +36,12 @@ def column_test(
     try:
         oid, typmod = inputs.cache.base_type(column.type, column.typmod)
     except Unknowable:
-        return ColumnTest(position, may_be_null, None, _remembering(check), check)
+        return ColumnTest(position, may_be_null, _remembering(check), check)
     is_certain = usual_texts(inputs, oid, typmod)
     if is_certain is None:
         is_quick = oid in (oids.VARCHAR, oids.BPCHAR)
         is_certain = (lambda text: check(text) is None) if is_quick else _remembering(check)
-    return ColumnTest(position, may_be_null, usual_form(inputs, oid, typmod), is_certain, check)
+    return ColumnTest(position, may_be_null, is_certain, check)
 
 
 def _remembering(check: Check) -> Matches:
@@ -65,25 +64,6 @@ def _remembering(check: Check) -> Matches:
 def row_test(columns: Sequence[ColumnTest], count: int, whole: Sequence[int] = ()) -> RowTest:
     """Return a test of rows of so many columns. No value of ``columns``, nor of those at the positions ``whole``, may
     be an unchanged TOAST value."""
-    one_by_one = _one_by_one(columns, count, whole)
-    formed = [(column.position, column.form, column.may_be_null) for column in columns if column.form is not None]
-    if len(formed) < 2:
-        return one_by_one
-    are_usual = usual_rows(formed)
-    others = _one_by_one([column for column in columns if column.form is None], count, whole)
-
-    def accepts(row: Row) -> bool:
-        try:
-            if are_usual(row):
-                return others(row)
-        except (TypeError, IndexError):
-            pass
-        return one_by_one(row)
-
-    return accepts
-
-
-def _one_by_one(columns: Sequence[ColumnTest], count: int, whole: Sequence[int]) -> RowTest:
     tests = [(column.position, column.is_certain, column.check, column.may_be_null) for column in columns]
     tested = {column.position for column in columns}
     others = [position for position in whole if position not in tested]

@@ -6,10 +6,9 @@ Any other text is left to the input functions, which take several times as long.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime
 from decimal import Decimal
-from operator import itemgetter
 from typing import Any, NamedTuple
 
 from msgspec import MsgspecError, Raw
@@ -19,7 +18,6 @@ from pubcheck.postgres import oids
 from pubcheck.postgres.datum import whole_scale
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.input import InputContext
-from pubcheck.stream import Row
 
 Matches = Callable[[str], object]
 """Returns something true for texts that are certainly values of a type."""
@@ -32,7 +30,10 @@ class UsualText(NamedTuple):
     read: Callable[[str], Any]
 
 
-_DATE = r"[1-9]\d{3}-(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31)"
+_DATE = (
+    r"(?:[1-9]\d{3}-(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31)"
+    r"|[1-9]\d(?:0[48]|[2468][048]|[13579][26])-02-29)"
+)
 _SECONDS = r"(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d"
 _ZONE = r"[+-](?:0\d|1[0-4])(?::[0-5]\d)?"
 _YEARS, _MONTHS, _DAYS = (rf"[+-]?\d{{1,{digits}}} {name}s?" for digits, name in ((6, "year"), (2, "mon"), (8, "day")))
@@ -128,20 +129,6 @@ def usual_text(oid: int, typmod: int) -> UsualText | None:
     return None if form is None or read is None else UsualText(_fullmatch(form), read)
 
 
-def usual_form(inputs: InputContext, oid: int, typmod: int) -> str | None:
-    """Return the pattern of the usual texts of a type; None for a type whose texts `usual_texts` knows otherwise."""
-    form = _form(oid, typmod)
-    if form is not None:
-        return form
-    try:
-        labels = _labels(inputs, oid)
-        element = inputs.cache.element_type(oid)
-        one = _element_form(inputs, element, typmod) if element else None
-    except Unknowable:
-        return None
-    return "|".join(map(re.escape, labels)) or (None if one is None else rf"{_flat_array(one)}|{{}}")
-
-
 def usual_texts(inputs: InputContext, oid: int, typmod: int) -> Matches | None:
     """Return whether a text is a usual one of a type; None for a type that has none here."""
     if oid in _DIGITS:
@@ -157,19 +144,6 @@ def usual_texts(inputs: InputContext, oid: int, typmod: int) -> Matches | None:
         return frozenset(labels).__contains__ if labels else _array(inputs, element, typmod) if element else None
     except Unknowable:
         return None
-
-
-_SEPARATOR, _NULL = "\ud800", "\ud801"
-"""No text of a stream has these: bytes that are not UTF-8 become other surrogates."""
-
-
-def usual_rows(columns: Sequence[tuple[int, str, bool]]) -> Callable[[Row], object]:
-    """Return whether the values of a row at these positions, of which there are several, all have the forms there, or
-    are NULL where that is right. Raises TypeError if one is not a text. This takes less time than a call for each."""
-    forms = [f"(?:{form}|{_NULL})" if may_be_null else f"(?:{form})" for _, form, may_be_null in columns]
-    values = itemgetter(*(position for position, _, _ in columns))
-    matches, join = _fullmatch(_SEPARATOR.join(forms)), _SEPARATOR.join
-    return lambda row: matches(join([_NULL if value is None else value for value in values(row)]))
 
 
 def _integer(digits: int, form: str) -> Matches:
@@ -265,7 +239,7 @@ def _array_of_quoted(matches: Matches) -> Matches:
 
 _skim = Json(Raw).decode
 _REFUSED_ESCAPE = "\\u0000"
-_exponent = re.compile(r"\d[eE][+-]?\d{4}", re.ASCII).search
+_exponent = re.compile(r"e[+-]?\d{4}", re.ASCII).search
 _number_with_exponent = re.compile(r"(?:^|[\[:,\s])-?\d+(?:\.\d+)?[eE][+-]?\d{4}", re.ASCII).search
 _MOST_DIGITS = 1000
 
@@ -279,7 +253,7 @@ def _is_json(text: str) -> bool:
 
 
 def _is_jsonb(text: str) -> bool:
-    if _REFUSED_ESCAPE in text or (_exponent(text) and _number_with_exponent(text)):
+    if _REFUSED_ESCAPE in text or ((_exponent(text) or "E" in text) and _number_with_exponent(text)):
         return False
     return (len(text) <= _MOST_DIGITS or not _many_digits(text)) and _is_json(text)
 

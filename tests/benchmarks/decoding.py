@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import pyarrow as pa
 
@@ -21,8 +22,10 @@ from tests.stream.recordings import FOLDER, recordings
 
 ROUNDS = 9
 HELD_TO_TEN_TIMES = ("inserts of 6 texts", "inserts of 20 integers")
-"""The messages that are to be decoded ten times as fast as pypgoutput does. Its time is that of its values, so messages
-with few of them gain less."""
+"""The messages that `decode` is to decode ten times as fast as pypgoutput does. Its time is that of its values, so
+messages with few of them gain less."""
+HELD_TO_TEN_TIMES_AT_ONCE = (*HELD_TO_TEN_TIMES, "inserts of 2 texts", "inserts of 3 texts", "updates of 3 texts")
+"""The messages that `decode_many` is to decode ten times as fast."""
 
 Decode = Callable[[bytes], object]
 
@@ -46,12 +49,21 @@ def decoding_inputs() -> Mapping[str, Sequence[bytes]]:
         )
     ]
     columns = tuple(Column(name, 25) for name in ("id", "name", "note", "region"))
+    keys = [Delete(16384, (str(at), None, None), "K") for at in range(5_000)]
     return {
+        **{f"inserts of {count} text{'s'[: count - 1]}": _inserts(count) for count in (1, 2, 3)},
+        "inserts of 3 values, one NULL": [encode(Insert(16384, (str(at), None, "eu"))) for at in range(5_000)],
+        "updates of 3 texts": [encode(Update(16384, (str(at), f"customer {at}", "eu"))) for at in range(5_000)],
+        "deletes by a key": [encode(message) for message in keys],
         "inserts of 6 texts": [encode(message) for message in texts],
         "inserts of 20 integers": [encode(message) for message in integers],
         "small transactions": [encode(message) for message in (Relation(16384, "public", "t", "d", columns), *changes)],
         "recorded messages": _recorded(),
     }
+
+
+def _inserts(count: int) -> Sequence[bytes]:
+    return [encode(Insert(16384, (str(at), f"customer {at}", "eu")[:count])) for at in range(5_000)]
 
 
 def _recorded() -> Sequence[bytes]:
@@ -70,13 +82,28 @@ def _is_utf8(data: bytes) -> bool:
     return all(value.isprintable() for value in values if isinstance(value, str))
 
 
-def decoding_costs(messages: Sequence[bytes]) -> tuple[float, float, float | None]:
-    """Return the costs of pubcheck, the bare loop and pypgoutput, measured in turns."""
+class Costs(NamedTuple):
+    """The cost of a message by `decode`, by `decode_many`, in the bare loop and by pypgoutput, if it is there."""
+
+    ours: float
+    at_once: float
+    bare: float
+    theirs: float | None = None
+
+
+def decoding_costs(messages: Sequence[bytes]) -> Costs:
+    """Return the costs of some messages, measured in turns."""
     theirs = pypgoutput_decoder()
-    decoders = [Decoder().decode, bare_decoder(), *([theirs] if theirs is not None else [])]
-    rounds = [[_cost(decode, messages) for decode in decoders] for _ in range(ROUNDS)]
-    ours, bare, *others = (min(costs) for costs in zip(*rounds, strict=True))
-    return ours, bare, others[0] if others else None
+    decoders = [bare_decoder(), *([theirs] if theirs is not None else [])]
+    rounds = [
+        [
+            _cost(Decoder().decode, messages),
+            _cost_at_once(messages),
+            *(_cost(decode, messages) for decode in decoders),
+        ]
+        for _ in range(ROUNDS)
+    ]
+    return Costs(*(min(costs) for costs in zip(*rounds, strict=True)))
 
 
 def batch_costs() -> tuple[float, float]:
@@ -101,6 +128,13 @@ def _cost(decode: Decode, messages: Sequence[bytes]) -> float:
     start = time.process_time()
     for message in messages:
         decode(message)
+    return (time.process_time() - start) / len(messages) * 1e6
+
+
+def _cost_at_once(messages: Sequence[bytes]) -> float:
+    start = time.process_time()
+    for _ in Decoder().decode_many(messages):
+        pass
     return (time.process_time() - start) / len(messages) * 1e6
 
 

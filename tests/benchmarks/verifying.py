@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import tracemalloc
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
 
@@ -16,6 +16,26 @@ from tests.benchmarks.row import Row
 TABLE = "CREATE TABLE t (a int PRIMARY KEY, b text, c text, d text, e text, f text);"
 RELATION = Relation(1, "public", "t", "d", (Column("a", 23, key=True), *(Column(name, 25) for name in "bcdef")))
 ROUNDS = 5
+VALUES: Mapping[str, tuple[int, Callable[[int], str]]] = {
+    "int": (23, str),
+    "text": (25, lambda row: f"value {row}"),
+    "numeric": (1700, lambda row: f"{row}.50"),
+    "float4": (700, lambda row: f"{row}.5"),
+    "uuid": (2950, lambda row: f"0189cafe-0000-4000-8000-{row:012x}"),
+    "timestamptz": (1184, lambda row: f"2024-02-29 12:{row % 60:02}:00.123456+00"),
+    "interval": (1186, lambda row: f"{row} days 04:05:06"),
+    "inet": (869, lambda row: f"10.0.{row % 256}.1"),
+    "point": (600, lambda row: f"({row},2.5)"),
+    "tsvector": (3614, lambda row: f"'word{row}':1 'other':2,3A"),
+    "json": (114, lambda row: f'{{"a": {row}, "b": ["x", null, true]}}'),
+    "jsonb": (3802, lambda row: f'{{"a": {row}, "b": ["x", null, true]}}'),
+    "int[]": (1007, lambda row: f"{{{row},2,NULL}}"),
+    "text[]": (1009, lambda row: f'{{a{row},"b c",NULL}}'),
+    "jsonb[]": (3807, lambda row: f'{{"{{\\"a\\": {row}}}"}}'),
+}
+"""Types, with their OIDs and a value for each row."""
+TYPED = ("int", "numeric", "timestamptz", "uuid", "text", "jsonb")
+HELD_TO_THREE_TIMES = ("int", "text")
 
 
 def frames(changes: int) -> Iterator[Frame]:
@@ -29,6 +49,26 @@ def frames(changes: int) -> Iterator[Frame]:
         for message in messages:
             yield Frame(lsn, xid, encode(message), Place(1, line=1))
         yield Frame(lsn + 0x8030, xid, encode(Commit(lsn + 0x8000, lsn + 0x8030, 5)), Place(1, line=1))
+
+
+def typed_frames(types: Sequence[str], changes: int) -> Iterator[Frame]:
+    """Yield a transaction of rows that have a value of each of these types."""
+    columns = tuple(Column(f"c{number}", VALUES[name][0]) for number, name in enumerate(types))
+    values = [VALUES[name][1] for name in types]
+    rows = [Insert(1, tuple(value(row) for value in values)) for row in range(changes)]
+    messages: list[AnyMessage] = [Begin(0x1000, 5, 700), Relation(1, "public", "t", "d", columns), *rows]
+    for message in messages:
+        yield Frame(0x800, 700, encode(message), Place(1, line=1))
+    yield Frame(0x1030, 700, encode(Commit(0x1000, 0x1030, 5)), Place(1, line=1))
+
+
+def _typed(types: Sequence[str]) -> tuple[str, float]:
+    """Return what verifying rows of these types takes, and against decoding them."""
+    columns = ", ".join(f"c{number} {name}" for number, name in enumerate(types))
+    schema = f"CREATE TABLE t ({columns}); CREATE PUBLICATION p FOR TABLE t WITH (publish = 'insert');"
+    publisher, stream = publisher_of(schema, ["p"]), list(typed_frames(types, 3_000))
+    decoding, cost = _least(partial(_decode, stream), partial(_verify, publisher, stream))
+    return f"{cost / len(stream) * 1e6:.2f} µs, decoding {decoding / len(stream) * 1e6:.2f} µs", cost / decoding
 
 
 def _least(*runs: Callable[[], None]) -> list[float]:
@@ -78,6 +118,10 @@ def verifying() -> Iterator[Row]:
         decoding, cost = _least(partial(_decode, stream), partial(_verify, publisher, stream))
         measured = f"{len(stream) / cost / 1000:,.0f} k messages/s, decoding {len(stream) / decoding / 1000:,.0f} k"
         yield Row(f"verify, {name}", measured, cost / decoding, limit)
+    for name in VALUES:
+        yield Row(f"verify, one column of {name}", *_typed([name]), 3 if name in HELD_TO_THREE_TIMES else None)
+        yield Row(f"verify, int and {name}", *_typed(["int", name]))
+    yield Row(f"verify, {', '.join(TYPED)}", *_typed(TYPED))
     publisher = publisher_of(f"{TABLE} CREATE PUBLICATION p FOR TABLE t", ["p"])
     _peak(publisher, 10_000)
     small, large = _peak(publisher, 10_000), _peak(publisher, 100_000)
