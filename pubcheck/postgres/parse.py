@@ -59,7 +59,11 @@ _decode = Decoder().decode
 
 def split_statements(text: str) -> list[str]:
     """The statements of a text. Raises ParseError."""
-    return list(_parser.split(text))
+    try:
+        return list(_parser.split(text))
+    except ParseError:
+        # A newer grammar may accept what this one refuses.
+        return list(_parser.split(text, with_parser=False))
 
 
 def plpgsql_json(text: str) -> str:

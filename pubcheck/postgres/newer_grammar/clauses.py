@@ -13,18 +13,29 @@ from pubcheck.postgres.newer_grammar.reader import Reader
 from pubcheck.postgres.parse import Node, SyntaxRefused, parse
 
 _SUSPECT = lazy_compile(rb"(?i)\b(?:portion|conflict|nulls)\b")
+_FORMS = (
+    ("FOR PORTION OF", b"portion"),
+    ("ON CONFLICT DO SELECT", b"conflict"),
+    ("IGNORE or RESPECT NULLS", b"nulls"),
+)
 _AFTER_PORTION = (b"as", b"set", b"using", b"where", b"returning", b";")
 
 
 def parse_without_clauses(data: bytes) -> tuple[str, Node] | None:
-    """Return the node of a statement without its new clauses; None if it has none, or is refused all the same."""
+    """Return the node of a statement without its new clauses, and in ``newClause`` the name of one of them.
+
+    None if it has none, or is refused all the same.
+    """
     blanked = without_new_clauses(data)
     if blanked == data:
         return None
     try:
-        return parse(blanked.decode(errors="surrogatepass"))
+        statement = parse(blanked.decode(errors="surrogatepass"))
     except SyntaxRefused:
         return None
+    if statement is not None:
+        statement[1]["newClause"] = next(form for form, word in _FORMS if word in data.lower())
+    return statement
 
 
 def without_new_clauses(data: bytes) -> bytes:

@@ -34,6 +34,7 @@ _HOMES = {
     "VacuumStmt": "maintenance:vacuum",
     "VariableSetStmt": "settings:set_variable",
     "VariableShowStmt": "no_effect:nothing",
+    "WaitStmt": "no_effect:nothing",
 }
 _DEFINITIONS = frozenset(
     (
@@ -47,7 +48,7 @@ _DEFINITIONS = frozenset(
         "CreateSeqStmt", "CreateStatsStmt", "CreateStmt", "CreateTableAsStmt", "CreateTrigStmt",
         "CreateUserMappingStmt", "AlterUserMappingStmt", "DropUserMappingStmt", "AlterStatsStmt", "DefineStmt",
         "DropOwnedStmt", "DropRoleStmt", "DropStmt", "GrantRoleStmt", "GrantStmt", "IndexStmt", "ReassignOwnedStmt",
-        "RefreshMatViewStmt", "RenameStmt", "RuleStmt", "ViewStmt",
+        "RefreshMatViewStmt", "RenameStmt", "RepackStmt", "RuleStmt", "ViewStmt",
     )
 )  # fmt: skip
 """Statements that change the catalog and of rows only what this package follows. It is a closed list: a statement of
@@ -58,6 +59,8 @@ _CHANGES = frozenset(("DeleteStmt", "InsertStmt", "MergeStmt", "UpdateStmt"))
 
 def run_statement(session: Backend, name: str, node: Node, data: str | None) -> Result:
     """Run a statement of any kind but those that control transactions."""
+    if "newClause" in node:
+        raise NotFollowed(node["newClause"])
     if name in _CHANGES:
         return run_changes(session, name, node)
     if name == "CopyStmt":

@@ -21,6 +21,7 @@ from pubcheck.simulate.executor.new_constraints import (
     live_rows,
     null_values,
 )
+from pubcheck.simulate.executor.replaced_partitions import REPLACING, replace_partitions
 from pubcheck.simulate.executor.sequences import change_sequence, sequence_of_column
 from pubcheck.simulate.executor.tables import Table, table_of
 from pubcheck.simulate.executor.targets import members
@@ -39,6 +40,8 @@ def alter_table(session: Backend, node: Node) -> Result:
         define_and_check(session, "AlterTableStmt", node)
         return NOTHING
     kinds = {item["AlterTableCmd"]["subtype"] for item in node["cmds"]}
+    if kinds & REPLACING:
+        return replace_partitions(session, node, relation)
     tables = [table_of(session, table.relation) for table in members(session, relation)]
     conversions = _conversions(session, relation, node) if "AT_AlterColumnType" in kinds else {}
     catalog = session.database.catalog
@@ -162,14 +165,16 @@ def _change_identity(session: Backend, relation: Relation, command: Node) -> Non
         change_sequence(session, sequence, options)
 
 
-def cluster(session: Backend, node: Node) -> Result:
-    """CLUSTER: the rows are rewritten in the order of an index."""
+def cluster(session: Backend, name: str, node: Node) -> Result:
+    """CLUSTER, and REPACK of 19: the rows are rewritten, by CLUSTER in the order of an index."""
     if "relation" not in node:
-        raise NotFollowed("CLUSTER of all tables")
+        raise NotFollowed(f"{name.removesuffix('Stmt').upper()} of all tables")
+    if name == "RepackStmt":
+        apply_definition(session, name, node)
     relation = session.catalog_session.find_relation(node["relation"])
     if relation is not None and relation.kind == "r":
         table = table_of(session, relation)
         if len(live_rows(session, table)) > 1:
-            raise NotFollowed("the order of rows after CLUSTER")
+            raise NotFollowed(f"the order of rows after {name.removesuffix('Stmt').upper()}")
     log_statement(session, "ClusterStmt", node)
     return NOTHING

@@ -16,8 +16,8 @@ def define(session: Backend, name: str, node: Node) -> Result:
         return create_table_as(session, node)
     if name == "RefreshMatViewStmt":
         return refresh(session, node)
-    if name == "ClusterStmt":
-        return cluster(session, node)
+    if name in ("ClusterStmt", "RepackStmt"):
+        return cluster(session, name, node)
     if name == "AlterTableStmt":
         return alter_table(session, node)
     define_and_check(session, name, node)

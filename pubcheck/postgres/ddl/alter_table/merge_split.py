@@ -25,8 +25,8 @@ def merge(session: Session, relation: int, command: Node, recurse: bool) -> None
         raise ServerError("22023", "list of partitions to be merged should include at least two partitions")
     if len({partition.oid for partition in old}) < len(old):
         raise ServerError("42P07", "partition is already included in the list of partitions to be merged")
-    bound = _merged([partition.bound for partition in old])
-    _replace(session, parent, old, [(spec["name"], {"known": bound})])
+    bound = {"known": _merged([partition.bound for partition in old]), **_merged_spec(session, old)}
+    _replace(session, parent, old, [(spec["name"], bound)])
 
 
 def split(session: Session, relation: int, command: Node, recurse: bool) -> None:
@@ -56,6 +56,22 @@ def _replace(session: Session, parent: Relation, old: list[Relation], new: list[
     for name, bound in new:
         relation = {**name, "relpersistence": parent.persistence}
         create_table(session, {"relation": relation, "inhRelations": [{"RangeVar": above}], "partbound": bound})
+
+
+def _merged_spec(session: Session, old: list[Relation]) -> Node:
+    """Return the bound as CREATE TABLE would write it, if definitions are kept."""
+    specs = [(row.bound, session.catalog.definitions.get(("bound", row.oid))) for row in old]
+    known = [(bound, spec) for bound, spec in specs if bound is not None and spec is not None]
+    if len(known) < len(old):
+        return {}
+    default = next((spec for bound, spec in known if bound[0] == "d"), None)
+    if default is not None:
+        return {"is_default": True}
+    first = min(known, key=lambda entry: entry[0][1] if entry[0][0] == "r" else 0)[1]
+    if first["strategy"] == "l":
+        return {**first, "listdatums": [datum for _, spec in known for datum in spec["listdatums"]]}
+    last = max(known, key=lambda entry: entry[0][2])[1]
+    return {**first, "upperdatums": last["upperdatums"]}
 
 
 def _merged(bounds: list[tuple[Any, ...] | None]) -> tuple[Any, ...] | None:
