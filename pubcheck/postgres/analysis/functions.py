@@ -224,6 +224,8 @@ def _no_decoration(p: ParseState, names: list[str], call: Node, location: int) -
     if call.get("over"):
         message = f"OVER specified, but {name} is not a window function nor an aggregate function"
         raise p.error("42809", message, location)
+    if call.get("ignore_nulls"):
+        raise p.error("42809", f"RESPECT/IGNORE NULLS specified, but {name} is not a window function", location)
 
 
 def _check_kind(
@@ -243,6 +245,8 @@ def _check_kind(
         _no_decoration(p, names, call, location)
     elif proc.kind == "a":
         _check_aggregate(p, name, proc, args, call, signature, location)
+        if call.get("ignore_nulls"):
+            raise p.error("42809", "aggregate functions do not accept RESPECT/IGNORE NULLS", location)
     elif not call.get("over"):
         raise p.error("42809", f"window function {name} requires an OVER clause", location)
     elif call.get("agg_within_group"):

@@ -8,62 +8,92 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from msgspec import Struct
+
 from pubcheck.lazy_regex import lazy_compile
 from pubcheck.postgres.newer_grammar.reader import Reader
 from pubcheck.postgres.parse import Node, SyntaxRefused, parse
+from pubcheck.postgres.parse_tree import walk
 
 _SUSPECT = lazy_compile(rb"(?i)\b(?:portion|conflict|nulls)\b")
-_FORMS = (
-    ("FOR PORTION OF", b"portion"),
-    ("ON CONFLICT DO SELECT", b"conflict"),
-    ("IGNORE or RESPECT NULLS", b"nulls"),
-)
 _AFTER_PORTION = (b"as", b"set", b"using", b"where", b"returning", b";")
 
 
-def parse_without_clauses(data: bytes) -> tuple[str, Node] | None:
-    """Return the node of a statement without its new clauses, and in ``newClause`` the name of one of them.
+class _Clause(Struct, frozen=True):
+    """A new clause between two byte offsets; ``call`` is where the call begins that NULLS belongs to, or -1."""
 
-    None if it has none, or is refused all the same.
+    form: str
+    start: int
+    end: int
+    call: int = -1
+
+
+def parse_without_clauses(data: bytes) -> tuple[str, Node] | None:
+    """Return the node of a statement without its new clauses, and in ``newClause`` the form of the first one.
+
+    A call with NULLS has ``ignore_nulls``. None if there is no such clause, or the rest is refused too.
     """
-    blanked = without_new_clauses(data)
-    if blanked == data:
+    clauses = _new_clauses(data)
+    if not clauses:
         return None
     try:
-        statement = parse(blanked.decode(errors="surrogatepass"))
+        statement = parse(_blanked(data, clauses).decode(errors="surrogatepass"))
     except SyntaxRefused:
         return None
     if statement is not None:
-        statement[1]["newClause"] = next(form for form, word in _FORMS if word in data.lower())
+        calls = {clause.call for clause in clauses}
+        for kind, node in walk(statement[1]):
+            if kind == "FuncCall" and node.get("location", 0) in calls:
+                node["ignore_nulls"] = True
+        statement[1]["newClause"] = clauses[0].form
     return statement
 
 
 def without_new_clauses(data: bytes) -> bytes:
     """Return a text with its new clauses blanked."""
-    if _SUSPECT.search(data) is None:
-        return data
+    return _blanked(data, _new_clauses(data))
+
+
+def _blanked(data: bytes, clauses: list[_Clause]) -> bytes:
     blanked = bytearray(data)
-    for start, end in _clauses(Reader(data, keep_semicolons=True)):
-        blanked[start:end] = b" " * (end - start)
+    for clause in clauses:
+        blanked[clause.start : clause.end] = b" " * (clause.end - clause.start)
     return bytes(blanked)
 
 
-def _clauses(reader: Reader) -> Iterator[tuple[int, int]]:
-    """Yield the byte offsets of each new clause."""
+def _new_clauses(data: bytes) -> list[_Clause]:
+    return [] if _SUSPECT.search(data) is None else list(_read_clauses(Reader(data, keep_semicolons=True)))
+
+
+def _read_clauses(reader: Reader) -> Iterator[_Clause]:
     while not reader.at_end:
         start = reader.offset
         if reader.accept(b"for", b"portion", b"of"):
             reader.next += 1
             reader.skip_until(*_AFTER_PORTION)
-            yield start, reader.end
+            yield _Clause("FOR PORTION OF", start, reader.end)
         elif reader.accept(b"on", b"conflict"):
             reader.skip_until(b"do", b";")
             if reader.accept(b"do", b"select"):
                 reader.skip_until(b"returning", b";")
-                yield start, reader.end
+                yield _Clause("ON CONFLICT DO SELECT", start, reader.end)
         elif (reader.sees(b"ignore", b"nulls") or reader.sees(b"respect", b"nulls")) and reader.follows(b")"):
+            call = _call_before(reader)
             reader.next += 2
-            if reader.sees(b"over"):
-                yield start, reader.end
+            yield _Clause("IGNORE or RESPECT NULLS", start, reader.end, call)
         else:
             reader.next += 1
+
+
+def _call_before(reader: Reader) -> int:
+    """Return the byte offset of the name of the call whose closing parenthesis was read last."""
+    number, depth = reader.next - 1, 0
+    while number > 0:
+        token = reader.tokens[number][1]
+        depth += (token == b")") - (token == b"(")
+        number -= 1
+        if depth == 0:
+            break
+    while number > 1 and reader.tokens[number - 1][1] == b".":
+        number -= 2
+    return reader.tokens[number][2]

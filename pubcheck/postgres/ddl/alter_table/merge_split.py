@@ -60,18 +60,18 @@ def _replace(session: Session, parent: Relation, old: list[Relation], new: list[
 
 def _merged_spec(session: Session, old: list[Relation]) -> Node:
     """Return the bound as CREATE TABLE would write it, if definitions are kept."""
-    specs = [(row.bound, session.catalog.definitions.get(("bound", row.oid))) for row in old]
-    known = [(bound, spec) for bound, spec in specs if bound is not None and spec is not None]
-    if len(known) < len(old):
-        return {}
-    default = next((spec for bound, spec in known if bound[0] == "d"), None)
-    if default is not None:
+    known: list[tuple[Any, Node]] = []
+    for row in old:
+        spec = session.catalog.definitions.get(("bound", row.oid))
+        if spec is None or row.bound is None:
+            return {}
+        known.append((row.bound, spec))
+    if any(bound[0] == "d" for bound, _ in known):
         return {"is_default": True}
-    first = min(known, key=lambda entry: entry[0][1] if entry[0][0] == "r" else 0)[1]
-    if first["strategy"] == "l":
-        return {**first, "listdatums": [datum for _, spec in known for datum in spec["listdatums"]]}
-    last = max(known, key=lambda entry: entry[0][2])[1]
-    return {**first, "upperdatums": last["upperdatums"]}
+    if known[0][0][0] == "l":
+        return {**known[0][1], "listdatums": [datum for _, spec in known for datum in spec["listdatums"]]}
+    first, last = min(known, key=lambda entry: entry[0][1]), max(known, key=lambda entry: entry[0][2])
+    return {**first[1], "upperdatums": last[1]["upperdatums"]}
 
 
 def _merged(bounds: list[tuple[Any, ...] | None]) -> tuple[Any, ...] | None:
