@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pubcheck.checks.write.replica_identity import Refusal
     from pubcheck.consumers.options import ConsumerUse
     from pubcheck.live.document import Snapshot
-    from pubcheck.live.server_facts import ServerFacts
+    from pubcheck.live.server_facts import ServerFacts, Slot
 
     class Placed(Protocol):
         """A row that was written somewhere."""
@@ -180,6 +180,16 @@ class RuleContext:
             return {}
         source, snapshot = self._snapshot
         return {row.address: Place(source, number, 0, 0) for number, row in enumerate(snapshot.objects)}
+
+    def is_listed(self, place: Place | None) -> bool:
+        """Return whether something was there before any statement: in a database or a snapshot of one."""
+        return place is not None and self._sources[place.source].listing is not None
+
+    def slot_reading(self, publication: str) -> Slot | None:
+        """Return a slot of the running server whose reader asks for a publication."""
+        slots = self.facts.slots if self.facts is not None else ()
+        asking = [slot for slot in slots if slot.reader is not None and publication in slot.reader.publications]
+        return max(asking, key=lambda slot: slot.has_known_reader, default=None)
 
     def place_at(self, address: str) -> Place:
         """Return the place of an object of the running server, such as ``slot crm``."""

@@ -69,6 +69,11 @@ class Slot(Struct, frozen=True, kw_only=True):
         return self.wal_status == "lost"
 
     @property
+    def has_known_reader(self) -> bool:
+        """Whether a running walsender shows what its reader asks for."""
+        return self.reader is not None and self.reader.subscription is None
+
+    @property
     def may_read_publications(self) -> bool:
         """Whether its plugin publishes by publications. Only those that are known not to are excluded."""
         return self.plugin not in PLUGINS_WITHOUT_PUBLICATIONS

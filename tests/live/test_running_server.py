@@ -25,6 +25,7 @@ from pubcheck.live.server_facts import (
     Usage,
 )
 from pubcheck.live.source import source_of
+from pubcheck.source import Source
 
 SETTINGS = Settings(
     wal_level="logical",
@@ -65,9 +66,13 @@ RUNNING = SubscriptionState(name="s", enabled=True, running=True)
 
 
 def lint(
-    code: str, facts: ServerFacts, objects: tuple[doc.AnyObject, ...] = OBJECTS, major: int = 18
+    code: str,
+    facts: ServerFacts,
+    objects: tuple[doc.AnyObject, ...] = OBJECTS,
+    major: int = 18,
+    migration: str | None = None,
 ) -> list[Diagnostic]:
-    """Return the findings of a rule about a server with these facts."""
+    """Return the findings of a rule about a server with these facts, and about a migration that runs on it."""
     settings = tuple(doc.Setting(name=name) for name in Settings.__struct_fields__)
     slots = tuple(doc.Slot(name=slot.name) for slot in facts.slots)
     server = doc.Server(
@@ -89,7 +94,8 @@ def lint(
         facts=facts,
     )
     source = source_of("postgresql:///shop", doc.encode(snapshot).decode(), live=True)
-    result = Linter(Config(postgres=(major,), select=(code,))).lint(Unit((source,)))
+    sources = (source,) if migration is None else (source, Source("migration.sql", migration))
+    result = Linter(Config(postgres=(major,), select=(code,))).lint(Unit(sources))
     assert not [each for each in result.diagnostics if each.rule == "PUB000"]
     return [each for each in result.diagnostics if each.rule == code]
 
@@ -281,3 +287,32 @@ def test_pub870_names_the_errors_that_disabled_a_subscription() -> None:
     facts = with_subscription(enabled=False, running=False, disable_on_error=True, apply_errors=1)
     [finding] = lint("PUB870", facts, (*OBJECTS, SUBSCRIPTION))
     assert "probably by an error (1 apply error)" in finding.message
+
+
+MIGRATION = "CREATE PUBLICATION added FOR TABLE orders; DROP PUBLICATION shop; CREATE PUBLICATION shop FOR ALL TABLES;"
+
+
+def test_a_migration_on_a_running_server_adds_no_subscriber_and_no_findings_of_its_own() -> None:
+    for code in ("PUB860", "PUB861", "PUB866", "PUB867", "PUB868", "PUB869"):
+        assert not lint(code, with_slots(SLOT), migration=MIGRATION)
+
+
+@pytest.mark.parametrize(("slots", "found"), [
+    ((), ("note", "assumed", "a subscription to it")),
+    ((SLOT,), ("warning", "certain", 'the reader of slot "crm"')),
+    ((replace(SLOT, reader=replace(READER, subscription="s")),), ("warning", "assumed", 'the reader of slot "crm"')),
+    ((replace(SLOT, reader=None),), ("note", "assumed", "a subscription to it")),
+])  # fmt: skip
+def test_pub811_a_migration_drops_a_publication_that_a_slot_reads(
+    slots: tuple[Slot, ...], found: tuple[str, str, str]
+) -> None:
+    [finding] = lint("PUB811", with_slots(*slots), migration=MIGRATION)
+    severity, certainty, reader = found
+    assert (finding.severity, finding.certainty) == (severity, certainty)
+    assert f"is dropped and recreated: {reader}" in finding.message
+
+
+def test_pub810_a_subscription_of_a_database_is_to_another_server() -> None:
+    elsewhere = replace(SUBSCRIPTION, publications=("theirs",))
+    assert not lint("PUB810", FACTS, (*OBJECTS, elsewhere))
+    assert lint("PUB810", FACTS, (*OBJECTS, replace(SUBSCRIPTION, publications=("shop", "gone"))))

@@ -100,7 +100,7 @@ def without_reader(context: RuleContext, facts: ServerFacts) -> Iterator[RuleFin
     asked_for = {name for reader in readers for name in reader.publications}
     for publication in context.catalog.publications.values():
         name = publication.name
-        if name in asked_for:
+        if name in asked_for or not context.is_listed(publication.place):
             continue
         reason = (
             f"the readers of {listed(quoted(slot.name for slot in slots), 'slot')} ask for other publications"

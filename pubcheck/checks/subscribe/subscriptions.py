@@ -271,6 +271,8 @@ def publication_missing(context: RuleContext) -> Iterator[RuleFinding]:
             missing = dropped
         if not missing or not (known or certain):
             continue
+        if context.is_listed(subscription.place) and not known and not dropped:
+            continue  # a database with a subscription to another server
         names = [name for name, _ in missing]
         is_are, them = ("is", "it") if len(names) == 1 else ("are", "them")
         plural = len(names) > 1
@@ -325,7 +327,15 @@ def publication_missing_for_changes(context: RuleContext) -> Iterator[RuleFindin
             continue
         if event.kind == "dropped" and current is not None:
             cause = f'publication "{event.name}" is dropped and recreated: '
-        subscriber = f'subscription "{subscription.name}"' if subscription is not None else "a subscription to it"
+        slot = context.slot_reading(event.name) if subscription is None else None
+        subscriber = (
+            f'subscription "{subscription.name}"'
+            if subscription is not None
+            else f'the reader of slot "{slot.name}"'
+            if slot is not None
+            else "a subscription to it"
+        )
+        read = subscription is not None or (slot is not None and slot.has_known_reader)
         effect = (
             f"{subscriber} stops at the first change from the time when it was missing, because decoding uses the "
             "catalog of that time"
@@ -338,10 +348,10 @@ def publication_missing_for_changes(context: RuleContext) -> Iterator[RuleFindin
             help=f"ALTER PUBLICATION {identifier(event.name)} instead of dropping it; for another name, let the "
             "subscription take both names (ALTER SUBSCRIPTION ... ADD PUBLICATION) before the old one goes",
             place=event.place,
-            certain=subscription is not None,
-            assumptions=() if subscription is not None else ("whether a subscription takes this publication",),
+            certain=read,
+            assumptions=() if read else ("whether a subscription takes this publication",),
             related=() if since is None else ((since, "reads it"),),
             publications=(event.name,),
-            severity="warning" if subscription is not None else "note",
+            severity="warning" if read or slot is not None else "note",
             server=_missing(event.name) if stops else None,
         )
