@@ -230,7 +230,7 @@ class Pgoutput(OutputPlugin):
     ) -> None:
         """Type messages of the columns, then the Relation message (send_relation_and_attrs)."""
         catalog = version.catalog
-        columns = [column for column in row.live() if _is_sent(column, entry.matching, entry.generated)]
+        columns = [column for column in row.live() if _is_sent(catalog.major.number, column, entry)]
         for column in columns:
             if column.type >= _FIRST_GENBKI:
                 namespace, name = ctx.values.type_name(version, column.type)
@@ -298,11 +298,12 @@ class Pgoutput(OutputPlugin):
         return ctx.values.client_text(version, column.type, value)
 
 
-def _is_sent(column: ColumnRow, matching: frozenset[int] | None, generated: bool) -> bool:
-    """logicalrep_should_publish_column."""
-    if matching is not None:
-        return column.number in matching
-    return not column.generated or (generated and column.generated == "s")
+def _is_sent(major: int, column: ColumnRow, entry: Entry) -> bool:
+    """logicalrep_should_publish_column. Before 18 no list has a generated column, though a partition may have one under
+    the number of a listed column."""
+    if entry.matching is not None:
+        return column.number in entry.matching and not (major < 18 and column.generated)
+    return not column.generated or (entry.generated and column.generated == "s")
 
 
 def _send(ctx: DecodingContext, message: wire.AnyMessage, *, last_write: bool = True) -> None:

@@ -239,3 +239,21 @@ def test_a_message_ends_where_the_next_record_begins() -> None:
         run(database, "BEGIN", *before, message, "SAVEPOINT s", "INSERT INTO t VALUES (2)", "COMMIT")
         lines = decoded(database, slot)[1:-1]
         assert " ".join("m" if line.startswith("message") else line[13] for line in lines) == order
+
+
+def test_a_partition_is_described_without_the_generated_column_under_a_listed_number_before_18() -> None:
+    for major, columns in ((17, ["c"]), (18, ["d", "c"])):
+        database = Database(
+            major,
+            [
+                "CREATE TABLE t (a int, b int, c int, d int GENERATED ALWAYS AS (b + 1) STORED) PARTITION BY RANGE (a)",
+                "CREATE TABLE t_0 (d int GENERATED ALWAYS AS (b + 1) STORED, c int, a int, b int)",
+                "ALTER TABLE t ATTACH PARTITION t_0 DEFAULT",
+                "CREATE PUBLICATION p FOR TABLE t (a, b) WITH (publish_via_partition_root)",
+            ],
+        )
+        slot = Slot(database, "pgoutput")
+        run(database, "INSERT INTO t VALUES (1, 2, 3)")
+        messages = [Decoder().decode(row[2]) for row in slot.peek(proto_version="1", publication_names="p")]
+        described = [message for message in messages if isinstance(message, Relation)]
+        assert [column.name for column in described[1].columns] == columns
