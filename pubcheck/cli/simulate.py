@@ -142,14 +142,18 @@ def command(
     from pubcheck.discovery.read import read_unit
     from pubcheck.simulate.not_followed import NotFollowed
     from pubcheck.simulate.runs import Request, run
+    from pubcheck.simulate.script import steps
 
     if work_mem is not None:
         settings = {**settings, "logical_decoding_work_mem": work_mem}
-    sources = read_unit(unit.files, majors).sources
-    request = Request(sources, _source(script), plugin, publications, options, settings, live=reading == "live")
+    sources, source = read_unit(unit.files, majors).sources, _source(script)
     runs: list[Run] = []
     for major in majors:
         try:
+            setup = [step for part in sources for step in steps(part)]
+            request = Request(
+                setup, list(steps(source)), publications, plugin, options, settings, live=reading == "live"
+            )
             runs.append(run(request, major))
         except NotFollowed as reason:
             return complain(f"{reason} (PostgreSQL {major})" if len(majors) > 1 else str(reason))

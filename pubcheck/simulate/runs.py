@@ -7,36 +7,39 @@ from typing import Literal
 
 from msgspec import Struct, field
 
+from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.identifiers import quote_identifier
-from pubcheck.postgres.versions import BY_NUMBER
 from pubcheck.simulate.database import Database
 from pubcheck.simulate.decoding.pgoutput_options import asks_for_two_phase, newest_version
-from pubcheck.simulate.decoding.slot import Reader, Row, Slot
+from pubcheck.simulate.decoding.slot import Reader, Row
 from pubcheck.simulate.not_followed import NotFollowed
-from pubcheck.simulate.script import Step, steps
-from pubcheck.source import Source
+from pubcheck.simulate.script import Step
 
 
 class Request(Struct, frozen=True):
     """What to run and how to read it.
 
-    ``publications`` are names; without any, all that the schema creates.
+    ``publications`` are names; without any, all that the schema creates. ``options`` are the plugin's, ``settings``
+    those of the session that reads. ``live``: a walsender reads while the script runs.
     """
 
-    schema: Sequence[Source]
-    script: Source
-    plugin: str
+    schema: Sequence[Step]
+    script: Sequence[Step]
     publications: tuple[str, ...]
-    options: Mapping[str, str]
-    settings: Mapping[str, str]
-    live: bool
+    plugin: str = "pgoutput"
+    options: Mapping[str, str] = {}
+    settings: Mapping[str, str] = {}
+    live: bool = False
 
 
 class Run(Struct):
-    """The rows that the slot gave. ``notices`` are what psql would show: errors of statements, and of decoding.
+    """A request that was run. ``rows`` are those that the slot gave.
 
-    ``failed``: decoding ended with an error, or a script with ON_ERROR_STOP did. ``streaming`` is pgoutput's option.
+    ``notices`` are what psql would show: errors of statements, and of decoding. ``refusals`` are the statements of the
+    script that were refused, ``error`` the error at which decoding stopped. ``stopped``: a script ended at an error
+    (ON_ERROR_STOP). ``ends`` has the end of the log after each statement of the script, ``versions`` the catalogs
+    before it and after each of its definitions. ``streaming`` is pgoutput's option.
     """
 
     major: int
@@ -44,7 +47,15 @@ class Run(Struct):
     streaming: Literal["off", "on", "parallel"]
     rows: list[Row] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
-    failed: bool = False
+    refusals: list[tuple[Step, ServerError]] = field(default_factory=list)
+    error: ServerError | None = None
+    stopped: bool = False
+    ends: list[int] = field(default_factory=list)
+    versions: dict[int, Catalog] = field(default_factory=dict)
+
+    @property
+    def failed(self) -> bool:
+        return self.stopped or self.error is not None
 
 
 def run(request: Request, major: int) -> Run:
@@ -52,32 +63,44 @@ def run(request: Request, major: int) -> Run:
     database = Database(major)
     options = dict(request.options)
     result = Run(major, request.plugin, _streaming(options))
-    for source in request.schema:
-        _script(database, source, result)
-        if result.failed:
-            return result
+    for step in request.schema:
+        _run_step(database, step, result)
+        if result.stopped:
+            break
     database.disconnect()
+    _note_version(database, result)
+    if result.stopped:
+        return result
     if request.plugin == "pgoutput":
-        options.setdefault("proto_version", str(newest_version(BY_NUMBER[major])))
+        options.setdefault("proto_version", str(newest_version(database.catalog.major)))
         names = request.publications or [row.name for row in database.catalog.publications.values()]
         if not names and "publication_names" not in options:
             result.notices.append("WARNING: the schema creates no publication")
         options.setdefault("publication_names", ",".join(quote_identifier(name, major) for name in names))
+    _decoded(database, request, options, result)
+    return result
+
+
+def _decoded(database: Database, request: Request, options: Mapping[str, str], result: Run) -> None:
+    """Run the script, and read the slot meanwhile or afterwards."""
     reader: Reader | None = None
     try:
         slot = database.slot(request.plugin, two_phase=asks_for_two_phase(options))
         if request.live:
             reader = slot.start(request.settings, **options)
-        _script(database, request.script, result, reader)
+        _run_script(database, request.script, result, reader)
         if reader is None:
-            _peek(slot, request.settings, options, result)
+            reader = slot.start(request.settings, **options)
+            result.rows += [row[:3] for row in reader.receive()]
+            reader.end()
     except ServerError as error:
-        result.notices += _error(error)
-        result.failed = True
+        result.error = error
     if reader is not None:
-        result.rows += [row[:3] for row in reader.sent()]
+        if request.live:
+            result.rows += [row[:3] for row in reader.sent()]
         result.notices += reader.notices
-    return result
+    if result.error is not None:
+        result.notices += _lines(result.error)
 
 
 def _streaming(options: Mapping[str, str]) -> Literal["off", "on", "parallel"]:
@@ -87,44 +110,43 @@ def _streaming(options: Mapping[str, str]) -> Literal["off", "on", "parallel"]:
     return "on" if value in ("on", "true") else "off"
 
 
-def _receive(reader: Reader, result: Run) -> None:
-    result.rows += [row[:3] for row in reader.receive()]
-
-
-def _peek(slot: Slot, settings: Mapping[str, str], options: Mapping[str, str], result: Run) -> None:
-    rows, notices = slot.read(settings, options)
-    result.rows += rows
-    result.notices += notices
-
-
-def _script(database: Database, source: Source, result: Run, reader: Reader | None = None) -> None:
-    """Run a script up to its end, or to the error that stops it: psql then disconnects, which ends transactions."""
-    for step in steps(source):
-        is_refused = _is_refused(database, step, source.label, result)
-        if is_refused and step.stops:
-            result.failed = True
-            for session in database.sessions.values():
-                if session.transaction is not None:
-                    session.run("ROLLBACK")
+def _run_script(database: Database, script: Sequence[Step], result: Run, reader: Reader | None) -> None:
+    """Run the script up to its end, or to the error that stops it."""
+    for step in script:
+        error = _run_step(database, step, result)
+        if error is not None:
+            result.refusals.append((step, error))
+        result.ends.append(database.position)
+        _note_version(database, result)
         if reader is not None:
-            _receive(reader, result)
-        if result.failed:
+            result.rows += [row[:3] for row in reader.receive()]
+        if result.stopped:
             return
 
 
-def _is_refused(database: Database, step: Step, label: str, result: Run) -> bool:
+def _run_step(database: Database, step: Step, result: Run) -> ServerError | None:
+    """Run a statement, and return its error. psql disconnects at one that stops a script, which ends transactions."""
+    place = f"{step.label}:{step.line}"
     try:
         database.run(step)
     except ServerError as error:
-        result.notices += _error(error, f"{label}:{step.line}: ")
-        return True
+        result.notices += _lines(error, f"{place}: ")
+        if step.stops:
+            result.stopped = True
+            database.disconnect()
+        return error
     except NotFollowed as reason:
-        reason.place = f"{label}:{step.line}"
+        reason.place = place
         raise
-    return False
+    return None
 
 
-def _error(error: ServerError, place: str = "") -> list[str]:
+def _note_version(database: Database, result: Run) -> None:
+    version = database.version()
+    result.versions.setdefault(version.number, version.catalog)
+
+
+def _lines(error: ServerError, place: str = "") -> list[str]:
     lines = [f"{place}ERROR:  {error.message}"]
     lines += [f"DETAIL:  {error.detail}"] if error.detail else []
     return lines + ([f"HINT:  {error.hint}"] if error.hint else [])

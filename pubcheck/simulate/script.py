@@ -27,13 +27,14 @@ _RUNS_SOMETHING = frozenset(
 
 class Step(Struct, frozen=True):
     """A statement of a script, from its line on. ``data`` is that of COPY ... FROM STDIN. ``stops``: the script ends
-    here if the server refuses the statement (ON_ERROR_STOP)."""
+    here if the server refuses the statement (ON_ERROR_STOP). ``label`` is that of the script's source."""
 
     sql: str
     session: str
     line: int
     data: str | None = None
     stops: bool = False
+    label: str = ""
 
 
 def statements(script: str | Sequence[str]) -> Iterator[str]:
@@ -58,7 +59,7 @@ def steps(source: Source) -> Iterator[Step]:
         line = lines.locate(item.start)[0]
         if isinstance(item, Statement):
             data, end = _copy_data(text, item)
-            yield Step(item.sent(), session, line, data, _stops(variables))
+            yield Step(item.sent(), session, line, data, _stops(variables), source.label)
         else:
             end = max(end, item.end)
             assign(item, variables, "", runs=True)

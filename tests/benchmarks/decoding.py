@@ -18,7 +18,7 @@ from pubcheck.stream import Begin, Commit, Decoder, Delete, Insert, Relation, Up
 from pubcheck.stream.batches import CAPTURED, decode_batch
 from pubcheck.stream.messages import Column
 from pubcheck.stream.timeline import Timeline
-from tests.stream.recordings import FOLDER, recordings
+from tests.support.recorded_streams import FOLDER, recordings_in
 
 ROUNDS = 9
 HELD_TO_TEN_TIMES = ("inserts of 6 texts", "inserts of 20 integers")
@@ -68,7 +68,7 @@ def _inserts(count: int) -> Sequence[bytes]:
 
 def _recorded() -> Sequence[bytes]:
     messages: list[bytes] = []
-    for recording in recordings(FOLDER / "pgoutput-18.jsonl.gz"):
+    for recording in recordings_in(FOLDER / "pgoutput-18.jsonl.gz"):
         for capture in recording.captures:
             if capture.plugin == "pgoutput" and not {"streaming", "binary", "two_phase"} & capture.options.keys():
                 data = [bytes.fromhex(content) for *_, content in capture.rows]

@@ -3,8 +3,6 @@ where its refusals are not the servers'."""
 
 from __future__ import annotations
 
-import gzip
-import json
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -14,40 +12,34 @@ from typing import Any
 from pubcheck.postgres.errors import ServerError
 from pubcheck.simulate.database import Database
 from pubcheck.simulate.not_followed import NotFollowed
+from tests.support.recorded_streams import Recording, Step, recordings
 
-Script = dict[str, Any]
 
-
-def scripts(folder: Path) -> Iterator[Script]:
+def scripts(folder: Path) -> Iterator[Recording]:
     """Each script of each major once."""
     seen: set[tuple[str, int]] = set()
-    for path in sorted(folder.glob("*pgoutput-1?.jsonl.gz")):
-        with gzip.open(path, "rt") as lines:
-            for line in lines:
-                script = json.loads(line)
-                key = (script["name"], script["major"])
-                if key not in seen:
-                    seen.add(key)
-                    yield script
+    for recording in recordings(folder):
+        key = recording.name, recording.major
+        if key not in seen and recording.captures and recording.captures[0].plugin == "pgoutput":
+            seen.add(key)
+            yield recording
 
 
-def run(script: Script) -> tuple[list[dict[str, Any]], Database]:
+def run(script: Recording) -> tuple[list[dict[str, Any]], Database]:
     """Run a script. Return what was refused, in the recordings' form. Raises NotFollowed."""
-    database = Database(script["major"], clock=None)
+    database = Database(script.major, clock=None)
     refused = []
-    for part in ("setup", "steps"):
-        for number, step in enumerate(script[part]):
-            name, sql, data = "a", step, None
-            if not isinstance(step, str):
-                name, sql, data = step["s"], step.get("sql") or step["copy"], step.get("data")
+    parts: tuple[tuple[str, list[Step]], ...] = (("setup", script.setup), ("step", script.steps))
+    for part, steps in parts:
+        for number, step in enumerate(steps):
             try:
-                session = database.session(name)
-                if data is None:
-                    session.run(sql)
+                session = database.session(step.session)
+                if step.data is None:
+                    session.run(step.sql)
                 else:
-                    session.copy(sql, data)
+                    session.copy(step.sql, step.data)
             except ServerError as error:
-                entry = {"at": f"{'setup' if part == 'setup' else 'step'} {number}", "step": sql}
+                entry = {"at": f"{part} {number}", "step": step.sql}
                 entry |= {"sqlstate": error.sqlstate, "message": error.message}
                 if error.detail:
                     entry["detail"] = error.detail
@@ -60,8 +52,8 @@ def main(folder: str, *families: str) -> None:
     total: Counter[str] = Counter()
     reasons: Counter[str] = Counter()
     for script in scripts(Path(folder)):
-        family = script["name"].split("/")[0]
-        if families and not any(script["name"].startswith(name) for name in families):
+        family = script.family
+        if families and not any(script.name.startswith(name) for name in families):
             continue
         total[family] += 1
         try:
@@ -69,7 +61,7 @@ def main(folder: str, *families: str) -> None:
         except NotFollowed as unknown:
             reasons[f"not followed: {unknown.reason}"] += 1
             if families:
-                print(script["major"], script["name"], unknown)
+                print(script.major, script.name, unknown)
             continue
         except Exception as error:  # every failure is counted
             reasons[f"{type(error).__name__}: {error}"] += 1
@@ -77,16 +69,16 @@ def main(folder: str, *families: str) -> None:
                 import traceback
 
                 traceback.print_exc()
-                print(script["major"], script["name"])
+                print(script.major, script.name)
             continue
-        expected = script["refused"]
+        expected = script.refused
         wanted = [{**e, "step": e["step"]} for e in expected]
         if [_plain(e) for e in refused] == [_plain(e) for e in wanted]:
             agreement[family] += 1
         else:
-            reasons[f"other refusals: {script['name']}"] += 1
+            reasons[f"other refusals: {script.name}"] += 1
             if families:
-                print(script["major"], script["name"], "\n  ours  ", refused, "\n  server", expected)
+                print(script.major, script.name, "\n  ours  ", refused, "\n  server", expected)
     for family in total:
         print(f"{family:12} {agreement[family]:4} of {total[family]}")
     print("all", sum(agreement.values()), "of", sum(total.values()))

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pubcheck.stream import AnyMessage, Decoder, Malformed, StreamAbort, encode, fields
-from tests.stream.recordings import FOLDER, messages
+from tests.support.recorded_streams import FOLDER, messages
 
 KINDS = b"BMCORYIUDTSEcAbPKrp"
 

@@ -27,7 +27,7 @@ from pubcheck.stream import (
 from pubcheck.stream.batches import CAPTURED, DECODED, decode_batch
 from pubcheck.stream.render.jsonl import kind_name
 from pubcheck.stream.timeline import CONTROL, Timeline
-from tests.stream.recordings import FOLDER, messages
+from tests.support.recorded_streams import FOLDER, messages
 
 
 def decode_in_batches(stream: Sequence[bytes | None], size: int) -> list[dict[str, Any]]:

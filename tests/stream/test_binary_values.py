@@ -6,7 +6,7 @@ from collections import Counter
 
 from pubcheck.stream import Decoder, Delete, Insert, Relation, Update
 from pubcheck.stream.render.binary import text_of
-from tests.stream.recordings import FOLDER, Capture, recordings
+from tests.support.recorded_streams import FOLDER, Capture, recordings_in
 
 
 def values(capture: Capture) -> list[tuple[int, str | bytes]]:
@@ -27,7 +27,7 @@ def values(capture: Capture) -> list[tuple[int, str | bytes]]:
 
 def test_the_text_of_a_binary_value_is_what_the_server_sends_as_text() -> None:
     compared: Counter[int] = Counter()
-    for recording in recordings(FOLDER / "pgoutput-18.jsonl.gz"):
+    for recording in recordings_in(FOLDER / "pgoutput-18.jsonl.gz"):
         if not recording.name.startswith("type/") or recording.name.startswith("type/setting"):
             continue  # settings change the style of texts
         captures = {

@@ -9,7 +9,7 @@ import pytest
 
 from pubcheck.stream import Decoder, encode, fields
 from tests.stream.mutate import KINDS, run
-from tests.stream.recordings import FOLDER, recordings
+from tests.support.recorded_streams import FOLDER, recordings_in
 
 PATHS = sorted(FOLDER.glob("*pgoutput-*.jsonl.gz"))
 
@@ -17,7 +17,7 @@ PATHS = sorted(FOLDER.glob("*pgoutput-*.jsonl.gz"))
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.name)
 def test_every_recorded_message_is_encoded_to_the_same_bytes(path: Path) -> None:
     kinds: Counter[int] = Counter()
-    for recording in recordings(path):
+    for recording in recordings_in(path):
         for capture in recording.captures:
             decoder, cutter = Decoder(), Decoder("parallel" if capture.options.get("streaming") == "parallel" else "on")
             for _, _, data in capture.rows:
@@ -34,7 +34,7 @@ def test_the_recordings_have_messages_of_every_kind() -> None:
     kinds = {
         data[:2]
         for path in PATHS
-        for each in recordings(path)
+        for each in recordings_in(path)
         for capture in each.captures
         for *_, data in capture.rows
     }
@@ -42,7 +42,7 @@ def test_the_recordings_have_messages_of_every_kind() -> None:
 
 
 def test_the_fields_of_recorded_messages_are_explained() -> None:
-    for recording in recordings(FOLDER / "pgoutput-18.jsonl.gz"):
+    for recording in recordings_in(FOLDER / "pgoutput-18.jsonl.gz"):
         for capture in recording.captures:
             decoder = Decoder()
             for _, _, data in capture.rows[:50]:
@@ -55,7 +55,10 @@ def test_the_fields_of_recorded_messages_are_explained() -> None:
 def test_damaged_messages_are_decoded_or_malformed() -> None:
     """`python -m tests.stream.mutate 1000000` damages a million."""
     recorded = [
-        bytes.fromhex(data) for each in recordings(PATHS[0]) for capture in each.captures for *_, data in capture.rows
+        bytes.fromhex(data)
+        for each in recordings_in(PATHS[0])
+        for capture in each.captures
+        for *_, data in capture.rows
     ]
     outcomes = run(20_000, recorded)
     assert outcomes["Malformed"] > 10_000

@@ -37,7 +37,7 @@ from pubcheck.stream import (
 )
 from pubcheck.stream.render import RENDERERS
 from pubcheck.stream.render.events import Events
-from tests.stream.recordings import FOLDER, recordings
+from tests.support.recorded_streams import FOLDER, recordings_in
 
 ORDERS = Relation(
     16385,
@@ -228,7 +228,7 @@ def test_hex_is_read_again() -> None:
 
 @pytest.mark.parametrize("name", RENDERERS)
 def test_every_recorded_message_can_be_shown(name: str) -> None:
-    for recording in recordings(FOLDER / "pgoutput-18.jsonl.gz"):
+    for recording in recordings_in(FOLDER / "pgoutput-18.jsonl.gz"):
         for capture in recording.captures:
             events = Events()
             if capture.plugin == "pgoutput":

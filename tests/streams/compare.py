@@ -16,8 +16,8 @@ from msgspec import Struct, field
 from pubcheck.simulate.not_followed import NotFollowed
 from pubcheck.stream import parse_lsn
 from tests.streams.normalise import Row, normalised_pgoutput, normalised_test_decoding, without_empty_blocks
-from tests.streams.recordings import Capture, Recording, recordings
 from tests.streams.simulated import Stream, simulate
+from tests.support.recorded_streams import Capture, Recording, recordings
 
 _ESCAPED = re.compile(r"(?<!['\\])\\x([89a-f][0-9a-f])")
 

@@ -14,10 +14,10 @@ from psycopg import sql
 
 from pubcheck.simulate.not_followed import NotFollowed
 from tests.streams.compare import difference, normaliser, recorded_rows
-from tests.streams.recordings import Capture, Recording, Step
 from tests.streams.scripts import Script
 from tests.streams.simulated import Stream, simulate
 from tests.streams.transactions import differing_transactions
+from tests.support.recorded_streams import Capture, Recording, Step
 from tests.support.servers import Answer, Server, asked, execute, seeds_parser
 
 _SMALL = {"logical_decoding_work_mem": "64kB"}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.replication.trees import Trees
-from tests.streams.recordings import Step
+from tests.support.recorded_streams import Step
 
 _DOCS = (
     "CREATE TABLE docs (id int {key}, n numeric(12, 3), day date, title text, body text, tags text[], data jsonb)",

@@ -8,7 +8,7 @@ from pubcheck.postgres.errors import ServerError
 from pubcheck.simulate.database import Database
 from pubcheck.simulate.decoding.slot import Reader, Slot
 from tests.streams.normalise import Row
-from tests.streams.recordings import Capture, Recording, Step
+from tests.support.recorded_streams import Capture, Recording, Step
 
 
 class Stream(Struct):

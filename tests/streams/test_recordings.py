@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from zlib import crc32
 
 import pytest
 
 from tests.streams.compare import compared
 from tests.streams.normalise import without_empty_blocks
-from tests.streams.recordings import recordings
+from tests.support.recorded_streams import FOLDER, recordings
 
-FOLDER = Path(__file__).parents[2] / "corpus" / "streams"
 QUICK = {
     "columns/dropped_and_added",
     "definition/add_column_in_transaction",

@@ -45,7 +45,9 @@ from pubcheck.verify import Verifier
 from pubcheck.verify.against_script import verify_script
 from pubcheck.verify.publisher import Route
 from pubcheck.verify.simulated import Simulation, simulate
-from tests.verify.recorded import FOLDER, Stream, streams
+from tests.support import recorded_streams
+from tests.support.recorded_streams import FOLDER
+from tests.verify.recorded import Stream, streams
 
 LOCALE = "C.UTF-8"
 Change = Insert | Update | Delete
@@ -587,21 +589,19 @@ WITH_SCRIPT = (
 
 def simulated(stream: Stream) -> Simulation | None:
     """The script of a stream, run on a simulated server; None if it cannot be followed."""
-    script = stream.script
-    setup, steps = ([_step(step, line) for line, step in enumerate(script[part], 1)] for part in ("setup", "steps"))
-    options = {name: value for name, value in stream.raw.items() if name != "publication_names"}
-    if stream.two_phase:
+    setup, script = map(_numbered, (stream.recording.setup, stream.recording.steps))
+    capture = stream.capture
+    options = {name: value for name, value in capture.options.items() if name != "publication_names"}
+    if capture.two_phase_slot:
         options["two_phase"] = "on"
     try:
-        return simulate(stream.publisher.major, setup, steps, stream.publications, options, stream.settings)
+        return simulate(stream.publisher.major, setup, script, stream.publications, options, capture.settings)
     except NotFollowed:
         return None
 
 
-def _step(step: Any, line: int) -> Step:
-    if isinstance(step, str):
-        return Step(step, "a", line)
-    return Step(step.get("copy") or step["sql"], step.get("s", "a"), line, step.get("data"))
+def _numbered(steps: Iterable[recorded_streams.Step]) -> list[Step]:
+    return [Step(step.sql, step.session, line, step.data) for line, step in enumerate(steps, 1)]
 
 
 def findings(
@@ -693,7 +693,7 @@ def samples(folder: Path, pattern: str) -> list[Stream]:
     return [
         stream
         for stream in streams(folder, pattern)
-        if stream.complete and len(stream.frames) < 300 and not stream.name.startswith("stray/")
+        if stream.complete and len(stream.frames) < 300 and not stream.recording.name.startswith("stray/")
     ]
 
 

@@ -8,8 +8,9 @@ import pytest
 
 from pubcheck.verify import Verifier
 from pubcheck.verify.report import headline
+from tests.support.recorded_streams import FOLDER
 from tests.verify.inject import FAULTS, LOCALE, WITH_SCRIPT, inject, samples
-from tests.verify.recorded import FOLDER, Stream, streams
+from tests.verify.recorded import Stream, streams
 
 NAMED = "PUB859"
 

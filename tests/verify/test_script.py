@@ -101,8 +101,16 @@ def test_other_values_and_rows_are_reported_with_the_reason(simulation: Simulati
 def test_a_script_names_the_sessions_of_its_statements() -> None:
     text = "BEGIN;\n-- session: b\nCOPY t FROM stdin;\n1\ta\n\\.\nSELECT 1;\n-- session: a\nCOMMIT;\n"
     assert list(steps(Source("script.sql", text))) == [
-        Step("BEGIN", "a", 1),
-        Step("COPY t FROM stdin", "b", 3, "1\ta\n"),
-        Step("SELECT 1", "b", 6),
-        Step("COMMIT", "a", 8),
+        Step("BEGIN", "a", 1, label="script.sql"),
+        Step("COPY t FROM stdin", "b", 3, "1\ta\n", label="script.sql"),
+        Step("SELECT 1", "b", 6, label="script.sql"),
+        Step("COMMIT", "a", 8, label="script.sql"),
     ]
+
+
+def test_a_script_ends_at_the_error_that_stops_it() -> None:
+    inserts = [f"INSERT INTO orders VALUES ({number}, 'eu');" for number in (1, 2)]
+    text = "\n".join(["\\set ON_ERROR_STOP on", inserts[0], "SELECT 1/0;", inserts[1]])
+    setup, script = (list(steps(Source("text.sql", text))) for text in (SCHEMA, text))
+    stopped = simulate(18, setup, script, ("eu",), {})
+    assert kinds([data for _, _, data in stopped.rows]) == ["Begin", "Relation", "Insert", "Commit"]

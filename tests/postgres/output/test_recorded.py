@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,10 +15,8 @@ from pubcheck.postgres.session import Session
 from pubcheck.stream import Decoder
 from pubcheck.stream.messages import Insert
 from tests.differential.evaluation.run import opened
-from tests.streams.recordings import Capture, Recording, recordings
+from tests.support.recorded_streams import FOLDER, Capture, Recording, recordings
 from tests.support.servers import MAJORS
-
-FOLDER = Path(__file__).parents[3] / "corpus" / "streams"
 
 
 @pytest.mark.parametrize("major", MAJORS)

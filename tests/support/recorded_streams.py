@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import gzip
-import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
+import msgspec
 from msgspec import Struct, field
 
 Kind = Literal["functions", "live"]
+
+FOLDER = Path(__file__).parents[2] / "corpus" / "streams"
 
 _FILE = re.compile(r"(live-)?(?:pgoutput|test_decoding)-(\d+)(\.normalised)?\.jsonl(?:\.gz)?")
 
@@ -50,6 +52,8 @@ class Recording(Struct):
     setup: list[Step]
     steps: list[Step]
     captures: list[Capture] = field(default_factory=list)
+    refused: list[dict[str, Any]] = field(default_factory=list)
+    """The statements that the server refused: ``at`` is "setup 3" or "step 8"."""
 
     @property
     def family(self) -> str:
@@ -65,12 +69,25 @@ def recordings(folder: Path, majors: set[int] | None = None, family: str | None 
             continue
         if match[3] and name.replace(".normalised", "") in files:
             continue
-        kind: Kind = "live" if match[1] else "functions"
-        data = path.read_bytes()
-        for line in (gzip.decompress(data) if path.suffix == ".gz" else data).splitlines():
-            recording = _recording(json.loads(line), kind)
+        for recording in recordings_in(path):
             if family is None or recording.family == family:
                 yield recording
+
+
+def recordings_in(path: Path) -> Iterator[Recording]:
+    """Yield the recordings of one file."""
+    kind: Kind = "live" if path.name.startswith("live-") else "functions"
+    with gzip.open(path) if path.suffix == ".gz" else open(path, "rb") as lines:
+        for line in lines:
+            yield _recording(msgspec.json.decode(line), kind)
+
+
+def messages(path: Path) -> Iterator[list[bytes]]:
+    """Yield the messages of each capture of pgoutput in a file."""
+    for recording in recordings_in(path):
+        for capture in recording.captures:
+            if capture.plugin == "pgoutput":
+                yield [bytes.fromhex(data) for _, _, data in capture.rows]
 
 
 def _recording(line: dict[str, Any], kind: Kind) -> Recording:
@@ -81,6 +98,7 @@ def _recording(line: dict[str, Any], kind: Kind) -> Recording:
         [_step(item) for item in line["setup"]],
         [_step(item) for item in line["steps"]],
         [_capture(item) for item in line["captures"]],
+        line["refused"],
     )
 
 
