@@ -9,7 +9,7 @@ import pytest
 
 from pubcheck.stream import Begin, Commit, Delete, Insert, StreamAbort, StreamStart, StreamStop, Truncate, encode
 from tests.cli.conftest import Call
-from tests.stream.record_framings import FOLDER
+from tests.messages.record_framings import FOLDER
 
 SHOP = """\
 CREATE TABLE orders (id int PRIMARY KEY, region text, total numeric(10, 2));

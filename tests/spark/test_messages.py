@@ -22,7 +22,7 @@ from pubcheck.spark.message_input import MessageColumns, read_messages
 from pubcheck.spark.verify_messages import Job, verify_messages
 from pubcheck.stream import Insert, encode
 from pubcheck.verify import Options
-from tests.stream.test_batches import decode_in_batches
+from tests.messages.test_batches import decode_in_batches
 from tests.support.recorded_streams import FOLDER, messages
 from tests.verify.test_verify import ORDERS, SCHEMA, findings, transaction
 

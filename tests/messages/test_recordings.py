@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pubcheck.stream import Decoder, encode, fields
-from tests.stream.mutate import KINDS, run
+from tests.messages.mutate import KINDS, run
 from tests.support.recorded_streams import FOLDER, recordings_in
 
 PATHS = sorted(FOLDER.glob("*pgoutput-*.jsonl.gz"))
@@ -53,7 +53,7 @@ def test_the_fields_of_recorded_messages_are_explained() -> None:
 
 
 def test_damaged_messages_are_decoded_or_malformed() -> None:
-    """`python -m tests.stream.mutate 1000000` damages a million."""
+    """`python -m tests.messages.mutate 1000000` damages a million."""
     recorded = [
         bytes.fromhex(data)
         for each in recordings_in(PATHS[0])

@@ -1,6 +1,6 @@
 """Damaged messages: every one is decoded, or refused as Malformed.
 
-`python -m tests.stream.mutate NUMBER [FILE...]` damages recorded messages and prints the result.
+`python -m tests.messages.mutate NUMBER [FILE...]` damages recorded messages and prints the result.
 """
 
 from __future__ import annotations

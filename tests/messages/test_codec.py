@@ -28,7 +28,7 @@ from pubcheck.stream import (
     format_time,
     parse_lsn,
 )
-from tests.stream import generating
+from tests.messages import generating
 
 START, STOP = encode(StreamStart(7, True)), encode(StreamStop())
 

@@ -16,8 +16,8 @@ import pytest
 
 from pubcheck.stream import Decoder, encode, read
 from pubcheck.stream.render.raw import dump
-from tests.stream.mutate import KINDS
-from tests.stream.record_framings import drop_slot
+from tests.messages.mutate import KINDS
+from tests.messages.record_framings import drop_slot
 from tests.support.servers import Server, Servers
 
 DOCS = Path(__file__).parents[2] / "docs"

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pubcheck.stream import FRAMINGS, Frame, FramingError, format_lsn, read
-from tests.stream.mutate import damaged
-from tests.stream.record_framings import FOLDER, PSQL, record
+from tests.messages.mutate import damaged
+from tests.messages.record_framings import FOLDER, PSQL, record
 from tests.support.servers import Servers
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """One stream in every form in which PostgreSQL's own programs print it.
 
-`python -m tests.stream.record_framings` writes corpus/streams/framings from a new server. It needs psql and
+`python -m tests.messages.record_framings` writes corpus/streams/framings from a new server. It needs psql and
 pg_recvlogical on the PATH; those of another major will do.
 """
 

@@ -22,8 +22,8 @@ from pubcheck.stream import (
     encode,
 )
 from pubcheck.stream.whole import alike_changes
-from tests.stream import generating
-from tests.stream.mutate import damaged, decoded
+from tests.messages import generating
+from tests.messages.mutate import damaged, decoded
 
 ALIKE: dict[str, Sequence[AnyMessage]] = {
     "a text": [Insert(16384, (str(number),)) for number in range(50)],
