@@ -15,6 +15,8 @@ from pubcheck.postgres.replication.replica_identity import replica_identity
 from pubcheck.postgres.replication.row_changes import UNCHANGED, LoggedChange, published_change
 from pubcheck.postgres.replication.row_changes import Change as PublishedChange
 from pubcheck.postgres.replication.subscription_set import Combined
+from pubcheck.postgres.versions import Major
+from pubcheck.simulate.decoding.invalidations import Invalidation
 from pubcheck.simulate.decoding.output_plugin import (
     Change,
     DecodingContext,
@@ -46,6 +48,10 @@ class Pgoutput(OutputPlugin):
     def __init__(self) -> None:
         self._options = PgoutputOptions()
         self._cache: RelationCache
+        self._namespaces: set[int] = set()
+        """The schemas whose names were looked up."""
+        self._identities: set[int] = set()
+        """The relations whose indexes were looked up, for their replica identity."""
         self._block: Transaction | None = None
         """The transaction whose block is open."""
 
@@ -54,8 +60,12 @@ class Pgoutput(OutputPlugin):
         self._options = parsed = parse_options(ctx.output_plugin_options, ctx.features)
         ctx.streaming = ctx.streaming and parsed.streaming != "off"
         ctx.twophase_opt_given = parsed.two_phase
-        self._cache = RelationCache(parsed.publication_names, ctx.warn)
+        self._cache = RelationCache(parsed.publication_names, ctx.warn, lambda: ctx.values.on_lookup())
         ctx.on_invalidation(self._cache.invalidate)
+        ctx.on_invalidation(self._forget_identities)
+
+    def _forget_identities(self, invalidation: Invalidation) -> None:
+        self._identities = {oid for oid in self._identities if not invalidation.covers(oid)}
 
     def filter_by_origin(self, ctx: DecodingContext, origin_id: int) -> bool:
         return self._options.publish_no_origin and origin_id != 0
@@ -230,7 +240,12 @@ class Pgoutput(OutputPlugin):
     ) -> None:
         """Type messages of the columns, then the Relation message (send_relation_and_attrs)."""
         catalog = version.catalog
-        columns = [column for column in row.live() if _is_sent(catalog.major.number, column, entry)]
+        has_indexes = row.identity != "f" and bool(catalog.indexes_of.get(row.oid))
+        if (has_indexes and row.oid not in self._identities) or row.namespace not in self._namespaces | {PG_CATALOG}:
+            ctx.values.on_lookup()
+            self._namespaces.add(row.namespace)
+            self._identities.add(row.oid)
+        columns = [column for column in row.live() if _is_sent(catalog.major, column, entry)]
         for column in columns:
             if column.type >= _FIRST_GENBKI:
                 namespace, name = ctx.values.type_name(version, column.type)
@@ -298,11 +313,11 @@ class Pgoutput(OutputPlugin):
         return ctx.values.client_text(version, column.type, value)
 
 
-def _is_sent(major: int, column: ColumnRow, entry: Entry) -> bool:
+def _is_sent(major: Major, column: ColumnRow, entry: Entry) -> bool:
     """logicalrep_should_publish_column. Before 18 no list has a generated column, though a partition may have one under
     the number of a listed column."""
     if entry.matching is not None:
-        return column.number in entry.matching and not (major < 18 and column.generated)
+        return column.number in entry.matching and (major.publish_generated_columns or not column.generated)
     return not column.generated or (entry.generated and column.generated == "s")
 
 

@@ -42,11 +42,13 @@ class Entry(Struct):
 
 
 class RelationCache:
-    """The entries of one session, for the publications of these names."""
+    """The entries of one session, for the publications of these names. ``on_lookup`` is called before the catalog is
+    read, as it is for each entry."""
 
-    def __init__(self, names: tuple[str, ...], warn: Callable[[str], None]) -> None:
+    def __init__(self, names: tuple[str, ...], warn: Callable[[str], None], on_lookup: Callable[[], None]) -> None:
         self._names = names
         self._warn = warn
+        self._on_lookup = on_lookup
         self._entries: dict[int, Entry] = {}
         self._publications: list[int] | None = None
 
@@ -61,6 +63,7 @@ class RelationCache:
         """Return the entry of a relation. Raises ServerError for a missing publication or lists that conflict."""
         entry = self._entries.get(relation.oid)
         if entry is None or not entry.valid:
+            self._on_lookup()
             entry = self._entries[relation.oid] = self._build(version.catalog, relation)
         return entry
 

@@ -257,3 +257,14 @@ def test_a_partition_is_described_without_the_generated_column_under_a_listed_nu
         messages = [Decoder().decode(row[2]) for row in slot.peek(proto_version="1", publication_names="p")]
         described = [message for message in messages if isinstance(message, Relation)]
         assert [column.name for column in described[1].columns] == columns
+
+
+def test_the_first_description_of_a_table_reads_the_catalog() -> None:
+    setup = ["CREATE TABLE t (a int PRIMARY KEY)", "CREATE PUBLICATION p FOR TABLE t WHERE (a > 5)"]
+    for first, sent_of_prepared in ((1, ""), (6, "Insert ")):
+        database = Database(18, setup)
+        slot = Slot(database, "pgoutput", two_phase=True)
+        run(database, f"INSERT INTO t VALUES ({first})", "BEGIN", "INSERT INTO t VALUES (7)", *END)
+        described = "Begin Relation Insert Commit " if first > 5 else ""
+        prepared = f"BeginPrepare {sent_of_prepared}Prepare RollbackPrepared"
+        assert sent(database, slot, two_phase="on") == described + prepared
