@@ -51,10 +51,7 @@ def lint_files(unit: DiscoveredUnit, linter: Linter, *, excerpts: bool = False, 
     followed, statements = None, 0
     faults: tuple[Fault, ...] = ()
     try:
-        reading = read_unit(unit.files, majors)
-        sources = Unit(
-            reading.sources, _majors_of(unit, config), _platform_of(unit), reading.diagnostics, unit.is_loose
-        )
+        reading, sources = read_files(unit, config)
         if follow:
             followed = linter.follow(sources)
             result = followed.result
@@ -76,6 +73,13 @@ def lint_files(unit: DiscoveredUnit, linter: Linter, *, excerpts: bool = False, 
     )
     findings = Resolver(excerpts=excerpts, docs_url=config.docs_url).findings(chosen)
     return LintedUnit(tuple(findings), chosen, majors, statements, reading, faults, followed)
+
+
+def read_files(unit: DiscoveredUnit, config: Config) -> tuple[Reading, Unit]:
+    """Read the files of a unit; the unit is then as the linter takes it."""
+    reading = read_unit(unit.files, config.postgres or (DEFAULT_MAJOR,))
+    majors, platform = _majors_of(unit, config), _platform_of(unit)
+    return reading, Unit(reading.sources, majors, platform, reading.diagnostics, unit.is_loose)
 
 
 def _majors_of(unit: DiscoveredUnit, config: Config) -> tuple[int, ...]:

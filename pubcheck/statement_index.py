@@ -105,6 +105,14 @@ class Statements:
         """Statements inside others; their number modulo ``EMBEDDED`` is their index here."""
         self._numbers: dict[tuple[int, int, tuple[int, ...], int, str], int] = {}
 
+    def replace_sources(self, sources: Sequence[Source], kept: int) -> None:
+        """Take other sources from number ``kept`` on, whose statements are still to be put."""
+        self.sources = sources
+        del self._starts[kept:], self._ends[kept:]
+        for _ in sources[kept:]:
+            self._starts.append(array("q"))
+            self._ends.append(array("q"))
+
     def __len__(self) -> int:
         return sum(map(len, self._starts))
 

@@ -42,11 +42,8 @@ class Linter:
     def follow(self, unit: Unit) -> Followed:
         """Lint a unit, and return the final state of each major too."""
         run = Run(self.config, unit)
-        findings = run.findings()
-        result = _result(run, findings)
-        return Followed(
-            result, tuple(run.databases.replays), run.statements, (*findings, *run.internal()), run.reading_notes
-        )
+        run.replay()
+        return followed_to_the_end(run)
 
     def _idle(self, unit: Unit) -> bool:
         if any(source.listing is not None for source in unit.sources):
@@ -54,6 +51,15 @@ class Linter:
         if self.config.variables or sum(len(source.text) for source in unit.sources) > _SMALL_UNIT:
             return False
         return not any(map(_about_replication, unit.sources))
+
+
+def followed_to_the_end(run: Run) -> Followed:
+    """Return the final state of a unit whose last source was replayed."""
+    findings = run.final_findings()
+    result = _result(run, findings)
+    return Followed(
+        result, tuple(run.databases.replays), run.statements, (*findings, *run.internal()), run.reading_notes
+    )
 
 
 def _result(run: Run, findings: tuple[Diagnostic, ...]) -> Result:

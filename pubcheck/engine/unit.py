@@ -6,7 +6,11 @@ from msgspec import Struct
 
 from pubcheck.diagnostics import Diagnostic
 from pubcheck.faults import Fault
+from pubcheck.lazy_regex import lazy_compile
 from pubcheck.source import Source
+
+REPLICATED = lazy_compile(r"(?i)(?:create|alter|drop)\s+(?:publication|subscription)\b|replica\s+identity")
+"""What statements about replication hold."""
 
 
 class Unit(Struct, frozen=True):
@@ -21,6 +25,10 @@ class Unit(Struct, frozen=True):
     """Notes about reading its files; reported with its findings."""
     loose: bool = False
     """Whether no convention or option shows that the files are a whole database."""
+
+    def speaks_of_replication(self) -> bool:
+        """Return whether any source is about replication."""
+        return any(source.listing is not None or REPLICATED.search(source.text) for source in self.sources)
 
 
 class Result(Struct, frozen=True):

@@ -18,10 +18,10 @@ from pubcheck.engine.parsed_statements import UNPARSED, checked_in_any_case, is_
 from pubcheck.engine.platform_objects import platform_of
 from pubcheck.engine.replay import Replay
 from pubcheck.engine.suppressions import may_hold_comments
+from pubcheck.engine.unit import REPLICATED
 from pubcheck.engine.unit_notes import Notes
 from pubcheck.engine.unknown_names import MISSING, UnknownNames
 from pubcheck.faults import Fault, Faults
-from pubcheck.lazy_regex import lazy_compile
 from pubcheck.lexing.items import PsqlCommand, Statement
 from pubcheck.lexing.splitter import Splitter
 from pubcheck.postgres.catalog.reasons import Reason
@@ -44,7 +44,6 @@ if TYPE_CHECKING:
 
 _READING_RULES = frozenset(("PUB003", "PUB004", "PUB005", "PUB006", "PUB007", "PUB008"))
 """Rules about how files were read. They matter only in a unit with something to check."""
-_REPLICATED = lazy_compile(r"(?i)(?:create|alter|drop)\s+(?:publication|subscription)\b|replica\s+identity")
 
 
 class Run:
@@ -89,15 +88,29 @@ class Run:
 
     def findings(self) -> tuple[Diagnostic, ...]:
         """Replay the unit, and return the findings of the selected rules in report order."""
+        self.replay()
+        return self.final_findings()
+
+    def replay(self, first: int = 0, last: int | None = None) -> None:
+        """Replay the sources from one to another, by their numbers in the order in which they run; by default all."""
         # Statements that run at an unknown time come last: their changes are assumed and must not make the rest
         # uncertain.
-        for number, source in sorted(
-            enumerate(self.unit.sources), key=lambda diagnostic: has_unknown_order(diagnostic[1])
-        ):
+        in_order = sorted(enumerate(self.unit.sources), key=lambda numbered: has_unknown_order(numbered[1]))
+        for number, source in in_order[first:last]:
             with self._faults.guard(Span(source, 0, 0)) as guard:
                 self._source(number, source)
             if guard.failed:
                 self.databases.unfollowed(None)
+
+    def continue_with(self, unit: Unit, replayed: int) -> None:
+        """Take the sources of another unit for those that are not yet replayed. The first ``replayed`` ones have the
+        same text."""
+        sources = (*self.unit.sources[:replayed], *unit.sources[replayed:])
+        self.unit = replace(unit, sources=sources)
+        self.statements.replace_sources(sources, replayed)
+
+    def final_findings(self) -> tuple[Diagnostic, ...]:
+        """Check the final state, and return the findings of the selected rules in report order."""
         reported = selected(self.config.select, self.config.ignore, self.config.extend_select)
         diagnostics = self.notes.diagnostics
         for replay in self.databases.all_replays():
@@ -119,11 +132,7 @@ class Run:
         """
         if diagnostic.rule in _READING_RULES and not self.speaks_of_replication:
             return True
-        if (
-            self.unit.loose
-            and diagnostic.rule in _READING_RULES
-            and not _REPLICATED.search(diagnostic.span.source.text)
-        ):
+        if self.unit.loose and diagnostic.rule in _READING_RULES and not REPLICATED.search(diagnostic.span.source.text):
             return True
         if (
             diagnostic.rule in MISSING
@@ -317,7 +326,7 @@ class Run:
     @cached_property
     def speaks_of_replication(self) -> bool:
         """Whether any source is about replication."""
-        return any(source.listing is not None or _REPLICATED.search(source.text) for source in self.unit.sources)
+        return self.unit.speaks_of_replication()
 
     def _statement(
         self, source: int, statement: StatementText, item: Statement, splitter: Splitter, *, conditional: bool

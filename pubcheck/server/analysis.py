@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from pubcheck.autofix import comments_for
-from pubcheck.config import Config
 from pubcheck.discovery.file_types import DiscoveredUnit
 from pubcheck.engine.linter import Linter
 from pubcheck.engine.replay import Replay
@@ -42,14 +41,17 @@ class HoverText(Struct, frozen=True):
 class Analysis:
     """A unit linted, with its final state in the newest of its majors."""
 
-    def __init__(self, unit: DiscoveredUnit, config: Config) -> None:
-        self.linted: LintedUnit = lint_files(unit, Linter(config), follow=True)
-        self.entries: list[Entry] = [finding.entry for finding in self.linted.findings]
+    def __init__(self, unit: DiscoveredUnit, linter: Linter) -> None:
+        self.linted: LintedUnit = lint_files(unit, linter, follow=True)
+        self._entries: list[Entry] = [finding.entry for finding in self.linted.findings]
         self._sources = {source.label: source for source in self.linted.reading.sources}
         followed = self.linted.followed
         self._replay: Replay | None = followed.replays[-1] if followed is not None else None
 
     # Questions.
+
+    def findings(self) -> list[Entry]:
+        return self._entries
 
     def hover(self, label: str, offset: int) -> HoverText | None:
         """Describe the table, column or publication that is named at an offset."""
@@ -90,7 +92,7 @@ class Analysis:
 
     def ignoring(self, entry: Entry) -> list[EditEntry]:
         """Return the edit of a comment that ignores a finding at its statement."""
-        for diagnostic, shown in zip(self.linted.diagnostics, self.entries, strict=True):
+        for diagnostic, shown in zip(self.linted.diagnostics, self._entries, strict=True):
             if (shown.rule, shown.path, shown.line, shown.column) == (entry.rule, entry.path, entry.line, entry.column):
                 edits = [edit for _, group in comments_for([diagnostic]) for edit in group]
                 return Resolver().edits(edits)

@@ -1,57 +1,156 @@
-"""Answers about units, from the analyses of the units asked about last."""
+"""Answers about units, from a process of its own that keeps the state before the file that is being edited.
+
+Each answer is found by a copy of that process (``os.fork``), which replays the rest of the unit and ends. Where there
+is no fork, on Windows, the process lints the whole unit itself.
+"""
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Hashable
+import multiprocessing
+import os
+import threading
+from multiprocessing.connection import Connection
+from typing import Any, Literal
 
+from msgspec import Struct
+
+from pubcheck.checks import registry
 from pubcheck.config import Config
-from pubcheck.discovery.file_types import DiscoveredUnit
+from pubcheck.discovery.file_types import DiscoveredUnit, File
+from pubcheck.engine.linter import Linter
+from pubcheck.faults import failure_text, fault_of
 from pubcheck.findings import EditEntry, Entry
+from pubcheck.lint_files import read_files
 from pubcheck.server.analysis import Analysis, HoverText, Located
 from pubcheck.server.completion import Completion
+from pubcheck.server.warm_linter import WarmLinter
 
-_KEPT = 4
-"""Analyses that are kept; each holds the catalog of its unit."""
+_CAN_FORK = hasattr(os, "fork")
+
+
+class Question(Struct, frozen=True):
+    """A unit, and the method of ``Analysis`` that answers with ``arguments``."""
+
+    unit: DiscoveredUnit
+    config: Config
+    method: Literal["findings", "hover", "definition", "references", "complete", "ignoring"]
+    arguments: tuple[Any, ...] = ()
+
+
+class Failed(Exception):
+    """pubcheck failed to answer; the message says why."""
 
 
 class Analyst:
-    """Lints units and answers questions about them. A unit with the same files and texts is not linted again.
-
-    A file of which only the path is known counts as unchanged.
-    """
+    """Lints units and answers questions about them, one after the other. Its process is started with the first
+    question, and again if it dies."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[Hashable, Analysis] = OrderedDict()
+        self._connection: Connection | None = None
+        self._lock = threading.Lock()
 
     def findings(self, unit: DiscoveredUnit, config: Config) -> list[Entry]:
-        return self._analysis(unit, config).entries
+        """Return the findings about the files of a unit that are no context. Raises Failed, as all methods do."""
+        return self._ask(Question(unit, config, "findings"))  # type: ignore[no-any-return]
 
     def hover(self, unit: DiscoveredUnit, config: Config, path: str, offset: int) -> HoverText | None:
-        return self._analysis(unit, config).hover(path, offset)
+        return self._ask(Question(unit, config, "hover", (path, offset)))  # type: ignore[no-any-return]
 
     def definition(self, unit: DiscoveredUnit, config: Config, path: str, offset: int) -> list[Located]:
-        return self._analysis(unit, config).definition(path, offset)
+        return self._ask(Question(unit, config, "definition", (path, offset)))  # type: ignore[no-any-return]
 
     def references(self, unit: DiscoveredUnit, config: Config, path: str, offset: int) -> list[Located]:
-        return self._analysis(unit, config).references(path, offset)
+        return self._ask(Question(unit, config, "references", (path, offset)))  # type: ignore[no-any-return]
 
     def complete(self, unit: DiscoveredUnit, config: Config, path: str, offset: int) -> list[Completion]:
-        return self._analysis(unit, config).complete(path, offset)
+        return self._ask(Question(unit, config, "complete", (path, offset)))  # type: ignore[no-any-return]
 
     def ignoring(self, unit: DiscoveredUnit, config: Config, entry: Entry) -> list[EditEntry]:
-        return self._analysis(unit, config).ignoring(entry)
+        return self._ask(Question(unit, config, "ignoring", (entry,)))  # type: ignore[no-any-return]
 
-    def forget(self) -> None:
-        """Read files again that are not open."""
-        self._kept.clear()
+    def close(self) -> None:
+        """End the process."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
 
-    def _analysis(self, unit: DiscoveredUnit, config: Config) -> Analysis:
-        key = (tuple((file.path, file.cached_content, file.context) for file in unit.files), config)
-        analysis = self._kept.get(key)
-        if analysis is None:
-            analysis = self._kept[key] = Analysis(unit, config)
-            while len(self._kept) > _KEPT:
-                self._kept.popitem(last=False)
-        self._kept.move_to_end(key)
-        return analysis
+    def _ask(self, question: Question) -> Any:
+        with self._lock:
+            try:
+                connection = self._connected()
+                connection.send(question)
+                answer = connection.recv()
+            except (EOFError, OSError):
+                self.close()
+                raise Failed("the process that lints died, perhaps for lack of memory") from None
+        if isinstance(answer, Failed):
+            raise answer
+        return answer
+
+    def _connected(self) -> Connection:
+        if self._connection is None:
+            context = multiprocessing.get_context("spawn")
+            self._connection, child = context.Pipe()
+            context.Process(target=_serve, args=(child,), daemon=True).start()
+            child.close()
+        return self._connection
+
+
+def _serve(connection: Connection) -> None:
+    """Answer questions until the other end closes."""
+    _load_modules()
+    linter: WarmLinter | None = None
+    while True:
+        try:
+            question: Question = connection.recv()
+        except EOFError:
+            return
+        if linter is None or linter.config != question.config:
+            linter = WarmLinter(question.config)
+        if not _CAN_FORK:
+            connection.send(_answer(question, Linter(question.config)))
+            continue
+        try:
+            _prepare(linter, question.unit)
+        except Exception:
+            linter = WarmLinter(question.config)  # whoever answers meets the error again, and reports it
+        process = os.fork()
+        if not process:
+            _answer_and_end(connection, question, linter)
+        _, status = os.waitpid(process, 0)
+        if status:
+            connection.send(Failed("a process that lints died, perhaps for lack of memory"))
+
+
+def _load_modules() -> None:
+    """Load what most answers need: else every copy of the process would load it again."""
+    sql = (
+        b"CREATE TABLE t (id int PRIMARY KEY, a int); CREATE PUBLICATION p FOR TABLE t WHERE (a > 0);"
+        b"CREATE PUBLICATION q FOR ALL TABLES; CREATE SUBSCRIPTION s CONNECTION '' PUBLICATION p, q;"
+    )
+    registry.load_all()
+    file = File("", "", cached_content=sql)
+    Analysis(DiscoveredUnit("", (file,), "file", ""), Linter()).hover("", len("CREATE TABLE t"))
+
+
+def _prepare(linter: WarmLinter, unit: DiscoveredUnit) -> None:
+    _, sources = read_files(unit, linter.config)
+    context = unit.context
+    opened = (number for number, source in enumerate(sources.sources) if source.label not in context)
+    linter.prepare(sources, next(opened, 0))
+
+
+def _answer_and_end(connection: Connection, question: Question, linter: Linter) -> None:
+    status = 1
+    try:
+        connection.send(_answer(question, linter))
+        status = 0
+    finally:
+        os._exit(status)
+
+
+def _answer(question: Question, linter: Linter) -> Any:
+    try:
+        return getattr(Analysis(question.unit, linter), question.method)(*question.arguments)
+    except Exception as error:
+        return Failed(failure_text((fault_of(error, question.unit.title),)))

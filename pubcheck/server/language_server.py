@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
 
 from lsprotocol import types
 from pygls import uris
@@ -15,11 +16,12 @@ from pubcheck.config import ConfigError
 from pubcheck.discovery.file_types import DiscoveredUnit
 from pubcheck.findings import Entry
 from pubcheck.server.analysis import Located, symbols
-from pubcheck.server.analyst import Analyst
+from pubcheck.server.analyst import Analyst, Failed
 from pubcheck.server.convert import Convert, diagnostic_of, range_of, uri_of, workspace_edit
 from pubcheck.server.workspace import Workspace
 from pubcheck.source import LineIndex
 
+Answer = TypeVar("Answer")
 _PAUSE = 0.05
 """Seconds without another change after which a file is linted."""
 
@@ -33,7 +35,7 @@ class Server(LanguageServer):
         self.analyst = Analyst()
         self.shown: dict[str, list[Entry]] = {}
         self._waiting: dict[str, asyncio.Task[None]] = {}
-        self.busy = asyncio.Lock()
+        self._busy = asyncio.Lock()
 
     # Places.
 
@@ -60,6 +62,13 @@ class Server(LanguageServer):
     def locations(self, places: Iterable[Located]) -> list[types.Location]:
         return [types.Location(uri_of(place.path), self.range(place.path, place.start, place.end)) for place in places]
 
+    # Questions.
+
+    async def ask(self, question: Callable[..., Answer], *arguments: Any) -> Answer:
+        """Return the answer of the analyst, which takes one question after the other."""
+        async with self._busy:
+            return await asyncio.to_thread(question, *arguments)
+
     # Findings.
 
     def lint_soon(self, path: str) -> None:
@@ -85,9 +94,12 @@ class Server(LanguageServer):
         if unit is None:
             self.show(path, [])
             return
-        async with self.busy:
-            texts = dict(self.files.texts)
-            entries = await asyncio.to_thread(self.analyst.findings, unit, config)
+        texts = dict(self.files.texts)
+        try:
+            entries = await self.ask(self.analyst.findings, unit, config)
+        except Failed as failure:
+            self.show_problem(path, str(failure))
+            return
         if any(self.files.texts.get(name) != text for name, text in texts.items() if name in self._names(unit)):
             self.lint_soon(path)  # it changed meanwhile
             return
@@ -161,7 +173,6 @@ async def files_changed(ls: Server, params: types.DidChangeWatchedFilesParams) -
 
 async def _looked_up_again(ls: Server) -> None:
     ls.files.forget()
-    ls.analyst.forget()
     for path in list(ls.files.texts):
         await ls.lint(path)
 
@@ -183,8 +194,7 @@ async def hover(ls: Server, params: types.HoverParams) -> types.Hover | None:
             texts.append(f"**{link}** {entry.name}\n\n{rulebook.summary(entry.rule)}\n\n{entry.help or ''}".strip())
     unit = ls.files.unit(path)
     if unit is not None:
-        async with ls.busy:
-            described = await asyncio.to_thread(ls.analyst.hover, unit, ls.files.config(path), path, offset)
+        described = await ls.ask(ls.analyst.hover, unit, ls.files.config(path), path, offset)
         if described is not None:
             texts.insert(0, described.markdown)
             place = ls.range(path, described.start, described.end)
@@ -222,8 +232,7 @@ async def _places(
     if path is None or unit is None:
         return []
     ask = getattr(ls.analyst, question)
-    async with ls.busy:
-        places = await asyncio.to_thread(ask, unit, ls.files.config(path), path, ls.offset(path, params.position))
+    places = await ls.ask(ask, unit, ls.files.config(path), path, ls.offset(path, params.position))
     return ls.locations(places)
 
 
@@ -246,8 +255,7 @@ async def completion(ls: Server, params: types.CompletionParams) -> list[types.C
     if path is None or unit is None:
         return []
     offset = ls.offset(path, params.position)
-    async with ls.busy:
-        items = await asyncio.to_thread(ls.analyst.complete, unit, ls.files.config(path), path, offset)
+    items = await ls.ask(ls.analyst.complete, unit, ls.files.config(path), path, offset)
     return [
         types.CompletionItem(item.label, kind=_COMPLETION_KINDS[item.kind], detail=item.detail or None)
         for item in items
@@ -285,8 +293,7 @@ async def code_actions(ls: Server, params: types.CodeActionParams) -> list[types
             continue
         diagnostic = diagnostic_of(entry, ls.convert)
         actions += _fixes(entry, diagnostic, ls.convert)
-        async with ls.busy:
-            edits = await asyncio.to_thread(ls.analyst.ignoring, unit, ls.files.config(path), entry)
+        edits = await ls.ask(ls.analyst.ignoring, unit, ls.files.config(path), entry)
         if edits:
             actions.append(
                 types.CodeAction(
