@@ -109,6 +109,7 @@ MODULES: Mapping[str, Callable[[RuleContext], bool]] = {
     "silent.publication_scope": _always,
     "silent.truncate": _foreign_keys,
     "subscribe.exclusions": lambda context: bool(context.catalog.exclusions) and len(context.catalog.publications) > 1,
+    "silent.unlisted": lambda context: bool(context.catalog.publication_rels) or _partitions(context),
     "subscribe.binary": lambda context: any(row.binary for row in context.catalog.subscriptions.values()),
     "subscribe.filter_errors": _filters,
     "subscribe.subscriptions": _subscribers,

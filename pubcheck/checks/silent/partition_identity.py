@@ -12,7 +12,7 @@ from pubcheck.postgres.identifiers import qualified
 from pubcheck.postgres.replication.published_changes import published_by
 from pubcheck.postgres.replication.replica_identity import replica_identity
 
-Problem = Literal["rows without old values", "no key"]
+Problem = Literal["rows without old values", "no key", "other columns"]
 
 
 @finds("PUB511")
@@ -41,7 +41,21 @@ def _problem(catalog: Catalog, root: Relation, leaf: Relation) -> Problem | None
         return "rows without old values"
     if of_leaf.full and not of_root.exists and of_root.known:
         return "no key"
+    both_keys = of_root.exists and of_leaf.exists and not (of_root.full or of_leaf.full)
+    if both_keys and not _names(root, of_root.columns) <= _names(leaf, of_leaf.columns):
+        return "other columns"
     return None
+
+
+def _names(relation: Relation, columns: frozenset[int]) -> set[str]:
+    """Return the names of columns: a partition may have them in another order than its root."""
+    return {column.name for column in relation.columns if column.number in columns}
+
+
+def _key(catalog: Catalog, relation: Relation) -> str:
+    """Return the columns of a replica identity in the order of the table."""
+    columns = replica_identity(catalog, relation).columns
+    return f"({', '.join(column.name for column in relation.columns if column.number in columns)})"
 
 
 def _finding(
@@ -55,6 +69,14 @@ def _finding(
             "and gets only their key, or none; without a key of its own it skips UPDATEs and DELETEs silently"
         )
         statements = [f"ALTER TABLE {_written(context, leaf)} REPLICA IDENTITY FULL" for leaf in leaves[:1]]
+    elif problem == "other columns":
+        catalog = context.catalog
+        message = (
+            f"{name} has the replica identity {_key(catalog, root)} and {partitions} {have} "
+            f"{_key(catalog, leaves[0])}, which does not have all of its columns: a subscriber that searches by the "
+            "columns of the root finds no row for a DELETE, or an UPDATE of these columns, and skips it silently"
+        )
+        statements = [f"ALTER TABLE {_written(context, leaves[0])} REPLICA IDENTITY USING INDEX ..."]
     else:
         message = (
             f"{partitions} {have} REPLICA IDENTITY FULL and {name} has not, and no key: UPDATEs and DELETEs stop the "
