@@ -29,6 +29,8 @@ _COMMANDS = (
     "verify",
     "server",
     "audit",
+    "consumers",
+    "scaffold",
     "rule",
     "rules",
 )

@@ -103,14 +103,15 @@ class Members(Base, frozen=True, tag="members"):
 
     ``least``: their number at least. ``configured``: the tables that the configuration says the consumer reads are
     among them under their own names, which a partitioned table is only via the root. ``required``: tables (patterns)
-    that must be among them; ``if_created``: only those that the files create. ``forbidden``: tables (patterns) that
-    must not. ``root_or_leaf``: not a partitioned table together with one of its partitions. ``only_configured``: no
-    other tables than the configured ones.
+    that must be among them, which the statements ``setup`` create; ``if_created``: only those that the files create.
+    ``forbidden``: tables (patterns) that must not. ``root_or_leaf``: not a partitioned table together with one of its
+    partitions. ``only_configured``: no other tables than the configured ones.
     """
 
     least: int = 0
     configured: bool = False
     required: tuple[str, ...] = ()
+    setup: tuple[str, ...] = ()
     if_created: bool = False
     forbidden: tuple[str, ...] = ()
     root_or_leaf: bool = False

@@ -1,0 +1,39 @@
+"""`pubcheck consumers`: who reads publications, and what each demands."""
+
+from __future__ import annotations
+
+import click
+
+from pubcheck.cli.app import Command, show
+from pubcheck.config import suggestion
+from pubcheck.consumers import NAMES
+
+
+@click.command(
+    cls=Command,
+    short_help="List the consumers of publications, or what one demands.",
+    epilog="""\b
+Examples:
+  pubcheck consumers
+  pubcheck consumers powersync
+  pubcheck consumers --format json zero""",
+)
+@click.argument("name", required=False)
+@click.option(
+    "--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Output format."
+)
+def command(name: str | None, format_: str) -> None:
+    """List every consumer that pubcheck knows, or show what one demands, how this is known, and the sources."""
+    if name is not None and name not in NAMES:
+        raise click.UsageError(f"there is no consumer {name!r}{suggestion(name, NAMES)}")
+    # Loaded only for this command.
+    from pubcheck.consumers.page import listing, page
+    from pubcheck.consumers.profiles import load
+
+    if format_ == "json":
+        import msgspec
+
+        document = {key: load(key) for key in ([name] if name is not None else NAMES)}
+        show([msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n"], for_people=False)
+        return
+    show(listing() if name is None else page(name))

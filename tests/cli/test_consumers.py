@@ -1,0 +1,152 @@
+"""`pubcheck consumers`, `--consumer`, and the option `consumer` of the configuration."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+
+import jsonschema
+import msgspec
+import pytest
+
+from pubcheck.consumers import FOLDER, NAMES
+from pubcheck.consumers.compile import index_source, read_all, schema_text
+from tests.cli.conftest import Call
+
+SQL = (
+    "CREATE TABLE orders (id bigint PRIMARY KEY);\nCREATE PUBLICATION app FOR TABLE orders WITH (publish = 'insert');\n"
+)
+
+
+def test_the_files_follow_their_schema() -> None:
+    schema = json.loads((Path(FOLDER) / "schema.json").read_text(encoding="utf-8"))
+    jsonschema.Draft202012Validator.check_schema(schema)
+    validator = jsonschema.Draft202012Validator(schema)
+    for key in NAMES:
+        validator.validate(tomllib.loads((Path(FOLDER) / f"{key}.toml").read_text(encoding="utf-8")))
+
+
+def test_the_index_and_the_schema_are_compiled() -> None:
+    folder = Path(FOLDER)
+    assert (folder / "schema.json").read_text(encoding="utf-8") == schema_text(), "python -m pubcheck.consumers compile"
+    compiled: dict[str, object] = {}
+    exec(index_source(read_all()), compiled)  # the file itself is formatted
+    present: dict[str, object] = {}
+    exec((folder / "_index.py").read_text(encoding="utf-8"), present)
+    for name in ("NAMES", "FIXED", "PREFIXES"):
+        assert compiled[name] == present[name], "python -m pubcheck.consumers compile"
+
+
+def test_a_claim_has_a_source_and_names_modes_that_there_are() -> None:
+    for key, consumer in read_all().items():
+        modes = {mode.id for mode in consumer.modes}
+        for claim in consumer.claims:
+            assert claim.id.startswith(f"{key}-")
+            assert claim.sources[0].address.startswith("https://")
+            assert set(claim.modes) <= modes, claim.id
+            assert claim.says.endswith("."), claim.id
+            assert not claim.breaks.endswith("."), claim.id
+
+
+def test_the_list_has_a_line_for_every_consumer(pubcheck: Call) -> None:
+    called = pubcheck("consumers")
+    assert [line.split()[0] for line in called.out.splitlines()] == list(NAMES)
+
+
+def test_a_page_says_what_a_consumer_demands_and_how_this_is_known(pubcheck: Call) -> None:
+    out = pubcheck("consumers", "powersync").out
+    assert "powersync-02  insert, update, delete and truncate must all be published." in out
+    assert "      enforced\n" in out
+    assert "https://github.com/powersync-ja/powersync-service/blob/" in out
+    assert "X03" in out
+    assert "supabase-etl:bigquery" in pubcheck("consumers", "supabase-etl").out
+    assert json.loads(pubcheck("consumers", "--format", "json", "zero").out)["zero"]["name"] == "Zero"
+    called = pubcheck("consumers", "powersink")
+    assert (called.status, "did you mean powersync?" in called.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("option", "configuration", "comment"),
+    [
+        ("powersync", "", ""),
+        ("app=powersync", "", ""),
+        ("", 'consumer = "powersync"', ""),
+        ("", '[consumer]\n"a*" = ["powersync"]', ""),
+        ("", '[[consumer]]\nname = "powersync"\npublications = ["app"]', ""),
+        ("", "", "-- pubcheck: consumer[powersync]\n"),
+    ],
+)
+def test_a_consumer_can_be_named_everywhere(
+    pubcheck: Call, tmp_path: Path, option: str, configuration: str, comment: str
+) -> None:
+    (tmp_path / "schema.sql").write_text(SQL.replace("CREATE PUB", f"{comment}CREATE PUB"))
+    (tmp_path / "pubcheck.toml").write_text(configuration)
+    called = pubcheck("lint", *(("--consumer", option) if option else ()), "--format", "json", "schema.sql")
+    claims = {entry["consumer"]["claim"] for entry in json.loads(called.out)["diagnostics"] if "consumer" in entry}
+    assert {"powersync-01", "powersync-02"} <= claims
+    assert called.status == 1
+
+
+def test_a_name_that_only_one_consumer_uses_is_assumed(pubcheck: Call, tmp_path: Path) -> None:
+    (tmp_path / "schema.sql").write_text(SQL.replace("app", "powersync"))
+    called = pubcheck("lint", "--format", "json", "schema.sql")
+    (entry,) = (entry for entry in json.loads(called.out)["diagnostics"] if entry["rule"] == "PUB903")
+    assert entry["certainty"] == "assumed"
+    assert entry["assumptions"] == ['whether PowerSync reads publication "powersync", as its name suggests']
+    assert entry["consumer"]["message"].startswith("Publication 'powersync' does not publish all changes.")
+    assert called.status == 0
+
+
+def test_a_publication_that_is_configured_and_missing_is_reported(pubcheck: Call, tmp_path: Path) -> None:
+    (tmp_path / "schema.sql").write_text(SQL)
+    called = pubcheck("lint", "--consumer", "stream=sequin", "--complete", "schema.sql")
+    assert 'error[PUB901]: there is no publication "stream"; Sequin: ' in called.out
+    assert "PUB901" not in pubcheck("lint", "--consumer", "app=sequin", "--complete", "schema.sql").out
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ("powersink", "--consumer: there is no consumer 'powersink'; did you mean powersync?"),
+        ("supabase-etl:bigquerry", "there is no mode of supabase-etl 'bigquerry'; did you mean bigquery?"),
+    ],
+)
+def test_an_unknown_name_exits_2_with_the_nearest(pubcheck: Call, tmp_path: Path, option: str, message: str) -> None:
+    (tmp_path / "schema.sql").write_text(SQL)
+    called = pubcheck("lint", "--consumer", option, "schema.sql")
+    assert called.status == 2
+    assert message in called.err
+
+
+def test_a_comment_with_an_unknown_name_is_reported(pubcheck: Call, tmp_path: Path) -> None:
+    (tmp_path / "schema.sql").write_text("-- pubcheck: consumer[powersink]\n" + SQL)
+    out = pubcheck("lint", "schema.sql").out
+    assert "PUB012" in out
+    assert "there is no consumer 'powersink'; did you mean powersync?" in out
+
+
+def test_explain_shows_what_a_consumer_does(pubcheck: Call, tmp_path: Path) -> None:
+    (tmp_path / "schema.sql").write_text(SQL)
+    out = pubcheck("explain", "--consumer", "debezium", "schema.sql").out
+    assert "PUB919" in out
+    assert "PUB919" not in pubcheck("explain", "schema.sql").out
+
+
+def test_a_finding_about_a_consumer_changes_no_answer_of_the_server(pubcheck: Call, tmp_path: Path) -> None:
+    (tmp_path / "schema.sql").write_text("CREATE TABLE log (line text);\nCREATE PUBLICATION app FOR TABLE log;\n")
+    plain = json.loads(pubcheck("lint", "--format", "json", "schema.sql").out)["diagnostics"]
+    read = json.loads(pubcheck("lint", "--consumer", "powersync", "--format", "json", "schema.sql").out)["diagnostics"]
+    assert [entry for entry in read if "consumer" not in entry] == plain
+    assert all(entry["server"] is None for entry in read if "consumer" in entry)
+
+
+def test_the_files_decode_strictly(tmp_path: Path) -> None:
+    from pubcheck.consumers.profiles import read
+
+    path = tmp_path / "mine.toml"
+    path.write_text(
+        'name = "Mine"\nproduct = "Mine"\ncategory = "x"\nreads = "x"\nplugin = "x"\nclaims = []\nextra = 1\n'
+    )
+    with pytest.raises(msgspec.ValidationError, match="extra"):
+        read(str(path))

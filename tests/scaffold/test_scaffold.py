@@ -1,0 +1,117 @@
+"""`pubcheck scaffold` writes what satisfies a consumer: no finding under its profile, and servers accept it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from pubcheck.config import Config
+from pubcheck.consumers import NAMES
+from pubcheck.consumers.demands import Unread
+from pubcheck.consumers.options import ConsumerUse
+from pubcheck.consumers.profiles import load
+from pubcheck.engine.linter import Linter
+from pubcheck.engine.unit import Unit
+from pubcheck.scaffold.check import Scaffold, scaffold
+from pubcheck.scaffold.wishes import Wishes
+from pubcheck.source import Source
+from tests.cli.conftest import Call
+from tests.rules.conftest import Scripts
+from tests.support.scripts import statements
+from tests.support.servers import PACKAGES
+
+CORPUS = Path(__file__).parents[2] / "corpus"
+SCHEMAS = ("frameworks/django/recorded.sql", "samples/shop.sql", "frameworks/rails/recorded.sql")
+"""The schemas of the corpus with the most tables."""
+
+
+def profiles() -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Every consumer without a mode, and in each of its modes."""
+    for key in NAMES:
+        yield key, ()
+        yield from ((key, (mode.id,)) for mode in load(key).modes)
+
+
+PROFILES = [pytest.param(key, modes, id=":".join((key, *modes))) for key, modes in profiles()]
+READS_NONE = {
+    key for key in NAMES if any(isinstance(demand, Unread) for claim in load(key).claims for demand in claim.demands)
+}
+IMPOSSIBLE = {("seatunnel", "frameworks/rails/recorded.sql")}
+"""Each table of the schema has a column of a type that the consumer does not read."""
+
+
+@cache
+def schema(path: str) -> str:
+    return (CORPUS / path).read_text(encoding="utf-8")
+
+
+def scaffolded(key: str, modes: tuple[str, ...], path: str, major: int) -> Scaffold:
+    unit = Unit((Source("schema.sql", schema(path)),), postgres=(major,))
+    return scaffold(unit, ConsumerUse(key, modes), (), Config())
+
+
+@pytest.mark.parametrize("path", SCHEMAS)
+@pytest.mark.parametrize(("key", "modes"), PROFILES)
+def test_a_scaffold_gives_no_finding_under_its_profile(key: str, modes: tuple[str, ...], path: str) -> None:
+    result = scaffolded(key, modes, path, 18)
+    if key in READS_NONE:
+        assert result.problems == (f"{NAMES[key]} does not read publications",)
+        return
+    if (key, path) in IMPOSSIBLE:
+        assert result.problems == ("no table is left",)
+        return
+    assert result.problems == ()
+    assert any(statement.startswith("CREATE PUBLICATION") for statement in result.statements)
+    name = Wishes(ConsumerUse(key, modes), 18).name
+    config = Config(postgres=(18,), consumers=(ConsumerUse(key, modes, (name,)),))
+    sources = (Source("schema.sql", schema(path)), Source("scaffold.sql", result.sql()))
+    diagnostics = Linter(config).lint(Unit(sources)).diagnostics
+    assert [one.message for one in diagnostics if one.claim is not None and name in one.publications] == []
+    assert [one.message for one in diagnostics if one.refused] == []
+
+
+@pytest.mark.server
+@pytest.mark.parametrize("path", SCHEMAS)
+@pytest.mark.parametrize("major", PACKAGES)
+def test_servers_accept_every_scaffold(scripts: Scripts, major: int, path: str) -> None:
+    before = [statement.sql for statement in statements(schema(path))]
+    texts = {scaffolded(key, modes, path, major).statements for key, modes in profiles() if key not in READS_NONE}
+    assert len(texts) > 20
+    for text in texts - {()}:
+        answers = scripts.answers(major, [*before, *text], lambda answers: all(answer.ok for answer in answers))
+        assert [answer.message for answer in answers if not answer.ok] == []
+
+
+def test_a_table_that_is_named_and_cannot_satisfy_the_consumer_exits_1(pubcheck: Call) -> None:
+    path = str(CORPUS / "samples" / "shop.sql")
+    called = pubcheck("scaffold", "--consumer", "zero", "--tables", "app.clicks", path)
+    assert (called.status, called.out) == (1, "")
+    assert "app.clicks is left out: " in called.err
+    assert "without a primary key" in called.err
+    called = pubcheck("scaffold", "--consumer", "zero", "--tables", "app.c*", path)
+    assert called.status == 0
+    assert called.out.startswith("-- app.clicks is left out: ")
+    assert "app.customers" in called.out
+
+
+def test_a_name_and_tables_can_be_chosen(pubcheck: Call) -> None:
+    path = str(CORPUS / "samples" / "shop.sql")
+    called = pubcheck(
+        *("scaffold", "--consumer", "sequin", "--publication", "Stream", "--tables", "billing.invoices", path)
+    )
+    assert called.out == (
+        "ALTER TABLE billing.invoices REPLICA IDENTITY FULL;\n"
+        'CREATE PUBLICATION "Stream" FOR TABLE\n    billing.invoices;\n'
+    )
+    assert pubcheck("scaffold", "--consumer", "sequin", "--tables", "nothing", path).status == 1
+    called = pubcheck("scaffold", "--consumer", "powersync", "--publication", "app", path)
+    assert called.status == 1
+    assert "another name" in called.err
+
+
+def test_a_consumer_that_reads_no_publication_exits_1(pubcheck: Call) -> None:
+    called = pubcheck("scaffold", "--consumer", "aws-dms", str(CORPUS / "samples" / "shop.sql"))
+    assert (called.status, called.err) == (1, "pubcheck: AWS DMS does not read publications\n")
