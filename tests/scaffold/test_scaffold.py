@@ -19,9 +19,8 @@ from pubcheck.scaffold.check import Scaffold, scaffold
 from pubcheck.scaffold.wishes import Wishes
 from pubcheck.source import Source
 from tests.cli.conftest import Call
-from tests.rules.conftest import Scripts
 from tests.support.scripts import statements
-from tests.support.servers import PACKAGES
+from tests.support.servers import PACKAGES, Servers, execute, rolled_back
 
 CORPUS = Path(__file__).parents[2] / "corpus"
 SCHEMAS = ("frameworks/django/recorded.sql", "samples/shop.sql", "frameworks/rails/recorded.sql")
@@ -75,14 +74,22 @@ def test_a_scaffold_gives_no_finding_under_its_profile(key: str, modes: tuple[st
 
 @pytest.mark.server
 @pytest.mark.parametrize("path", SCHEMAS)
-@pytest.mark.parametrize("major", PACKAGES)
-def test_servers_accept_every_scaffold(scripts: Scripts, major: int, path: str) -> None:
-    before = [statement.sql for statement in statements(schema(path))]
-    texts = {scaffolded(key, modes, path, major).statements for key, modes in profiles() if key not in READS_NONE}
-    assert len(texts) > 20
-    for text in texts - {()}:
-        answers = scripts.answers(major, [*before, *text], lambda answers: all(answer.ok for answer in answers))
-        assert [answer.message for answer in answers if not answer.ok] == []
+def test_servers_accept_every_scaffold(servers: Servers, path: str) -> None:
+    # Between 15 and 17 no option of a publication was added.
+    texts = {
+        major: {scaffolded(key, (), path, major).statements for key in NAMES if key not in READS_NONE} - {()}
+        for major in (min(PACKAGES), max(PACKAGES))
+    }
+    for major in PACKAGES:
+        server, expected = servers[major], texts[max(PACKAGES) if major == max(PACKAGES) else min(PACKAGES)]
+        assert len(expected) > 20
+        with server.database() as name, server.connect(name) as connection:
+            for statement in statements(schema(path)):
+                connection.execute(statement.sql)
+            for text in expected:
+                with rolled_back(connection):
+                    answers = [execute(connection, statement) for statement in text]
+                assert [answer.message for answer in answers if not answer.ok] == []
 
 
 def test_a_table_that_is_named_and_cannot_satisfy_the_consumer_exits_1(pubcheck: Call) -> None:
