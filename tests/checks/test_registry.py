@@ -75,7 +75,7 @@ def test_a_module_is_loaded_wherever_one_of_its_checks_finds_something(monkeypat
         for sql in (*(bad.sql for bad in page.bad), *page.good):
             loaded.clear()
             findings.clear()
-            run(sql, postgres=(15, 18), select=("PUB",))
+            run(sql, postgres=(15, 18, 19), select=("PUB",))
             assert {modules[code] for code in findings} <= loaded, (page.rule.code, sql)
             everything |= findings
     assert everything | WITHOUT_EXAMPLE == CHECKS.keys()
