@@ -200,7 +200,7 @@ def _read_delete(data: bytes) -> AnyMessage:
     """Read a Delete. Most keys are a text, and NULL for all columns after it."""
     try:
         relation, kind, columns, mark, length = _change(data)
-        if kind == _KEY and mark == _TEXT:
+        if kind == _KEY and mark == _TEXT and columns and length + columns + 12 == len(data):
             end = length + 13
             if data[end:] == b"n" * (columns - 1):
                 return Delete(relation, (data[13:end].decode(), *(None,) * (columns - 1)), "K")
