@@ -493,7 +493,8 @@ SELECT {constraint} FROM pg_constraint k JOIN relations r ON r.oid = k.conrelid
     LEFT JOIN relations f ON f.oid = k.confrelid LEFT JOIN relations x ON x.oid = k.conindid
     LEFT JOIN pg_constraint pk ON pk.oid = k.conparentid AND k.conparentid <> 0
     LEFT JOIN relations pr ON pr.oid = pk.conrelid
-    WHERE k.contype IN ('c', 'f', 't')
+    -- Not those that a foreign key to a partitioned table has for each of its partitions.
+    WHERE k.contype IN ('c', 'f', 't') AND (pk.oid IS NULL OR pk.conrelid <> k.conrelid)
 UNION ALL SELECT {trigger} FROM pg_trigger t JOIN relations r ON r.oid = t.tgrelid
     JOIN functions fu ON fu.oid = t.tgfoid WHERE NOT t.tgisinternal
 UNION ALL SELECT {rule} FROM pg_rewrite w JOIN relations r ON r.oid = w.ev_class

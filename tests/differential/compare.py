@@ -113,7 +113,7 @@ def compare(server: Server, statements: list[str]) -> Compared:
             execute(conn, "COMMIT")
         # A session keeps what it read of an index that was marked invalid by hand; another one reads it again.
         with server.connect(name) as conn:
-            asked = list(_asked(conn))
+            asked = list(writes_asked(conn))
     # What the rows of a table refuse (23xxx) a script does not say: such a statement is left out on both sides.
     data = [bool(answer.sqlstate and answer.sqlstate.startswith("23")) for answer in answers]
     statements = ["SELECT 1" if refused else text for text, refused in zip(statements, data, strict=True)]
@@ -123,11 +123,11 @@ def compare(server: Server, statements: list[str]) -> Compared:
     with _watched() as watched:
         found = Linter(config).lint(unit).diagnostics
     writes = [
-        (d.object or "", d.operation or "", _mine(d))
+        (d.object or "", d.operation or "", predicted_answer(d))
         for d in found
         if d.phase == "write" and d.server is not None and not d.after_count
     ]
-    predicted = _predicted(watched, {(table, operation): said for table, operation, said in writes})
+    predicted = predicted_writes(watched.session, {(table, operation): said for table, operation, said in writes})
     probes = [
         Probe(statement, part, said, predicted.get((table, operation, only), ACCEPTED))
         for table, operation, only, part, statement, said in asked
@@ -165,8 +165,8 @@ def _differences(
             expected = ACCEPTED if answer.ok else f"{answer.sqlstate} {answer.message}"
             yield Difference(f"(followed) {statement}", expected, said)
         if mine is not None or (judged and not answer.ok):
-            said = _mine(mine) if mine is not None else ACCEPTED
-            expected = ACCEPTED if answer.ok else _said(answer)
+            said = predicted_answer(mine) if mine is not None else ACCEPTED
+            expected = ACCEPTED if answer.ok else answer_text(answer)
             if said != expected:
                 yield Difference(statement, expected, said)
 
@@ -218,10 +218,9 @@ def _watched() -> Iterator[_Watched]:
         yield seen
 
 
-def _predicted(watched: _Watched, writes: dict[tuple[str, str], str]) -> dict[tuple[str, str, bool], str]:
+def predicted_writes(session: Session | None, writes: dict[tuple[str, str], str]) -> dict[tuple[str, str, bool], str]:
     """The refusals of writes of tables (ONLY) and of them with all their members, of which the first one speaks."""
     found = {(table, operation, True): said for (table, operation), said in writes.items()}
-    session = watched.session
     if session is None:
         return found
     for relation in session.catalog.relations.values():
@@ -259,7 +258,7 @@ def answer_alone(conn: psycopg.Connection[Any], statement: str) -> Answer:
     return answer
 
 
-def _asked(conn: psycopg.Connection[Any]) -> Iterator[tuple[str, str, bool, bool, str, str]]:
+def writes_asked(conn: psycopg.Connection[Any]) -> Iterator[tuple[str, str, bool, bool, str, str]]:
     """(table, operation, ONLY, is it a part, statement, answer) for each table's writes.
 
     An inheritance parent is asked with its children and without them; a root only with its leaves.
@@ -272,14 +271,14 @@ def _asked(conn: psycopg.Connection[Any]) -> Iterator[tuple[str, str, bool, bool
                 asked["update"] = f"EXPLAIN UPDATE {target} SET {column} = {column}"
             for operation, statement in asked.items():
                 answer = execute(conn, statement)
-                yield table, operation, only, part, statement, ACCEPTED if answer.ok else _said(answer)
+                yield table, operation, only, part, statement, ACCEPTED if answer.ok else answer_text(answer)
 
 
-def _mine(diagnostic: Diagnostic) -> str:
-    return _said(diagnostic.server) + ("" if diagnostic.certainty == "certain" else " (assumed)")
+def predicted_answer(diagnostic: Diagnostic) -> str:
+    return answer_text(diagnostic.server) + ("" if diagnostic.certainty == "certain" else " (assumed)")
 
 
-def _said(answer: Any) -> str:
+def answer_text(answer: Any) -> str:
     said = f"{answer.sqlstate} {answer.message} | {answer.detail} | {answer.hint} | {answer.position}"
     # The temporary schema's number is the session's; pubcheck writes <n>.
     return re.sub(r"pg_temp_\d+", "pg_temp_<n>", said)
