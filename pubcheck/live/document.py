@@ -41,6 +41,10 @@ class SnapshotObject(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=
 class InSchema(SnapshotObject, frozen=True, gc=False, kw_only=True, omit_defaults=True, tag_field="kind"):
     schema: str
     owner: str = ""
+    extension: str = ""
+    """The extension that it belongs to."""
+    uses: tuple[str, ...] = ()
+    """The relations, columns (as ``app.orders.id``) and functions that it depends on by its expression or its body."""
 
     @property
     def key(self) -> tuple[str, ...]:
@@ -51,6 +55,7 @@ class OfRelation(SnapshotObject, frozen=True, gc=False, kw_only=True, omit_defau
     """An object that belongs to a relation."""
 
     table: str
+    uses: tuple[str, ...] = ()
 
     @property
     def key(self) -> tuple[str, ...]:
@@ -126,7 +131,8 @@ class Function(InSchema, frozen=True, gc=False, kw_only=True, omit_defaults=True
     modes: tuple[str, ...] = ()
     argument_names: tuple[str, ...] = ()
     parameters: tuple[str, ...] = ()
-    body: str = ""
+    definition: str = ""
+    """The CREATE FUNCTION of a function whose calls may change more than rows."""
 
     @property
     def key(self) -> tuple[str, ...]:
@@ -195,6 +201,7 @@ class Column(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     inherited: int = 0
     local: bool = True
     dropped: bool = False
+    uses: tuple[str, ...] = ()
 
 
 class Relation(InSchema, frozen=True, gc=False, kw_only=True, omit_defaults=True, tag_field="kind"):
@@ -218,6 +225,7 @@ class ForeignTable(Relation, frozen=True, gc=False, kw_only=True, omit_defaults=
 
 class View(Relation, frozen=True, gc=False, kw_only=True, omit_defaults=True, tag="view"):
     query: str = ""
+    """The query of a view that can be updated."""
 
 
 class MaterializedView(Relation, frozen=True, gc=False, kw_only=True, omit_defaults=True, tag="materialized view"):
@@ -416,6 +424,8 @@ class Server(Struct, frozen=True, kw_only=True):
     version: str
     database: str
     database_owner: str
+    creators: tuple[str, ...] = ()
+    """The roles with the right CREATE on the database, "" for PUBLIC."""
     encoding: str
     collate: str
     ctype: str

@@ -68,13 +68,44 @@ _FUNCTIONS = f"""functions AS MATERIALIZED (
         FROM unnest(p.proargtypes) WITH ORDINALITY a(type, number) JOIN types ty ON ty.oid = a.type), '') || ')' AS ref
     FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace {{where}})"""
 
+_CHANGING = r"publication|\y(create|alter|drop|rename|execute|import|call|do|search_path)\y"
+"""The words of a body that may change catalogs (``postgres.ddl.functions``)."""
+_OWN_FUNCTIONS = _FUNCTIONS.format(where=f"WHERE p.oid >= {FIRST_NORMAL_OID}")
+_EXTENSIONS = """extensions AS MATERIALIZED (
+    SELECT d.classid, d.objid, e.extname FROM pg_depend d JOIN pg_extension e ON e.oid = d.refobjid
+    WHERE d.deptype = 'e' AND d.refclassid = 'pg_extension'::regclass)"""
+_USES = f"""uses AS MATERIALIZED (
+    SELECT d.classid, d.objid, json_agg(DISTINCT used.name ORDER BY used.name) AS list
+    FROM pg_depend d
+    LEFT JOIN relations r ON d.refclassid = 'pg_class'::regclass AND r.oid = d.refobjid
+    LEFT JOIN pg_attribute a ON a.attrelid = r.oid AND a.attnum = d.refobjsubid AND d.refobjsubid > 0
+    LEFT JOIN functions f ON d.refclassid = 'pg_proc'::regclass AND f.oid = d.refobjid
+    CROSS JOIN LATERAL (SELECT coalesce(r.ref || coalesce('.' || {_quoted("a.attname")}, ''), f.ref) AS name) used
+    WHERE d.deptype = 'n' AND d.refobjid >= {FIRST_NORMAL_OID} AND used.name IS NOT NULL
+        AND d.classid IN ({{classes}})
+    GROUP BY d.classid, d.objid)"""
+
+
+def _uses(*catalogs: str) -> str:
+    """Return the CTE of what objects of these catalogs use. It needs those of relations and of functions."""
+    return _USES.format(classes=", ".join(f"'{catalog}'::regclass" for catalog in catalogs))
+
+
+def _join(cte: str, catalog: str, oid: str, alias: str = "") -> str:
+    alias = alias or cte
+    return f"LEFT JOIN {cte} {alias} ON {alias}.classid = '{catalog}'::regclass AND {alias}.objid = {oid}"
+
 
 def server(major: int) -> str:
     """Return the query for the server and the database."""
     return f"""
 SELECT json_build_object(
     'postgres', {major}, 'version', current_setting('server_version'), 'database', d.datname,
-    'database_owner', pg_get_userbyid(d.datdba), 'encoding', pg_encoding_to_char(d.encoding),
+    'database_owner', pg_get_userbyid(d.datdba),
+    'creators', coalesce((SELECT json_agg(CASE a.grantee WHEN 0 THEN '' ELSE pg_get_userbyid(a.grantee) END
+        ORDER BY a.grantee) FROM aclexplode(coalesce(d.datacl, acldefault('d', d.datdba))) a
+        WHERE a.privilege_type = 'CREATE' AND a.grantee <> d.datdba), '[]'),
+    'encoding', pg_encoding_to_char(d.encoding),
     'collate', d.datcollate, 'ctype', d.datctype, 'wal_level', current_setting('wal_level'),
     'search_path', (SELECT reset_val FROM pg_settings WHERE name = 'search_path'))::text
 FROM pg_database d WHERE d.datname = current_database()"""
@@ -190,6 +221,7 @@ def types(major: int) -> str:
         range_collation="rc.ref",
         checks=checks,
         default="t.typdefault",
+        extension="x.extname",
     )
     function = _object(
         "function",
@@ -210,7 +242,11 @@ def types(major: int) -> str:
         modes="to_json(p.proargmodes)",
         argument_names="to_json(p.proargnames)",
         parameters=_types_of("p.proallargtypes"),
-        body="CASE WHEN l.lanname IN ('plpgsql', 'sql') AND p.prosqlbody IS NULL THEN p.prosrc END",
+        definition=f"""CASE WHEN l.lanname IN ('plpgsql', 'sql') AND p.prosqlbody IS NULL AND p.prokind IN ('f', 'p')
+            AND x.extname IS NULL AND (p.prorettype = 'event_trigger'::regtype OR p.prosrc ~* '{_CHANGING}')
+            THEN pg_get_functiondef(p.oid) END""",
+        extension="x.extname",
+        uses="uses.list",
     )
     operator = _object(
         "operator",
@@ -222,6 +258,7 @@ def types(major: int) -> str:
         right="rt.ref",
         returns="ty.ref",
         function="f.ref",
+        extension="x.extname",
         negator=f"({_reference('nn.nspname', 'neg.oprname')}) || '(' || coalesce(nl.ref, '') || ',' || nr.ref || ')'",
     )
     cast = _object(
@@ -241,6 +278,7 @@ def types(major: int) -> str:
         oid="c.oid",
         owner="pg_get_userbyid(c.collowner)",
         deterministic=_if_not("c.collisdeterministic"),
+        extension="x.extname",
     )
     class_ = _object(
         "operator class",
@@ -248,6 +286,7 @@ def types(major: int) -> str:
         name="c.opcname",
         oid="c.oid",
         owner="pg_get_userbyid(c.opcowner)",
+        extension="x.extname",
         method="left(am.amname::text, 1)",
         type="ty.ref",
         family=f"({_reference('fn.nspname', 'f.opfname')})",
@@ -268,7 +307,8 @@ def types(major: int) -> str:
                      WHERE c.oid >= {FIRST_NORMAL_OID} AND a.amprocnum = 1)"""
     own = f"oid >= {FIRST_NORMAL_OID}"
     return f"""
-WITH {_SCHEMAS}, {_TYPES}, {_COLLATIONS}, {_FUNCTIONS.format(where=used)}
+WITH {_SCHEMAS}, {_TYPES}, {_COLLATIONS}, {_RELATIONS}, {_FUNCTIONS.format(where=used)}, {_EXTENSIONS},
+{_uses("pg_proc")}
 SELECT {type_} FROM pg_type t JOIN schemas n ON n.oid = t.typnamespace
     LEFT JOIN pg_class c ON c.oid = t.typrelid
     LEFT JOIN pg_type arr ON arr.oid = t.typarray
@@ -281,29 +321,38 @@ SELECT {type_} FROM pg_type t JOIN schemas n ON n.oid = t.typnamespace
     LEFT JOIN types own ON own.oid = mg.rngtypid
     LEFT JOIN collations rc ON rc.oid = g.rngcollation
     LEFT JOIN collations co ON co.oid = t.typcollation
+    {_join("extensions", "pg_type", "t.oid", "x")}
     WHERE t.{own} AND (c.oid IS NULL OR c.relkind = 'c') AND NOT (t.typcategory = 'A' AND t.typelem <> 0
         AND EXISTS (SELECT FROM pg_type e WHERE e.oid = t.typelem AND e.typarray = t.oid))
 UNION ALL SELECT {function} FROM pg_proc p JOIN schemas n ON n.oid = p.pronamespace
-    JOIN pg_language l ON l.oid = p.prolang JOIN types ty ON ty.oid = p.prorettype WHERE p.{own}
+    JOIN pg_language l ON l.oid = p.prolang JOIN types ty ON ty.oid = p.prorettype
+    {_join("extensions", "pg_proc", "p.oid", "x")} {_join("uses", "pg_proc", "p.oid")} WHERE p.{own}
 UNION ALL SELECT {operator} FROM pg_operator o JOIN schemas n ON n.oid = o.oprnamespace
     LEFT JOIN types lt ON lt.oid = o.oprleft LEFT JOIN types rt ON rt.oid = o.oprright
     LEFT JOIN types ty ON ty.oid = o.oprresult LEFT JOIN functions f ON f.oid = o.oprcode
     LEFT JOIN pg_operator neg ON neg.oid = o.oprnegate AND o.oprnegate <> 0
     LEFT JOIN pg_namespace nn ON nn.oid = neg.oprnamespace
-    LEFT JOIN types nl ON nl.oid = neg.oprleft LEFT JOIN types nr ON nr.oid = neg.oprright WHERE o.{own}
+    LEFT JOIN types nl ON nl.oid = neg.oprleft LEFT JOIN types nr ON nr.oid = neg.oprright
+    {_join("extensions", "pg_operator", "o.oid", "x")} WHERE o.{own}
 UNION ALL SELECT {cast} FROM pg_cast c JOIN types st ON st.oid = c.castsource JOIN types tt ON tt.oid = c.casttarget
     LEFT JOIN functions f ON f.oid = c.castfunc WHERE c.{own}
 UNION ALL SELECT {collation} FROM pg_collation c JOIN schemas n ON n.oid = c.collnamespace
+    {_join("extensions", "pg_collation", "c.oid", "x")}
     WHERE c.{own} AND c.collencoding IN (-1, (SELECT encoding FROM pg_database WHERE datname = current_database()))
 UNION ALL SELECT {class_} FROM pg_opclass c JOIN schemas n ON n.oid = c.opcnamespace
     JOIN types ty ON ty.oid = c.opcintype JOIN pg_am am ON am.oid = c.opcmethod
     JOIN pg_opfamily f ON f.oid = c.opcfamily JOIN pg_namespace fn ON fn.oid = f.opfnamespace
+    {_join("extensions", "pg_opclass", "c.oid", "x")}
     WHERE c.{own} AND c.opcdefault AND am.amname IN ('btree', 'hash', 'gin', 'gist')"""
 
 
 def _types_of(array: str) -> str:
     return f"""(SELECT json_agg(ty.ref ORDER BY k.number) FROM unnest({array}) WITH ORDINALITY k(type, number)
         JOIN types ty ON ty.oid = k.type)"""
+
+
+_UPDATABLE = 1 << 2 | 1 << 4
+"""UPDATE and DELETE in the result of pg_relation_is_updatable (nodes/nodes.h: CmdType)."""
 
 
 def relations(major: int) -> str:
@@ -338,6 +387,7 @@ def relations(major: int) -> str:
         inherited=_unless("a.attinhcount", "0"),
         local=_if_not("a.attislocal"),
         dropped=_if("a.attisdropped"),
+        uses="uses.list",
     )
     relation = _object(
         "",
@@ -355,19 +405,24 @@ def relations(major: int) -> str:
         of_type="oft.ref",
         owned_by="owned.by",
         identity_of=_if("owned.identity"),
+        extension="x.extname",
+        uses="view_uses.list",
+        query=f"""CASE WHEN c.relkind = 'v' AND pg_relation_is_updatable(c.oid, false) & {_UPDATABLE} <> 0
+            THEN pg_get_viewdef(c.oid) END""",
     ).replace(
         "'kind', ''",
         """'kind', CASE c.relkind WHEN 'r' THEN 'table' WHEN 'p' THEN 'table' WHEN 'f' THEN 'foreign table'
         WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized view' WHEN 'S' THEN 'sequence' ELSE 'composite type' END""",
     )
     return f"""
-WITH {_TYPES}, {_COLLATIONS}, {_RELATIONS},
+WITH {_TYPES}, {_COLLATIONS}, {_RELATIONS}, {_OWN_FUNCTIONS}, {_EXTENSIONS}, {_uses("pg_attrdef", "pg_rewrite")},
 columns AS (
     SELECT a.attrelid, json_agg({column} ORDER BY a.attnum) AS list
     FROM pg_attribute a JOIN relations r ON r.oid = a.attrelid AND r.relkind IN ('r', 'p', 'f', 'v', 'm', 'c')
     LEFT JOIN types ty ON ty.oid = a.atttypid
     LEFT JOIN collations co ON co.oid = a.attcollation AND a.attcollation <> ty.typcollation
     LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
+    {_join("uses", "pg_attrdef", "d.oid")}
     {joined}
     WHERE a.attnum > 0 GROUP BY a.attrelid),
 inh AS (
@@ -384,6 +439,9 @@ LEFT JOIN columns ON columns.attrelid = c.oid
 LEFT JOIN inh ON inh.inhrelid = c.oid
 LEFT JOIN owned ON owned.objid = c.oid
 LEFT JOIN types oft ON oft.oid = c.reloftype AND c.reloftype <> 0
+{_join("extensions", "pg_class", "c.oid", "x")}
+LEFT JOIN pg_rewrite w ON w.ev_class = c.oid AND w.rulename = '_RETURN'
+{_join("uses", "pg_rewrite", "w.oid", "view_uses")}
 WHERE c.relkind IN ('r', 'p', 'f', 'v', 'm', 'S', 'c')"""
 
 
@@ -423,13 +481,17 @@ def indexes(major: int) -> str:
         expressions="pg_get_expr(i.indexprs, i.indrelid)",
         predicate="pg_get_expr(i.indpred, i.indrelid)",
         constraint=constraint,
+        extension="x.extname",
+        uses="uses.list",
     )
     return f"""
-WITH {_RELATIONS}
+WITH {_TYPES}, {_RELATIONS}, {_OWN_FUNCTIONS}, {_EXTENSIONS}, {_uses("pg_class")}
 SELECT {index} FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN relations r ON r.oid = c.oid
 JOIN relations t ON t.oid = i.indrelid JOIN pg_am am ON am.oid = c.relam
 LEFT JOIN pg_constraint k ON k.conindid = c.oid AND k.contype IN ('p', 'u', 'x')
-LEFT JOIN pg_inherits inh ON inh.inhrelid = c.oid LEFT JOIN relations parent ON parent.oid = inh.inhparent"""
+LEFT JOIN pg_inherits inh ON inh.inhrelid = c.oid LEFT JOIN relations parent ON parent.oid = inh.inhparent
+{_join("extensions", "pg_class", "c.oid", "x")}
+LEFT JOIN uses ON uses.classid = 'pg_class'::regclass AND uses.objid = c.oid AND i.indexprs IS NOT NULL"""
 
 
 def constraints(major: int) -> str:
@@ -455,6 +517,7 @@ def constraints(major: int) -> str:
         local=_if_not("k.conislocal"),
         no_inherit=_if("k.connoinherit AND k.contype = 'c'"),
         validated=_if_not("k.convalidated"),
+        uses="CASE WHEN k.contype = 'c' THEN uses.list END",
         parent="CASE WHEN pk.oid IS NOT NULL THEN json_build_array(pr.ref, pk.conname) END",
         **enforced,
     )
@@ -464,6 +527,7 @@ def constraints(major: int) -> str:
         oid="t.oid",
         table="r.ref",
         function="fu.ref",
+        uses="uses.list",
         enabled=_unless("t.tgenabled::text", "'O'"),
     )
     rule = _object(
@@ -473,9 +537,10 @@ def constraints(major: int) -> str:
         table="r.ref",
         instead="""CASE WHEN w.is_instead AND pg_get_expr(w.ev_qual, w.ev_class) IS NULL
             THEN CASE w.ev_type WHEN '2' THEN 'update' WHEN '4' THEN 'delete' END END""",
+        uses="uses.list",
         enabled=_unless("w.ev_enabled::text", "'O'"),
     )
-    policy = _object("policy", name="p.polname", oid="p.oid", table="r.ref")
+    policy = _object("policy", name="p.polname", oid="p.oid", table="r.ref", uses="uses.list")
     event_trigger = _object(
         "event trigger",
         name="e.evtname",
@@ -486,20 +551,24 @@ def constraints(major: int) -> str:
         tags="to_json(e.evttags)",
         enabled=_unless("e.evtenabled::text", "'O'"),
     )
-    used = "WHERE p.oid IN (SELECT tgfoid FROM pg_trigger UNION ALL SELECT evtfoid FROM pg_event_trigger)"
+    used = f"""WHERE p.oid >= {FIRST_NORMAL_OID}
+        OR p.oid IN (SELECT tgfoid FROM pg_trigger UNION ALL SELECT evtfoid FROM pg_event_trigger)"""
     return f"""
-WITH {_TYPES}, {_RELATIONS}, {_FUNCTIONS.format(where=used)}
+WITH {_TYPES}, {_RELATIONS}, {_FUNCTIONS.format(where=used)},
+{_uses("pg_constraint", "pg_trigger", "pg_rewrite", "pg_policy")}
 SELECT {constraint} FROM pg_constraint k JOIN relations r ON r.oid = k.conrelid
     LEFT JOIN relations f ON f.oid = k.confrelid LEFT JOIN relations x ON x.oid = k.conindid
     LEFT JOIN pg_constraint pk ON pk.oid = k.conparentid AND k.conparentid <> 0
     LEFT JOIN relations pr ON pr.oid = pk.conrelid
+    {_join("uses", "pg_constraint", "k.oid")}
     -- Not those that a foreign key to a partitioned table has for each of its partitions.
     WHERE k.contype IN ('c', 'f', 't') AND (pk.oid IS NULL OR pk.conrelid <> k.conrelid)
 UNION ALL SELECT {trigger} FROM pg_trigger t JOIN relations r ON r.oid = t.tgrelid
-    JOIN functions fu ON fu.oid = t.tgfoid WHERE NOT t.tgisinternal
+    JOIN functions fu ON fu.oid = t.tgfoid {_join("uses", "pg_trigger", "t.oid")} WHERE NOT t.tgisinternal
 UNION ALL SELECT {rule} FROM pg_rewrite w JOIN relations r ON r.oid = w.ev_class
-    WHERE w.oid >= {FIRST_NORMAL_OID} AND w.ev_type <> '1'
+    {_join("uses", "pg_rewrite", "w.oid")} WHERE w.oid >= {FIRST_NORMAL_OID} AND w.ev_type <> '1'
 UNION ALL SELECT {policy} FROM pg_policy p JOIN relations r ON r.oid = p.polrelid
+    {_join("uses", "pg_policy", "p.oid")}
 UNION ALL SELECT {event_trigger} FROM pg_event_trigger e JOIN functions fu ON fu.oid = e.evtfoid"""
 
 

@@ -47,6 +47,8 @@ OF_HISTORY: dict[str, str] = {
 OF_ONE_PLACE = ("PUB602", "PUB803")
 """Rules that report once a place: a statement that names a parent and its children, a publication's first filter. In a
 database every member has a place of its own, so that there may be more findings, and of other tables."""
+OF_FIRST = ("PUB509",)
+"""Rules that compare publications with the one whose statement comes first."""
 _TEMPORARY = "pg_temp_<n>."
 """Temporary tables are those of a session, and not read."""
 
@@ -115,7 +117,7 @@ def _findings(diagnostics: Sequence[Diagnostic]) -> Iterator[Finding]:
         if diagnostic.rule not in OF_HISTORY and diagnostic.phase != "ddl":
             # The first object of several, and the order of publications, are those of the statements.
             answer = "" if diagnostic.server is None or diagnostic.also else predicted_answer(diagnostic)
-            publications = tuple(sorted(diagnostic.publications))
+            publications = () if diagnostic.rule in OF_FIRST else tuple(sorted(diagnostic.publications))
             objects = (None,) if diagnostic.rule in OF_ONE_PLACE else (diagnostic.object, *diagnostic.also)
             for name in objects:
                 if name is None or not name.startswith(_TEMPORARY):

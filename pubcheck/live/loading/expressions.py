@@ -38,7 +38,7 @@ class Expressions:
 
     def with_partition_key(self, relation: Relation, key: str) -> Relation:
         """Return a partitioned table with its key, as pg_get_partkeydef shows it."""
-        spec = _statement(f"CREATE TABLE t () PARTITION BY {key}")["partspec"]
+        spec = self.statement(f"CREATE TABLE t () PARTITION BY {key}")["partspec"]
         expressions = [item["PartitionElem"].get("expr") for item in spec["partParams"]]
         named = (relation.column(name) for name in column_names(expressions))
         return replace(
@@ -50,8 +50,13 @@ class Expressions:
 
     def bound(self, text: str) -> Node:
         """Return the PartitionBoundSpec of a bound, as pg_get_expr shows it."""
-        node: Node = _statement(f"CREATE TABLE t PARTITION OF p {text}")["partbound"]
+        node: Node = self.statement(f"CREATE TABLE t PARTITION OF p {text}")["partbound"]
         return node
+
+    @staticmethod
+    def statement(text: str) -> Node:
+        """Return the tree of a statement."""
+        return _statement(text)
 
 
 def _parsed(text: str) -> tuple[Node, ...]:

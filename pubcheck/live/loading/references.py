@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from pubcheck.live import document as doc
 from pubcheck.postgres.builtins import builtins
-from pubcheck.postgres.catalog import DATABASE_OWNER, SUPERUSER
+from pubcheck.postgres.catalog import DATABASE_OWNER, PROC, RELATION, SUPERUSER, Object
 from pubcheck.postgres.catalog.rows import OtherObject, Relation, Role
 from pubcheck.postgres.ddl.type_modifiers import type_collation
 from pubcheck.postgres.session import Session
@@ -22,6 +22,7 @@ class References:
         self.constraints: dict[tuple[str, str], int] = {}
         self.constraint_of_index: dict[str, int] = {}
         self.roles_with_members: set[str] = set()
+        self.extensions: dict[str, int] = {}
         self._roles = {"pg_database_owner": DATABASE_OWNER}
         self._own_types: dict[str, tuple[int, str]] = {}
         self._types: dict[str, tuple[int, int]] = {"": (0, 0)}
@@ -49,6 +50,8 @@ class References:
                 self._functions[f"{doc.reference(row.schema, row.name)}({','.join(row.arguments)})"] = row.oid
             elif isinstance(row, doc.Operator):
                 self._operators[f"{doc.reference(row.schema, row.name)}({row.left},{row.right})"] = row.oid
+            elif isinstance(row, doc.Extension):
+                self.extensions[row.name] = row.oid
             elif isinstance(row, doc.Collation):
                 self._collations[doc.reference(row.schema, row.name)] = row.oid
         self.catalog.reserve_oids(last)
@@ -144,6 +147,21 @@ class References:
         self.catalog.add_other(row)
         self._families[name] = row.oid
         return row.oid
+
+    def used(self, name: str) -> Object | None:
+        """Return the relation, column or function that ``uses`` names."""
+        relation = self.relations.get(name)
+        if relation is not None:
+            return RELATION, relation, 0
+        if name.endswith(")"):
+            function = self._functions.get(name)
+            return None if function is None else (PROC, function, 0)
+        *table, column = _split(name, ".")
+        relation = self.relations.get(".".join(table))
+        if relation is None:
+            return None
+        number = self.numbers(self.catalog.relations[relation]).get(_unquoted(column))
+        return None if number is None else (RELATION, relation, number)
 
     def numbers(self, table: Relation) -> dict[str, int]:
         """Return the numbers of a relation's columns by their names."""

@@ -1,0 +1,182 @@
+"""Tables, views, sequences and composite types with their columns."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from pubcheck.live import document as doc
+from pubcheck.live.loading import Loading
+from pubcheck.postgres.catalog import (
+    AUTO,
+    COLLATION,
+    DEFAULT,
+    FIRST_NORMAL_OID,
+    INTERNAL,
+    NORMAL,
+    RELATION,
+    TYPE,
+)
+from pubcheck.postgres.catalog.rows import Column, NotNull, Relation, Shown
+from pubcheck.postgres.ddl.partition_bounds import read_bound
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.parse_tree import column_names, find, names
+
+RELKINDS = {
+    doc.Table: "r",
+    doc.ForeignTable: "f",
+    doc.View: "v",
+    doc.MaterializedView: "m",
+    doc.Sequence: "S",
+    doc.CompositeType: "c",
+}
+_STORAGE = {"p": "plain", "e": "external", "x": "extended", "m": "main"}
+
+
+def relation(loading: Loading, row: doc.Relation, number: int) -> None:
+    refs, catalog = loading.refs, loading.catalog
+    namespace = loading.enter(RELATION, row)
+    kind = "p" if row.partition_key else RELKINDS[type(row)]
+    parents = tuple(refs.relations[parent] for parent in row.parents)
+    relation = Relation(
+        row.oid,
+        row.name,
+        namespace,
+        kind,
+        refs.role(row.owner),
+        seen=True,
+        columns=_columns(loading, row),
+        persistence=row.persistence,
+        identity=row.identity if kind in "rpm" else "n",
+        partition=row.partition,
+        parents=parents,
+        of_type=refs.type(row.of_type),
+        place=loading.place(number),
+    )
+    if row.partition_key:
+        relation = loading.expressions.with_partition_key(relation, row.partition_key)
+    catalog.add_relation(relation)
+    for parent in parents:
+        catalog.depend((RELATION, row.oid, 0), (RELATION, parent, 0), AUTO if row.partition else NORMAL)
+    for column in relation.columns:
+        if column.type >= FIRST_NORMAL_OID:
+            catalog.depend((RELATION, row.oid, column.number), (TYPE, column.type, 0), NORMAL)
+        if column.collation >= FIRST_NORMAL_OID:
+            catalog.depend((RELATION, row.oid, column.number), (COLLATION, column.collation, 0), NORMAL)
+    if relation.of_type:
+        catalog.depend((RELATION, row.oid, 0), (TYPE, relation.of_type, 0), NORMAL)
+    if kind == "c":
+        catalog.depend((RELATION, row.oid, 0), (TYPE, refs.type(doc.reference(row.schema, row.name)), 0), INTERNAL)
+    loading.depend_on((RELATION, row.oid, 0), row.uses)
+    for number, written in enumerate(row.columns, 1):
+        if written.uses or written.generated:
+            _depend_on_default(loading, relation, number, written)
+
+
+def _columns(loading: Loading, row: doc.Relation) -> tuple[Column, ...]:
+    type_of, collation_of = loading.refs.type_with_collation, loading.refs.collation
+    named = loading.catalog.major.named_not_null
+    columns = []
+    for number, column in enumerate(row.columns, 1):
+        oid, collation = type_of(column.type)
+        plain = Column(
+            number,
+            column.name,
+            oid,
+            column.not_null,
+            column.identity,
+            column.generated,
+            bool(column.default and not column.generated),
+            column.inherited,
+            column.local,
+            column.dropped,
+            collation_of(column.collation) if column.collation else collation,
+            typmod=column.typmod,
+        )
+        if column.not_null and named:
+            plain = replace(plain, constraint=_not_null(row, column))
+        if column.generated:
+            tree = loading.expressions.tree(column.default)
+            plain = replace(
+                plain,
+                expression=tuple(column_names(tree)),
+                tree=tree if column.generated == "v" or loading.catalog.keeps_definitions else None,
+            )
+        if column.storage:
+            plain = replace(plain, storage=_STORAGE[column.storage])
+        columns.append(plain)
+    return tuple(columns)
+
+
+def read_bounds(loading: Loading) -> None:
+    """Read the bounds of partitions, once all tables are known."""
+    relations = loading.catalog.relations
+    for row in loading.snapshot.objects:
+        if isinstance(row, doc.Relation) and row.bound:
+            relation = relations[row.oid]
+            spec = loading.expressions.bound(row.bound)
+            bound = read_bound(loading.session, relations[relation.parents[0]], spec)
+            relations.put(row.oid, replace(relation, bound=bound))
+
+
+def depend_on_owners(loading: Loading) -> None:
+    """Let sequences depend on the columns that own them."""
+    for row in loading.snapshot.objects:
+        if isinstance(row, doc.Sequence) and row.owned_by is not None:
+            table, name = row.owned_by
+            relation = loading.catalog.relations[loading.refs.relations[table]]
+            how = INTERNAL if row.identity_of else AUTO
+            column = loading.refs.numbers(relation)[name]
+            loading.catalog.depend((RELATION, row.oid, 0), (RELATION, relation.oid, column), how)
+
+
+def _depend_on_default(loading: Loading, relation: Relation, number: int, column: doc.Column) -> None:
+    """Let the default of a column, or its expression, depend on what it uses."""
+    catalog, address = loading.catalog, (RELATION, relation.oid, number)
+    default = (DEFAULT, catalog.new_oid(), 0)
+    catalog.depend(default, address, INTERNAL if column.generated and column.uses else AUTO)
+    loading.depend_on(default, column.uses)
+    for name in relation.columns[number - 1].expression:
+        base = relation.column(name)
+        if base is not None:
+            catalog.depend(address, (RELATION, relation.oid, base.number), NORMAL)
+
+
+def _not_null(row: doc.Relation, column: doc.Column) -> NotNull:
+    held = column.constraint or doc.NotNull()
+    name = held.name or f"{row.name}_{column.name}_not_null"
+    return NotNull(name, held.inherited, held.local, held.no_inherit, held.validated)
+
+
+def show_views(loading: Loading) -> None:
+    """Keep the queries of updatable views."""
+    for row in loading.snapshot.objects:
+        if isinstance(row, doc.View) and row.query:
+            _show(loading, row)
+
+
+def _show(loading: Loading, row: doc.View) -> None:
+    """Keep which columns of its one relation an updatable view shows."""
+    relations = loading.catalog.relations
+    query = loading.expressions.statement(row.query)
+    entry = query["fromClause"][0]["RangeVar"]
+    name = doc.reference(entry.get("schemaname", "pg_catalog"), entry["relname"])
+    table = relations.get(loading.refs.relations.get(name, 0))
+    if table is None:
+        return
+    values = [item["ResTarget"]["val"] for item in query["targetList"]]
+    numbers = loading.refs.numbers(table)
+    loading.catalog.shown.put(
+        row.oid,
+        Shown(
+            table.oid,
+            tuple(numbers.get(fields[-1]["String"]["sval"], 0) if fields else 0 for fields in map(_fields, values)),
+            only=not entry.get("inh", False),
+            conditions="whereClause" in query,
+            calls=tuple(tuple(names(call["funcname"])) for _, call in find(values, "FuncCall")),
+        ),
+    )
+
+
+def _fields(value: Node) -> list[Node]:
+    fields: list[Node] = value.get("ColumnRef", {}).get("fields", [])
+    return fields if fields and "String" in fields[-1] else []

@@ -1,0 +1,45 @@
+"""Schemas and roles."""
+
+from __future__ import annotations
+
+from pubcheck.live import document as doc
+from pubcheck.live.loading import Loading
+from pubcheck.postgres.catalog import NAMESPACE, PUBLIC, SUPERUSER
+from pubcheck.postgres.catalog.rows import Namespace, Role
+
+
+def forget_public(loading: Loading) -> None:
+    """Remove the schema public, which a new catalog has, if the database has none."""
+    if not any(isinstance(row, doc.Schema) and row.name == "public" for row in loading.snapshot.objects):
+        loading.catalog.remove(NAMESPACE, PUBLIC)
+        loading.catalog.gone.clear()
+
+
+def schema(loading: Loading, row: doc.Schema, number: int) -> None:
+    known = loading.catalog.namespace_names.get(row.name)
+    oid = row.oid if known is None else known
+    acl = tuple((loading.refs.role(role) if role else 0, right) for role, right in row.grants)
+    loading.catalog.add_namespace(Namespace(oid, row.name, loading.refs.role(row.owner), seen=True, acl=acl))
+    loading.refs.schemas[row.name] = oid
+
+
+def role(loading: Loading, row: doc.Role, number: int) -> None:
+    memberships = [(loading.refs.role(one.role), one) for one in row.member_of]
+    if row.oid == SUPERUSER:
+        loading.catalog.role_names.remove(loading.catalog.roles[SUPERUSER].name)
+    loading.catalog.add_role(
+        Role(
+            row.oid,
+            row.name,
+            seen=True,
+            superuser=row.superuser,
+            inherit=row.inherit,
+            create_role=row.create_role,
+            create_db=row.create_db,
+            member_of=tuple(oid for oid, _ in memberships),
+            without_inherit=tuple(oid for oid, one in memberships if not one.inherit),
+            without_set=tuple(oid for oid, one in memberships if not one.set),
+            admin_of=tuple(oid for oid, one in memberships if one.admin),
+            has_members=row.name in loading.refs.roles_with_members,
+        )
+    )

@@ -1,0 +1,113 @@
+"""Types, and the operators, casts and collations for them."""
+
+from __future__ import annotations
+
+from pubcheck.live import document as doc
+from pubcheck.live.loading import Loading
+from pubcheck.postgres.catalog import AUTO, CAST, COLLATION, INTERNAL, NORMAL, OPERATOR, OTHER, PROC, TYPE
+from pubcheck.postgres.catalog.enum_labels import EnumLabels
+from pubcheck.postgres.catalog.operator_classes import OPERATOR_CLASSES, OperatorClass
+from pubcheck.postgres.catalog.rows import Cast, Collation, Operator, OtherObject, Type
+
+
+def type(loading: Loading, row: doc.Type, number: int) -> None:
+    catalog, refs = loading.catalog, loading.refs
+    namespace, owner = loading.enter(TYPE, row), refs.role(row.owner)
+    base, collation = refs.type(row.base), refs.collation(row.collation)
+    catalog.add_type(
+        Type(
+            row.oid,
+            row.name,
+            namespace,
+            owner,
+            row.type,
+            seen=True,
+            relation=refs.relations.get(doc.reference(row.schema, row.name), 0) if row.type == "c" else 0,
+            array=row.array_oid,
+            element=refs.type(row.element),
+            base=base,
+            not_null=row.not_null,
+            labels=EnumLabels(row.labels),
+            category=row.category,
+            preferred=row.preferred,
+            collation=collation,
+            typmod=row.typmod,
+            subscript=row.subscript,
+            multirange=refs.type(row.multirange),
+            bounds=refs.collation(row.range_collation),
+        )
+    )
+    if row.array_oid:
+        catalog.add_type(
+            Type(
+                row.array_oid,
+                row.array,
+                namespace,
+                owner,
+                "b",
+                element=row.oid,
+                seen=True,
+                category="A",
+                collation=collation,
+                subscript="a",
+            )
+        )
+        catalog.depend((TYPE, row.array_oid, 0), (TYPE, row.oid, 0), INTERNAL)
+    if base:
+        inner = row.type == "m"
+        catalog.depend((TYPE, row.oid, 0), (TYPE, base, 0), INTERNAL if inner else NORMAL)
+    for check in row.checks:
+        catalog.add_other(OtherObject(check.oid, "constraint", check.name, row.oid, owner))
+        catalog.depend((OTHER, check.oid, 0), (TYPE, row.oid, 0), AUTO)
+    if row.type == "d":
+        catalog.check_domain(row.oid)
+
+
+def operator(loading: Loading, row: doc.Operator, number: int) -> None:
+    refs = loading.refs
+    loading.catalog.add_operator(
+        Operator(
+            row.oid,
+            row.name,
+            refs.schemas[row.schema],
+            refs.role(row.owner),
+            refs.type(row.left),
+            refs.type(row.right),
+            function=refs.function(row.function),
+            returns=refs.type(row.returns),
+            negator=refs.operator(row.negator),
+        )
+    )
+    loading.enter(OPERATOR, row)
+
+
+def cast(loading: Loading, row: doc.Cast, number: int) -> None:
+    refs = loading.refs
+    function = refs.function(row.function)
+    loading.catalog.casts.put(
+        row.oid, Cast(row.oid, refs.type(row.source), refs.type(row.target), function, row.context, row.method)
+    )
+    for oid in (refs.type(row.source), refs.type(row.target)):
+        loading.catalog.depend((CAST, row.oid, 0), (TYPE, oid, 0), NORMAL)
+    if function:
+        loading.catalog.depend((CAST, row.oid, 0), (PROC, function, 0), NORMAL)
+
+
+def collation(loading: Loading, row: doc.Collation, number: int) -> None:
+    namespace = loading.enter(COLLATION, row)
+    loading.catalog.add_collation(
+        Collation(row.oid, row.name, namespace, loading.refs.role(row.owner), row.deterministic)
+    )
+
+
+def operator_class(loading: Loading, row: doc.OperatorClass, number: int) -> None:
+    refs, settings = loading.refs, loading.catalog.settings
+    loading.add_other(row, "operator class", loading.enter(OTHER, row), row.owner)
+    members = OperatorClass(
+        refs.family(row.family),
+        row.method,
+        refs.type(row.type),
+        tuple((refs.type(a), refs.type(b), number, refs.operator(name)) for a, b, number, name in row.operators),
+        tuple((refs.type(a), refs.type(b), refs.function(name)) for a, b, name in row.functions),
+    )
+    settings.put(OPERATOR_CLASSES, (*settings.get(OPERATOR_CLASSES, ()), members))
