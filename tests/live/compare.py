@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
+from psycopg.pq import TransactionStatus
 
 from pubcheck import __version__
 from pubcheck.config import Config
@@ -83,13 +84,16 @@ def compare_live(server: Server, statements: Sequence[str]) -> LiveComparison:
         texts = [statement.replace(DATABASE, name) for statement in statements]
         with server.connect(name) as conn:
             answers = [answer_alone(conn, statement) for statement in texts]
-            execute(conn, "COMMIT")
+            lost = conn.info.transaction_status == TransactionStatus.INERROR or not execute(conn, "COMMIT").ok
         # A session keeps what it read of an index that was marked invalid by hand; another one reads it again.
         with server.connect(name) as conn:
             writes = list(writes_asked(conn))
         with connect(server.conninfo(name)) as connection:
             snapshot = read_snapshot(connection, __version__)
             round_trips = connection.round_trips
+    if lost:
+        # The last transaction fails as a whole, which the statements do not say.
+        return LiveComparison((), (), 0, (), 0, round_trips, "")
     text = encode(snapshot)
     assert decode(text) == snapshot
     script = ";\n".join(text if answer.ok else "SELECT 1" for text, answer in zip(texts, answers, strict=True))
@@ -127,7 +131,7 @@ def _findings(diagnostics: Sequence[Diagnostic]) -> Iterator[Finding]:
 
 
 def _wrong_verdicts(live: Followed, writes: Sequence[tuple[str, str, bool, bool, str, str]]) -> Iterator[str]:
-    refused = {
+    refused: dict[tuple[str, str], str] = {
         (diagnostic.object or "", diagnostic.operation or ""): predicted_answer(diagnostic)
         for diagnostic in live.findings
         if diagnostic.phase == "write" and diagnostic.server is not None and not diagnostic.after_count
