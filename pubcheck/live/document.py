@@ -213,6 +213,8 @@ class Relation(InSchema, frozen=True, gc=False, kw_only=True, omit_defaults=True
     bound: str = ""
     parents: tuple[str, ...] = ()
     of_type: str = ""
+    row_security: bool = False
+    force_row_security: bool = False
 
 
 class Table(Relation, frozen=True, gc=False, kw_only=True, omit_defaults=True, tag="table"):
@@ -330,6 +332,7 @@ class Publication(SnapshotObject, frozen=True, gc=False, kw_only=True, omit_defa
     truncate: bool = True
     via_root: bool = False
     generated: str = "n"
+    all_sequences: bool = False
 
 
 class PublicationTable(
@@ -348,6 +351,22 @@ class PublicationTable(
     @property
     def address(self) -> str:
         return f"publication {self.name}, table {self.table}"
+
+
+class PublicationExclusion(
+    SnapshotObject, frozen=True, gc=False, kw_only=True, omit_defaults=True, tag="publication exclusion"
+):
+    """A table that a publication for all tables, whose name is ``name``, leaves out."""
+
+    table: str
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        return self.name, self.table
+
+    @property
+    def address(self) -> str:
+        return f"publication {self.name}, except table {self.table}"
 
 
 class PublicationSchema(
@@ -409,6 +428,7 @@ AnyObject = (
     | Policy
     | Publication
     | PublicationTable
+    | PublicationExclusion
     | PublicationSchema
     | Subscription
     | Setting

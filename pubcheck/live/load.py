@@ -67,6 +67,7 @@ _GROUPS: tuple[dict[type, _Loader], ...] = (
     {doc.Publication: publications.publication},
     {
         doc.PublicationTable: publications.publication_table,
+        doc.PublicationExclusion: publications.publication_exclusion,
         doc.PublicationSchema: publications.publication_schema,
     },
     {doc.Subscription: publications.subscription, doc.EventTrigger: attached.event_trigger},

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pubcheck.postgres.versions import BY_NUMBER
+from pubcheck.postgres.versions import Major
 
 FIRST_NORMAL_OID = 16384
 
@@ -96,11 +96,11 @@ def _join(cte: str, catalog: str, oid: str, alias: str = "") -> str:
     return f"LEFT JOIN {cte} {alias} ON {alias}.classid = '{catalog}'::regclass AND {alias}.objid = {oid}"
 
 
-def server(major: int) -> str:
+def server(number: int) -> str:
     """Return the query for the server and the database."""
     return f"""
 SELECT json_build_object(
-    'postgres', {major}, 'version', current_setting('server_version'), 'database', d.datname,
+    'postgres', {number}, 'version', current_setting('server_version'), 'database', d.datname,
     'database_owner', pg_get_userbyid(d.datdba),
     'creators', coalesce((SELECT json_agg(CASE a.grantee WHEN 0 THEN '' ELSE pg_get_userbyid(a.grantee) END
         ORDER BY a.grantee) FROM aclexplode(coalesce(d.datacl, acldefault('d', d.datdba))) a
@@ -111,9 +111,9 @@ SELECT json_build_object(
 FROM pg_database d WHERE d.datname = current_database()"""
 
 
-def names(major: int) -> str:
+def names(major: Major) -> str:
     """Return the query for schemas, roles, extensions, event triggers, publications and subscriptions."""
-    options = "'inherit', m.inherit_option, 'set', m.set_option," if BY_NUMBER[major].set_role_option else ""
+    options = "'inherit', m.inherit_option, 'set', m.set_option," if major.set_role_option else ""
     grants = """(SELECT json_agg(json_build_array(
         CASE a.grantee WHEN 0 THEN '' ELSE pg_get_userbyid(a.grantee) END,
         left(a.privilege_type, 1) || CASE WHEN a.is_grantable THEN '*' ELSE '' END)
@@ -139,9 +139,7 @@ def names(major: int) -> str:
         schema="n.nspname",
         version="e.extversion",
     )
-    generated = (
-        {"generated": _unless("p.pubgencols::text", "'n'")} if BY_NUMBER[major].publish_generated_columns else {}
-    )
+    generated = {"generated": _unless("p.pubgencols::text", "'n'")} if major.publish_generated_columns else {}
     publication = _object(
         "publication",
         name="p.pubname",
@@ -154,6 +152,7 @@ def names(major: int) -> str:
         truncate=_if_not("p.pubtruncate"),
         via_root=_if("p.pubviaroot"),
         **generated,
+        **sequences,
     )
     members = """CASE WHEN r.prattrs IS NOT NULL THEN (SELECT json_agg(a.attname ORDER BY k.number)
         FROM unnest(r.prattrs) WITH ORDINALITY k(attnum, number)
@@ -166,8 +165,11 @@ def names(major: int) -> str:
         columns=members,
         filter="pg_get_expr(r.prqual, r.prrelid)",
     )
+    exclusion = _object(
+        "publication exclusion", name="p.pubname", oid="r.oid", table=_reference("n.nspname", "c.relname")
+    )
     of_schema = _object("publication schema", name="p.pubname", oid="s.oid", schema="n.nspname")
-    password = {"password_required": _if_not("s.subpasswordrequired")} if BY_NUMBER[major].subscription_rights else {}
+    password = {"password_required": _if_not("s.subpasswordrequired")} if major.subscription_rights else {}
     subscription = _object(
         "subscription",
         name="s.subname",
@@ -186,14 +188,16 @@ UNION ALL SELECT {extension} FROM pg_extension e JOIN pg_namespace n ON n.oid = 
     WHERE e.oid >= {FIRST_NORMAL_OID}
 UNION ALL SELECT {publication} FROM pg_publication p
 UNION ALL SELECT {table} FROM pg_publication_rel r JOIN pg_publication p ON p.oid = r.prpubid
-    JOIN pg_class c ON c.oid = r.prrelid JOIN pg_namespace n ON n.oid = c.relnamespace
+    JOIN pg_class c ON c.oid = r.prrelid JOIN pg_namespace n ON n.oid = c.relnamespace WHERE NOT {excluded}
+UNION ALL SELECT {exclusion} FROM pg_publication_rel r JOIN pg_publication p ON p.oid = r.prpubid
+    JOIN pg_class c ON c.oid = r.prrelid JOIN pg_namespace n ON n.oid = c.relnamespace WHERE {excluded}
 UNION ALL SELECT {of_schema} FROM pg_publication_namespace s JOIN pg_publication p ON p.oid = s.pnpubid
     JOIN pg_namespace n ON n.oid = s.pnnspid
 UNION ALL SELECT {subscription} FROM pg_subscription s
     WHERE s.subdbid = (SELECT oid FROM pg_database WHERE datname = current_database())"""
 
 
-def types(major: int) -> str:
+def types(major: Major) -> str:
     """Return the query for types, functions, operators, casts, collations and operator classes."""
     checks = """(SELECT json_agg(json_build_object('name', k.conname, 'oid', k.oid::int8,
         'expression', pg_get_expr(k.conbin, 0)) ORDER BY k.conname)
@@ -355,11 +359,11 @@ _UPDATABLE = 1 << 2 | 1 << 4
 """UPDATE and DELETE in the result of pg_relation_is_updatable (nodes/nodes.h: CmdType)."""
 
 
-def relations(major: int) -> str:
+def relations(major: Major) -> str:
     """Return the query for tables, views and sequences with their columns."""
     constraint = "NULL::json"
     joined = ""
-    if BY_NUMBER[major].named_not_null:
+    if major.named_not_null:
         constraint = (
             "CASE WHEN nn.oid IS NOT NULL THEN "
             + _part(
@@ -403,6 +407,8 @@ def relations(major: int) -> str:
         bound="CASE WHEN c.relispartition THEN pg_get_expr(c.relpartbound, c.oid) END",
         parents="""CASE WHEN c.relispartition OR inh.list IS NOT NULL THEN inh.list END""",
         of_type="oft.ref",
+        row_security=_if("c.relrowsecurity"),
+        force_row_security=_if("c.relforcerowsecurity"),
         owned_by="owned.by",
         identity_of=_if("owned.identity"),
         extension="x.extname",
@@ -445,7 +451,7 @@ LEFT JOIN pg_rewrite w ON w.ev_class = c.oid AND w.rulename = '_RETURN'
 WHERE c.relkind IN ('r', 'p', 'f', 'v', 'm', 'S', 'c')"""
 
 
-def indexes(major: int) -> str:
+def indexes(major: Major) -> str:
     """Return the query for indexes, with the constraints that they implement."""
     names = """(SELECT json_agg(a.attname ORDER BY k.number) FROM unnest(i.indkey[{}]) WITH ORDINALITY k(attnum, number)
         LEFT JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.attnum AND k.attnum <> 0)"""
@@ -494,11 +500,11 @@ LEFT JOIN pg_inherits inh ON inh.inhrelid = c.oid LEFT JOIN relations parent ON 
 LEFT JOIN uses ON uses.classid = 'pg_class'::regclass AND uses.objid = c.oid AND i.indexprs IS NOT NULL"""
 
 
-def constraints(major: int) -> str:
+def constraints(major: Major) -> str:
     """Return the query for CHECK and foreign key constraints, triggers, rules and policies."""
     names = """(SELECT json_agg(a.attname ORDER BY part.number) FROM unnest({}) WITH ORDINALITY part(attnum, number)
         JOIN pg_attribute a ON a.attrelid = {} AND a.attnum = part.attnum)"""
-    enforced = {"enforced": _if_not("k.conenforced")} if BY_NUMBER[major].enforcement else {}
+    enforced = {"enforced": _if_not("k.conenforced")} if major.enforcement else {}
     constraint = _object(
         "constraint",
         name="k.conname",

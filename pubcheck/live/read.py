@@ -12,6 +12,7 @@ from pubcheck.live.connect import Connection
 from pubcheck.live.document import FORMAT, AnyObject, Server, Setting, Slot, Snapshot, sorted_objects
 from pubcheck.live.read_facts import read_facts
 from pubcheck.live.server_facts import Settings
+from pubcheck.postgres.versions import BY_NUMBER
 
 
 def read_snapshot(connection: Connection, version: str) -> Snapshot:
@@ -36,6 +37,7 @@ def with_facts(connection: Connection, snapshot: Snapshot) -> Snapshot:
 
 def _objects(connection: Connection) -> Iterator[AnyObject]:
     decode = msgspec.json.Decoder(AnyObject).decode
+    major = BY_NUMBER[connection.major]
     for query in queries.OBJECTS:
-        for (text,) in connection.rows(query(connection.major)):
+        for (text,) in connection.rows(query(major)):
             yield decode(text)

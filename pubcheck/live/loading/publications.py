@@ -10,6 +10,7 @@ from pubcheck.postgres.catalog.rows import (
     Filter,
     Place,
     Publication,
+    PublicationExclusion,
     PublicationNamespace,
     PublicationRel,
     Relation,
@@ -32,6 +33,7 @@ def publication(loading: Loading, row: doc.Publication, number: int) -> None:
             row.via_root,
             row.generated,
             loading.place(number),
+            all_sequences=row.all_sequences,
         )
     )
 
@@ -64,6 +66,15 @@ def _filter(loading: Loading, row: doc.PublicationTable, table: Relation, number
     tree = loading.expressions.fresh_tree(row.filter)
     loading.session.begin_statement(loading.source, number)
     return _without_offsets(read_filter(loading.session, table, tree), loading.place(number))
+
+
+def publication_exclusion(loading: Loading, row: doc.PublicationExclusion, number: int) -> None:
+    catalog = loading.catalog
+    catalog.add_publication_exclusion(
+        PublicationExclusion(
+            row.oid, catalog.publication_names[row.name], loading.refs.relations[row.table], loading.place(number)
+        )
+    )
 
 
 def publication_schema(loading: Loading, row: doc.PublicationSchema, number: int) -> None:

@@ -50,6 +50,8 @@ def relation(loading: Loading, row: doc.Relation, number: int) -> None:
         partition=row.partition,
         parents=parents,
         of_type=refs.type(row.of_type),
+        row_security=row.row_security,
+        force_row_security=row.force_row_security,
         place=loading.place(number),
     )
     if row.partition_key:
