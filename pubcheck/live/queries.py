@@ -140,6 +140,8 @@ def names(major: Major) -> str:
         version="e.extversion",
     )
     generated = {"generated": _unless("p.pubgencols::text", "'n'")} if major.publish_generated_columns else {}
+    sequences = {"all_sequences": _if("p.puballsequences")} if major.publishes_sequences else {}
+    excluded = "r.prexcept" if major.publishes_sequences else "false"
     publication = _object(
         "publication",
         name="p.pubname",
