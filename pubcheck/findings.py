@@ -156,13 +156,14 @@ class Finding(Struct, frozen=True):
 class Report(Struct, frozen=True):
     """The findings of a run, in the order of the report, with the majors checked, files and statements.
 
-    ``noun`` is what ``statements`` counts: those of ``verify`` are messages."""
+    ``noun`` is what ``statements`` counts: those of ``verify`` are messages. ``container`` is what ``files`` counts."""
 
     findings: tuple[Finding, ...]
     postgres: tuple[int, ...]
     files: int
     statements: int
     noun: str = "statement"
+    container: str = "file"
 
 
 LONGEST_LINE = 160

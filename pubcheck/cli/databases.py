@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from pubcheck import __version__
 from pubcheck.config import ConfigError
-from pubcheck.discovery.file_types import DATABASE, SNAPSHOT, DiscoveredUnit, File, label_of
+from pubcheck.discovery.file_types import DATABASE, SNAPSHOT, STDIN, UNNAMED, DiscoveredUnit, File, label_of
 from pubcheck.discovery.opening import content_of
 from pubcheck.discovery.units import Discovery
 from pubcheck.live import document
@@ -48,14 +48,14 @@ def taken(conninfo: str, *, facts: bool = False) -> tuple[str, document.Snapshot
         return connection.name, with_facts(connection, snapshot) if facts else snapshot
 
 
-def read(argument: str) -> Listing:
+def read(argument: str, stdin: bytes | None = None) -> Listing:
     """Read a database or a snapshot. Raises LiveError, and ConfigError for a snapshot that cannot be read."""
     if is_connection(argument):
         label, snapshot = taken(argument, facts=True)
         return Listing(File("", label, content=document.encode(snapshot), view=DATABASE), snapshot.server.postgres)
-    label = label_of(argument)
+    label = UNNAMED if argument == STDIN else label_of(argument)
     try:
-        content = content_of(argument)
+        content = stdin if argument == STDIN and stdin is not None else content_of(argument)
         return Listing(File(argument, label, content=content, view=SNAPSHOT), document.decode(content).server.postgres)
     except (OSError, document.BadSnapshot) as error:
         raise ConfigError(f"{label}: {error}") from None
@@ -65,15 +65,22 @@ Discover = Callable[[tuple[str, ...], tuple[str, ...]], Discovery]
 
 
 def with_listings(
-    paths: tuple[str, ...], schema: tuple[str, ...], discover: Discover, *, together: bool, majors: bool
+    paths: tuple[str, ...],
+    schema: tuple[str, ...],
+    discover: Discover,
+    *,
+    stdin: bytes | None,
+    together: bool,
+    majors: tuple[int, ...],
 ) -> Discovery:
     """Return the units of a run with databases or snapshots among its arguments.
 
-    ``discover`` finds the units of the other paths, each with the other context. ``majors``: the command line names the
-    majors; else those of the servers count.
+    ``discover`` finds the units of the other paths, each with the other context. ``stdin`` is the content of the path
+    `-`. ``majors`` are those that the command line names; without any, those of the servers count.
     """
-    listed = [path for path in paths if is_listing(path)]
-    contexts = [path for path in schema if is_listing(path)]
+    from_stdin = stdin is not None and document.is_snapshot(stdin)
+    listed = [path for path in paths if (path == STDIN and from_stdin) or is_listing(path)]
+    contexts = [path for path in schema if (path == STDIN and from_stdin) or is_listing(path)]
     if contexts and (len(contexts) > 1 or schema[0] not in contexts):
         raise click.UsageError("--schema takes one database or snapshot, before any file")
     if listed and (together or contexts):
@@ -81,21 +88,30 @@ def with_listings(
         raise click.UsageError(f"{listed[0]} is a whole database, which {option} cannot add to; give it as --schema")
     rest = tuple(path for path in paths if path not in listed)
     found = discover(rest, tuple(path for path in schema if path not in contexts)) if rest else Discovery([], [], [])
-    units = [_unit(read(path), majors=majors) for path in listed]
+    units = [_unit(read(path, stdin), majors) for path in listed]
     if not contexts:
         return replace(found, units=units + found.units)
-    return replace(found, units=_after(read(contexts[0]), found.units, majors=majors))
+    return replace(found, units=_after(read(contexts[0], stdin), found.units, majors))
 
 
-def _unit(listing: Listing, *, majors: bool) -> DiscoveredUnit:
+def _unit(listing: Listing, majors: tuple[int, ...]) -> DiscoveredUnit:
     file = listing.file
     reason = "a running server" if file.view == DATABASE else "a snapshot of a database"
-    postgres = () if majors else (listing.major,)
-    return DiscoveredUnit(file.label, (file,), file.view, reason, postgres, named=True)
+    return DiscoveredUnit(file.label, (file,), file.view, reason, _checked_as(listing, majors), named=True)
 
 
-def _after(listing: Listing, units: Sequence[DiscoveredUnit], *, majors: bool) -> list[DiscoveredUnit]:
+def _after(listing: Listing, units: Sequence[DiscoveredUnit], majors: tuple[int, ...]) -> list[DiscoveredUnit]:
     """Return units that begin in the state of a database."""
-    context = replace(listing.file, context=True)
-    postgres = () if majors else (listing.major,)
+    context, postgres = replace(listing.file, context=True), _checked_as(listing, majors)
     return [replace(unit, files=(context, *unit.files), postgres=postgres, named=True) for unit in units]
+
+
+def _checked_as(listing: Listing, majors: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the major of a server, unless the command line names others: they are reported, because an upgrade may be
+    meant, or not."""
+    others = ", ".join(str(major) for major in majors if major != listing.major)
+    if others:
+        click.echo(
+            f"pubcheck: {listing.file.label} is of PostgreSQL {listing.major}, and checked as {others}", err=True
+        )
+    return () if majors else (listing.major,)

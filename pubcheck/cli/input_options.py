@@ -199,14 +199,22 @@ def discover(
                 alone=alone,
             )
 
-        if not any(
-            "=" in argument or "://" in argument or argument.endswith(".json") for argument in (*paths, *schema)
+        texts = (*paths, *schema)
+        if not (stdin or b"").startswith(b"{") and not any(
+            "=" in text or "://" in text or text.endswith(".json") for text in texts
         ):
             return units_of(paths, schema)
         # Loaded only where an argument may be a database or a snapshot.
         from pubcheck.cli.databases import with_listings
 
-        return with_listings(paths, schema, partial(units_of, alone=bool(schema)), together=together, majors=majors)
+        return with_listings(
+            paths,
+            schema,
+            partial(units_of, alone=bool(schema)),
+            stdin=stdin,
+            together=together,
+            majors=config.postgres if majors else (),
+        )
 
 
 def _standard_input() -> bytes:

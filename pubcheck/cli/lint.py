@@ -40,7 +40,7 @@ from pubcheck.cli.lint_unit import Outcome, Task, died, lint_unit
 from pubcheck.cli.output_files import STDOUT, Output, OutputType, put
 from pubcheck.cli.process_pool import Workers
 from pubcheck.config import Config, ConfigError
-from pubcheck.discovery.file_types import STDIN
+from pubcheck.discovery.file_types import LISTINGS, STDIN
 from pubcheck.findings import Report, report
 from pubcheck.postgres.versions import DEFAULT_MAJOR
 from pubcheck.report import count
@@ -222,6 +222,8 @@ def command(
     problems = [f"{label}: {reason}" for label, reason in unwritten.items()]
     problems += [outcome.crash for outcome in outcomes if outcome.crash]
     findings = _report(outcomes, config)
+    if all(unit.convention in LISTINGS for unit in units):
+        findings = replace(findings, noun="object", container="database")
     status = (
         FOUND if not exit_zero and (rewritten or _unreadable(findings) if diff else _fails(findings, config)) else 0
     )

@@ -4,7 +4,7 @@ Names refer to objects: ``app.orders``, ``"Mixed Case".t``; a name without a sch
 name that is not made of lower-case letters, digits and underscores is in double quotes. Fields with their usual value
 are left out. Oids give the order in which the server looks at objects; nothing refers to them.
 
-``docs/snapshot.schema.json`` is generated from these types.
+``snapshot.schema.json`` is generated from these types (``schema``).
 """
 
 from __future__ import annotations
@@ -489,6 +489,11 @@ def encode(snapshot: Snapshot) -> bytes:
     lines = b",\n".join(map(_encode, snapshot.objects))
     facts = b',\n"facts": %b' % _encode(snapshot.facts) if snapshot.facts is not None else b""
     return b'%b,\n"server": %b,\n"objects": [\n%b\n]%b}\n' % (head[:-1], _encode(snapshot.server), lines, facts)
+
+
+def schema() -> bytes:
+    """Return the JSON Schema of the document."""
+    return msgspec.json.format(msgspec.json.encode(msgspec.json.schema(Snapshot))) + b"\n"
 
 
 FIRST_OBJECT = 3

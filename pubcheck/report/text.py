@@ -77,7 +77,7 @@ def _kind(group: list[Finding]) -> tuple[str, str, str]:
 
 def summary(report: Report) -> str:
     """Return a sentence with the numbers of findings, statements and files."""
-    among = f"{count(report.statements, report.noun, 'd')} of {count(report.files, 'file', 'd')}"
+    among = f"{count(report.statements, report.noun, 'd')} of {count(report.files, report.container, 'd')}"
     majors = f"PostgreSQL {', '.join(map(str, report.postgres))}"
     if not report.findings:
         return f"Nothing found in {among} ({majors})."

@@ -1,0 +1,103 @@
+"""Snapshots as files: `shop.json` was read from a server of 17."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import jsonschema
+import pytest
+
+from pubcheck.cli import app
+from pubcheck.config import Config
+from pubcheck.engine.linter import Linter
+from pubcheck.engine.unit import Unit
+from pubcheck.findings import Resolver, report
+from pubcheck.live import document
+from pubcheck.live.source import source_of
+from pubcheck.report.formats import render
+
+SHOP = Path(__file__).with_name("shop.json")
+
+
+def test_writing_a_snapshot_again_changes_nothing() -> None:
+    content = SHOP.read_bytes()
+    assert document.encode(document.decode(content)) == content
+
+
+def test_the_objects_are_sorted_one_a_line() -> None:
+    snapshot = document.decode(SHOP.read_bytes())
+    assert document.sorted_objects(reversed(snapshot.objects)) == snapshot.objects
+    lines = SHOP.read_text().splitlines()[document.FIRST_OBJECT : -1]
+    assert [json.loads(line.rstrip(","))["name"] for line in lines] == [row.name for row in snapshot.objects]
+
+
+def test_the_schema_that_ships_describes_snapshots() -> None:
+    schema = Path(document.__file__).with_name("snapshot.schema.json").read_bytes()
+    assert schema == document.schema()
+    jsonschema.validate(json.loads(SHOP.read_text()), json.loads(schema))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ('{"pubcheck_snapshot":2,"pubcheck":"9.0"}', "was written by pubcheck 9.0 in format 2"),
+        (SHOP.read_text()[:3000], "this is not a whole snapshot: Input data was truncated"),
+        ('{"pubcheck_snapshot":1,"pubcheck":"0.1.0"}', "this is not a whole snapshot: Object missing required field"),
+    ],
+)
+def test_a_snapshot_that_cannot_be_read_is_one_line(
+    content: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "other.json"
+    file.write_text(content)
+    assert app.run(["lint", str(file)]) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
+
+
+def test_a_migration_is_linted_after_a_snapshot(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    migration = tmp_path / "0042.sql"
+    migration.write_text("ALTER TABLE app.orders DROP COLUMN region;\nALTER PUBLICATION eu ADD TABLE app.missing;\n")
+    assert app.run(["lint", "--schema", str(SHOP), "--format", "concise", str(migration)]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.removeprefix(f"{migration}:").partition("]")[0] for line in lines[:-1]] == [
+        "1:36: error[PUB701",
+        "2:32: error[PUB107",
+    ]
+
+
+def test_an_upgrade_is_checked_and_reported(capsys: pytest.CaptureFixture[str]) -> None:
+    assert app.run(["lint", "--postgres", "18", str(SHOP)]) == 1
+    captured = capsys.readouterr()
+    assert "is of PostgreSQL 17, and checked as 18" in captured.err
+    assert "of 1 database (PostgreSQL 18)" in captured.out
+
+
+@pytest.mark.parametrize("arguments", [("--together", "a.sql"), ("--schema", str(SHOP))])
+def test_a_database_is_added_to_nothing(arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    assert app.run(["lint", str(SHOP), *arguments]) == 2
+    assert "is a whole database" in capsys.readouterr().err
+
+
+def test_every_format_names_the_object_of_a_database() -> None:
+    source = source_of("postgresql://db/shop", SHOP.read_text(), live=True)
+    result = Linter(Config()).lint(Unit((source,), (17,)))
+    findings = report(Resolver().findings(result.diagnostics), (17,), 1, result.statements)
+    assert findings.findings
+    named = "publication eu, table app.orders"
+    rendered = {
+        name: "".join(render(findings, name)) for name in ("text", "concise", "github", "json", "jsonl", "gitlab")
+    }
+    assert all(named in text for text in rendered.values())
+    assert f"postgresql://db/shop: {named}: error[PUB301]: " in rendered["concise"]
+    assert "line=" not in rendered["github"]
+    located = json.loads("".join(render(findings, "sarif")))["runs"][0]["results"][0]["locations"][0]
+    assert "physicalLocation" not in located
+    assert located["logicalLocations"][0]["fullyQualifiedName"].startswith("pub")
+    for name, element in (("junit", "testcase"), ("checkstyle", "error")):
+        first = next(ElementTree.fromstring("".join(render(findings, name))).iter(element))
+        assert "line" not in first.attrib
+        assert "publication eu" in str(first.attrib)
