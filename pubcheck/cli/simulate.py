@@ -20,6 +20,7 @@ from pubcheck.source import Source, decode
 if TYPE_CHECKING:
     from pubcheck.simulate.runs import Run
 
+_UNREADABLE = ("PUB001", "PUB002")
 _FORMATS = ("text", "jsonl", "debezium", "hex")
 
 
@@ -86,10 +87,16 @@ stops a script; 2 bad arguments, or a statement that pubcheck cannot follow.""",
     metavar="NAME=VALUE",
     help="A setting of the session that reads the slot, such as timezone=UTC. Repeatable.",
 )
+@click.option(
+    "--clock",
+    metavar="TIMESTAMP",
+    help="The time at which SCRIPT begins, such as '2024-05-01 12:00'; in UTC unless it has an offset. Each transaction"
+    " and each commit is a second later.  [default: commits have made-up times, and now() is not followed]",
+)
 @click.option("--work-mem", metavar="SIZE", help="logical_decoding_work_mem, such as 64kB.  [default: 64MB]")
 @click.option(
     "--read",
-    "reading",
+    "when",
     type=click.Choice(["live", "afterwards"]),
     default="live",
     show_default=True,
@@ -114,8 +121,9 @@ def command(
     plugin: str,
     options: dict[str, str],
     settings: dict[str, str],
+    clock: str | None,
     work_mem: str | None,
-    reading: str,
+    when: str,
     format_: str,
     output: str | None,
     together: bool,
@@ -140,24 +148,55 @@ def command(
         return complain(f"--format {format_} takes one version at a time")
 
     from pubcheck.discovery.read import read_unit
+    from pubcheck.postgres.errors import ServerError
     from pubcheck.simulate.not_followed import NotFollowed
+    from pubcheck.simulate.reader_settings import refuse_settings
     from pubcheck.simulate.runs import Request, run
     from pubcheck.simulate.script import steps
 
     if work_mem is not None:
         settings = {**settings, "logical_decoding_work_mem": work_mem}
-    sources, source = read_unit(unit.files, majors).sources, _source(script)
+    reading = read_unit(unit.files, majors)
+    for diagnostic in reading.diagnostics:
+        if diagnostic.rule in _UNREADABLE:
+            return complain(f"{diagnostic.span.source.label}: {diagnostic.message}")
+    start, source = _microseconds(clock), _source(script)
     runs: list[Run] = []
     for major in majors:
         try:
-            setup = [step for part in sources for step in steps(part)]
+            refuse_settings(settings, major)
+            setup = [step for part in reading.sources for step in steps(part)]
             request = Request(
-                setup, list(steps(source)), publications, plugin, options, settings, live=reading == "live"
+                setup,
+                list(steps(source)),
+                publications,
+                plugin,
+                options,
+                settings,
+                live=when == "live",
+                clock=start,
             )
             runs.append(run(request, major))
+        except ServerError as error:
+            return complain(error.message)
         except NotFollowed as reason:
             return complain(f"{reason} (PostgreSQL {major})" if len(majors) > 1 else str(reason))
     return _show(runs, format_, output)
+
+
+def _microseconds(text: str | None) -> int | None:
+    """Return a time in microseconds since 2000. Raises UsageError."""
+    if text is None:
+        return None
+    from datetime import UTC, datetime, timedelta
+
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise click.UsageError(f"--clock: {text!r} is not a time such as '2024-05-01 12:00'") from None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    return (moment - datetime(2000, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
 
 
 def _source(path: str) -> Source:

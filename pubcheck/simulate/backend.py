@@ -29,6 +29,7 @@ class Result(Struct, frozen=True):
 
 
 NOTHING = Result()
+MOST_STEPS = 500_000
 _SETTINGS = {"timezone": "UTC", "datestyle": "ISO, MDY", "intervalstyle": "postgres", "client_encoding": "UTF8"}
 
 
@@ -53,6 +54,8 @@ class Backend:
         self.variables: Any = None
         """The query level of the variables of the block that is running."""
         self.running: Snapshot | None = None
+        self.steps = 0
+        """The rows and the turns of loops of the statement that is running."""
         self._parked: Parked = []
         self._settings: dict[str, Any] = {}
         database.activate(self)
@@ -200,6 +203,12 @@ class Backend:
         transactions = (session.transaction for session in self.database.sessions.values())
         horizons = [item.horizon for item in transactions if item is not None and item.horizon is not None]
         return self.database.xids.oldest(min(horizons, default=None))
+
+    def spend_step(self) -> None:
+        """Count a row or the turn of a loop. Raises NotFollowed if a statement has too many."""
+        self.steps += 1
+        if self.steps > MOST_STEPS:
+            raise NotFollowed(f"more than {MOST_STEPS:,} rows and turns of loops in one statement")
 
     def increment_command(self) -> None:
         """CommandCounterIncrement."""

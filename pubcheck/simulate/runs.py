@@ -15,13 +15,16 @@ from pubcheck.simulate.decoding.pgoutput_options import asks_for_two_phase, newe
 from pubcheck.simulate.decoding.slot import Reader, Row
 from pubcheck.simulate.not_followed import NotFollowed
 from pubcheck.simulate.script import Step
+from pubcheck.simulate.server_state import SECOND
 
 
 class Request(Struct, frozen=True):
     """What to run and how to read it.
 
     ``publications`` are names; without any, all that the schema creates. ``options`` are the plugin's, ``settings``
-    those of the session that reads. ``live``: a walsender reads while the script runs.
+    those of the session that reads. ``live``: a walsender reads while the script runs. ``clock`` is the time at which
+    the script begins, in microseconds since 2000; without it times are made up, and statements that ask for it are not
+    followed.
     """
 
     schema: Sequence[Step]
@@ -31,6 +34,7 @@ class Request(Struct, frozen=True):
     options: Mapping[str, str] = {}
     settings: Mapping[str, str] = {}
     live: bool = False
+    clock: int | None = None
 
 
 class Run(Struct):
@@ -60,7 +64,8 @@ class Run(Struct):
 
 def run(request: Request, major: int) -> Run:
     """Run a request on one major. Raises NotFollowed."""
-    database = Database(major)
+    clock = None if request.clock is None else _Clock(request.clock)
+    database = Database(major, clock=clock)
     options = dict(request.options)
     result = Run(major, request.plugin, _streaming(options))
     for step in request.schema:
@@ -77,8 +82,25 @@ def run(request: Request, major: int) -> Run:
         if not names and "publication_names" not in options:
             result.notices.append("WARNING: the schema creates no publication")
         options.setdefault("publication_names", ",".join(quote_identifier(name, major) for name in names))
+    if clock is not None:
+        clock.start()
     _decoded(database, request, options, result)
     return result
+
+
+class _Clock:
+    """A clock that moves on by a second each time it is read."""
+
+    def __init__(self, first: int) -> None:
+        self._first = first
+        self.start()
+
+    def start(self) -> None:
+        self._next = self._first
+
+    def __call__(self) -> int:
+        time, self._next = self._next, self._next + SECOND
+        return time
 
 
 def _decoded(database: Database, request: Request, options: Mapping[str, str], result: Run) -> None:

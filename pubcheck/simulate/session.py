@@ -30,9 +30,14 @@ class ServerSession(Backend):
 
     def _run(self, sql: str, data: str | None) -> Result:
         self.database.activate(self)
-        self.text = sql
+        self.text, self.steps = sql, 0
         try:
             return self._execute(sql, data)
+        except RecursionError:
+            self.end_failed()
+            failure = NotFollowed("triggers, functions or expressions that are nested too deeply")
+            failure.statement = sql
+            raise failure from None
         except (NotFollowed, Unknowable) as unknown:
             failure = unknown if isinstance(unknown, NotFollowed) else NotFollowed(unknown.reason, unknown.location)
             failure.statement = failure.statement or sql

@@ -29,6 +29,8 @@ class Options(Struct, frozen=True):
         version = options.get("proto_version")
         if version is not None and not version.strip().isdigit():
             raise ValueError(f"proto_version is a number, not {version!r}")
+        if version is not None and int(version) not in range(1, 5):
+            raise ValueError(f"the versions of the protocol are 1 to 4, not {version}")
         return Options(
             None if version is None else int(version),
             _boolean(options.get("binary")),

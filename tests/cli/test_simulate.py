@@ -199,3 +199,46 @@ def test_the_page_shows_what_is_printed(pubcheck: Call) -> None:
     called = pubcheck(*command.split())
     assert (called.status, called.err) == (0, "")
     assert made_up.sub("", called.out) == made_up.sub("", printed)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--set", "timezone=Mars"), 'invalid value for parameter "TimeZone": "Mars"'),
+        (("--work-mem", "nonsense"), 'invalid value for parameter "logical_decoding_work_mem": "nonsense"'),
+        (("--set", "bytea_output=x"), 'invalid value for parameter "bytea_output": "x"'),
+        (("--set", "nothing=1"), "the setting nothing changes nothing in a stream"),
+        (("--clock", "noon"), "--clock: 'noon' is not a time such as '2024-05-01 12:00'"),
+    ],
+)
+def test_arguments_that_no_server_takes_are_refused(
+    pubcheck: Call, files: None, arguments: tuple[str, ...], message: str
+) -> None:
+    called = pubcheck("simulate", "schema.sql", "work.sql", *arguments)
+    assert (called.status, called.out) == (2, "")
+    assert message in called.err
+
+
+def test_a_schema_that_is_not_text_is_refused(pubcheck: Call, files: None) -> None:
+    Path("schema.sql").write_bytes(b"\xf9\x8f\x00")
+    called = pubcheck("simulate", "schema.sql", "work.sql")
+    assert (called.status, called.out) == (2, "")
+    assert "schema.sql: this is not text" in called.err
+
+
+def test_a_clock_says_when_the_script_begins(pubcheck: Call, files: None) -> None:
+    Path("work.sql").write_text("INSERT INTO t VALUES (1, now()::date::text);")
+    called = pubcheck("simulate", "schema.sql", "work.sql", "--clock", "2024-05-01T12:00+02:00")
+    assert (called.status, called.err) == (0, "")
+    assert "v='2024-05-01'" in called.out
+    assert "at 2024-05-01 10:00:01+00" in called.out
+
+
+@pytest.mark.parametrize(
+    "statement", ["DO $$ BEGIN LOOP NULL; END LOOP; END $$", "SELECT count(*) FROM generate_series(1, 1e12)"]
+)
+def test_endless_work_is_not_followed(pubcheck: Call, files: None, statement: str) -> None:
+    Path("work.sql").write_text(statement + ";")
+    called = pubcheck("simulate", "schema.sql", "work.sql")
+    assert called.status == 2
+    assert "more than 500,000 rows and turns of loops" in called.err

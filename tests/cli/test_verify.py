@@ -71,6 +71,10 @@ def test_a_capture_is_read_from_standard_input(pubcheck: Call, files: None) -> N
         (("schema.sql", "right.txt", "--option", "binary"), "'binary' is not NAME=VALUE"),
         (("schema.sql", "right.txt", "--option", "binari=on"), "pgoutput has no option 'binari'"),
         (("schema.sql", "right.txt", "--option", "proto_version=two"), "proto_version is a number, not 'two'"),
+        (
+            ("schema.sql", "right.txt", "--option", "proto_version=99"),
+            "the versions of the protocol are 1 to 4, not 99",
+        ),
         (("schema.sql", "right.txt", "--publication", "All Of It"), "name with spaces or capitals in double quotes"),
         (("schema.sql", "right.txt", "--framing", "morse"), "'morse' is not one of 'psql'"),
         (("schema.sql", "right.txt", "--postgres", "15,18"), "verify takes one version at a time"),

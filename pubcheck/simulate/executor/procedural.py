@@ -258,6 +258,7 @@ class Block:
 
     def _looped(self, node: Node) -> bool:
         """Run a loop's body once. Return whether the loop goes on."""
+        self.session.spend_step()
         try:
             self._statements(node.get("body", []))
         except Exited as exited:

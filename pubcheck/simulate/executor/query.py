@@ -274,6 +274,7 @@ class Plan:
         for _ in self._from.rows(row):
             if where is None or where(row) is True:
                 count += 1
+                self.session.spend_step()
                 yield row
         self.certain = self.certain and self._from.certain
         if count > 1 and has_unknown_order(self.session, self.query.where):

@@ -45,12 +45,15 @@ class SetStep:
 
     returns_set = True
 
-    def __init__(self, make: Callable[..., Iterable[Any]], arguments: list[Step]) -> None:
-        self.make, self.arguments = make, arguments
+    def __init__(self, session: Backend, make: Callable[..., Iterable[Any]], arguments: list[Step]) -> None:
+        self.session, self.make, self.arguments = session, make, arguments
 
-    def __call__(self, row: Any) -> Iterable[Any]:
+    def __call__(self, row: Any) -> Iterator[Any]:
         values = [argument(row) for argument in self.arguments]
-        return () if None in values else self.make(*values)
+        if None not in values:
+            for value in self.make(*values):
+                self.session.spend_step()
+                yield value
 
 
 def set_step(builder: StatementBuilder, expr: Expr) -> Step:
@@ -59,7 +62,7 @@ def set_step(builder: StatementBuilder, expr: Expr) -> Step:
     make = _FUNCTIONS.get(f"{proc.name}({names})")
     if make is None:
         raise NotFollowed(f"the rows of {proc.name}({names})")
-    return SetStep(make, [builder.build(argument) for argument in expr.args])
+    return SetStep(builder.session, make, [builder.build(argument) for argument in expr.args])
 
 
 def _series(start: Any, stop: Any, step: Any = 1) -> Iterator[Any]:
