@@ -17,14 +17,15 @@ def _filters(context: RuleContext) -> bool:
 
 
 def _unusual_filters(context: RuleContext) -> bool:
-    """Whether a filter may be true for every row or for none, or for no other rows than another one."""
+    """Whether a filter may fail, or be true for every row or for none."""
+    return context.once(_has_unusual_filters)
+
+
+def _has_unusual_filters(context: RuleContext) -> bool:
     catalog = context.catalog
-    filtered = [entry for entry in catalog.publication_rels.values() if entry.filter is not None]
-    if len(filtered) > 1 and catalog.subscriptions:
-        return True
     return any(
         entry.filter is not None and not is_usual(catalog, catalog.relations[entry.relation], entry.filter)
-        for entry in filtered
+        for entry in catalog.publication_rels.values()
     )
 
 
@@ -101,7 +102,7 @@ MODULES: Mapping[str, Callable[[RuleContext], bool]] = {
     "running_server.slots": _server,
     "running_server.statistics": _server,
     "running_server.subscriptions": _server,
-    "silent.filter_logic": _unusual_filters,
+    "silent.filter_logic": lambda context: _unusual_filters(context) or (_filters(context) and _subscribers(context)),
     "silent.filters": lambda context: _filters(context) or _partitions(context),
     "silent.overlapping_publications": lambda context: _filters(context) and _several(context),
     "silent.partition_identity": _partitions,
@@ -111,7 +112,7 @@ MODULES: Mapping[str, Callable[[RuleContext], bool]] = {
     "silent.unlisted": lambda context: bool(context.catalog.publication_rels) or _partitions(context),
     "subscribe.exclusions": lambda context: bool(context.catalog.exclusions) and len(context.catalog.publications) > 1,
     "subscribe.binary": lambda context: any(row.binary for row in context.catalog.subscriptions.values()),
-    "subscribe.filter_errors": _filters,
+    "subscribe.filter_errors": _unusual_filters,
     "subscribe.subscriptions": _subscribers,
 }
 """The modules of checks, each with what the final state must hold so that one of its checks can find something.

@@ -18,7 +18,8 @@ _LARGEST = 30_000
 def is_usual(catalog: Catalog, relation: Relation, condition: Filter) -> bool:
     """Return whether a filter compares columns of a table without CHECK constraints with constants, each column once.
 
-    The rules about what filters can be true for take a while to load, and find nothing about such a filter alone.
+    The rules about what filters can be true for and how they fail take a while to load, and find nothing about such a
+    filter alone.
     """
     if condition.expr is None or not isinstance(condition.tree, dict) or not relation.seen or relation.partition:
         return False
