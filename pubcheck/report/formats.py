@@ -14,6 +14,7 @@ FORMATS: tuple[str, ...] = (
     "sarif",
     "github",
     "gitlab",
+    "markdown",
     "junit",
     "checkstyle",
 )

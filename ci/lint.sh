@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# Lints with annotations on standard output and a table in the job's summary. Its input is in the environment, as
+# action.yml and ci/gitlab.yml set it: PATHS, ARGS, CHANGED_ONLY, BASE (the commit to compare with), SARIF, FORMAT.
+set -euo pipefail
+
+read -r -a options <<<"${ARGS:-}"
+read -r -a paths <<<"${PATHS:-.}"
+summary=${GITHUB_STEP_SUMMARY:-}
+
+if [ "${CHANGED_ONLY:-false}" = true ] && [ -n "${BASE:-}" ]; then
+    git fetch --quiet --depth=1 origin "$BASE" 2>/dev/null || true
+    mapfile -d "" -t changed < <(git diff -z --name-only --diff-filter=d "$BASE" -- "${paths[@]}")
+    if [ "${#changed[@]}" -eq 0 ]; then
+        echo "pubcheck: no file was changed"
+        exit 0
+    fi
+    paths=("${changed[@]}")
+    options+=(--force-exclude)
+fi
+
+outputs=()
+if [ -n "$summary" ]; then outputs+=(--output "markdown:$summary.pubcheck"); fi
+if [ -n "${SARIF:-}" ]; then outputs+=(--output "sarif:$SARIF"); fi
+
+status=0
+pubcheck lint --format "${FORMAT:-github}" "${outputs[@]}" "${options[@]}" -- "${paths[@]}" || status=$?
+if [ -n "$summary" ] && [ -f "$summary.pubcheck" ]; then
+    cat "$summary.pubcheck" >>"$summary"
+    rm "$summary.pubcheck"
+fi
+exit "$status"

@@ -1,0 +1,1 @@
+"""The files for continuous integration: GitHub's action, GitLab's job, and the script that they run."""

@@ -1,0 +1,121 @@
+"""The action and the job are valid, and the script lints as they say."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[2]
+ORDERS = "CREATE TABLE orders (id bigint PRIMARY KEY, region text NOT NULL);\n"
+EU = "CREATE PUBLICATION eu FOR TABLE orders WHERE (region = 'EU');\n"
+
+
+def validate(schema: str, file: Path, *options: str) -> None:
+    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema, *options, str(file)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+
+
+def test_the_action_follows_its_schema() -> None:
+    validate("vendor.github-actions", ROOT / "action.yml")
+
+
+def test_the_job_for_gitlab_follows_its_schema(tmp_path: Path) -> None:
+    head, job = (ROOT / "ci" / "gitlab.yml").read_text().split("\n---\n")
+    assert set(re.findall(r"inputs\.(\w+)", job)) == yaml.safe_load(head)["spec"]["inputs"].keys()
+    file = tmp_path / "job.yml"
+    file.write_text(job)
+    validate("vendor.gitlab-ci", file, "--data-transform", "gitlab-ci")
+
+
+def test_the_action_uses_every_input() -> None:
+    action = yaml.safe_load((ROOT / "action.yml").read_text())
+    text = (ROOT / "action.yml").read_text()
+    for name in action["inputs"]:
+        assert f"inputs.{name} }}}}" in text
+    script = (ROOT / "ci" / "lint.sh").read_text()
+    environment = action["runs"]["steps"][-1]["env"]
+    assert all(re.search(rf"\${{?{name}\b", script) for name in environment)
+
+
+def git(folder: Path, *arguments: str) -> str:
+    command = ["git", "-c", "user.name=t", "-c", "user.email=t@example.com", *arguments]
+    return subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True).stdout.strip()
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """A repository with two migrations; the second one has a finding, and a later commit changes only the third."""
+    folder = tmp_path / "repository" / "db" / "migrations"
+    folder.mkdir(parents=True)
+    (folder / "V1__orders.sql").write_text(ORDERS)
+    (folder / "V2__eu.sql").write_text(EU)
+    git(tmp_path / "repository", "init", "-q")
+    git(tmp_path / "repository", "add", "-A")
+    git(tmp_path / "repository", "commit", "-qm", "first")
+    return tmp_path / "repository"
+
+
+def lint(repository: Path, **environment: str) -> tuple[int, str, str]:
+    """Run the script; the status, standard output and the job's summary."""
+    summary = repository.parent / "summary.md"
+    summary.write_text("before\n")
+    bin_folder = repository.parent / "bin"
+    bin_folder.mkdir(exist_ok=True)
+    program = bin_folder / "pubcheck"
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m pubcheck "$@"\n')
+    program.chmod(0o755)
+    done = subprocess.run(
+        ["bash", str(ROOT / "ci" / "lint.sh")],
+        cwd=repository,
+        capture_output=True,
+        text=True,
+        env={
+            **os.environ,
+            "PATH": f"{bin_folder}:{os.environ['PATH']}",
+            "PYTHONPATH": str(ROOT),
+            "GITHUB_STEP_SUMMARY": str(summary),
+            **environment,
+        },
+    )
+    return done.returncode, done.stdout + done.stderr, summary.read_text()
+
+
+def test_annotations_summary_and_sarif(repository: Path) -> None:
+    status, printed, summary = lint(repository, PATHS="db", SARIF="a.sarif")
+    assert status == 1
+    assert "::error file=db/migrations/V2__eu.sql,line=1" in printed
+    assert summary.startswith("before\n### pubcheck\n")
+    assert "| 🔴 error | PUB301 " in summary
+    assert "PUB301" in (repository / "a.sarif").read_text()
+
+
+def test_only_changed_files_are_reported_in_their_history(repository: Path) -> None:
+    base = git(repository, "rev-parse", "HEAD")
+    changed = repository / "db" / "migrations" / "V3__us.sql"
+    changed.write_text(EU.replace("eu", "us").replace("EU", "US"))
+    git(repository, "add", "-A")
+    git(repository, "commit", "-qm", "second")
+    status, printed, _ = lint(repository, PATHS="db", CHANGED_ONLY="true", BASE=base)
+    assert status == 1
+    assert "V3__us.sql" in printed
+    assert "file=db/migrations/V2__eu.sql" not in printed
+
+
+def test_nothing_changed_is_a_success(repository: Path) -> None:
+    base = git(repository, "rev-parse", "HEAD")
+    status, printed, summary = lint(repository, PATHS="db", CHANGED_ONLY="true", BASE=base)
+    assert (status, summary) == (0, "before\n")
+    assert "no file was changed" in printed
+
+
+def test_the_image_has_what_the_package_needs() -> None:
+    copied = {line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}
+    assert all((ROOT / name).exists() for name in copied)
+    assert {"pubcheck", "rules", "pyproject.toml", "README.md", "LICENSE"} <= copied
