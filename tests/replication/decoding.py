@@ -10,15 +10,14 @@ import hashlib
 from collections.abc import Iterator
 from typing import Any
 
-from pglast.parser import split
-
 from pubcheck.checks.write.replica_identity import refusals
 from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.catalog.rows import Filter, Relation
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.executor import Context, evaluate
 from pubcheck.postgres.input.dispatch import InputContext, read
-from pubcheck.postgres.parse import Node, parse
+from pubcheck.postgres.newer_grammar import parse_with
+from pubcheck.postgres.parse import Node, split_statements
 from pubcheck.postgres.primnodes import Expr
 from pubcheck.postgres.replication.publication_lookup import is_publishable
 from pubcheck.postgres.replication.replica_identity import replica_identity
@@ -71,7 +70,7 @@ class Publisher:
 
     def run(self, text: str) -> None:
         """One statement. Raises Unsupported, and Stopped for what the server refuses at writing or at decoding."""
-        parsed = parse(text)
+        parsed = parse_with(self.catalog.major.newer_grammar, text)
         if parsed is None:
             return
         name, node = parsed
@@ -386,7 +385,7 @@ def decoded(
     """What pgoutput sends of the statements of ``sql``. Raises Unsupported and Stopped."""
     publisher = Publisher(major, tuple(publications.split(",")), relations)
     for text in setup:
-        for one in split(text):
+        for one in split_statements(text):
             publisher.run(one)
     publisher.decoding = True
     for text in sql:

@@ -19,7 +19,7 @@ BEYOND = {
 """Cases whose rows the tests' own SQL cannot follow: there, only names, columns and operations are compared."""
 
 OF_19 = "v19-"
-"""The prefix of cases with forms of PostgreSQL 19 that are not followed yet."""
+"""The prefix of cases with syntax of PostgreSQL 19: tests.simulate runs them."""
 
 CASES = [case for case in load() if case.decode is not None and not case.id.startswith(OF_19)]
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import psycopg
-from pglast.parser import split
 
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID, Catalog
 from pubcheck.postgres.catalog.rows import Relation
 from pubcheck.postgres.ddl import apply
 from pubcheck.postgres.errors import ServerError
-from pubcheck.postgres.parse import parse
+from pubcheck.postgres.newer_grammar import parse_with
+from pubcheck.postgres.parse import parse, split_statements
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.session.syscache import SysCache
 from tests.support.scripts import Outcome
@@ -24,8 +24,8 @@ RelationSummary = tuple[str, str, str, str, str, tuple[str, ...]]
 def play(session: Session, sql: str) -> list[Outcome]:
     """Apply the statements of a script one after the other; a refused one leaves no trace."""
     outcomes: list[Outcome] = []
-    for number, text in enumerate(split(sql)):
-        parsed = parse(text)
+    for number, text in enumerate(split_statements(sql)):
+        parsed = parse_with(session.catalog.major.newer_grammar, text)
         if parsed is None:
             continue
         session.begin_statement(0, number)
@@ -123,7 +123,7 @@ def answers(server: Server, sql: str) -> tuple[list[tuple[str, Outcome]], set[Re
         before = {row[0] for row in conn.execute("SELECT rolname FROM pg_roles")}
         # A refused statement does not end the transaction here, as it does not in a fold.
         states: list[tuple[str, Outcome]] = []
-        for text in split(sql):
+        for text in split_statements(sql):
             inside = conn.info.transaction_status != psycopg.pq.TransactionStatus.IDLE
             if inside and not _is_transaction(text):
                 execute(conn, "SAVEPOINT before_statement")
