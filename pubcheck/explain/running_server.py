@@ -31,6 +31,7 @@ class RunningServer:
     def __init__(self, replay: Replay, facts: ServerFacts) -> None:
         self._replay, self._facts = replay, facts
         self._tables = {row.table: row for row in facts.tables}
+        self._columns = facts.columns_by_table()
 
     def slots_of(self, publication: str) -> tuple[SlotReader, ...]:
         """Return the slots whose readers ask for a publication, or may do so."""
@@ -56,8 +57,8 @@ class RunningServer:
         from pubcheck.postgres.executor import Context
 
         relation = self._replay.catalog.relations[entry.relation]
-        columns = self._facts.columns_of(self._replay.session.qualified(relation))
-        if not columns or entry.filter is None or not isinstance(entry.filter.expr, Expr):
+        columns = self._columns.get(self._replay.session.qualified(relation))
+        if columns is None or entry.filter is None or not isinstance(entry.filter.expr, Expr):
             return None
         context = Context(parse_state(self._replay.session, relation).inputs)
         share = filter_share(entry.filter.expr, relation, columns, context)

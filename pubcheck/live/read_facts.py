@@ -90,7 +90,8 @@ CROSS JOIN (SELECT coalesce(d.stats_reset, least(a.stats_reset, b.stats_reset, w
     WHERE d.datname = current_database()) since
 WHERE c.relreplident = 'f' AND c.relkind = 'r' ORDER BY 1"""
 
-# An array of arrays, or one with another delimiter, is not an array of texts.
+# An array of arrays, or one with another delimiter, is not an array of texts. pg_stats is looked up column by column:
+# joined as a whole it is read again for each one wherever the server underestimates their number.
 _COLUMNS = """
 SELECT n.nspname || '.' || c.relname, a.attname::text, c.reltuples, s.null_frac, s.n_distinct,
     s.most_common_vals::text::text[], s.most_common_freqs, s.histogram_bounds::text::text[]
@@ -99,8 +100,8 @@ FROM (SELECT DISTINCT d.refobjid, d.refobjsubid FROM pg_depend d WHERE d.classid
 JOIN pg_class c ON c.oid = read.refobjid JOIN pg_namespace n ON n.oid = c.relnamespace
 JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = read.refobjsubid
 JOIN pg_type y ON y.oid = a.atttypid AND y.typcategory <> 'A' AND y.typdelim = ','
-JOIN pg_stats s ON s.schemaname = n.nspname AND s.tablename = c.relname AND s.attname = a.attname
-    AND s.inherited = (c.relkind = 'p')
+CROSS JOIN LATERAL (SELECT * FROM pg_stats p WHERE p.schemaname = n.nspname AND p.tablename = c.relname
+    AND p.attname = a.attname AND p.inherited = (c.relkind = 'p') OFFSET 0) s
 ORDER BY 1, 2"""
 
 

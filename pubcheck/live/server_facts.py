@@ -150,6 +150,9 @@ class ServerFacts(Struct, frozen=True, kw_only=True):
     tables: tuple[TableStatistics, ...] = ()
     columns: tuple[ColumnStatistics, ...] = ()
 
-    def columns_of(self, table: str) -> dict[str, ColumnStatistics]:
-        """Return the statistics of a table's columns by name."""
-        return {row.column: row for row in self.columns if row.table == table}
+    def columns_by_table(self) -> dict[str, dict[str, ColumnStatistics]]:
+        """Return the statistics of columns by table and name."""
+        tables: dict[str, dict[str, ColumnStatistics]] = {}
+        for row in self.columns:
+            tables.setdefault(row.table, {})[row.column] = row
+        return tables

@@ -93,5 +93,5 @@ def estimated(snapshot: Snapshot, major: int) -> Iterator[tuple[str, Share]]:
         assert entry.filter is not None
         assert isinstance(entry.filter.expr, Expr)
         context = Context(parse_state(session, relation).inputs)
-        share = filter_share(entry.filter.expr, relation, snapshot.facts.columns_of("public.t"), context)
+        share = filter_share(entry.filter.expr, relation, snapshot.facts.columns_by_table()["public.t"], context)
         yield catalog.publications[entry.publication].name, share

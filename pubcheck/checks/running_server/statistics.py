@@ -33,9 +33,10 @@ FEW_ROWS = 100
 @finds_on_server("PUB868")
 def filter_takes_all_or_nothing(context: RuleContext, facts: ServerFacts) -> Iterator[RuleFinding]:
     """Row filters that are true for every row of the statistics, or for none."""
+    tables = facts.columns_by_table()
     for filtered in context.visit(context.filtered):
         relation, publication = filtered.relation, filtered.publication
-        columns = facts.columns_of(context.session.qualified(relation))
+        columns = tables.get(context.session.qualified(relation), {})
         rows = max((column.rows for column in columns.values()), default=0)
         if rows < FEW_ROWS or filtered.entry.filter is None or not isinstance(filtered.entry.filter.expr, Expr):
             continue
