@@ -61,12 +61,8 @@ def _foreign_keys(context: RuleContext) -> bool:
     return any(row.kind == "f" for row in context.catalog.constraints.values())
 
 
-def _readers(context: RuleContext) -> bool:
+def has_readers(context: RuleContext) -> bool:
     """Whether any publication may have a known consumer."""
-    return context.once(_has_readers)
-
-
-def _has_readers(context: RuleContext) -> bool:
     if context.consumers or context.commented:
         return True
     return any(implied_by(row.name) is not None for row in context.catalog.publications.values())
@@ -74,6 +70,10 @@ def _has_readers(context: RuleContext) -> bool:
 
 def _server(context: RuleContext) -> bool:
     return context.facts is not None
+
+
+def _readers(context: RuleContext) -> bool:
+    return context.once(has_readers)
 
 
 def _always(context: RuleContext) -> bool:

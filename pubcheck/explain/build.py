@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from pubcheck.diagnostics import Diagnostic
 from pubcheck.engine.replay import Replay
+from pubcheck.explain.consumers import consumers_of
 from pubcheck.explain.document import (
     Answer,
     Estimate,
@@ -105,6 +106,7 @@ class _Builder:
         self.copies = Copies(self.facts)
         self.subscriptions = Subscriptions(self.facts, self.copies, self.sent)
         self.server = server_of(replay, statements.sources)
+        self.consumers = consumers_of(replay, diagnostics)
         self.not_sent: dict[int, list[tuple[int, Reason]]] = {}
 
     def _by_place(self) -> list[rows.Publication]:
@@ -256,6 +258,7 @@ class _Builder:
                 self.catalog.publication_exclusions[oid].relation for oid in self.catalog.exclusions_of.get(row.oid)
             ),
             slots=self.server.slots_of(row.name) if self.server is not None else None,
+            consumers=self.consumers.get(row.oid, ()),
         )
 
     def _names(self, relations: Iterable[int]) -> tuple[str, ...]:

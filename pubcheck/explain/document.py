@@ -239,6 +239,29 @@ class NotSent(Struct, frozen=True):
     tables: tuple[str, ...]
 
 
+class Unmet(Struct, frozen=True):
+    """A demand of a consumer that a publication does not meet: the claim, how severe that is, and the tables at
+    fault."""
+
+    claim: str
+    severity: Severity
+    says: str
+    tables: tuple[str, ...]
+
+
+class ConsumerView(Struct, frozen=True):
+    """A consumer of a publication: how many demands it has, those that are not met, and what it does with what the
+    publication offers. ``certainty`` is assumed if only the name of the publication says who reads it."""
+
+    consumer: str
+    name: str
+    certainty: Certainty
+    modes: tuple[str, ...]
+    demands: int
+    unmet: tuple[Unmet, ...]
+    effects: tuple[str, ...]
+
+
 class Publication(Struct, frozen=True):
     """``kind``: what it names. ``via_root`` is publish_via_partition_root, ``generated_columns`` 18's option.
 
@@ -263,6 +286,8 @@ class Publication(Struct, frozen=True):
     excluded: tuple[str, ...] = ()
     slots: tuple[SlotReader, ...] | None = None
     """The slots that may read it; null without a running server."""
+    consumers: tuple[ConsumerView, ...] = ()
+    """The consumers that read it, as far as they are known."""
 
 
 class PartOfFilter(Struct, frozen=True):

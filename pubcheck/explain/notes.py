@@ -88,7 +88,8 @@ class DiagnosticNotes:
         tables: dict[tuple[object, ...], dict[str, None]] = {}
         for diagnostic in diagnostics:
             entry = self.resolver.findings([diagnostic])[0].entry
-            key = (entry.rule, entry.path, entry.line, entry.severity, entry.certainty)
+            claim = diagnostic.claim.claim if diagnostic.claim is not None else ""
+            key = (entry.rule, entry.path, entry.line, entry.severity, entry.certainty, claim)
             notes.setdefault(
                 key,
                 Note(

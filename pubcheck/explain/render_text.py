@@ -10,6 +10,7 @@ from io import StringIO
 
 from pubcheck.explain.document import (
     Answer,
+    ConsumerView,
     Explanation,
     FiltersCompared,
     InitialCopy,
@@ -130,6 +131,8 @@ def _publication(publication: Publication, columns: Mapping[str, tuple[str, ...]
         yield Field("sequences", sequences(publication))
     if not publication.answers and publication.kind != "all sequences":
         yield Field("tables", "none: a subscriber sees nothing", "warn")
+    for consumer in publication.consumers:
+        yield from _consumer(consumer)
     if publication.slots is not None:
         for position, text in enumerate(slot_texts(publication) if publication.slots else ["none reads it"]):
             yield Field("" if position else "slots", text, "" if publication.slots else "warn")
@@ -152,6 +155,22 @@ REASONS = {
     "sequence": "a sequence",
     "information_schema": "created by initdb",
 }
+
+
+def _consumer(consumer: ConsumerView) -> Iterator[Block]:
+    """What a consumer sees: the demands that are not met, and what it does with the publication."""
+    met = consumer.demands - len(consumer.unmet)
+    assumed = " (assumed)" if consumer.certainty == "assumed" else ""
+    modes = f" ({', '.join(consumer.modes)})" if consumer.modes else ""
+    name = f"{consumer.name}{modes}{assumed}"
+    yield Field(
+        "read by", f"{name}: {met} of {count(consumer.demands, 'demand')} met", "warn" if consumer.unmet else ""
+    )
+    for unmet in consumer.unmet:
+        about = f" {tables_of(unmet.tables, MOST_NAMES)}:" if unmet.tables else ""
+        yield Field("", f"{unmet.severity}:{about} {unmet.says} [{unmet.claim}]", "quiet")
+    for effect in consumer.effects:
+        yield Field("", effect, "quiet")
 
 
 def _answer(answer: Answer, publication: Publication, columns: Mapping[str, tuple[str, ...]]) -> Iterator[Block]:
