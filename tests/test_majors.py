@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 from pubcheck.postgres.builtins import builtins
 from pubcheck.postgres.builtins.objects import objects, zones
-from pubcheck.postgres.versions import BY_NUMBER, DEFAULT_MAJOR, MAJORS, Major
+from pubcheck.postgres.versions import BY_NUMBER, DEFAULT_MAJOR, MAJORS, Major, span
 
 PACKAGE = Path(__file__).parent.parent / "pubcheck"
 TABLE = PACKAGE / "postgres" / "versions.py"
@@ -32,3 +34,11 @@ def test_every_major_has_a_snapshot() -> None:
         assert objects(major).type(23) is not None
         assert "Europe/Berlin" in zones(major).names
     assert DEFAULT_MAJOR in MAJORS
+
+
+@pytest.mark.parametrize(
+    ("text", "majors"),
+    [("", MAJORS), ("15", (15,)), ("15-17", (15, 16, 17)), ("18-", MAJORS[3:]), ("15, 17-18", (15, 17, 18))],
+)
+def test_a_span_names_majors(text: str, majors: tuple[int, ...]) -> None:
+    assert span(text) == majors

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -48,6 +50,9 @@ class Major(Struct, frozen=True, kw_only=True):
     ``column_storage``: a new column may have a STORAGE clause. ``distinct_primary_keys``: a primary key cannot use an
     existing index with NULLS NOT DISTINCT. ``named_not_null``: NOT NULL constraints of tables are rows with names.
     ``domain_not_null``: those of domains are. ``enforcement``: constraints may be [NOT] ENFORCED.
+    ``alters_check_enforcement``: ALTER CONSTRAINT does that to CHECK constraints too. ``gist_inet``: inet has a default
+    operator class in gist. ``schema_elements_in_order``: CREATE SCHEMA runs its elements as they are written, foreign
+    keys last. ``standard_strings_only``: standard_conforming_strings is always on.
     ``partitions_inherit_identity``: an identity column is the partitions' too, with the root's sequence.
     ``exclusion_partitioned``: a partitioned table may have exclusion constraints. ``attaches_same_kind``: ATTACH
     PARTITION no longer accepts a unique constraint for a primary key. ``unlogged_partitioned``: a partitioned table may
@@ -141,6 +146,10 @@ class Major(Struct, frozen=True, kw_only=True):
     named_not_null: bool = False
     domain_not_null: bool = False
     enforcement: bool = False
+    alters_check_enforcement: bool = False
+    gist_inet: bool = False
+    schema_elements_in_order: bool = False
+    standard_strings_only: bool = False
     partitions_inherit_identity: bool = False
     exclusion_partitioned: bool = False
     attaches_same_kind: bool = False
@@ -320,6 +329,10 @@ _19 = replace(
     dependency_in_sentences=True,
     replica_level_decodes=True,
     sync_errors_by_kind=True,
+    alters_check_enforcement=True,
+    gist_inet=True,
+    schema_elements_in_order=True,
+    standard_strings_only=True,
     lookup_failure_details=True,
     internal_not_callable=True,
     json_predicate_position=True,
@@ -331,6 +344,17 @@ BY_NUMBER: dict[int, Major] = {major.number: major for major in (_15, _16, _17, 
 MAJORS: tuple[int, ...] = tuple(BY_NUMBER)
 DEFAULT_MAJOR = 18
 """The latest major of which a released server was measured; 19 is known from its third beta."""
+
+
+@cache
+def span(text: str) -> tuple[int, ...]:
+    """The majors of "15", "15-17", "18-" (from 18 on), "15, 17-" or "" (all). Raises ValueError."""
+    chosen: set[int] = set()
+    for part in text.replace(",", " ").split():
+        first, open_end, last = part.partition("-")
+        until = int(last) if last else MAJORS[-1] if open_end else int(first)
+        chosen.update(major for major in MAJORS if int(first) <= major <= until)
+    return tuple(sorted(chosen)) if text else MAJORS
 
 
 def nearest(number: int) -> int:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from msgspec import Struct
 
 from pubcheck.diagnostics import Certainty, Diagnostic, Fix, Phase, Severity, Span
+from pubcheck.postgres.versions import span
 from pubcheck.rulebook import _index
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
@@ -26,8 +27,9 @@ if TYPE_CHECKING:
 class Rule(Struct, frozen=True):
     """The declaration of a rule in its page's front matter.
 
-    ``postgres``: the majors to which the rule applies. ``sqlstate``: the possible answers of the server, empty when
-    nothing fails. ``spec``: the rules of the specification that it implements, empty for our own families.
+    ``majors``: to which the rule applies, as ``span`` reads it; "" for all. ``sqlstate``: the possible answers of the
+    server, empty when nothing fails. ``spec``: the rules of the specification that it implements, empty for our own
+    families.
     ``default``: whether `lint` reports it by default.
     """
 
@@ -35,11 +37,16 @@ class Rule(Struct, frozen=True):
     name: str
     phase: Phase
     severity: Severity
-    postgres: tuple[int, ...]
+    majors: str
     sqlstate: tuple[str, ...]
     spec: tuple[str, ...]
     fix: bool
     default: bool
+
+    @property
+    def postgres(self) -> tuple[int, ...]:
+        """The supported majors to which the rule applies."""
+        return span(self.majors)
 
     @property
     def filename(self) -> str:

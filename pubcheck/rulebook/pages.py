@@ -10,11 +10,14 @@ import msgspec
 from msgspec import Struct
 
 from pubcheck.diagnostics import ServerAnswer
+from pubcheck.postgres.versions import span
 from pubcheck.rulebook import Rule
 
 SECTIONS = ("What happens", "Why", "Example", "How to fix", "Source")
 """The headings of every page, in this order."""
 
+_KEYS = ("code", "name", "phase", "severity", "postgres", "sqlstate", "spec", "fix", "default")
+_SPAN = re.compile(r"(?:\d\d(?:-(?:\d\d)?)?)?")
 _FENCE = re.compile(r"^```(\w*)[ ]*([^\n]*)\n(.*?)^```[ ]*$", re.MULTILINE | re.DOTALL)
 _MARK = re.compile(r"--( *)(\^+) (PUB\d{3})")
 _ANSWER = re.compile(r"ERROR (?P<sqlstate>[0-9A-Z]{5}): (?P<message>.*)")
@@ -98,18 +101,19 @@ def _split(text: str, fail: _Fail) -> tuple[str, str]:
 def _declaration(head: str, fail: _Fail) -> Rule:
     try:
         fields = msgspec.yaml.decode(head, type=dict[str, object])
-        if unknown := [key for key in fields if key not in Rule.__struct_fields__]:
-            raise fail(f"the front matter has no key {unknown[0]}; its keys are {', '.join(Rule.__struct_fields__)}")
+        if unknown := [key for key in fields if key not in _KEYS]:
+            raise fail(f"the front matter has no key {unknown[0]}; its keys are {', '.join(_KEYS)}")
         for key in ("spec", "sqlstate"):
             value = fields.get(key, [])
             fields[key] = [value] if isinstance(value, str) else value
+        fields["majors"] = str(fields.pop("postgres", ""))
         rule = msgspec.convert(fields, Rule)
     except msgspec.DecodeError as error:
         raise fail(str(error)) from None
     if not re.fullmatch(r"PUB\d{3}", rule.code) or not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", rule.name):
         raise fail("a code is PUB and three digits, a name is words in lower case joined with hyphens")
-    if not rule.postgres or list(rule.postgres) != sorted(set(rule.postgres)):
-        raise fail("postgres must list the majors, ascending")
+    if _SPAN.fullmatch(rule.majors) is None:
+        raise fail('postgres must name majors as "15", "15-17" or "18-"; without it the rule applies to all')
     return rule
 
 
@@ -131,8 +135,9 @@ def _bad_examples(rule: Rule, text: str, fail: _Fail) -> Iterator[BadExample]:
             answer = _parse_answer(claimed, fail)
             if answer and rule.sqlstate and answer.sqlstate not in rule.sqlstate:
                 raise fail(f"the front matter does not declare the SQLSTATE {answer.sqlstate} that an example claims")
-            for major in [int(word) for word in re.findall(r"\d+", majors)] or rule.postgres:
-                answers[major] = answer
+            if _SPAN.fullmatch(majors) is None:
+                raise fail(f'an answer names majors as "15", "15-17" or "18-", not {majors!r}')
+            answers.update(dict.fromkeys((major for major in span(majors) if major in rule.postgres), answer))
         if (answers or rule.sqlstate) and tuple(sorted(answers)) != rule.postgres:
             raise fail(f"a bad example needs the answer of each of {rule.postgres}, and has {tuple(sorted(answers))}")
         # Where only other majors refuse the statement, this one has nothing to report.

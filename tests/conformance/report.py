@@ -48,6 +48,8 @@ def main() -> int:
 def _shown(judgement: Judgement, later: bool, wording: bool) -> bool:
     if judgement.status is Status.UNMAPPED:
         return False
+    if judgement.status is Status.OTHER:
+        return bool(judgement.invented)
     if wording:
         return bool(judgement.differences)
     if judgement.status is Status.LATER and not later:

@@ -12,7 +12,6 @@ from typing import Any
 
 import psycopg
 from msgspec import Struct
-from msgspec.structs import replace
 from psycopg import sql
 from psycopg.pq import TransactionStatus
 
@@ -35,8 +34,16 @@ def play(server: Server, case: Case) -> Recorded:
         expected = case.answers.get(server.major)
         if expected is None or expected.at != "setup":
             raise
-        answer = recorded(failure.answer, "")
-        return replace(answer, position=None, at="setup", placed=False)
+        answer = failure.answer
+        return Recorded(
+            ok=False,
+            sqlstate=answer.sqlstate,
+            message=answer.message,
+            detail=answer.detail,
+            hint=answer.hint,
+            at="setup",
+            placed=False,
+        )
 
 
 class Quick:

@@ -23,6 +23,7 @@ from pubcheck.postgres.errors import NO_CAST, TYPES_UNMATCHED, ServerError, Unkn
 from pubcheck.postgres.oids import (
     BOOL,
     INT4,
+    INTERNAL,
     INTERVAL,
     POLYMORPHIC,
     RECORD,
@@ -122,11 +123,11 @@ def _read_literal(p: ParseState, node: Expr, target: int, typmod: int, context: 
     base, base_typmod = p.cache.base_type(target, typmod)
     row = p.cache.type(base)
     input_typmod = base_typmod if base == INTERVAL else -1
-    if node.null:
+    if node.null and base != INTERNAL:  # whose input function is not strict, and refuses NULL too
         value = None
     else:
         try:
-            value = input.read(p.inputs, base, node.value, input_typmod)
+            value = input.read(p.inputs, base, "" if node.null else node.value, input_typmod)
         except Unknowable:
             # The input functions of the unit's own types are not followed: no filter may hold such a constant anyway.
             if base < FIRST_NORMAL_OID or row.kind != "b":

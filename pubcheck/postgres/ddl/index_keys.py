@@ -71,7 +71,7 @@ _CLASSES = {
     "anymultirange xid8",
     "spgist": "text point box polygon inet anyrange",
 }
-"""Types with a default operator class, the same in all majors (pg_opclass.opcdefault)."""
+"""Types with a default operator class in all majors (pg_opclass.opcdefault)."""
 _ADDING = {"gin": ("btree_gin",), "gist": ("btree_gist", "intarray")}
 """Extensions with default operator classes for built-in types."""
 _STORED_AS = {"varchar": "text", "cidr": "inet"}
@@ -116,6 +116,8 @@ def _has_class(session: Session, method: str, oid: int) -> bool:
     if method == "btree":
         return bool(session.syscache.default_class(oid, "b")[0])
     row, classes = session.syscache.type(oid), _CLASSES[method].split()
+    if method == "gist" and session.catalog.major.gist_inet:
+        classes.append("inet")
     kind = "anyarray" if row.category == "A" else _POLYMORPHIC.get(row.kind, _STORED_AS.get(row.name, row.name))
     if kind in classes or (kind.startswith("reg") and "oid" in classes):
         return True

@@ -10,7 +10,7 @@ from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
 
-# The order in which elements run, whatever the order they are written in, and where each says its schema.
+# The order in which elements run up to 18, whatever the order they are written in, and where each says its schema.
 _ELEMENTS = {
     "CreateSeqStmt": (0, "sequence"),
     "CreateStmt": (1, "relation"),
@@ -18,6 +18,7 @@ _ELEMENTS = {
     "IndexStmt": (3, "relation"),
     "CreateTrigStmt": (4, "relation"),
     "GrantStmt": (5, ""),
+    "AlterTableStmt": (6, "relation"),
 }
 
 
@@ -58,6 +59,9 @@ def create_schema(session: Session, node: Node) -> None:
 def _create_elements(session: Session, schema: Namespace, elements: list[Node]) -> None:
     """They run as the schema's owner, with the schema first on the path; both go back afterwards."""
     ordered: list[tuple[int, str, Node]] = []
+    in_order = session.catalog.major.schema_elements_in_order
+    if in_order:
+        elements = _with_foreign_keys_last(elements)
     for element in elements:
         ((kind, body),) = element.items()
         rank, place = _ELEMENTS.get(kind, (6, ""))
@@ -68,12 +72,56 @@ def _create_elements(session: Session, schema: Namespace, elements: list[Node]) 
     settings.put("role", schema.owner)
     session.forget_path()
     try:
-        for _, kind, body in sorted(ordered, key=lambda element: element[0]):
+        if not in_order:
+            ordered.sort(key=lambda element: element[0])
+        for _, kind, body in ordered:
             ddl.apply(session, kind, body)
     finally:
         settings.put("search_path", path)
         settings.put("role", role)
         session.forget_path()
+
+
+def _with_foreign_keys_last(elements: list[Node]) -> list[Node]:
+    """The elements, with the foreign keys of tables as statements after all others."""
+    first: list[Node] = []
+    keys: list[Node] = []
+    for element in elements:
+        table = element.get("CreateStmt")
+        if table is None or "tableElts" not in table:
+            first.append(element)
+            continue
+        kept: list[Node] = []
+        for part in table["tableElts"]:
+            column = part.get("ColumnDef")
+            stated = column.get("constraints", []) if column else [part]
+            foreign = [constraint for constraint in stated if _is_foreign_key(constraint)]
+            if column:
+                rest = [constraint for constraint in stated if constraint not in foreign]
+                kept.append({"ColumnDef": {**column, "constraints": rest}} if foreign else part)
+            elif not foreign:
+                kept.append(part)
+            keys += (_added(table, constraint["Constraint"], column) for constraint in foreign)
+        first.append({"CreateStmt": {**table, "tableElts": kept}})
+    return first + keys
+
+
+def _is_foreign_key(constraint: Node) -> bool:
+    return bool(constraint.get("Constraint", {}).get("contype") == "CONSTR_FOREIGN")
+
+
+def _added(table: Node, constraint: Node, column: Node | None) -> Node:
+    """ALTER TABLE ... ADD of a constraint that CREATE TABLE states."""
+    if column is not None:
+        constraint = {**constraint, "fk_attrs": [{"String": {"sval": column["colname"]}}]}
+    command = {"subtype": "AT_AddConstraint", "def": {"Constraint": constraint}, "behavior": "DROP_RESTRICT"}
+    return {
+        "AlterTableStmt": {
+            "relation": table["relation"],
+            "cmds": [{"AlterTableCmd": command}],
+            "objtype": "OBJECT_TABLE",
+        }
+    }
 
 
 def _in_schema(body: Node, place: str, schema: str) -> Node:

@@ -60,7 +60,7 @@ _NAME = re.compile(r'\s*(?:"((?:[^"]++|"")*+)"|([^\s,"]+))\s*(,|$)')
 def set_variable(session: Session, node: Node) -> None:
     """SET and RESET of search_path, role, session_authorization and of VALUES; other settings change nothing here.
 
-    Raises ServerError 22023 and 42501.
+    Raises ServerError 22023, 42501, 42704 and 0A000.
     """
     kind, local = node["kind"], node.get("is_local", False)
     if kind == "VAR_RESET_ALL":
@@ -73,6 +73,8 @@ def set_variable(session: Session, node: Node) -> None:
     if name in _READ_ONLY:
         _set_read_only(session, node, local=local or name == READ_ONLY)
         return
+    if name == "escape_string_warning" and session.catalog.major.standard_strings_only:
+        raise ServerError("42704", f'unrecognized configuration parameter "{name}"')
     if name in VALUES and kind != "VAR_SET_CURRENT":
         value = None
         if kind == "VAR_SET_VALUE":
@@ -80,6 +82,9 @@ def set_variable(session: Session, node: Node) -> None:
             if len(arguments) > 1 and name != "datestyle":
                 raise ServerError("22023", f"SET {name} takes only one argument")
             value = _value(session, name, ", ".join(arguments))
+            off = name == "standard_conforming_strings" and value == "off"
+            if off and session.catalog.major.standard_strings_only:
+                raise ServerError("0A000", "non-standard string literals are not supported")
         session.set(name, value, local=local)
     if name not in _FOLLOWED:
         return

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from pubcheck.lazy_regex import lazy_compile
 from pubcheck.postgres.def_elem import ascii_lower, truth, value_text
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
@@ -28,6 +30,7 @@ _SINCE = (
     (16, ("create", "alter"), ("origin", "password_required", "run_as_owner")),
     (17, ("create", "alter"), ("failover",)),
     (18, ("alter",), ("two_phase",)),
+    (19, ("create", "alter"), ("max_retention_duration", "retain_dead_tuples", "wal_receiver_timeout")),
 )
 _OF_EXTENSIONS = "citus_"
 """The prefix of options that an extension removes before the server sees them. Other extensions may do the same."""
@@ -167,6 +170,24 @@ def _origin(name: str, arg: Node | None, major: Major) -> str:
     return value
 
 
+def _retention(name: str, arg: Node | None, major: Major) -> int:
+    """defGetInt32."""
+    if arg is None or "Integer" not in arg:
+        raise ServerError("42601", f"{name} requires an integer value", key=KEY)
+    value: int = arg["Integer"].get("ival", 0)
+    if value < 0:
+        raise ServerError("22023", f'option "{name}" cannot be negative', key=KEY)
+    return value
+
+
+def _timeout(name: str, arg: Node | None, major: Major) -> str:
+    """A number of milliseconds, or of a unit (parse_int); -1 stands for the setting of that name."""
+    value = _text(name, arg)
+    if _DURATION.fullmatch(value) is None:
+        raise ServerError("22023", f'invalid value for parameter "{name}": "{value}"', key=KEY)
+    return value
+
+
 def _lsn(name: str, arg: Node | None, major: Major) -> str:
     """pg_lsn_in: two numbers of up to eight hexadecimal digits."""
     value = _text(name, arg)
@@ -180,11 +201,14 @@ def _lsn(name: str, arg: Node | None, major: Major) -> str:
     return value
 
 
+_DURATION = lazy_compile(r"\s*(?:-1|\+?[0-9.]+\s*(?:us|ms|s|min|h|d)?)\s*", re.ASCII)
 _HEXADECIMAL = frozenset("0123456789abcdefABCDEF")
 _VALUES: Mapping[str, Callable[[str, Node | None, Major], object]] = {
     "lsn": _lsn,
+    "max_retention_duration": _retention,
     "origin": _origin,
     "slot_name": _slot_name,
     "streaming": _streaming,
     "synchronous_commit": _synchronous_commit,
+    "wal_receiver_timeout": _timeout,
 }

@@ -253,6 +253,8 @@ def _set_options(session: Session, node: Node, row: Subscription) -> Subscriptio
             message = "cannot set {option} for enabled subscription"
             raise ServerError("55000", message, key="option-of-enabled", option="failover")
         _require_alterable(session, row, "failover", of_slot=True)
+    if "retain_dead_tuples" in options:
+        _require_alterable(session, row, "retain_dead_tuples", of_slot=False)
     if "password_required" in options:
         refuse_without_password(session, options["password_required"])
         row = replace(row, password_required=options["password_required"])

@@ -89,7 +89,7 @@ def validate(session: Session, relation: int, command: Node, recurse: bool) -> N
 
 
 def alter(session: Session, relation: int, command: Node, recurse: bool) -> None:
-    """ATExecAlterConstraint; what it changes counts here as far as a foreign key is enforced (18)."""
+    """ATExecAlterConstraint; what it changes counts here as far as a constraint is enforced."""
     catalog, change = session.catalog, command["def"]["ATAlterConstraint"]
     row, name = catalog.relations[relation], change["conname"]
     constraint = catalog.constraint(relation, name)
@@ -98,6 +98,8 @@ def alter(session: Session, relation: int, command: Node, recurse: bool) -> None
     if constraint is None:
         if row.seen and not_null.column_of_constraint(row, name) is None:
             raise ServerError("42704", f'constraint "{name}" of relation "{row.name}" does not exist')
+    elif constraint.kind == "c" and "alterEnforceability" in change and catalog.major.alters_check_enforcement:
+        catalog.constraints.put(constraint.oid, replace(constraint, enforced=change.get("is_enforced", False)))
     elif constraint.kind != "f" and ("alterDeferrability" in change or "alterEnforceability" in change):
         raise ServerError("42809", f'constraint "{name}" of relation "{row.name}" is not a foreign key constraint')
     elif "alterEnforceability" in change:
