@@ -226,7 +226,6 @@ class Pgoutput(OutputPlugin):
         streaming = txn.toplevel.xid if self._block is not None else 0
         if entry.knows_schema(streaming):
             return
-        entry.note_schema(streaming)
         assert entry.published is not None
         xid = txn.xid if self._block is not None else None
         arrives_as = entry.published.arrives_as
@@ -234,6 +233,7 @@ class Pgoutput(OutputPlugin):
             ancestor = relation.version.catalog.relations[arrives_as]
             self._send_relation(ctx, relation.version, ancestor, entry, xid)
         self._send_relation(ctx, relation.version, relation.row, entry, xid)
+        entry.note_schema(streaming)
 
     def _send_relation(
         self, ctx: DecodingContext, version: CatalogVersion, row: RelationRow, entry: Entry, xid: int | None
