@@ -85,6 +85,18 @@ SCRIPTS = {
         INSERT INTO p VALUES (1, 'x'); ALTER TABLE p DISABLE TRIGGER a;
         CREATE TABLE r PARTITION OF p FOR VALUES IN (2); INSERT INTO p VALUES (1, 'y'), (2, 'y');
         ALTER TABLE q ENABLE TRIGGER a; INSERT INTO p VALUES (1, 'z'), (2, 'z'); SELECT * FROM p""",
+    "conditions of triggers": """
+        CREATE TABLE l (n serial, v text); CREATE TABLE t (a int PRIMARY KEY, b int, c int);
+        CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN INSERT INTO l (v) VALUES (TG_OP || TG_NAME ||
+        coalesce(TG_ARGV[0], '-') || TG_NARGS); RETURN coalesce(NEW, OLD); END$$; CREATE TRIGGER w AFTER UPDATE ON t
+        FOR EACH ROW WHEN (OLD.b IS DISTINCT FROM NEW.b) EXECUTE FUNCTION f('x', 'y');
+        CREATE TRIGGER u BEFORE UPDATE OF c ON t FOR EACH ROW EXECUTE FUNCTION f('c');
+        CREATE TRIGGER n BEFORE INSERT OR DELETE ON t FOR EACH ROW EXECUTE FUNCTION f(12);
+        CREATE TRIGGER d AFTER DELETE ON t FOR EACH ROW WHEN (OLD.a > 10) EXECUTE FUNCTION f();
+        CREATE TRIGGER z AFTER UPDATE OF b, c ON t FOR EACH ROW WHEN (NEW.* IS DISTINCT FROM OLD.*)
+        EXECUTE FUNCTION f(); INSERT INTO t VALUES (1, 1, 1), (11, 1, 1); UPDATE t SET b = b; UPDATE t SET b = 2
+        WHERE a = 1; UPDATE t SET c = c; UPDATE t SET c = 5, b = 5; MERGE INTO t USING (VALUES (11)) v (x) ON a = x
+        WHEN MATCHED THEN UPDATE SET b = 77; DELETE FROM t; SELECT * FROM l ORDER BY n""",
     "COPY TO": """
         CREATE TABLE t (id int); COPY (INSERT INTO t VALUES (1) RETURNING id) TO STDOUT; COPY t TO STDOUT;
         COPY nowhere TO STDOUT; SELECT * FROM t""",
@@ -229,3 +241,10 @@ def test_tables_with_row_security_are_not_followed_for_the_roles_that_it_applies
         for statement in ("SELECT a FROM t", "INSERT INTO t VALUES (3)", "UPDATE t SET a = 4", "DELETE FROM t"):
             with pytest.raises(NotFollowed, match="row-level security"):
                 session.run(statement)
+
+
+def test_row_triggers_have_conditions_columns_and_arguments() -> None:
+    outcomes = simulated(18, _statements(SCRIPTS["conditions of triggers"]))
+    inserted, deleted = ["INSERTn121"] * 2, ["DELETEn121"] * 2
+    updated = ["UPDATEwx2", "UPDATEz-0", *["UPDATEuc1"] * 4, *["UPDATEwx2", "UPDATEz-0"] * 3]
+    assert [row[1] for row in outcomes[-1]] == [*inserted, *updated, *deleted, "DELETEd-0"]

@@ -26,7 +26,8 @@ def act(session: Backend, event: Action) -> None:
             delete_row(session, child, version)
             continue
         changed = dict(version)
-        numbers = [column_number(child.relation, name) for name in _set_columns(key, operation, action)]
+        names = _set_columns(key, operation, action)
+        numbers = [column_number(child.relation, name) for name in names]
         if action == "c":
             assert event.replacement is not None
             changed.update(zip(numbers, _converted(key, child, numbers, event.replacement), strict=True))
@@ -34,7 +35,7 @@ def act(session: Backend, event: Action) -> None:
             for number in numbers:
                 column = child.relation.columns[number - 1]
                 changed[number] = None if action == "n" else child.default(column)(())
-        update_row(session, key.referencing, child, version, changed)
+        update_row(session, key.referencing, child, version, changed, frozenset(names))
     if action == "d":
         # Rows whose default is the old key still refer to it (RI_FKey_setdefault).
         session.increment_command()

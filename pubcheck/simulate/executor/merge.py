@@ -139,6 +139,7 @@ class _Merge:
             table,
             version,
             values if own else for_child(self.relation, table.relation, values, version),
+            frozenset(self.relation.columns[number - 1].name for number, _ in action.steps),
         )
 
 

@@ -110,7 +110,8 @@ class OnConflict:
             return None
         changed = {**present, **{number: step(row) for number, step in self.steps}}
         new = by_numbers_of(root, leaf.relation, changed) if leaf is not self.table else changed
-        return update_row(session, leaf.relation, leaf, other, new)
+        assigned = frozenset(root.columns[number - 1].name for number, _ in self.steps)
+        return update_row(session, leaf.relation, leaf, other, new, assigned)
 
 
 def _inferred(clause: Node, table: Table) -> set[str] | str | None:

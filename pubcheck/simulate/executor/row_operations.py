@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from typing import Any
 
 from pubcheck.postgres.catalog.rows import Relation
@@ -19,6 +20,7 @@ from pubcheck.simulate.executor.row_text import failing_row
 from pubcheck.simulate.executor.tables import Table, table_of
 from pubcheck.simulate.executor.triggers import triggers_of
 from pubcheck.simulate.heap import Version
+from pubcheck.simulate.log import Record
 from pubcheck.simulate.not_followed import NotFollowed
 from pubcheck.simulate.transactions import ABORTED, IN_PROGRESS
 
@@ -133,13 +135,19 @@ def current(session: Backend, version: Version) -> bool:
     return False
 
 
-def update_row(session: Backend, named: Relation, table: Table, old: Version, values: Values) -> Version | None:
-    """Update a row of a table; it may move to another partition of ``named``. None where nothing is done."""
+def update_row(
+    session: Backend, named: Relation, table: Table, old: Version, values: Values, assigned: Set[str] | None = None
+) -> Version | None:
+    """Update a row of a table; it may move to another partition of ``named``. None where nothing is done.
+
+    ``assigned`` are the names of the columns that the statement assigns.
+    """
     if not current(session, old):
         return None  # this statement, or a trigger of it, has changed the row already
     triggers = triggers_of(session, table)
     if triggers.before["update"]:
-        changed = triggers.fire_before("update", old, values)
+        _lock(session, table)
+        changed = triggers.fire_before("update", old, values, assigned)
         if changed is None:
             return None
         values = changed
@@ -148,8 +156,14 @@ def update_row(session: Backend, named: Relation, table: Table, old: Version, va
         return _move(session, named, table, old, values)
     check_constraints(table, values)
     version = update_version(session, table, old, values)
-    triggers.queue("update", old, version)
+    triggers.queue("update", old, version, assigned)
     return version
+
+
+def _lock(session: Backend, table: Table) -> None:
+    """A row is locked before its BEFORE triggers run (GetTupleForTrigger)."""
+    if table.logged:
+        session.database.append(Record, 14, xid=session.xid(), top=session.current.top, origin=session.origin)
 
 
 def _belongs(session: Backend, table: Table, values: Values) -> bool:
@@ -168,8 +182,10 @@ def _move(session: Backend, named: Relation, table: Table, old: Version, values:
     triggers = triggers_of(session, table)
     if triggers.references_to:
         raise NotFollowed("the move of a row that foreign keys refer to")
-    if triggers.before["delete"] and triggers.fire_before("delete", old, None) is None:
-        return None
+    if triggers.before["delete"]:
+        _lock(session, table)
+        if triggers.fire_before("delete", old, None) is None:
+            return None
     delete_version(session, table, old)
     triggers.queue("delete", old, None)
     by_root = by_numbers_of(table.relation, named, values)
@@ -181,8 +197,10 @@ def delete_row(session: Backend, table: Table, old: Version) -> bool:
     if not current(session, old):
         return False
     triggers = triggers_of(session, table)
-    if triggers.before["delete"] and triggers.fire_before("delete", old, None) is None:
-        return False
+    if triggers.before["delete"]:
+        _lock(session, table)
+        if triggers.fire_before("delete", old, None) is None:
+            return False
     delete_version(session, table, old)
     triggers.queue("delete", old, None)
     return True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from typing import Any
 
 from pubcheck.postgres.catalog.rows import Constraint, OtherObject
@@ -11,6 +12,7 @@ from pubcheck.simulate.executor.foreign_keys import Action, ForeignKey
 from pubcheck.simulate.executor.routines import trigger_routine
 from pubcheck.simulate.executor.settings import is_replica
 from pubcheck.simulate.executor.tables import Table, cached
+from pubcheck.simulate.executor.trigger_conditions import Firing
 from pubcheck.simulate.executor.trigger_firing import fires, triggers_on
 from pubcheck.simulate.heap import Version
 from pubcheck.simulate.not_followed import NotFollowed
@@ -29,6 +31,7 @@ class Trigger:
         if not node.get("row") or "transitionRels" in node or node.get("isconstraint"):
             raise NotFollowed(f'the trigger "{row.name}", which is not a plain row trigger')
         self.routine = trigger_routine(session, table, node)
+        self.fires = Firing(session, table, node).holds
 
     def run(self, operation: str, old: Values | None, new: Values | None) -> Values | None:
         result: Values | None = self.routine(operation, old, new, self.node)
@@ -70,16 +73,24 @@ class Triggers:
             if row.references in referenced and not row.parent:
                 self.references_to.append(ForeignKey(self.session, row))
 
-    def fire_before(self, operation: str, old: Version | None, new: Values | None) -> Values | None:
-        """Run the BEFORE triggers. Return the row to go on with (for DELETE the old one), or None for nothing."""
+    def fire_before(
+        self, operation: str, old: Version | None, new: Values | None, assigned: Set[str] | None = None
+    ) -> Values | None:
+        """Run the BEFORE triggers. Return the row to go on with (for DELETE the old one), or None for nothing.
+
+        ``assigned`` are the names of the columns that an UPDATE assigns.
+        """
         row: Values | None = new if new is not None else old
         for trigger in self.before[operation]:
-            row = trigger.run(operation, old, row if new is not None else None)
+            proposed = row if new is not None else None
+            if not trigger.fires(operation, assigned, old, proposed):
+                continue
+            row = trigger.run(operation, old, proposed)
             if row is None:
                 return None
         return row
 
-    def queue(self, operation: str, old: Version | None, new: Version | None) -> None:
+    def queue(self, operation: str, old: Version | None, new: Version | None, assigned: Set[str] | None = None) -> None:
         """Queue what runs after the statement for a row, in the order of the triggers' names."""
         events = self.session.after
         if operation != "insert":
@@ -93,7 +104,8 @@ class Triggers:
                 if check is not None:
                     self._add(events, key, check)
         for trigger in self.after[operation]:
-            events.append(lambda trigger=trigger: trigger.run(operation, old, new))
+            if trigger.fires(operation, assigned, old, new):
+                events.append(lambda trigger=trigger: trigger.run(operation, old, new))
 
     def _add(self, events: list[Any], key: ForeignKey, event: Any) -> None:
         deferred = key.is_deferred(event.action if isinstance(event, Action) else "a")

@@ -37,6 +37,7 @@ def prepare_update(session: Backend, node: Node, outer: Scope) -> Changes:
     where = condition(session, scope, node.get("whereClause"))
     steps = assignments(session, scope, table_of(session, relation), node["targetList"])
     steps = [(target.base_number(number), step) for number, step in steps]
+    assigned = frozenset(target.relation.columns[number - 1].name for number, _ in steps)
     outputs, returned = returning(session, scope, node)
     rows = TargetRows(session, scope, target, where)
     inherited = rv.get("inh", False)
@@ -50,7 +51,7 @@ def prepare_update(session: Backend, node: Node, outer: Scope) -> Changes:
                 changed = {**rows.base_row(table, version), **{number: step(row) for number, step in steps}}
                 target.check_options(session, changed)
                 new = for_child(root.relation, table.relation, changed, version) if table is not root else changed
-                stored = update_row(session, target.relation, table, version, new)
+                stored = update_row(session, target.relation, table, version, new, assigned)
                 if stored is not None and returned is not None:
                     yield returned((target.row_of(session, stored), *row[1:]))
 
