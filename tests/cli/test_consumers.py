@@ -126,11 +126,25 @@ def test_a_comment_with_an_unknown_name_is_reported(pubcheck: Call, tmp_path: Pa
     assert "there is no consumer 'powersink'; did you mean powersync?" in out
 
 
+def test_a_comment_on_a_statement_that_is_about_no_publication_is_reported(pubcheck: Call, tmp_path: Path) -> None:
+    (tmp_path / "schema.sql").write_text("-- pubcheck: consumer[powersync]\n" + SQL)
+    out = pubcheck("lint", "schema.sql").out
+    assert "warning[PUB012]: this comment names a consumer of a publication, and its statement is about none" in out
+    (tmp_path / "schema.sql").write_text(SQL.replace("CREATE PUB", "-- pubcheck: consumer[powersync]\nCREATE PUB"))
+    assert "PUB012" not in pubcheck("lint", "schema.sql").out
+
+
 def test_explain_shows_what_a_consumer_does(pubcheck: Call, tmp_path: Path) -> None:
     (tmp_path / "schema.sql").write_text(SQL)
     out = pubcheck("explain", "--consumer", "debezium", "schema.sql").out
     assert "PUB919" in out
     assert "PUB919" not in pubcheck("explain", "schema.sql").out
+    assert "read by         Debezium (all-tables): 9 of 10 demands met" in out
+    pubcheck("explain", "--consumer", "debezium", "--format", "html", "-o", "page.html", "schema.sql")
+    assert "Read by Debezium (all-tables):" in (tmp_path / "page.html").read_text()
+    document = json.loads(pubcheck("explain", "--consumer", "debezium", "--format", "json", "schema.sql").out)
+    (publication,) = document["units"][0]["publications"]
+    assert [unmet["claim"] for unmet in publication["consumers"][0]["unmet"]] == ["debezium-11"]
 
 
 def test_a_finding_about_a_consumer_changes_no_answer_of_the_server(pubcheck: Call, tmp_path: Path) -> None:

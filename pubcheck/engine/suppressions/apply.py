@@ -45,6 +45,10 @@ class _File:
                 self.unclear.append(comment)
                 continue
             if isinstance(comment, ConsumerComment):
+                if not any(_about_publication(source, targets, index) for index in targets.of(comment)):
+                    message = "this comment names a consumer of a publication, and its statement is about none"
+                    help_text = "write it before CREATE PUBLICATION"
+                    self.unclear.append(Unclear(comment.start, comment.end, message, help_text))
                 continue
             self.comments.append(comment)
             if comment.file:
@@ -103,6 +107,11 @@ class _File:
             )
             if idle:
                 yield comment, idle
+
+
+def _about_publication(source: Source, targets: CommentTargets, index: int) -> bool:
+    text = source.text[targets.starts[index] : targets.ends[index]]
+    return "publication" in _without_comments(text).lower()
 
 
 def _without_comments(text: str) -> str:
