@@ -107,9 +107,6 @@ def left_out(context: RuleContext) -> Iterator[RuleFinding]:
             )
 
 
-_ALL_SEQUENCES = "; ALL SEQUENCES in the publication lets ALTER SUBSCRIPTION ... REFRESH SEQUENCES do the first"
-
-
 @finds("PUB816")
 def sequences_not_streamed(context: RuleContext) -> Iterator[RuleFinding]:
     """ALL SEQUENCES: values are copied when a subscription is created or refreshed, and never sent."""
@@ -150,8 +147,7 @@ def not_replicated(context: RuleContext) -> Iterator[RuleFinding]:
                     f'publication "{publication.name}" does not publish '
                     f"{listed(context.name(row) for row in missing)}: "
                     "sequences and materialized views are not replicated, nor are DDL and large objects",
-                    "before a switch-over set the subscriber's sequences (setval) and refresh its materialized views"
-                    + (_ALL_SEQUENCES if catalog.major.publishes_sequences else ""),
+                    "before a switch-over set the subscriber's sequences (setval) and refresh its materialized views",
                     relations=missing,
                 )
         yield from _foreign_keys(context, publication, keys)

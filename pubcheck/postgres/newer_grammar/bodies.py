@@ -49,8 +49,9 @@ def readable(body: str) -> Body | None:
         # A blanked clause had letters beyond ASCII: places are those of the characters.
         return None
     ends: dict[int, int] = {}
+    ascii_only = body.isascii()
     for first, last in _statements(data):
-        start, end = in_characters(data, first), in_characters(data, last)
+        start, end = (first, last) if ascii_only else (in_characters(data, first), in_characters(data, last))
         statement = text[start:end]
         try:
             newer = parse_newer(statement)

@@ -52,13 +52,13 @@ def _head(reader: Reader, before_list: bytes, rest: bytes) -> bytes | None:
 
 
 class _AllObjects:
-    """The list: the kinds that it names with their byte offsets, and the tables that it leaves out."""
+    """The list: the kinds that it names, with their byte offsets, and those of the tables that it leaves out."""
 
     def __init__(self, reader: Reader) -> None:
         """Read the list. Raises SyntaxRefused."""
         self.reader = reader
         self.kinds: list[tuple[str, int]] = []
-        self.excepted: list[Node] = []
+        self.excepted: list[tuple[int, int]] = []
         while not self.kinds or reader.accept(b","):
             start = reader.offset
             reader.expect(b"all")
@@ -75,8 +75,7 @@ class _AllObjects:
         reader.expect(b"(")
         reader.expect(b"table")
         while True:
-            table = {"relation": reader.relation()}
-            self.excepted.append({"PublicationObjSpec": {"pubobjtype": EXCEPT_TABLE, "pubtable": table}})
+            self.excepted.append(reader.relation())
             if not reader.accept(b","):
                 break
             reader.accept(b"table")
@@ -92,5 +91,8 @@ class _AllObjects:
                 raise self.reader.refusal("invalid publication object list", offset, detail)
             fields[field] = True
         if self.excepted:
-            fields["pubobjects"] = self.excepted
+            fields["pubobjects"] = [
+                {"PublicationObjSpec": {"pubobjtype": EXCEPT_TABLE, "pubtable": {"relation": relation}}}
+                for relation in self.reader.range_vars(self.excepted)
+            ]
         return fields

@@ -9,6 +9,9 @@ from pubcheck.lexing.keywords import RESERVED
 from pubcheck.postgres.parse import Node, SyntaxRefused, parse
 from pubcheck.postgres.tokens import in_characters, tokens
 
+_MOST_PARTS = 3
+"""Parts of a qualified name: database, schema and relation."""
+
 
 def words_of(data: bytes, count: int) -> list[bytes]:
     """Return the first tokens of a text in lower case."""
@@ -36,7 +39,7 @@ class Reader:
     @property
     def end(self) -> int:
         """The byte offset behind the token that was read last."""
-        _, token, offset = self.tokens[self.next - 1]
+        _, token, offset = self.tokens[min(self.next, len(self.tokens)) - 1]
         return offset + len(token)
 
     def sees(self, *words: bytes) -> bool:
@@ -91,10 +94,10 @@ class Reader:
         """Read a qualified_name, and return its RangeVar."""
         start = self.offset
         self._dotted_name()
-        return self._range_var(start)
+        return self.range_vars([(start, self.end)])[0]
 
-    def relation(self) -> Node:
-        """Read a relation_expr, and return its RangeVar."""
+    def relation(self) -> tuple[int, int]:
+        """Read a relation_expr, and return its byte offsets."""
         start = self.offset
         if not self.accept(b"only"):
             self._dotted_name()
@@ -104,22 +107,32 @@ class Reader:
             self.expect(b")")
         else:
             self._dotted_name()
-        return self._range_var(start)
+        return start, self.end
 
     def _dotted_name(self) -> None:
+        start, parts = self.offset, 1
         self.name()
         while self.accept(b"."):
             # Behind a dot any word is a name.
             if self.at_end or self.tokens[self.next][0] != "name":
                 self.refuse()
             self.next += 1
+            parts += 1
+        if parts > _MOST_PARTS:
+            self.range_vars([(start, self.end)])
 
-    def _range_var(self, start: int) -> Node:
-        """Return the RangeVar of the text from an offset on that was read. Raises SyntaxRefused for too many dots."""
-        head = b"LOCK TABLE "
-        _, node = self.parsed(head, start, self.end)
-        relation: Node = node["relations"][0]["RangeVar"]
-        return relation
+    def range_vars(self, spans: list[tuple[int, int]]) -> list[Node]:
+        """Return the RangeVars of relations between byte offsets. Raises SyntaxRefused for one with too many dots."""
+        text, end = b"LOCK TABLE ", spans[0][0]
+        pieces = [text, b" " * (end - len(text))]
+        for start, after in spans:
+            if start > end:
+                pieces += (b",", b" " * (start - end - 1))
+            pieces.append(self.data[start:after])
+            end = after
+        statement = parse(b"".join(pieces).decode(errors="surrogatepass"))
+        assert statement is not None
+        return [item["RangeVar"] for item in statement[1]["relations"]]
 
     def parsed(self, head: bytes, start: int, end: int) -> tuple[str, Node]:
         """Parse ``head`` followed by a piece of the text at its place. The piece begins no earlier than the head ends.

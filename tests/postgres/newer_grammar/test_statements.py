@@ -128,3 +128,13 @@ def test_other_statements_are_read_or_skipped(sql: str, name: str) -> None:
 def test_what_19_refuses_too_is_refused(sql: str) -> None:
     with pytest.raises(SyntaxRefused):
         parse_with(True, sql)
+
+
+def test_a_list_of_thousands_of_tables_takes_linear_time() -> None:
+    names = [f"some_table_{number}" for number in range(20_000)]
+    assert len(excepted(f"CREATE PUBLICATION p FOR ALL TABLES EXCEPT (TABLE {', '.join(names)})")) == len(names)
+
+
+@pytest.mark.parametrize("sql", ["UPDATE f FOR PORTION OF", "SELECT f() IGNORE NULLS"])
+def test_a_statement_that_ends_in_a_new_clause_is_skipped(sql: str) -> None:
+    assert parse_with(True, f"{sql} (") == ("UnreadStmt", {})
