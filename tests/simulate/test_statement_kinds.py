@@ -97,6 +97,16 @@ SCRIPTS = {
         EXECUTE FUNCTION f(); INSERT INTO t VALUES (1, 1, 1), (11, 1, 1); UPDATE t SET b = b; UPDATE t SET b = 2
         WHERE a = 1; UPDATE t SET c = c; UPDATE t SET c = 5, b = 5; MERGE INTO t USING (VALUES (11)) v (x) ON a = x
         WHEN MATCHED THEN UPDATE SET b = 77; DELETE FROM t; SELECT * FROM l ORDER BY n""",
+    "triggers of statements": """
+        CREATE TABLE l (n serial, v text); CREATE TABLE t (a int PRIMARY KEY, b int, c int);
+        CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN INSERT INTO l (v) VALUES (TG_OP || TG_NAME ||
+        TG_LEVEL || TG_WHEN); RETURN NULL; END$$; CREATE TRIGGER a BEFORE INSERT OR UPDATE OR DELETE ON t
+        EXECUTE FUNCTION f(); CREATE TRIGGER b AFTER INSERT OR UPDATE OR DELETE ON t EXECUTE FUNCTION f();
+        CREATE TRIGGER c AFTER UPDATE OF c ON t EXECUTE FUNCTION f(); CREATE TRIGGER d AFTER INSERT ON t FOR EACH ROW
+        EXECUTE FUNCTION f(); INSERT INTO t VALUES (1, 1, 1), (2, 2, 2); UPDATE t SET b = 3; UPDATE t SET c = 3;
+        DELETE FROM t WHERE a = 99; INSERT INTO t VALUES (1, 5, 5), (7, 7, 7) ON CONFLICT (a) DO UPDATE SET c = 8;
+        WITH x AS (DELETE FROM t WHERE a = 7 RETURNING a) INSERT INTO t SELECT a + 10, 0, 0 FROM x;
+        UPDATE t SET a = 1; SELECT * FROM l ORDER BY n""",
     "COPY TO": """
         CREATE TABLE t (id int); COPY (INSERT INTO t VALUES (1) RETURNING id) TO STDOUT; COPY t TO STDOUT;
         COPY nowhere TO STDOUT; SELECT * FROM t""",
@@ -248,3 +258,11 @@ def test_row_triggers_have_conditions_columns_and_arguments() -> None:
     inserted, deleted = ["INSERTn121"] * 2, ["DELETEn121"] * 2
     updated = ["UPDATEwx2", "UPDATEz-0", *["UPDATEuc1"] * 4, *["UPDATEwx2", "UPDATEz-0"] * 3]
     assert [row[1] for row in outcomes[-1]] == [*inserted, *updated, *deleted, "DELETEd-0"]
+
+
+def test_triggers_of_a_statement_fire_around_its_rows() -> None:
+    outcomes = simulated(18, _statements(SCRIPTS["triggers of statements"]))
+    first = ["INSERTaSTATEMENTBEFORE", *["INSERTdROWAFTER"] * 2, "INSERTbSTATEMENTAFTER"]
+    second = ["UPDATEaSTATEMENTBEFORE", "UPDATEbSTATEMENTAFTER"]
+    third = [*second, "UPDATEcSTATEMENTAFTER"]
+    assert [row[1] for row in outcomes[-1]][:9] == [*first, *second, *third]

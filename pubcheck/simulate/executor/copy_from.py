@@ -18,7 +18,7 @@ from pubcheck.simulate.executor.row_operations import insert_into, leaf_of, read
 from pubcheck.simulate.executor.select import rows_of
 from pubcheck.simulate.executor.statement_scope import condition, target_item
 from pubcheck.simulate.executor.tables import Table, table_of
-from pubcheck.simulate.executor.targets import INSERT, target_relation
+from pubcheck.simulate.executor.targets import INSERT, refuse_statement_triggers, target_relation
 from pubcheck.simulate.executor.triggers import triggers_of
 from pubcheck.simulate.not_followed import NotFollowed
 
@@ -33,7 +33,8 @@ def copy(session: Backend, node: Node) -> Result:
         return _copy_to(session, node)
     if node.get("data") is None:
         raise NotFollowed("COPY without its data")
-    relation = target_relation(session, node["relation"], INSERT)
+    relation = target_relation(session, node["relation"])
+    refuse_statement_triggers(session, relation, INSERT)
     if relation.kind == "v":
         raise NotFollowed("COPY to a view")
     table = table_of(session, relation)

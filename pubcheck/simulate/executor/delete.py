@@ -14,14 +14,15 @@ from pubcheck.simulate.executor.statement_scope import (
     returning,
     target_item,
 )
+from pubcheck.simulate.executor.statement_triggers import with_statement_triggers
 from pubcheck.simulate.executor.target_rows import TargetRows
-from pubcheck.simulate.executor.targets import DELETE, members, refuse_write, target_relation
+from pubcheck.simulate.executor.targets import members, refuse_write, target_relation
 from pubcheck.simulate.executor.views import base_target
 
 
 def prepare_delete(session: Backend, node: Node, outer: Scope) -> Changes:
     rv = node["relation"]
-    relation = target_relation(session, rv, DELETE)
+    relation = target_relation(session, rv)
     target = base_target(session, relation)
     scope = Scope(session, outer)
     target_item(session, scope, relation, rv)
@@ -40,4 +41,4 @@ def prepare_delete(session: Backend, node: Node, outer: Scope) -> Changes:
                 if delete_row(session, table, version) and returned is not None:
                     yield returned(row)
 
-    return Changes(outputs, run)
+    return with_statement_triggers(session, "delete", node, Changes(outputs, run))

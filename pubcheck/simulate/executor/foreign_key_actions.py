@@ -8,7 +8,7 @@ from pubcheck.simulate.backend import Backend
 from pubcheck.simulate.executor.foreign_keys import Action, ForeignKey, column_number
 from pubcheck.simulate.executor.row_operations import delete_row, update_row
 from pubcheck.simulate.executor.tables import Table
-from pubcheck.simulate.executor.targets import refuse_write
+from pubcheck.simulate.executor.targets import DELETE, UPDATE, refuse_statement_triggers, refuse_write
 from pubcheck.simulate.not_followed import NotFollowed
 
 
@@ -20,6 +20,7 @@ def act(session: Backend, event: Action) -> None:
         key.refuse_referenced(action, event.table, event.values, event.old)
         return
     deletes = action == "c" and operation == "delete"
+    refuse_statement_triggers(session, key.referencing, DELETE if deletes else UPDATE)
     for child, version in list(key.rows(key.referencing, key.columns, event.values)):
         refuse_write(session, child, "delete" if deletes else "update")
         if deletes:

@@ -17,8 +17,9 @@ from pubcheck.simulate.executor.on_conflict import OnConflict
 from pubcheck.simulate.executor.query import plan
 from pubcheck.simulate.executor.row_operations import insert_row
 from pubcheck.simulate.executor.statement_scope import Changes, Rows, returning, target_item
+from pubcheck.simulate.executor.statement_triggers import with_statement_triggers
 from pubcheck.simulate.executor.tables import Table, table_of
-from pubcheck.simulate.executor.targets import INSERT, UPDATE, refuse_write, target_relation
+from pubcheck.simulate.executor.targets import refuse_write, target_relation
 from pubcheck.simulate.executor.views import Target, base_target
 from pubcheck.simulate.not_followed import NotFollowed
 
@@ -27,7 +28,7 @@ _OF_A_QUERY = frozenset(("withClause", "sortClause", "limitCount", "limitOffset"
 
 
 def prepare_insert(session: Backend, node: Node, outer: Scope) -> Changes:
-    relation = target_relation(session, node["relation"], INSERT | UPDATE if "onConflictClause" in node else INSERT)
+    relation = target_relation(session, node["relation"])
     columns = target_columns(relation, node.get("cols", ()))
     target = base_target(session, relation)
     table = table_of(session, target.relation)
@@ -56,7 +57,7 @@ def prepare_insert(session: Backend, node: Node, outer: Scope) -> Changes:
             if row is not None and returned is not None:
                 yield returned((target.row_of(session, row),))
 
-    return Changes(outputs, run)
+    return with_statement_triggers(session, "insert", node, Changes(outputs, run))
 
 
 class Source:

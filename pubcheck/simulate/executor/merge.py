@@ -13,7 +13,15 @@ from pubcheck.simulate.executor.query import NULLS, FromClause
 from pubcheck.simulate.executor.row_operations import by_numbers_of, delete_row, for_child, insert_row, update_row
 from pubcheck.simulate.executor.statement_scope import Changes, Rows, add_sources, condition, target_item
 from pubcheck.simulate.executor.tables import Table, table_of
-from pubcheck.simulate.executor.targets import DELETE, INSERT, UPDATE, members, refuse_write, target_relation
+from pubcheck.simulate.executor.targets import (
+    DELETE,
+    INSERT,
+    UPDATE,
+    members,
+    refuse_statement_triggers,
+    refuse_write,
+    target_relation,
+)
 from pubcheck.simulate.executor.update import assignments
 from pubcheck.simulate.executor.views import base_target
 from pubcheck.simulate.heap import Version
@@ -46,7 +54,8 @@ class _Action:
 class _Merge:
     def __init__(self, session: Backend, node: Node, outer: Scope) -> None:
         self.session = session
-        self.relation = target_relation(session, node["relation"], INSERT | UPDATE | DELETE)
+        self.relation = target_relation(session, node["relation"])
+        refuse_statement_triggers(session, self.relation, INSERT | UPDATE | DELETE)
         if self.relation.kind == "v":
             raise NotFollowed("MERGE into a view")
         self.table = table_of(session, self.relation)

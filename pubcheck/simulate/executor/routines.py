@@ -59,10 +59,11 @@ def trigger_routine(session: Backend, table: Table, node: Node) -> Callable[...,
             block.add_record("old", table.relation, dict(old))
         namespace = catalog.namespaces[table.relation.namespace].name
         timing = "BEFORE" if trigger.get("timing", 0) & 2 else "AFTER"
+        level = "ROW" if trigger.get("row") else "STATEMENT"
         for name, value in (
             ("tg_name", trigger["trigname"]),
             ("tg_when", timing),
-            ("tg_level", "ROW"),
+            ("tg_level", level),
             ("tg_op", operation.upper()),
             ("tg_relid", table.oid),
             ("tg_relname", table.relation.name),
@@ -73,7 +74,7 @@ def trigger_routine(session: Backend, table: Table, node: Node) -> Callable[...,
         ):
             block.add_variable(name, _TYPES.get(name, TEXT), value)
         expression = block.run()
-        return None if timing == "AFTER" else _returned(expression, block.records)
+        return None if timing == "AFTER" or level == "STATEMENT" else _returned(expression, block.records)
 
     return call
 

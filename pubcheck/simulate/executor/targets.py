@@ -20,8 +20,8 @@ from pubcheck.simulate.not_followed import NotFollowed
 INSERT, DELETE, UPDATE, TRUNCATE = 4, 8, 16, 32
 
 
-def target_relation(session: Backend, rv: Node, events: int) -> Relation:
-    """The named relation. Raises ServerError 42P01, 42809 and the like; NotFollowed for triggers of the statement."""
+def target_relation(session: Backend, rv: Node) -> Relation:
+    """The named relation. Raises ServerError 42P01, 42809 and the like."""
     catalog_session = session.catalog_session
     row = catalog_session.find_relation(rv)
     if row is None:
@@ -35,7 +35,6 @@ def target_relation(session: Backend, rv: Node, events: int) -> Relation:
     if row.kind not in "rpv":
         raise NotFollowed(f'changes of "{row.name}", which is not a table')
     refuse_row_security(session, row)
-    refuse_statement_triggers(session, row, events)
     return row
 
 
@@ -56,7 +55,7 @@ def refuse_statement_triggers(session: Backend, relation: Relation, events: int)
         if row.kind == "trigger" and row.namespace == relation.oid and fires(session, row, relation.oid):
             node = catalog.definitions[("trigger", row.oid)]
             if not node.get("row") and node["events"] & events:
-                raise NotFollowed(f'the trigger "{row.name}", which is not a plain row trigger')
+                raise NotFollowed(f'the trigger "{row.name}" of a statement')
 
 
 def refuse_write(session: Backend, table: Table, operation: Any, *, certain: bool = True) -> None:

@@ -28,7 +28,7 @@ class Trigger:
 
     def __init__(self, session: Backend, table: Table, row: OtherObject, node: Node) -> None:
         self.name, self.node, self.enabled = row.name, node, row.enabled
-        if not node.get("row") or "transitionRels" in node or node.get("isconstraint"):
+        if "transitionRels" in node or node.get("isconstraint"):
             raise NotFollowed(f'the trigger "{row.name}", which is not a plain row trigger')
         self.routine = trigger_routine(session, table, node)
         self.fires = Firing(session, table, node).holds
@@ -49,7 +49,7 @@ class Triggers:
         replica = is_replica(session)
         for row in triggers_on(session, table.oid):
             node = catalog.definitions[("trigger", row.oid)]
-            if not fires(session, row, table.oid):
+            if not node.get("row") or not fires(session, row, table.oid):
                 continue
             trigger = Trigger(session, table, row, node)
             kept = self.before if node.get("timing", 0) & _BEFORE else self.after

@@ -19,16 +19,17 @@ from pubcheck.simulate.executor.statement_scope import (
     returning,
     target_item,
 )
+from pubcheck.simulate.executor.statement_triggers import with_statement_triggers
 from pubcheck.simulate.executor.tables import Table, table_of
 from pubcheck.simulate.executor.target_rows import TargetRows
-from pubcheck.simulate.executor.targets import UPDATE, members, refuse_write, target_relation
+from pubcheck.simulate.executor.targets import members, refuse_write, target_relation
 from pubcheck.simulate.executor.views import base_target
 from pubcheck.simulate.not_followed import NotFollowed
 
 
 def prepare_update(session: Backend, node: Node, outer: Scope) -> Changes:
     rv = node["relation"]
-    relation = target_relation(session, rv, UPDATE)
+    relation = target_relation(session, rv)
     target = base_target(session, relation)
     root = table_of(session, target.relation)
     scope = Scope(session, outer)
@@ -55,7 +56,7 @@ def prepare_update(session: Backend, node: Node, outer: Scope) -> Changes:
                 if stored is not None and returned is not None:
                     yield returned((target.row_of(session, stored), *row[1:]))
 
-    return Changes(outputs, run)
+    return with_statement_triggers(session, "update", node, Changes(outputs, run))
 
 
 def assignments(session: Backend, scope: Scope, table: Table, targets: list[Node]) -> list[tuple[int, Step]]:
