@@ -310,7 +310,7 @@ def test_triggers_of_truncate_and_merge_are_not_followed(statement: str) -> None
     function = "CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'"
     trigger = "CREATE TRIGGER s AFTER UPDATE OR TRUNCATE ON t EXECUTE FUNCTION f()"
     database = Database(17, [TABLE, function, trigger])
-    with pytest.raises(NotFollowed, match="the trigger \"s\" of a statement"):
+    with pytest.raises(NotFollowed, match='the trigger "s" of a statement'):
         database.session().run(statement)
 
 
