@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from pubcheck.cli.app import FOUND, WRONG, NoInput, complain, show
-from pubcheck.cli.input_options import complete_option, config_option, configuration
+from pubcheck.cli.app import FOUND, WRONG, complain, show
+from pubcheck.cli.input_options import complete_option, config_option, configuration, require_inputs
 from pubcheck.cli.message_tables import MessageTable, TableFailure, decode_table, message_table, table_options
 from pubcheck.cli.output_files import put
 from pubcheck.cli.publisher_options import (
@@ -98,9 +97,7 @@ def command(
     table = message_table(path, of_table)
     if table is not None:
         return _decode_table(table, streaming, schema=schema, output=output)
-    for name in (path, schema or STDIN):
-        if name != STDIN and not os.path.exists(name):
-            raise NoInput(f"no input: there is no {name}")
+    require_inputs(path, schema or STDIN)
     if schema is None and publications:
         raise click.UsageError("--publication needs --schema")
     if schema == path == STDIN:

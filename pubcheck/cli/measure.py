@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -10,12 +9,13 @@ import click
 from msgspec.structs import replace
 
 from pubcheck import __version__
-from pubcheck.cli.app import FOUND, Command, NoInput, complain, show
+from pubcheck.cli.app import FOUND, Command, complain, show
 from pubcheck.cli.input_options import (
     complete_option,
     config_option,
     configuration,
     read_units,
+    require_inputs,
     schema_option,
     stdin_option,
     together_option,
@@ -31,7 +31,6 @@ from pubcheck.cli.spark import (
     remote_option,
 )
 from pubcheck.config import ConfigError
-from pubcheck.discovery.file_types import STDIN
 from pubcheck.faults import failure_text
 from pubcheck.findings import Resolver
 
@@ -119,9 +118,7 @@ def command(
     config = configuration({"postgres": postgres, "complete": complete}, config_path)
     if postgres is not None and len(config.postgres) > 1:
         raise click.UsageError("--postgres: measure takes one version at a time")
-    for path in paths:
-        if path != STDIN and not os.path.exists(path):
-            raise NoInput(f"no input: there is no {path}")
+    require_inputs(*paths)
     units = read_units(
         paths,
         config,

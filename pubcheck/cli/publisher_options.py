@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pubcheck.discovery.file_types import DiscoveredUnit
     from pubcheck.engine.linter import Followed
     from pubcheck.lint_files import LintedUnit
+    from pubcheck.source import Source
     from pubcheck.verify import Options
 
 FRAMINGS = ("psql", "csv", "copy", "hex", "jsonl", "parquet", "copy-binary", "copydata", "xlogdata", "recvlogical")
@@ -103,6 +104,12 @@ def linted_schema(path: str, config: Config, together: bool, schema: tuple[str, 
     if linted.followed is None:
         raise click.ClickException(failure_text(linted.faults) or "the schema cannot be read")
     return linted
+
+
+def refuse_databases(sources: Sequence[Source]) -> None:
+    """Raise UsageError for a database among the sources of a schema that is to be simulated."""
+    if any(source.listing is not None for source in sources):
+        raise click.UsageError("a simulated server runs the statements of its schema; a database or snapshot has none")
 
 
 def chosen_publications(publications: tuple[str, ...], followed: Followed) -> tuple[str, ...]:

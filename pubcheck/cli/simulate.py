@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import click
 
-from pubcheck.cli.app import FOUND, NoInput, complain
-from pubcheck.cli.input_options import config_option, configuration, together_option
+from pubcheck.cli.app import FOUND, complain
+from pubcheck.cli.input_options import config_option, configuration, require_inputs, together_option
 from pubcheck.cli.output_files import STDOUT, put
-from pubcheck.cli.publisher_options import name_values, publication_names, schema_unit
+from pubcheck.cli.publisher_options import name_values, publication_names, refuse_databases, schema_unit
 from pubcheck.discovery.file_types import STDIN
 from pubcheck.postgres.versions import DEFAULT_MAJOR
 from pubcheck.source import Source, decode
@@ -138,9 +137,7 @@ def command(
         return complain(f"{option} is for pgoutput only")
     if schema == script == STDIN:
         raise click.UsageError("standard input cannot be both SCHEMA and SCRIPT")
-    for path in (schema, script):
-        if path != STDIN and not os.path.exists(path):
-            raise NoInput(f"no input: there is no {path}")
+    require_inputs(schema, script)
     config = configuration({"postgres": postgres}, config_path)
     unit = schema_unit(schema, config, together, (), majors=postgres is not None)
     majors = config.postgres or unit.postgres or (DEFAULT_MAJOR,)
@@ -160,6 +157,7 @@ def command(
     for diagnostic in reading.diagnostics:
         if diagnostic.rule in _UNREADABLE:
             return complain(f"{diagnostic.span.source.label}: {diagnostic.message}")
+    refuse_databases(reading.sources)
     start, source = _microseconds(clock), _source(script)
     runs: list[Run] = []
     for major in majors:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -12,7 +11,6 @@ from msgspec.structs import replace
 
 from pubcheck.cli.app import (
     FOUND,
-    NoInput,
     color_option,
     complain,
     fail_on_assumed_option,
@@ -24,6 +22,7 @@ from pubcheck.cli.input_options import (
     complete_option,
     config_option,
     configuration,
+    require_inputs,
     schema_option,
     together_option,
 )
@@ -36,6 +35,7 @@ from pubcheck.cli.publisher_options import (
     name_values,
     option_option,
     publication_option,
+    refuse_databases,
     stream_options,
 )
 from pubcheck.discovery.file_types import STDIN
@@ -152,9 +152,7 @@ def command(
     table = message_table(stream, of_table)
     if table is not None and script is not None:
         raise click.UsageError("--script needs a capture in a file, not a table (--from)")
-    for path in (schema_path, *([stream] if table is None else []), *([script] if script is not None else [])):
-        if path != STDIN and not os.path.exists(path):
-            raise NoInput(f"no input: there is no {path}")
+    require_inputs(schema_path, *([stream] if table is None else []), *([script] if script is not None else []))
     linted = linted_schema(schema_path, config, together, schema, majors=postgres is not None)
     followed = linted.followed
     assert followed is not None
@@ -200,6 +198,7 @@ def _simulated(
     from pubcheck.verify.simulated import simulate
 
     assert linted.followed is not None
+    refuse_databases(linted.reading.sources)
     setup = [step for source in linted.reading.sources for step in steps(source)]
     try:
         with open(script, "rb") as file:

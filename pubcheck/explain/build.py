@@ -236,8 +236,8 @@ class _Builder:
             ):
                 reasons.setdefault(reason, []).append(self.facts.name(oid))
         path = line = None
-        if row.place is not None:
-            span = self.statements.span(row.place)
+        span = None if row.place is None else self.statements.span(row.place)
+        if span is not None and (span.source.listing is None or not span.source.listing.live):
             path, line = span.source.label, self.diagnostic_notes.resolver.line(span)
         return Publication(
             row.name,

@@ -450,6 +450,8 @@ class Server(Struct, frozen=True, kw_only=True):
     collate: str
     ctype: str
     wal_level: str
+    collations: tuple[str, ...] = ()
+    """The collations of pg_catalog, most of which depend on the machine."""
     search_path: str
 
 

@@ -30,6 +30,7 @@ def _load(loading: Loading) -> None:
     catalog, server = loading.catalog, loading.snapshot.server
     catalog.database, catalog.database_known = server.database, True
     schemas.forget_public(loading)
+    types.collations_of_machine(loading)
     groups: list[list[tuple[int, doc.AnyObject]]] = [[] for _ in _GROUPS]
     group_of = {kind: groups[place] for place, loaders in enumerate(_GROUPS) for kind in loaders}
     for number, row in enumerate(loading.snapshot.objects):

@@ -107,6 +107,8 @@ SELECT json_build_object(
         WHERE a.privilege_type = 'CREATE' AND a.grantee <> d.datdba), '[]'),
     'encoding', pg_encoding_to_char(d.encoding),
     'collate', d.datcollate, 'ctype', d.datctype, 'wal_level', current_setting('wal_level'),
+    'collations', coalesce((SELECT json_agg(DISTINCT c.collname ORDER BY c.collname) FROM pg_collation c
+        WHERE c.collnamespace = 'pg_catalog'::regnamespace AND c.collencoding IN (-1, d.encoding)), '[]'),
     'search_path', (SELECT reset_val FROM pg_settings WHERE name = 'search_path'))::text
 FROM pg_database d WHERE d.datname = current_database()"""
 

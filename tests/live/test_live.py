@@ -19,8 +19,10 @@ from pubcheck import __version__
 from pubcheck.cli import app
 from pubcheck.live.connect import connect
 from pubcheck.live.document import FORMAT, decode, encode
-from pubcheck.live.read import read_snapshot
-from tests.support.servers import PACKAGES, Server, Servers
+from pubcheck.live.read import read_snapshot, with_facts
+from tests.differential.__main__ import KINDS
+from tests.live.compare import compare_live
+from tests.support.servers import PACKAGES, ROLES, Server, Servers
 
 pytestmark = pytest.mark.server
 
@@ -117,10 +119,11 @@ def test_a_migration_is_linted_in_the_state_of_the_database(database: tuple[Serv
     ]
 
 
-def test_reading_takes_seven_round_trips_and_writes_nothing(database: tuple[Server, str]) -> None:
+def test_reading_takes_few_round_trips_and_writes_nothing(database: tuple[Server, str]) -> None:
     _, conninfo = database
     with connect(conninfo) as connection:
         snapshot = read_snapshot(connection, __version__)
+        with_facts(connection, snapshot)
         assert connection.round_trips <= 20
         assert connection.rows("SELECT pg_current_xact_id_if_assigned(), current_setting('transaction_read_only')") == [
             (None, "on")
@@ -129,6 +132,49 @@ def test_reading_takes_seven_round_trips_and_writes_nothing(database: tuple[Serv
             connection._connection.execute("CREATE TABLE public.t ()")
     assert decode(encode(snapshot)) == snapshot
     assert snapshot.pubcheck_snapshot == FORMAT
+
+
+def test_an_ordinary_role_reads_the_same(database: tuple[Server, str]) -> None:
+    _, conninfo = database
+    ordinary = conninfo.replace("user=postgres", f"user={ROLES[0]}")
+    assert run("snapshot", ordinary).stdout == run("snapshot", conninfo).stdout
+
+
+def test_the_functions_and_views_of_a_database_are_followed(servers: Servers, tmp_path: Path) -> None:
+    server = servers[18]
+    migration = tmp_path / "next.sql"
+    migration.write_text(
+        "ALTER TABLE t DROP COLUMN b;\nSELECT publish();\nALTER PUBLICATION p ADD TABLE u;\nUPDATE v SET a = 2;\n"
+    )
+    script = """
+        CREATE TABLE t (a int PRIMARY KEY, b int); CREATE TABLE u (a int PRIMARY KEY);
+        CREATE VIEW v AS SELECT a, b FROM t; CREATE PUBLICATION p FOR TABLE t WHERE (b > 1);
+        CREATE FUNCTION publish() RETURNS void LANGUAGE plpgsql AS
+            $$ BEGIN EXECUTE 'ALTER PUBLICATION p ADD TABLE u'; END $$;
+    """
+    with server.database() as name:
+        with server.connect(name) as connection:
+            connection.execute(script)
+        rows = report("--schema", server.conninfo(name), str(migration))["diagnostics"]
+    built = tmp_path / "built.sql"
+    built.write_text(script)
+    of_files = report("--complete", "--schema", str(built), str(migration))["diagnostics"]
+    places, of_script = (
+        [(row["rule"], row["certainty"], row["line"]) for row in found if row["path"] == str(migration)]
+        for found in (rows, of_files)
+    )
+    assert places == of_script
+    # The view depends on the column, the function made u a member, and the view's UPDATE is one of t.
+    assert ("PUB701", "certain", 1) in places
+    assert ("PUB130", "certain", 3) in places
+    assert any(row["line"] == 4 or any(place["line"] == 4 for place in row["related"]) for row in rows)
+
+
+@pytest.mark.parametrize("major", PACKAGES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_random_schema_gives_the_findings_of_its_script(servers: Servers, kind: str, major: int) -> None:
+    compared = compare_live(servers[major], KINDS[kind](major).statements)
+    assert (compared.missing, compared.added, compared.wrong) == ((), (), ())
 
 
 def test_explain_reads_the_server(database: tuple[Server, str]) -> None:

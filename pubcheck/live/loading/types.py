@@ -8,6 +8,7 @@ from pubcheck.postgres.catalog import AUTO, CAST, COLLATION, INTERNAL, NORMAL, O
 from pubcheck.postgres.catalog.enum_labels import EnumLabels
 from pubcheck.postgres.catalog.operator_classes import OPERATOR_CLASSES, OperatorClass
 from pubcheck.postgres.catalog.rows import Cast, Collation, Operator, OtherObject, Type
+from pubcheck.postgres.session.syscache import depends_on_build
 
 
 def type(loading: Loading, row: doc.Type, number: int) -> None:
@@ -91,6 +92,14 @@ def cast(loading: Loading, row: doc.Cast, number: int) -> None:
         loading.catalog.depend((CAST, row.oid, 0), (TYPE, oid, 0), NORMAL)
     if function:
         loading.catalog.depend((CAST, row.oid, 0), (PROC, function, 0), NORMAL)
+
+
+def collations_of_machine(loading: Loading) -> None:
+    """Enter the collations of pg_catalog that not every server has."""
+    catalog, cache = loading.catalog, loading.session.syscache
+    for name in loading.snapshot.server.collations:
+        if cache.builtin.collation_named(name) is None and depends_on_build(name):
+            catalog.add_collation(cache.collation_named(["pg_catalog", name], exists=True))
 
 
 def collation(loading: Loading, row: doc.Collation, number: int) -> None:
