@@ -45,7 +45,7 @@ OF_HISTORY: dict[str, str] = {
     "PUB813": "a table of a migration tool",
 }
 """Rules whose findings need the statements that built a database, each with the reason."""
-OF_ONE_PLACE = ("PUB602", "PUB607", "PUB608", "PUB609", "PUB803")
+OF_ONE_PLACE = ("PUB602", "PUB603", "PUB607", "PUB608", "PUB609", "PUB803")
 """Rules that report once a place: a statement that names a parent and its children, a publication's first filter. In a
 database every member has a place of its own, so that there may be more findings, and of other tables."""
 OF_FIRST = ("PUB509",)
