@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 
 import click
@@ -9,12 +10,14 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from pubcheck import __version__
+from pubcheck.cli.app import NoInput
 from pubcheck.config import ConfigError
 from pubcheck.discovery.file_types import DATABASE, SNAPSHOT, STDIN, UNNAMED, DiscoveredUnit, File, label_of
 from pubcheck.discovery.opening import content_of
 from pubcheck.discovery.units import Discovery
 from pubcheck.live import document
-from pubcheck.live.connect import connect, is_connection
+from pubcheck.live.connect import connect, display_name, is_connection
+from pubcheck.source import decode
 
 
 class Listing(Struct, frozen=True):
@@ -56,7 +59,9 @@ def read(argument: str, stdin: bytes | None = None) -> Listing:
     label = UNNAMED if argument == STDIN else label_of(argument)
     try:
         content = stdin if argument == STDIN and stdin is not None else content_of(argument)
-        return Listing(File(argument, label, content=content, view=SNAPSHOT), document.decode(content).server.postgres)
+        text = decode(content).text or ""  # Windows PowerShell writes UTF-16
+        snapshot = document.decode(text.encode())
+        return Listing(File(argument, label, content=content, view=SNAPSHOT), snapshot.server.postgres)
     except (OSError, document.BadSnapshot) as error:
         raise ConfigError(f"{label}: {error}") from None
 
@@ -85,7 +90,11 @@ def with_listings(
         raise click.UsageError("--schema takes one database or snapshot, before any file")
     if listed and (together or contexts):
         option = "--together" if together else "--schema"
-        raise click.UsageError(f"{listed[0]} is a whole database, which {option} cannot add to; give it as --schema")
+        name = display_name(listed[0]) if is_connection(listed[0]) else listed[0]
+        raise click.UsageError(f"{name} is a whole database, which {option} cannot add to; give it as --schema")
+    for path in schema:
+        if path.endswith(".json") and os.path.isfile(path) and not os.path.getsize(path):
+            raise NoInput(f"{path} is empty; did the command that writes it fail?")
     rest = tuple(path for path in paths if path not in listed)
     found = discover(rest, tuple(path for path in schema if path not in contexts)) if rest else Discovery([], [], [])
     units = [_unit(read(path, stdin), majors) for path in listed]

@@ -33,7 +33,8 @@ def command(database: str, output: str | None) -> int:
     Everything is read in one read-only transaction. A snapshot has one object a line, in a fixed order.
     """
     if not is_connection(database):
-        raise NoInput(f"{database} is not a connection string, such as postgresql://host/db or service=name")
+        # Its text is not shown: a misspelled connection string may hold a password.
+        raise NoInput("DATABASE is not a connection string, such as postgresql://host/db or service=name")
     _, snapshot = taken(database)
     text = document.encode(snapshot).decode()
     if output in (None, STDOUT):

@@ -15,6 +15,7 @@ from collections.abc import Iterable
 import msgspec
 from msgspec import Struct
 
+from pubcheck.lazy_regex import lazy_compile
 from pubcheck.live.server_facts import ServerFacts
 
 FORMAT = 1
@@ -512,18 +513,31 @@ def decode(content: bytes) -> Snapshot:
                 f"this snapshot was written{by} in format {head.pubcheck_snapshot}, and this version reads format"
                 f" {FORMAT}; take it again with `pubcheck snapshot`"
             )
-        return msgspec.json.decode(content, type=Snapshot)
+        snapshot = msgspec.json.decode(content, type=Snapshot)
     except msgspec.DecodeError as error:
         raise BadSnapshot(f"this is not a whole snapshot: {error}") from None
+    if not _has_one_object_a_line(content, len(snapshot.objects)):
+        raise BadSnapshot(
+            "this snapshot was formatted by another program, and does not have one object a line any more; take it"
+            " again with `pubcheck snapshot`"
+        )
+    return snapshot
+
+
+def _has_one_object_a_line(content: bytes, objects: int) -> bool:
+    """Return whether the objects are on the lines on which findings look for them."""
+    first = content.find(b"\n{")
+    return content.count(b"\n{") == objects and (not objects or content.count(b"\n", 0, first) == FIRST_OBJECT - 1)
 
 
 def is_snapshot(content: bytes) -> bool:
-    """Return whether a file begins as snapshots do."""
-    return content[:OPENING].lstrip().replace(b" ", b"").startswith(b'{"pubcheck_snapshot":')
+    """Return whether a file begins as snapshots do, also after another program formatted or recoded it."""
+    return _OPENING.match(content[:OPENING].replace(b"\0", b"")) is not None
 
 
 OPENING = 100
 """The bytes by which a snapshot is recognized."""
+_OPENING = lazy_compile(rb'\W*"pubcheck_snapshot"\s*:')
 
 
 def quoted(name: str) -> str:

@@ -45,6 +45,8 @@ def test_the_schema_that_ships_describes_snapshots() -> None:
         ('{"pubcheck_snapshot":2,"pubcheck":"9.0"}', "was written by pubcheck 9.0 in format 2"),
         (SHOP.read_text()[:3000], "this is not a whole snapshot: Input data was truncated"),
         ('{"pubcheck_snapshot":1,"pubcheck":"0.1.0"}', "this is not a whole snapshot: Object missing required field"),
+        (json.dumps(json.loads(SHOP.read_text()), indent=2), "does not have one object a line any more"),
+        (SHOP.read_text().replace("\n", ""), "does not have one object a line any more"),
     ],
 )
 def test_a_snapshot_that_cannot_be_read_is_one_line(
@@ -56,6 +58,38 @@ def test_a_snapshot_that_cannot_be_read_is_one_line(
     error = capsys.readouterr().err
     assert message in error
     assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_a_snapshot_is_read_in_the_encodings_of_windows(
+    encoding: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "shop.json"
+    file.write_text(SHOP.read_text(), encoding=encoding)
+    assert app.run(["lint", str(file), "--format", "concise"]) == app.run(["lint", str(SHOP), "--format", "concise"])
+    first, second = capsys.readouterr().out.split("1 database (PostgreSQL 17).\n")[:2]
+    assert first.replace(str(file), str(SHOP)) == second
+
+
+def test_an_empty_file_is_not_a_schema(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    empty, migration = tmp_path / "shop.json", tmp_path / "0001.sql"
+    empty.touch()
+    migration.write_text("SELECT 1")
+    assert app.run(["lint", "--schema", str(empty), str(migration)]) == 2
+    assert "shop.json is empty" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["lint", "--schema", str(SHOP), "postgresql://me:secret@db.example.com/shop"],
+        ["snapshot", "postgresql:/me:secret@db.example.com/shop"],
+    ],
+)
+def test_refused_arguments_do_not_show_passwords(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert app.run(arguments) == 2
+    output = capsys.readouterr()
+    assert "secret" not in output.out + output.err
 
 
 def test_a_migration_is_linted_after_a_snapshot(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
