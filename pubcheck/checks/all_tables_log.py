@@ -25,9 +25,12 @@ class ExcludedName(Struct, frozen=True):
 
 
 class ReplacedKinds(Struct, frozen=True):
-    """An ALTER PUBLICATION ... SET ALL: the publication before it, the exclusions that it ended, and its place."""
+    """An ALTER PUBLICATION ... SET ALL: whether it ended ALL TABLES or ALL SEQUENCES, and the exclusions that it
+    ended."""
 
-    former: Publication
+    publication: int
+    tables: bool
+    sequences: bool
     ended: tuple[PublicationExclusion, ...]
     place: Place
 
@@ -82,9 +85,10 @@ class AllTablesLog:
             for key in [key for key, name in self.names.items() if name.relation == exclusion.relation]:
                 if key[0] == exclusion.publication:
                     del self.names[key]
-        off = (former.all_tables and not row.all_tables) or (former.all_sequences and not row.all_sequences)
-        if off or ended:
-            self.replaced.append(ReplacedKinds(former, tuple(ended), place))
+        tables = former.all_tables and not row.all_tables
+        sequences = former.all_sequences and not row.all_sequences
+        if tables or sequences or ended:
+            self.replaced.append(ReplacedKinds(former.oid, tables, sequences, tuple(ended), place))
 
     def replace_partitions(
         self, node: Node, ended: Sequence[PublicationRel], relations: dict[int, Any], place: Place

@@ -93,7 +93,7 @@ def set_all(context: RuleContext) -> Iterator[RuleFinding]:
     """SET ALL replaces the kinds of a publication and its EXCEPT."""
     catalog = context.catalog
     for replaced in context.visit(context.history.all_tables.replaced):
-        publication = catalog.publications.get(replaced.former.oid)
+        publication = catalog.publications.get(replaced.publication)
         if publication is None:
             continue
         changes = list(_changes(context, replaced, publication))
@@ -114,11 +114,11 @@ def set_all(context: RuleContext) -> Iterator[RuleFinding]:
 
 
 def _changes(context: RuleContext, replaced: ReplacedKinds, publication: Publication) -> Iterator[str]:
-    """What the publication lost for good."""
-    catalog, former = context.catalog, replaced.former
-    if former.all_tables and not publication.all_tables:
+    """Yield what the statement took from the publication and no later one gave back."""
+    catalog = context.catalog
+    if replaced.tables and not publication.all_tables:
         yield "it publishes no tables any more"
-    if former.all_sequences and not publication.all_sequences:
+    if replaced.sequences and not publication.all_sequences:
         yield "it publishes no sequences any more"
     rows = [catalog.relations[row.relation] for row in replaced.ended if row.relation in catalog.relations]
     now = [context.name(row) for row in rows if publication.all_tables and publishes(catalog, publication, row)]

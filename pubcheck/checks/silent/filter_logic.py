@@ -6,9 +6,11 @@ from collections.abc import Iterator
 
 from pubcheck.checks.context import Filtered, RuleContext, RuleFinding, finds
 from pubcheck.checks.silent.filters import analysed, once_a_place
+from pubcheck.checks.table_names import table_name
 from pubcheck.filter_logic.comparison import Coverage, TableFilters
 from pubcheck.filter_logic.questions import NoRow
 from pubcheck.postgres.catalog.rows import Place
+from pubcheck.postgres.identifiers import identifier
 from pubcheck.postgres.primnodes import Expr
 
 _OF_ROWS = ("insert", "update", "delete")
@@ -18,7 +20,7 @@ _COMPARED = 20
 
 @finds("PUB607")
 def true_for_no_row(context: RuleContext) -> Iterator[RuleFinding]:
-    """Filters that publish nothing but TRUNCATE."""
+    """Filters that publish no change of a row."""
     for filtered, coverage in _coverages(context):
         if not isinstance(coverage.true, NoRow) or isinstance(coverage.not_true, NoRow):
             continue
@@ -32,8 +34,9 @@ def true_for_no_row(context: RuleContext) -> Iterator[RuleFinding]:
             context,
             "PUB607",
             filtered,
-            f"{message}: only TRUNCATE is published",
-            f"correct the filter, or ALTER PUBLICATION {publication} DROP TABLE {table}",
+            f"{message}: no change of a row is published",
+            f"correct the filter, or ALTER PUBLICATION {identifier(publication)} DROP TABLE "
+            f"{table_name(context.session, filtered.relation)}",
         )
 
 

@@ -54,7 +54,7 @@ def null_never_matches(context: RuleContext) -> Iterator[RuleFinding]:
             continue
         table, publication = context.name(filtered.relation), filtered.publication.name
         if never is None:
-            message = f"the row filter on {table} is NULL for every row: only TRUNCATE is published"
+            message = f"the row filter on {table} is NULL for every row: no change of a row is published"
             advice = (
                 "a filter that is NULL counts as false; write the intended condition, or drop the table from the "
                 "publication"

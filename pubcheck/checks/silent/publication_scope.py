@@ -6,14 +6,17 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from pubcheck.checks.context import RuleContext, RuleFinding, by_publication, finds, first_places, listed
 from pubcheck.diagnostics import Severity
+from pubcheck.lazy_regex import lazy_compile
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID, INFORMATION_SCHEMA
 from pubcheck.postgres.catalog.rows import Constraint, Place, Publication, Relation
 from pubcheck.postgres.def_elem import ascii_lower
-from pubcheck.postgres.identifiers import identifier
+from pubcheck.postgres.identifiers import identifier, in_quotes, quote_literal
 from pubcheck.postgres.replication.publication_lookup import effective_entry, is_publishable, publications_of, route
 from pubcheck.postgres.replication.published_changes import unpublished_members
 
 _ROWS = ("insert", "update", "delete")
+_ENDS_NAME = lazy_compile(r'[\s,"]')
+"""Characters that end a name without quotes in publication_names, or are refused in it."""
 
 
 def _about(
@@ -250,13 +253,17 @@ def upper_case_names(context: RuleContext) -> Iterator[RuleFinding]:
         namesake = (
             ", which is another publication of these files" if folded in context.catalog.publication_names else ""
         )
+        result = f'asks for "{folded}"{namesake}'
+        if _ENDS_NAME.search(name):
+            result = "is refused, or asks for another publication"
         yield from _about(
             context,
             "PUB814",
             publication,
             f'publication "{name}" has upper-case letters: a client that passes the name to pgoutput without double '
-            f'quotes asks for "{folded}"{namesake}',
-            f"name it in lower case, or write the quotes into the client's option: publication_names '\"{name}\"'",
+            f"quotes {result}",
+            "name it in lower case, or write the quotes into the client's option: publication_names "
+            f"{quote_literal(in_quotes(name))}",
         )
 
 

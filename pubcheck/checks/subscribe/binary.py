@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from pubcheck.checks.context import RuleContext, RuleFinding, finds, first_places
 from pubcheck.diagnostics import ServerAnswer
+from pubcheck.postgres.identifiers import identifier
 from pubcheck.postgres.replication.published_changes import published_by
 
 _WITHOUT_SEND = {1034: "aclitem", 3644: "gtsvector"}
@@ -33,8 +34,8 @@ def without_binary_format(context: RuleContext) -> Iterator[RuleFinding]:
                     rule="PUB815",
                     message=f'subscription "{subscription.name}" asks for binary values, and column "{bad.name}" of '
                     f"{context.name(relation)} has none: decoding stops at its first value",
-                    help=f"ALTER SUBSCRIPTION {subscription.name} SET (binary = false), or leave the column out of the "
-                    "publication with a column list",
+                    help=f"ALTER SUBSCRIPTION {identifier(subscription.name)} SET (binary = false), or leave the "
+                    "column out of the publication with a column list",
                     place=subscription.place,
                     certain=subscription.seen and publication.seen and relation.seen,
                     related=first_places(places),

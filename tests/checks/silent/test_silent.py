@@ -50,6 +50,31 @@ CONDITIONS = [
 ]
 
 
+def test_a_filter_that_is_never_true_may_publish_no_truncate_either() -> None:
+    """PostgreSQL publishes TRUNCATE only if ``publish`` names it."""
+    table = 'CREATE TABLE "T a" (id int PRIMARY KEY);'
+    (one,) = of("PUB607", table + 'CREATE PUBLICATION "P a" FOR TABLE "T a" WHERE (id > 3 AND id < 2)')
+    assert one.message.endswith(": no change of a row is published")
+    assert one.help == 'correct the filter, or ALTER PUBLICATION "P a" DROP TABLE "T a"'
+
+
+@pytest.mark.parametrize(
+    ("name", "result", "option"),
+    [
+        ('"Shop"', 'asks for "shop"', """'"Shop"'"""),
+        ('"Shop a"', "is refused, or asks for another publication", """'"Shop a"'"""),
+        ('"A,b"', "is refused, or asks for another publication", """'"A,b"'"""),
+        ('"A""b"', "is refused, or asks for another publication", '\'"A""b"\''),
+    ],
+)
+def test_an_unquoted_name_of_a_publication(name: str, result: str, option: str) -> None:
+    """SplitIdentifierString ends a name at a space or comma, and folds it."""
+    (one,) = of("PUB814", f"CREATE PUBLICATION {name}")
+    assert one.message.endswith(f"without double quotes {result}")
+    assert one.help is not None
+    assert one.help.endswith(f"publication_names {option}")
+
+
 class TestNull:
     @pytest.mark.parametrize(
         "condition",
