@@ -153,7 +153,8 @@ QUARTER = (4 << 30) // 4
     ({"active": True, "wal_status": "extended", "safe": QUARTER}, None, None),
     ({"active": False, "wal_status": "extended", "safe": QUARTER - 1}, "PUB863", "warning"),
     ({"active": True, "wal_status": "extended", "safe": QUARTER - 1}, "PUB863", "warning"),
-    ({"active": True, "wal_status": "reserved", "safe": 1}, None, None),
+    ({"active": True, "wal_status": "reserved", "safe": QUARTER - 1}, "PUB863", "warning"),
+    ({"active": True, "wal_status": "reserved", "safe": QUARTER}, None, None),
     ({"active": True, "wal_status": "unreserved", "safe": 0}, "PUB863", "warning"),
     ({"active": False, "wal_status": "lost", "held": None}, "PUB862", "error"),
 ])  # fmt: skip

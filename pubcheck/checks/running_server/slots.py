@@ -34,7 +34,7 @@ def _nearly_lost(facts: ServerFacts, slot: Slot) -> bool:
     limit = facts.settings.max_slot_wal_keep_size
     if slot.wal_status == "unreserved":
         return True
-    return slot.wal_status == "extended" and limit is not None and (slot.safe or 0) < limit * NEARLY_LOST
+    return not slot.lost and limit is not None and slot.safe is not None and slot.safe < limit * NEARLY_LOST
 
 
 @finds_on_server("PUB863")
