@@ -81,7 +81,12 @@ or an internal error.""",
     help="PostgreSQL versions to check, such as 16 or 15,18.  [default: the version in a pg_dump header, or 18]",
 )
 @click.option(
-    "--format", "format_", type=click.Choice(FORMATS), default=None, help="Format of the report.  [default: text]"
+    "--format",
+    "format_",
+    type=click.Choice(FORMATS),
+    default=None,
+    metavar="FORMAT",
+    help=f"Format of the report: {', '.join(FORMATS)}.  [default: text]",
 )
 @click.option(
     "--output",

@@ -93,7 +93,13 @@ or an internal error.""",
 )
 @click.option("--postgres", metavar="MAJOR", help="PostgreSQL version of the publisher.  [default: as for explain]")
 @click.option(
-    "--format", "format_", type=click.Choice(FORMATS), default="text", show_default=True, help="Format of the report."
+    "--format",
+    "format_",
+    type=click.Choice(FORMATS),
+    default="text",
+    show_default=True,
+    metavar="FORMAT",
+    help=f"Format of the report: {', '.join(FORMATS)}.",
 )
 @click.option(
     "--output",

@@ -63,9 +63,9 @@ class Gap(Struct, frozen=True):
 
 
 class TableFilters:
-    """The filters of publications for one table."""
+    """The filters of publications for one table. Without ``examples`` there is only what is proved."""
 
-    def __init__(self, session: Session, relation: Relation, filters: Sequence[Expr]) -> None:
+    def __init__(self, session: Session, relation: Relation, filters: Sequence[Expr], *, examples: bool = True) -> None:
         numbers = columns_read(filters)
         checks = checks_of(session, relation, numbers)
         self.context = context = Context(parse_state(session, relation).inputs)
@@ -73,8 +73,8 @@ class TableFilters:
         self._count = len(filters)
         self._nullable = [column for column in columns if column.number in numbers and not column.not_null]
         not_null = [_not_null(column) for column in self._nullable]
-        self.rows = Rows(columns, [*filters, *not_null], context, checks)
-        self._bare = Rows(columns, filters, context) if checks else self.rows
+        self.rows = Rows(columns, [*filters, *not_null], context, checks, examples=examples)
+        self._bare = Rows(columns, filters, context, examples=examples) if checks else self.rows
 
     def coverage(self, number: int) -> Coverage:
         true = self.rows.find((number, TRUE))

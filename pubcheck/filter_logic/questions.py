@@ -51,19 +51,27 @@ class Rows:
     """The rows of a table: ``columns`` are those of its conditions, whose NOT NULL is kept; ``checks`` are conditions
     that no row of it makes FALSE, as CHECK constraints are.
 
-    Conditions are numbered in the order of ``conditions``.
+    Conditions are numbered in the order of ``conditions``. Without ``examples`` no row is looked for: there is none, or
+    it is not decided.
     """
 
     def __init__(
-        self, columns: Sequence[Column], conditions: Sequence[Expr], context: Context, checks: Sequence[Expr] = ()
+        self,
+        columns: Sequence[Column],
+        conditions: Sequence[Expr],
+        context: Context,
+        checks: Sequence[Expr] = (),
+        *,
+        examples: bool = True,
     ) -> None:
+        self._examples = examples
         self._failure: Undecided | None = None
         self._conditions: list[Condition] = []
         self._always: list[tuple[Condition, int]] = []
         self._expressions = list(conditions)
         self._checks = list(checks)
         self._context = context
-        self._reader = reader = Reader(columns, context)
+        self._reader = reader = Reader(columns, context, samples=examples)
         try:
             self._conditions = [reader.condition(condition) for condition in conditions]
             self._always = [(reader.condition(check), TRUE | NULL) for check in checks]
@@ -87,11 +95,11 @@ class Rows:
         count = 0
         try:
             for assignment in assignments(sizes, [*wanted, *self._always]):
-                row = self._confirmed(assignment, demands)
+                row = self._confirmed(assignment, demands) if self._examples else None
                 if row is not None:
                     return Witness(row)
                 count += 1
-                if count == _ASSIGNMENTS:
+                if count == _ASSIGNMENTS or not self._examples:
                     return _OPEN
         except OutOfSteps:
             return _TOO_LARGE

@@ -39,7 +39,6 @@ from pubcheck.postgres.catalog.rows import Column
 from pubcheck.postgres.datum import Array
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.executor.compile import Builder, Prepared
-from pubcheck.postgres.executor.sample_values import Hints, texts_for
 from pubcheck.postgres.executor.steps import Constant
 from pubcheck.postgres.executor.values import Context
 from pubcheck.postgres.primnodes import IMPLICIT, Expr
@@ -62,7 +61,9 @@ class TooLarge(Exception):
 class Reader:
     """Reads conditions over one relation's columns. All are read before ``finish`` divides the variables."""
 
-    def __init__(self, columns: Sequence[Column], context: Context) -> None:
+    def __init__(self, columns: Sequence[Column], context: Context, *, samples: bool = True) -> None:
+        """``samples``: whether values are tried for open answers."""
+        self._sampled = samples
         self.columns = {column.number: column for column in columns}
         self.context = context
         self.variables: list[Variable] = []
@@ -477,15 +478,13 @@ class Reader:
             for first, second in self._related:
                 first.cuts |= second.cuts
                 second.cuts |= first.cuts
-        hints: Hints | None = None
         for variable in self.variables:
             if variable.cells:
                 continue
             assert variable.expr is not None
             column = self.columns.get(variable.column)
-            if column is not None and (column.number in self._open or variable.axis is None):
-                hints = hints or Hints(Expr("BoolExpr", oids.BOOL, self._expressions, value="AND"))
-                variable.samples = self._samples(column, hints)
+            if self._sampled and column is not None and (column.number in self._open or variable.axis is None):
+                variable.samples = self._samples(column)
             if variable.expr.type == oids.BOOL:
                 variable.cells = [Cell([True], low=1, high=1), Cell([False], low=0, high=0)]
                 if column is None or not column.not_null:
@@ -515,7 +514,11 @@ class Reader:
                 groups.setdefault(tuple(answer(cell) for answer in single[variable.number]), []).append(cell)
             variable.groups = list(groups.values())
 
-    def _samples(self, column: Column, hints: Hints) -> list[Any]:
+    def _samples(self, column: Column) -> list[Any]:
+        # Loaded only for examples: it writes values as well.
+        from pubcheck.postgres.executor.sample_values import Hints, texts_for
+
+        hints = Hints(Expr("BoolExpr", oids.BOOL, self._expressions, value="AND"))
         values: list[Any] = []
         try:
             for text in texts_for(column, hints, self.context)[:_SAMPLES]:

@@ -76,7 +76,7 @@ def _implied(context: RuleContext, first: Filtered, second: Filtered) -> Iterato
     if subscription is None or first.publication.oid == second.publication.oid:
         return
     expressions = [expr for expr in map(analysed, (first, second)) if expr is not None]
-    kind = TableFilters(context.session, first.relation, expressions).comparison(0, 1).kind
+    kind = TableFilters(context.session, first.relation, expressions, examples=False).comparison(0, 1).kind
     if kind not in ("narrower", "wider", "equivalent"):
         return
     narrow, wide = (second, first) if kind == "wider" else (first, second)
@@ -103,7 +103,7 @@ def _coverages(context: RuleContext) -> Iterator[tuple[Filtered, Coverage]]:
     for filtered in once_a_place(context):
         expr = analysed(filtered)
         if expr is not None and not _is_null(expr):
-            yield filtered, TableFilters(context.session, filtered.relation, [expr]).coverage(0)
+            yield filtered, TableFilters(context.session, filtered.relation, [expr], examples=False).coverage(0)
 
 
 def _is_null(expr: Expr) -> bool:

@@ -67,7 +67,7 @@ def test_linting_does_not_load_the_output_functions(tmp_path: Path) -> None:
     schema = tmp_path / "schema.sql"
     schema.write_text(
         "CREATE TABLE t (id int PRIMARY KEY, n numeric, c char(3), a int[]);\n"
-        "CREATE PUBLICATION p FOR TABLE t WHERE (n > 5.5 AND c = 'eu' AND a = '{1,2}');\n"
+        "CREATE PUBLICATION p FOR TABLE t WHERE (n > 5.5 AND c = 'eu');\n"
     )
     command = [sys.executable, "-X", "importtime", "-m", "pubcheck", "lint", str(schema)]
     loaded = subprocess.run(command, capture_output=True, text=True, check=False).stderr
