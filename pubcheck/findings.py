@@ -221,9 +221,9 @@ class Resolver:
             database_object=self._object(diagnostic.span),
             live=_is_live(diagnostic.span),
         )
-        if not self._excerpts or entry.database_object is not UNSET:
+        if not self._excerpts:
             return Finding(entry)
-        lines = self._lines(diagnostic.span, primary=True)
+        lines = self._lines(diagnostic.span, primary=True) if entry.database_object is UNSET else []
         for span in diagnostic.related:
             if span.source.listing is None:
                 lines += self._lines(span, primary=False)

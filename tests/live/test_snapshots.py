@@ -103,6 +103,21 @@ def test_a_migration_is_linted_after_a_snapshot(tmp_path: Path, capsys: pytest.C
     ]
 
 
+def test_a_refused_write_of_a_migration_is_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    migration = tmp_path / "0042.sql"
+    migration.write_text("SELECT 1;\nUPDATE app.orders SET id = 1;\n")
+    assert app.run(["lint", "--schema", str(SHOP), str(migration)]) == 1
+    block = capsys.readouterr().out.partition("\n\n")[0].splitlines()
+    assert block[1].startswith(f" --> {SHOP}:")
+    assert block[2:7] == [
+        f" ::: {migration}:2",
+        "  |",
+        "2 | UPDATE app.orders SET id = 1;",
+        "  |        ---------- is refused already",
+        "  |",
+    ]
+
+
 def test_an_upgrade_is_checked_and_reported(capsys: pytest.CaptureFixture[str]) -> None:
     assert app.run(["lint", "--postgres", "18", str(SHOP)]) == 1
     captured = capsys.readouterr()
