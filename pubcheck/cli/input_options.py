@@ -19,7 +19,6 @@ from pubcheck.config import Config, from_options, load
 from pubcheck.discovery.file_inspector import CachedFileInspector
 from pubcheck.discovery.file_types import STDIN, UNNAMED, DiscoveredUnit
 from pubcheck.discovery.units import Discovery, discover_units
-from pubcheck.live.connect import is_connection
 from pubcheck.source import escape
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
@@ -144,8 +143,12 @@ def read_units(
 def require_inputs(*paths: str) -> None:
     """Raise NoInput for an argument that is neither standard input, nor a file or folder, nor a database."""
     for path in paths:
-        if path != STDIN and not os.path.exists(path) and not is_connection(path):
-            raise NoInput(f"no input: there is no {path}")
+        if path != STDIN and not os.path.exists(path):
+            # Loaded only for what is not a file.
+            from pubcheck.live.connect import is_connection
+
+            if not is_connection(path):
+                raise NoInput(f"no input: there is no {path}")
 
 
 def no_input(discovery: Discovery, paths: tuple[str, ...]) -> str:
