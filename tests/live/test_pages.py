@@ -15,13 +15,14 @@ import pytest
 from msgspec import Struct
 from psycopg import sql
 
+from pubcheck.postgres.versions import span
 from pubcheck.rulebook import RULES
 from pubcheck.rulebook.pages import read_pages
 from tests.live.test_live import run
 from tests.support.servers import PACKAGES, Server, Servers, execute
 
 FOLDER = Path(__file__).parents[2] / "rules"
-_FENCE = re.compile(r"^```(\w+) ?([\d,]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_FENCE = re.compile(r"^```(\w+) ?([\d,-]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _CONNECT = re.compile(r"^\\connect (\w+)\n", re.MULTILINE)
 PUBLISHER = "publisher"
 PATIENCE = 30.0
@@ -57,7 +58,7 @@ def live_page(code: str, example: str) -> LivePage | None:
                 script += [(database, statement) for statement in statements if statement] or [(database, "")]
         elif script:
             lines = tuple(line for line in text.splitlines() if f"[{code}]" in line)
-            findings |= dict.fromkeys(map(int, majors.split(",")) if majors else PACKAGES, lines)
+            findings |= dict.fromkeys((major for major in span(majors) if major in PACKAGES), lines)
     return LivePage(code, settings, tuple(script), findings) if script else None
 
 
