@@ -9,15 +9,14 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Callable, Iterable
+from decimal import ROUND_FLOOR, Decimal
 from decimal import Context as DecimalContext
-from decimal import Decimal
 from fractions import Fraction
+from functools import cache
 from typing import Any, Protocol
 
 from pubcheck.postgres import oids
 from pubcheck.postgres.datum import DAY_LENGTH, single
-from pubcheck.postgres.executor.compare import by_code_point
-from pubcheck.postgres.executor.values import Context
 
 Key = Any
 
@@ -31,12 +30,13 @@ class Axis(Protocol):
     an end of the axis. It may find none though there are some, and gives None where there is certainly none.
     """
 
-    ordered: bool
-    """Whether the server's comparisons follow this order; if not they only agree about equality."""
-
     def key(self, value: Any) -> Key: ...
 
     def value(self, key: Key) -> Any: ...
+
+    def values_at(self, key: Key) -> int:
+        """Return how many values have a key: none, one, or more (2), which only comparisons do not tell apart."""
+        ...
 
     def cuts(self, value: Any, oid: int) -> tuple[Key, ...] | None: ...
 
@@ -49,8 +49,6 @@ Position = Callable[[Any, int], "int | Fraction | None"]
 
 class Steps:
     """An axis of integers from ``low`` to ``high``; ``steps`` are distances that make readable values."""
-
-    ordered = True
 
     def __init__(
         self,
@@ -71,6 +69,9 @@ class Steps:
 
     def value(self, key: int) -> Any:
         return self.decode(key)
+
+    def values_at(self, key: int) -> int:
+        return 1
 
     def cuts(self, value: Any, oid: int) -> tuple[int, ...] | None:
         position = self.position(value, oid)
@@ -181,6 +182,9 @@ def _floating(is_single: bool) -> Steps:
 class Readable(Steps):
     """Floating-point numbers: round ones are tried first."""
 
+    def values_at(self, key: int) -> int:
+        return 1 if key else 2  # 0 and -0
+
     def between(self, low: int | None, high: int | None) -> list[Any] | None:
         ends = [self.decode(key) for key in (low, high) if key is not None]
         round_numbers = [0.0, *(end + step for end in ends if math.isfinite(end) for step in (1.0, -1.0, 0.5, -0.5))]
@@ -227,13 +231,14 @@ _UUIDS = Steps(
 class Numerics:
     """numeric without a precision: dense, NaN on top."""
 
-    ordered = True
-
     def key(self, value: Any) -> tuple[int, Any]:
         return (1, 0) if value != value else (0, value)
 
     def value(self, key: tuple[int, Any]) -> Any:
         return Decimal("NaN") if key[0] else key[1] if isinstance(key[1], Decimal) else Decimal(key[1])
+
+    def values_at(self, key: tuple[int, Any]) -> int:
+        return 2  # 1 and 1.0
 
     def cuts(self, value: Any, oid: int) -> tuple[Key, ...] | None:
         if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
@@ -257,23 +262,25 @@ class Numerics:
             least = None
         if least is None or greatest is None:
             end = least if greatest is None else greatest
-            return [Decimal(0)] if end is None else [end + 1 if greatest is None else end - 1]
-        whole = least.to_integral_value(rounding="ROUND_FLOOR") + 1
+            one = Decimal(1 if greatest is None else -1)
+            return [Decimal(0)] if end is None else [_WIDE.add(end, one)]
+        whole = _WIDE.add(least.to_integral_value(ROUND_FLOOR), Decimal(1))
         middle = _WIDE.divide(_WIDE.add(least, greatest), Decimal(2))
         return [number for number in (whole, middle) if least < number < greatest]
 
 
-_WIDE = DecimalContext(prec=2000)
+_WIDE = DecimalContext(prec=150_000)
+"""More digits than a numeric has."""
 
 
 class Strings:
-    """Texts in the order of their code points, which collations of the C locale have.
+    """Texts in the order of their code points. Other collations than those of the C locale agree about equality only.
 
     ``length``: the greatest number of characters, 0 without one. ``padded``: blanks at the end have no meaning.
     """
 
-    def __init__(self, ordered: bool, length: int, padded: bool) -> None:
-        self.ordered, self.length, self.padded = ordered, length, padded
+    def __init__(self, length: int, padded: bool) -> None:
+        self.length, self.padded = length, padded
 
     def key(self, value: Any) -> str:
         text: str = value
@@ -282,8 +289,15 @@ class Strings:
     def value(self, key: str) -> str:
         return key.ljust(self.length) if self.padded else key
 
+    def values_at(self, key: str) -> int:
+        if self.length and len(key) > self.length:
+            return 0
+        return 2 if self.padded and not self.length else 1
+
     def cuts(self, value: Any, oid: int) -> tuple[Key, ...] | None:
-        return (self.key(value),) if isinstance(value, str) else None
+        # A text that ends in a blank differs from the bpchar that is padded with it.
+        blank_counts = self.padded and oid != oids.BPCHAR and isinstance(value, str) and value.endswith(" ")
+        return (self.key(value),) if isinstance(value, str) and not blank_counts else None
 
     def between(self, low: str | None, high: str | None) -> list[Any] | None:
         if high is not None and high in ("", f"{low}\x01"):
@@ -314,14 +328,15 @@ _SURROGATES = frozenset(map(chr, range(0xD800, 0xE000)))
 class Bytes:
     """bytea in the order of its bytes."""
 
-    ordered = True
-
     def key(self, value: Any) -> bytes:
         data: bytes = value
         return data
 
     def value(self, key: bytes) -> bytes:
         return key
+
+    def values_at(self, key: bytes) -> int:
+        return 1
 
     def cuts(self, value: Any, oid: int) -> tuple[Key, ...] | None:
         return (value,) if isinstance(value, bytes) else None
@@ -351,14 +366,15 @@ _FIXED: dict[int, Axis] = {
 STRINGS = (oids.TEXT, oids.VARCHAR, oids.BPCHAR)
 
 
-def axis_of(context: Context, oid: int, typmod: int, collation: int) -> Axis | None:
+@cache
+def axis_of(oid: int, typmod: int) -> Axis | None:
     """Return the axis of a type's values, None for a type of which not even equality is followed."""
     if oid in _FIXED:
         return _FIXED[oid]
     if oid == oids.NUMERIC:
         return _scaled(typmod) if typmod >= 4 else Numerics()
     if oid in STRINGS:
-        return Strings(by_code_point(context, collation), max(typmod - 4, 0), oid == oids.BPCHAR)
+        return Strings(max(typmod - 4, 0), oid == oids.BPCHAR)
     return None
 
 

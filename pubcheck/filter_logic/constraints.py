@@ -7,12 +7,14 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from pubcheck.filter_logic.axes import STRINGS
+from pubcheck.filter_logic.terms import variables_in
 from pubcheck.postgres import oids
 from pubcheck.postgres.analysis.row_filter import analyze, parse_state
 from pubcheck.postgres.catalog.rows import Column, Relation
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.primnodes import Expr
+from pubcheck.postgres.primnodes import Expr, nodes
 from pubcheck.postgres.session import Session
 
 _MOST = 40
@@ -28,28 +30,34 @@ def columns_of(relation: Relation) -> list[Column]:
 
 
 def checks_of(session: Session, relation: Relation, numbers: Collection[int]) -> list[Expr]:
-    """Return conditions that are not false for any row of a table, those that read at least one of some columns.
+    """Return conditions that are not false for any row of a table, those that concern some columns: they read one of
+    them, or share a column with another such condition.
 
     CHECK constraints that are not validated or not enforced do not count. What cannot be read is left out.
     """
-    checks: list[Expr] = []
+    others: list[Expr] = []
     for tree in _trees(session, relation):
-        if len(checks) == _MOST:
-            break
         try:
             expr = analyze(parse_state(session, relation), tree)
+            if all(_is_deterministic(session, node) for node in nodes(expr)):
+                others.append(expr)
         except (ServerError, Unknowable, RecursionError):
             continue
-        if any(node_number in numbers for node_number in _numbers(expr)):
-            checks.append(expr)
+    checks: list[Expr] = []
+    concerned = set(numbers)
+    while len(checks) < _MOST:
+        found = next((check for check in others if not concerned.isdisjoint(variables_in(check))), None)
+        if found is None:
+            break
+        others.remove(found)
+        checks.append(found)
+        concerned.update(variables_in(found))
     return checks
 
 
-def _numbers(expr: Expr) -> Iterator[int]:
-    if expr.node == "Var":
-        yield expr.value
-    for arg in expr.args:
-        yield from _numbers(arg)
+def _is_deterministic(session: Session, expr: Expr) -> bool:
+    """Return whether an expression finds only identical texts equal. No filter can have a collation that does not."""
+    return not expr.input_collation or session.syscache.collation(expr.input_collation).deterministic
 
 
 def _trees(session: Session, relation: Relation) -> Iterator[Node]:
@@ -93,8 +101,8 @@ def _bound_tree(session: Session, parent: Relation, child: Relation) -> Node | N
         if None in bound[1]:
             parts.append(_null_test(key, "IS_NULL"))
         return _logic("AND", [_logic("OR", parts), *([] if None in bound[1] else [_null_test(key, "IS_NOT_NULL")])])
-    if bound[0] != "r":
-        return None
+    if bound[0] != "r" or key.type in STRINGS:
+        return None  # a key of texts may have a collation of its own
     parts = [_null_test(column, "IS_NOT_NULL") for column in keys if column is not None]
     for side, exact, several in ((bound[1], ">=", ">="), (bound[2], "<", "<=")):
         kind, value = side[0]

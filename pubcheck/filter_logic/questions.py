@@ -40,6 +40,7 @@ class Undecided(Struct, frozen=True):
 
 Finding = NoRow | Witness | Undecided
 _OPEN = Undecided("a part of the filter is not followed")
+_GENERATED = Undecided("a generated column is not followed")
 _TOO_LARGE = Undecided("the filter has too many parts")
 _ASSIGNMENTS = 24
 """Assignments for which rows are tried."""
@@ -97,11 +98,11 @@ class Rows:
             for assignment in assignments(sizes, [*wanted, *self._always]):
                 row = self._confirmed(assignment, demands) if self._examples else None
                 if row is not None:
-                    return Witness(row)
+                    return _GENERATED if self._has_generated(row) else Witness(row)
                 count += 1
                 if count == _ASSIGNMENTS or not self._examples:
                     return _OPEN
-        except OutOfSteps:
+        except (OutOfSteps, RecursionError):
             return _TOO_LARGE
         return _OPEN if count else NoRow()
 
@@ -119,6 +120,10 @@ class Rows:
             ):
                 return row
         return None
+
+    def _has_generated(self, row: Row) -> bool:
+        """Return whether a row has a generated column, whose value may not be the one that the server computes."""
+        return any(self._reader.columns[number].generated for number in row)
 
     def _answer(self, number: int, row: Row) -> int:
         prepared = self._prepared.get(number)

@@ -7,12 +7,13 @@ answers are is decided all the same.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import prod
 from typing import Any
 
 from msgspec.structs import replace
 
 from pubcheck.filter_logic import truth
-from pubcheck.filter_logic.axes import STRINGS, Axis, Key, axis_of
+from pubcheck.filter_logic.axes import STRINGS, Axis, Key, Strings, axis_of
 from pubcheck.filter_logic.terms import (
     is_strict,
     key_of,
@@ -38,6 +39,7 @@ from pubcheck.postgres import input, oids
 from pubcheck.postgres.catalog.rows import Column
 from pubcheck.postgres.datum import Array
 from pubcheck.postgres.errors import ServerError, Unknowable
+from pubcheck.postgres.executor.compare import by_code_point
 from pubcheck.postgres.executor.compile import Builder, Prepared
 from pubcheck.postgres.executor.steps import Constant
 from pubcheck.postgres.executor.values import Context
@@ -49,13 +51,16 @@ _HOLDS: dict[str, int] = {
 }  # fmt: skip
 """The signs for which a comparison holds."""
 _EQUALITY = ("=", "<>")
+_ORDERS = frozenset(_HOLDS) - frozenset(_EQUALITY)
 _TURNED = {BELOW: ABOVE, EQUAL: EQUAL, ABOVE: BELOW}
 _MOST_CUTS = 2000
+_MOST_ANSWERS = 100_000
+"""Answers of conditions, for each combination of cells of their variables, that are computed at most."""
 _SAMPLES = 24
 
 
 class TooLarge(Exception):
-    """A question with more constants than are followed."""
+    """A question with more constants, or conditions on them, than are followed."""
 
 
 class Reader:
@@ -139,7 +144,8 @@ class Reader:
             yes, no = (TRUE, FALSE) if expr.value == "IS_NULL" else (FALSE, TRUE)
             return truth.mapped(self._read(inner), (no, no, yes))
         if inner.node == "RowExpr" and expr.form != IMPLICIT:
-            return truth.all_of([self._null_test(replace(expr, args=[field])) for field in inner.args])
+            # A row within a row is not NULL, whatever its fields are.
+            return truth.all_of([self._null_test(replace(expr, args=[field], form=IMPLICIT)) for field in inner.args])
         if inner.node == "Const":
             return truth.constant(TRUE if inner.null is (expr.value == "IS_NULL") else FALSE)
         term = seen_through(self.context.cache, inner)
@@ -206,7 +212,8 @@ class Reader:
         if axis is None or not self._is_term(term):
             return self._open_answer(expr)
         other = expr.args[1 - side]
-        cuts = self._cuts(axis, name, other, constant.value, side)
+        ordered = self._ordered(expr, term)
+        cuts = self._cuts(axis, name, other, constant.value, side) if ordered or name not in _ORDERS else None
         if cuts is None:
             if name in _HOLDS and expr.node == "OpExpr" and term.type in STRINGS and isinstance(constant.value, str):
                 return self._collated(expr, name, side, term, constant.value)
@@ -220,8 +227,6 @@ class Reader:
     def _cuts(self, axis: Axis, name: str, other: Expr, value: Any, side: int) -> list[Key] | None:
         """Return the keys at which a condition may change its answer, None if it depends on more than order."""
         if name in _HOLDS:
-            if not axis.ordered and name not in _EQUALITY:
-                return None
             if isinstance(value, Array):
                 element = self.context.cache.element_type(other.type)
                 values = [(element_value, element) for element_value in value.elements if element_value is not None]
@@ -298,7 +303,7 @@ class Reader:
             first, second = second, first
         holds = _turned(_HOLDS[name]) if turned else _HOLDS[name]
         distinct = expr.node == "DistinctExpr"
-        ordered = first.axis is not None and first.axis.ordered
+        ordered = self._ordered(expr, left)
 
         def answer(cell: Cell, other: Cell, sign_cell: Cell) -> int:
             if cell.answer or other.answer:
@@ -320,7 +325,7 @@ class Reader:
         if first is second:
             return self._tabled([first], lambda cell: self._with_itself(cell, holds, distinct))
         self._related.append((first, second))
-        return self._tabled([first, second, self._sign((first.number, second.number))], answer)
+        return self._tabled([first, second, self._sign((first.number, second.number, expr.input_collation))], answer)
 
     @staticmethod
     def _with_itself(cell: Cell, holds: int, distinct: bool) -> int:
@@ -334,7 +339,11 @@ class Reader:
         if left.type != right.type and not (left.type in STRINGS[:2] and right.type in STRINGS[:2]):
             return False
         axis, other = self._axis(left), self._axis(right)
-        return axis is not None and other is not None and type(axis) is type(other)
+        return axis is not None and (axis is other or (left.type in STRINGS and isinstance(other, Strings)))
+
+    def _ordered(self, expr: Expr, term: Expr) -> bool:
+        """Return whether a comparison follows the order of a term's axis."""
+        return term.type not in STRINGS or by_code_point(self.context, expr.input_collation)
 
     def _sign(self, key: Any) -> Variable:
         return self._variable_of(("sign", key), None, None, signs())
@@ -374,7 +383,7 @@ class Reader:
             if cell.null and not allowed & NULL:
                 return evaluate(cell) if answer_cell.answer == NULL else 0
             given = _SWAPPED.get(answer_cell.answer, answer_cell.answer) if negated else answer_cell.answer
-            return given & (evaluate(cell) if cell.exact else allowed)
+            return given & (evaluate(cell) if cell.single else allowed)
 
         return self._tabled([read[0], answer_variable], answer)
 
@@ -397,7 +406,7 @@ class Reader:
     def _axis(self, term: Expr) -> Axis | None:
         column = self.columns.get(term.value) if term.node == "Var" else None
         typmod = column.typmod if column is not None else term.typmod
-        return axis_of(self.context, term.type, typmod, term.collation)
+        return axis_of(term.type, typmod)
 
     def _column(self, number: int) -> Variable:
         column = self.columns[number]
@@ -434,7 +443,7 @@ class Reader:
 
         def answer(*cells: Cell) -> int:
             *read, result = cells
-            if all(cell.exact for cell in read):
+            if all(cell.single for cell in read):
                 row = {number: cell.values[0] for number, cell in zip(numbers, read, strict=True)}
                 return TRUE if self._gives(prepared, row, result, axis) else 0
             if strict and any(cell.null for cell in read):
@@ -486,11 +495,14 @@ class Reader:
             if self._sampled and column is not None and (column.number in self._open or variable.axis is None):
                 variable.samples = self._samples(column)
             if variable.expr.type == oids.BOOL:
-                variable.cells = [Cell([True], low=1, high=1), Cell([False], low=0, high=0)]
+                variable.cells = [Cell([True], low=1, high=1, single=True), Cell([False], low=0, high=0, single=True)]
                 if column is None or not column.not_null:
-                    variable.cells.append(Cell([None]))
+                    variable.cells.append(Cell([None], single=True))
                 continue
             variable.divide(nullable=column is None or not column.not_null, failing=column is None)
+        work = sum(prod(len(variable.cells) for variable in variables) for variables, *_ in self._tables)
+        if work > _MOST_ANSWERS:
+            raise TooLarge
         self._group()
         for variables, answer, table in self._tables:
             if variables[0].groups:

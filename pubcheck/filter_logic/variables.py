@@ -18,7 +18,7 @@ from pubcheck.postgres.primnodes import Expr
 
 
 class Cell(Struct, eq=False):
-    """Some values of a variable. ``exact``: there is only one, or none of them can be told apart from another.
+    """Some values of a variable. ``exact``: they are equal to each other; ``single``: there is only one.
 
     ``values`` are some of them, none if none was found. ``low`` and ``high`` are the keys of its ends; both belong to
     it if it is ``exact``, and neither otherwise. ``answer`` is that of an open condition, or the sign of a comparison.
@@ -29,6 +29,7 @@ class Cell(Struct, eq=False):
     low: Key | None = None
     high: Key | None = None
     answer: int = 0
+    single: bool = False
 
     @property
     def null(self) -> bool:
@@ -61,7 +62,7 @@ class Variable:
         """Make the cells of an expression's values."""
         self.cells = list(self._intervals())
         if nullable:
-            self.cells.append(Cell([None]))
+            self.cells.append(Cell([None], single=True))
         if failing:
             self.cells.append(Cell([], answer=ERROR))
 
@@ -81,8 +82,9 @@ class Variable:
             values = axis.between(low, high)
             if values is not None:
                 yield Cell([*extra.get(place, ()), *values], exact=False, low=low, high=high)
-            if high is not None:
-                yield Cell([axis.value(high)], low=high, high=high)
+            count = axis.values_at(high) if high is not None else 0
+            if count:
+                yield Cell([axis.value(high)], low=high, high=high, single=count == 1)
 
 
 def answers() -> list[Cell]:

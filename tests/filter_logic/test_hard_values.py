@@ -1,0 +1,111 @@
+"""Filters that are true for rows which are easy to forget: a server finds each row, so no proof may deny it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import psycopg
+import pytest
+
+from pubcheck.filter_logic.comparison import TableFilters
+from pubcheck.filter_logic.questions import NoRow, Undecided, Witness
+from pubcheck.filter_logic.truth import TRUE
+from tests.filter_logic.world import World
+from tests.support.servers import Servers
+
+TABLE = """CREATE TABLE t (a integer, b integer, p numeric(6,2), q numeric(8,4), n numeric, x float8, code varchar(3),
+    c char(3) COLLATE "C", unpadded bpchar, name text COLLATE "C", other text COLLATE "C", s text, s2 text)"""
+
+ROWS = [
+    ("n > 1e40", "n", "2e40"),
+    ("n < -1e40", "n", "-2e40"),
+    ("n > 1e40 AND n < 1.0000000000000000000000000000000000000000001e40", "n", "1e40 + 0.00001"),
+    ("p = q AND p = 1", "p, q", "1, 1"),
+    ("n = 1 AND n::text = '1.00'", "n", "1.00"),
+    ("n = 1 AND scale(n) = 2", "n", "1.00"),
+    ("x = 0 AND x::text = '-0'", "x", "'-0'"),
+    ("unpadded = 'ab' AND octet_length(unpadded) = 4", "unpadded", "'ab  '"),
+    ("c::text < 'ab ' AND c::text > 'ab'", "c", r"E'ab\x01'"),
+    ("name NOT LIKE 'ab%' AND name > 'b'", "name", "'c'"),
+    ("name COLLATE \"und-x-icu\" > other AND name = 'B' AND other = 'a'", "name, other", "'B', 'a'"),
+    ('name < other AND name COLLATE "und-x-icu" > other', "name, other", "'B', 'a'"),
+    ('s COLLATE "C" < s2 AND s COLLATE "und-x-icu" > s2', "s, s2", "'B', 'a'"),
+    ("ROW(ROW(a), b) IS NOT NULL AND a IS NULL", "b", "1"),
+]
+
+
+@pytest.fixture(scope="module")
+def world() -> World:
+    return World(TABLE)
+
+
+@pytest.mark.parametrize(("condition", "columns", "values"), ROWS)
+def test_no_row_is_denied(world: World, condition: str, columns: str, values: str) -> None:
+    del columns, values  # given to a server below
+    filters = TableFilters(world.session, world.relation, [world.filter(condition)])
+    assert not isinstance(filters.coverage(0).true, NoRow)
+
+
+@pytest.mark.server
+def test_servers_find_the_rows(servers: Servers) -> None:
+    with servers[18].database() as name, servers[18].connect(name) as connection:
+        connection.execute(TABLE)
+        for condition, columns, values in ROWS:
+            statement = f"INSERT INTO t ({columns}) VALUES ({values}) RETURNING ({condition}) IS TRUE"
+            assert _value(connection, statement), condition
+
+
+def _value(connection: psycopg.Connection[Any], statement: str) -> object:
+    row = connection.execute(statement.encode()).fetchone()
+    assert row is not None
+    return row[0]
+
+
+NEVER = [
+    ("code = 'abcdef'", "a text does not fit"),
+    ("ROW(ROW(a), b) IS NULL AND b = 1", "a row within a row is not NULL"),
+    ("s COLLATE \"C\" < 'm' AND s COLLATE \"C\" > 'n'", "the comparison has an order that the column has not"),
+]
+
+
+@pytest.mark.parametrize(("condition", "reason"), NEVER)
+def test_rows_that_cannot_exist(world: World, condition: str, reason: str) -> None:
+    filters = TableFilters(world.session, world.relation, [world.filter(condition)])
+    assert isinstance(filters.coverage(0).true, NoRow), reason
+
+
+def test_equal_texts_of_a_nondeterministic_collation_may_differ() -> None:
+    world = World("""CREATE COLLATION ci (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+        CREATE TABLE t (a integer, s text NOT NULL, CHECK (s = 'x' COLLATE ci), CHECK (s COLLATE "C" = 'X'))""")
+    filters = TableFilters(world.session, world.relation, [world.filter("s > 'A' COLLATE \"C\"")])
+    assert not isinstance(filters.coverage(0).true, NoRow)
+
+
+def test_a_partition_key_of_texts_may_have_a_collation_of_its_own() -> None:
+    world = World("""CREATE TABLE r (name text COLLATE "C") PARTITION BY RANGE (name COLLATE "und-x-icu");
+        CREATE TABLE t PARTITION OF r FOR VALUES FROM ('a') TO ('b')""")
+    filters = TableFilters(world.session, world.relation, [world.filter("name = 'A'")])
+    assert not isinstance(filters.coverage(0).true, NoRow)
+
+
+def test_constraints_of_other_columns_count_if_they_are_linked() -> None:
+    world = World("""CREATE TABLE t (a integer NOT NULL, b integer NOT NULL, c integer NOT NULL,
+        CHECK (a = b), CHECK (b = c), CHECK (c > 100))""")
+    filters = TableFilters(world.session, world.relation, [world.filter("a < 50")])
+    assert isinstance(filters.coverage(0).true, NoRow)
+
+
+def test_a_generated_column_is_not_shown_with_a_value_that_it_may_not_have() -> None:
+    world = World("CREATE TABLE t (a integer, total integer GENERATED ALWAYS AS (a * 2) STORED)")
+    filters = TableFilters(world.session, world.relation, [world.filter("total = 11"), world.filter("total < 3")])
+    assert isinstance(filters.coverage(0).true, Undecided)
+    assert filters.comparison(0, 1).kind == "disjoint"
+
+
+@pytest.mark.parametrize("parts", [300, 1000, 3000])
+@pytest.mark.parametrize("part", ["a = {}", "s LIKE '%{}%'", "a = {0} AND b > {0}"])
+def test_many_parts_are_answered_soon(world: World, part: str, parts: int) -> None:
+    condition = " OR ".join(part.format(2 * number) for number in range(parts))
+    filters = TableFilters(world.session, world.relation, [world.filter(condition)])
+    finding = filters.rows.find((0, TRUE))
+    assert isinstance(finding, Witness | Undecided)
