@@ -36,8 +36,9 @@ class Major(Struct, frozen=True, kw_only=True):
     ``subscription_rights``: pg_create_subscription, password_required, and CREATE on the database.
     ``enabled_refusal_names_option``: an option that an enabled subscription does not take is refused by its name.
 
-    Views of a running server.
+    A running server.
 
+    ``slots_on_standbys``: a standby may have logical slots, which its primary does not show.
     ``slot_invalidation``: pg_replication_slots says since when a slot is inactive, and why it was invalidated.
     ``replica_level_decodes``: wal_level = replica is enough; the first logical slot makes the server write more.
     ``conflict_counts``: pg_stat_subscription_stats counts conflicts. ``sync_errors_by_kind``: it counts failed
@@ -133,6 +134,7 @@ class Major(Struct, frozen=True, kw_only=True):
     subscription_rights: bool = False
     enabled_refusal_names_option: bool = False
 
+    slots_on_standbys: bool = False
     slot_invalidation: bool = False
     replica_level_decodes: bool = False
     conflict_counts: bool = False
@@ -261,6 +263,7 @@ _16 = replace(
     long_ltree_labels=True,
     input_refused_by_name=True,
     schemas_looked_up_softly=True,
+    slots_on_standbys=True,
 )
 _17 = replace(
     _16,

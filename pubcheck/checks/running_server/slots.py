@@ -97,6 +97,7 @@ def without_reader(context: RuleContext, facts: ServerFacts) -> Iterator[RuleFin
     readers = [slot.reader for slot in slots if slot.reader is not None]
     if len(readers) < len(slots):
         return
+    on_standbys = context.catalog.major.slots_on_standbys
     asked_for = {name for reader in readers for name in reader.publications}
     for publication in context.catalog.publications.values():
         name = publication.name
@@ -113,8 +114,9 @@ def without_reader(context: RuleContext, facts: ServerFacts) -> Iterator[RuleFin
             f"publication {name}",
             f'publication "{name}" has no subscriber: {reason}',
             f"create the subscription; if there is none any more, DROP PUBLICATION {identifier(name)}",
-            certain=all(reader.subscription is None for reader in readers),
+            certain=not on_standbys and all(reader.subscription is None for reader in readers),
             publications=(name,),
+            assumptions=("whether a standby of this server has a slot that reads it",) if on_standbys else (),
         )
 
 
