@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from pubcheck.checks.consumers.readers import matches
 from pubcheck.config import Config
 from pubcheck.consumers.options import ConsumerUse
 from pubcheck.diagnostics import Diagnostic
@@ -39,7 +40,7 @@ def scaffold(unit: Unit, use: ConsumerUse, patterns: Sequence[str], config: Conf
     """Return the statements that publish these tables for a consumer, after the statements of the unit.
 
     Tables that a pattern with `*` matches and that cannot satisfy the consumer are left out; one that is named exactly
-    is a problem instead.
+    is a problem instead, and so is a pattern that no table matches.
     """
     majors = unit.postgres or config.postgres or (DEFAULT_MAJOR,)
     config = replace(config, postgres=majors, consumers=(), select=("PUB",), ignore=(), severity=())
@@ -52,6 +53,9 @@ def scaffold(unit: Unit, use: ConsumerUse, patterns: Sequence[str], config: Conf
     config = replace(config, consumers=(use,))
     known = {_identity(diagnostic) for diagnostic in followed.findings}
     tables = plan.candidates(patterns)
+    unmatched = [pattern for pattern in patterns if not plan.candidates([pattern])]
+    if unmatched:
+        return Scaffold((), problems=tuple(f"there is no table {pattern}" for pattern in unmatched))
     left_out: dict[str, str] = {}
     while tables:
         statements = plan.statements(tables)
@@ -65,17 +69,13 @@ def scaffold(unit: Unit, use: ConsumerUse, patterns: Sequence[str], config: Conf
             return Scaffold((), tuple(left_out.items()), tuple(dict.fromkeys(one.message for one in wrong)))
         left_out.update({plan.session.qualified(row): reason for row, reason in refused})
         tables = [row for row in tables if all(row is not one for one, _ in refused)]
-    problem = "no table is left" if left_out else "no table has this name"
+    problem = "no table is left" if left_out else "there are no tables"
     return Scaffold((), tuple(left_out.items()), (problem,))
 
 
 def _result(patterns: Sequence[str], statements: Sequence[str], left_out: dict[str, str]) -> Scaffold:
-    exact = {pattern for pattern in patterns if "*" not in pattern}
-    problems = [
-        f"{name}: {reason}"
-        for name, reason in left_out.items()
-        if name in exact or name.removeprefix("public.") in exact
-    ]
+    exact = [pattern for pattern in patterns if "*" not in pattern]
+    problems = [f"{name}: {reason}" for name, reason in left_out.items() if matches(exact, name)]
     return Scaffold(() if problems else tuple(statements), tuple(left_out.items()), tuple(problems))
 
 

@@ -30,7 +30,9 @@ class Plan:
         rows = [row for row in self.catalog.relations.values() if is_publishable(row) and row.seen]
         chosen = [row for row in rows if not patterns or matches(patterns, self.session.qualified(row))]
         if self.wishes.leaves_only:
-            return [row for row in chosen if row.kind == "r"]
+            oids = {row.oid for row in chosen}
+            leaves = [row for row in rows if row.kind == "r"]
+            return [row for row in leaves if row.oid in oids or not oids.isdisjoint(self.catalog.ancestors(row.oid))]
         roots = {row.oid for row in chosen if row.kind == "p"}
         return [row for row in chosen if roots.isdisjoint(self.catalog.ancestors(row.oid))]
 

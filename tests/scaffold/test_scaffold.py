@@ -119,6 +119,34 @@ def test_a_name_and_tables_can_be_chosen(pubcheck: Call) -> None:
     assert "another name" in called.err
 
 
+ODD = """CREATE TABLE "Order Items" (id integer PRIMARY KEY); CREATE TABLE "we""ird" (id integer PRIMARY KEY);
+CREATE TABLE visits (day date PRIMARY KEY) PARTITION BY RANGE (day);
+CREATE TABLE visits_1 PARTITION OF visits FOR VALUES FROM ('2024-01-01') TO ('2025-01-01');
+CREATE VIEW counts AS SELECT 1;
+"""
+
+
+@pytest.mark.parametrize(
+    ("pattern", "members"),
+    [
+        ("Order Items", ['public."Order Items"']),
+        ('"Order Items"', ['public."Order Items"']),
+        ('public."we""ird"', ['public."we""ird"']),
+        ("visits", ["public.visits_1"]),
+    ],
+)
+def test_tables_are_named_quoted_or_not_and_partitions_by_their_root(pattern: str, members: list[str]) -> None:
+    result = scaffold(Unit((Source("schema.sql", ODD),)), ConsumerUse("powersync"), (pattern,), Config())
+    assert result.problems == ()
+    assert result.statements[-1] == "CREATE PUBLICATION powersync FOR TABLE\n    " + ",\n    ".join(members)
+
+
+@pytest.mark.parametrize("pattern", ["visit", "counts", "other.*"])
+def test_a_pattern_without_a_table_is_a_problem_even_next_to_others(pattern: str) -> None:
+    result = scaffold(Unit((Source("schema.sql", ODD),)), ConsumerUse("powersync"), ("visits", pattern), Config())
+    assert (result.statements, result.problems) == ((), (f"there is no table {pattern}",))
+
+
 def test_a_consumer_that_reads_no_publication_exits_1(pubcheck: Call) -> None:
     called = pubcheck("scaffold", "--consumer", "aws-dms", str(CORPUS / "samples" / "shop.sql"))
     assert (called.status, called.err) == (1, "pubcheck: AWS DMS does not read publications\n")

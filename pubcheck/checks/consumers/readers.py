@@ -180,11 +180,19 @@ def _commented(context: RuleContext, publication: Publication) -> Iterator[Consu
 
 
 def matches(patterns: Sequence[str], name: str) -> bool:
-    """Return whether a name matches one of these patterns. A pattern without schema is about the schema public."""
+    """Return whether a name matches one of these patterns: names, with `*` for any text, and quoted as in SQL or not.
+
+    A pattern without schema is about the schema public.
+    """
     return any(_pattern(pattern).fullmatch(name) for pattern in patterns)
+
+
+_QUOTED = re.compile(r'(?<![^.])"((?:[^"]|"")+)"(?![^.])')
+"""A quoted identifier, alone or between dots."""
 
 
 @cache
 def _pattern(pattern: str) -> re.Pattern[str]:
-    text = ".*".join(map(re.escape, pattern.split("*")))
+    plain = _QUOTED.sub(lambda match: match[1].replace('""', '"'), pattern)
+    text = ".*".join(map(re.escape, plain.split("*")))
     return re.compile(rf"(?:public\.)?{text}", re.DOTALL)
