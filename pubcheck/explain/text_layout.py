@@ -67,7 +67,7 @@ def plain_lines(block: Block) -> Iterator[str]:
         indent = " " * (4 + _LABEL)
         width = WIDTH - len(indent)
         lines = [part for line in block.text.split("\n") for part in _wrapped(escape(line), width)] or [""]
-        yield f"    {block.label:<{_LABEL}}{lines[0]}\n"
+        yield f"    {block.label:<{_LABEL - 1}} {lines[0]}\n"
         for line in lines[1:]:
             yield f"{indent}{line}\n"
     elif isinstance(block, Grid):
