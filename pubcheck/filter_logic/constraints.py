@@ -33,13 +33,15 @@ def checks_of(session: Session, relation: Relation, numbers: Collection[int]) ->
     """Return conditions that are not false for any row of a table, those that concern some columns: they read one of
     them, or share a column with another such condition.
 
-    CHECK constraints that are not validated or not enforced do not count. What cannot be read is left out.
+    CHECK constraints that are not validated or not enforced do not count. One that cannot be read, or whose literals
+    depended on the session when it was created, is left out.
     """
     others: list[Expr] = []
     for tree in _trees(session, relation):
+        state = parse_state(session, relation)
         try:
-            expr = analyze(parse_state(session, relation), tree)
-            if all(_is_deterministic(session, node) for node in nodes(expr)):
+            expr = analyze(state, tree)
+            if not state.frozen and all(_is_deterministic(session, node) for node in nodes(expr)):
                 others.append(expr)
         except (ServerError, Unknowable, RecursionError):
             continue

@@ -7,9 +7,13 @@ from typing import Any
 import psycopg
 import pytest
 
+from pubcheck.config import Config
+from pubcheck.engine.linter import Linter
+from pubcheck.engine.unit import Unit
 from pubcheck.filter_logic.comparison import TableFilters
 from pubcheck.filter_logic.questions import NoRow, Undecided, Witness
 from pubcheck.filter_logic.truth import TRUE
+from pubcheck.source import Source
 from tests.filter_logic.world import World
 from tests.support.servers import Servers
 
@@ -109,3 +113,24 @@ def test_many_parts_are_answered_soon(world: World, part: str, parts: int) -> No
     filters = TableFilters(world.session, world.relation, [world.filter(condition)])
     finding = filters.rows.find((0, TRUE))
     assert isinstance(finding, Witness | Undecided)
+
+
+@pytest.mark.parametrize("kind", ["d date NOT NULL CHECK (d >= 'today')", "d timestamptz CHECK (d >= '2024-01-01')"])
+def test_a_constraint_whose_literals_depended_on_the_session_does_not_count(kind: str) -> None:
+    world = World(f"CREATE TABLE t ({kind})")
+    filters = TableFilters(world.session, world.relation, [world.filter("d < '2020-01-01'")])
+    assert not isinstance(filters.coverage(0).true, NoRow)
+
+
+@pytest.mark.parametrize(
+    ("condition", "certainty"),
+    [
+        ("at < '2024-01-01' AND at >= '2024-01-01 00:00+00'", "assumed"),
+        ("at < '2024-01-01 00:00+00' AND at >= '2024-01-01 00:00+00'", "certain"),
+    ],
+)
+def test_a_filter_whose_literals_depend_on_the_session_is_assumed_to_be_false(condition: str, certainty: str) -> None:
+    sql = f"""CREATE TABLE t (at timestamptz NOT NULL);
+        CREATE PUBLICATION app FOR TABLE t WHERE ({condition}) WITH (publish = 'insert');"""
+    diagnostics = Linter(Config()).lint(Unit((Source("schema.sql", sql),))).diagnostics
+    assert [one.certainty for one in diagnostics if one.rule == "PUB607"] == [certainty]

@@ -14,6 +14,7 @@ from pubcheck.postgres.identifiers import identifier
 from pubcheck.postgres.primnodes import Expr
 
 _OF_ROWS = ("insert", "update", "delete")
+_SESSION = "the date and the settings of the session that creates the publication"
 _COMPARED = 20
 """Filters of a table that are compared with each other."""
 
@@ -96,6 +97,7 @@ def _implied(context: RuleContext, first: Filtered, second: Filtered) -> Iterato
         f"drop the table from {narrow.publication.name}, or correct one of the filters",
         related=((wide.place, "the filter that has its rows"), (subscription.place, "takes both")),
         certain=narrow.certain and wide.certain and subscription.seen,
+        other=wide,
     )
 
 
@@ -104,6 +106,11 @@ def _coverages(context: RuleContext) -> Iterator[tuple[Filtered, Coverage]]:
         expr = analysed(filtered)
         if expr is not None and not _is_null(expr):
             yield filtered, TableFilters(context.session, filtered.relation, [expr], examples=False).coverage(0)
+
+
+def _is_frozen(filtered: Filtered) -> bool:
+    """Return whether a filter has a literal whose value depended on the session that read it."""
+    return filtered.entry.filter is not None and bool(filtered.entry.filter.frozen)
 
 
 def _is_null(expr: Expr) -> bool:
@@ -120,14 +127,17 @@ def _finding(
     *,
     related: tuple[tuple[Place, str], ...] = (),
     certain: bool | None = None,
+    other: Filtered | None = None,
 ) -> RuleFinding:
     condition = filtered.entry.filter
+    frozen = _is_frozen(filtered) or (other is not None and _is_frozen(other))
     return RuleFinding(
         rule=rule,
         message=message,
         help=advice,
         place=condition.places[0][1] if condition is not None and condition.places else filtered.place,
-        certain=filtered.certain if certain is None else certain,
+        certain=(filtered.certain if certain is None else certain) and not frozen,
+        assumptions=(_SESSION,) if frozen else (),
         related=related,
         object=context.session.qualified(filtered.relation),
         publications=(filtered.publication.name,),
