@@ -21,6 +21,7 @@ from pubcheck.live.server_facts import (
     TableStatistics,
     Usage,
 )
+from pubcheck.postgres.def_elem import ascii_lower
 from pubcheck.postgres.versions import BY_NUMBER
 
 if TYPE_CHECKING:
@@ -173,7 +174,10 @@ def _slot(row: Sequence[Any], readers: dict[str, Reader]) -> Slot:
     )
 
 
-_REQUEST = re.compile(r"START_REPLICATION\s.*[\s(,]publication_names\s+'((?:[^']|'')*)'", re.IGNORECASE | re.DOTALL)
+# Clients in Java and Python write the names of options in quotes.
+_REQUEST = re.compile(
+    r"""START_REPLICATION\s.*[\s(,]"?publication_names"?\s*'((?:[^']|'')*)'""", re.IGNORECASE | re.DOTALL
+)
 _NAME = re.compile(r'\s*(?:"((?:[^"]|"")*)"|([^",]*?))\s*(?:,|$)')
 
 
@@ -182,9 +186,9 @@ def requested_publications(query: str) -> tuple[str, ...] | None:
     request = _REQUEST.match(query)
     if request is None:
         return None
-    names = _NAME.finditer(request[1].replace("''", "'"))
-    found = (name[1].replace('""', '"') if name[1] is not None else name[2].lower() for name in names)
-    return tuple(name for name in found if name)
+    matches = _NAME.finditer(request[1].replace("''", "'"))
+    names = (ascii_lower(match[2]) if match[1] is None else match[1].replace('""', '"') for match in matches)
+    return tuple(filter(None, names))
 
 
 def _subscription(row: Sequence[Any], not_ready: Iterable[Sequence[Any]]) -> SubscriptionState:

@@ -1,4 +1,4 @@
-"""A snapshot as a source of a unit: each line is an object, and stands for the statement that would create it."""
+"""A snapshot as a source of a unit: each line is an object, and takes the place of the statement that creates it."""
 
 from __future__ import annotations
 

@@ -22,6 +22,7 @@ from tests.support.servers import PACKAGES, Server, Servers, prepare
             ("eu", "Q x", 'a"b', "it's"),
         ),
         ("start_replication slot a logical 0/0 (publication_names 'EU, us', proto_version '1')", ("eu", "us")),
+        ("""START_REPLICATION SLOT a LOGICAL 0/0 ("proto_version" '1',"publication_names" 'EU,PÜ')""", ("eu", "pÜ")),
         ("""START_REPLICATION SLOT "a" LOGICAL 0/0 (proto_version '4', publication_names '"eu","cut o""", None),
         ("START_REPLICATION SLOT a LOGICAL 0/0 (\"include-xids\" '1')", None),
         ("<insufficient privilege>", None),
@@ -101,7 +102,8 @@ def test_a_slot_shows_what_its_reader_asks_for_to_those_who_may_see_it(server: S
         conninfo = server.conninfo(name)
         with closing(psycopg.connect(f"{conninfo} replication=database", autocommit=True)) as walsender:
             walsender.pgconn.send_query(
-                b"START_REPLICATION SLOT facts_slot LOGICAL 0/0 (proto_version '1', publication_names 'p, gone')"
+                b"START_REPLICATION SLOT facts_slot LOGICAL 0/0"
+                b""" ("proto_version" '1', "publication_names" 'p, gone')"""
             )
             while not conn.execute("SELECT active FROM pg_replication_slots WHERE active").fetchall():
                 pass
