@@ -269,6 +269,17 @@ def test_pub869_identity_full_is_reported_for_wide_or_busy_tables(
     assert not lint("PUB869", facts, (*OBJECTS[:3], inserts, *OBJECTS[4:], *more))
 
 
+@pytest.mark.parametrize(("key", "advice"), [
+    (replace(KEY, primary=True, constraint=doc.IndexConstraint(oid=16431, type="p")), "ALTER TABLE orders REPLICA"),
+    (KEY, "add a primary key"),
+])  # fmt: skip
+def test_pub869_a_primary_key_is_not_to_be_added_again(key: doc.Index, advice: str) -> None:
+    facts = replace(FACTS, tables=(replace(TABLE, size=2048 * 1_000_000),))
+    [finding] = lint("PUB869", facts, (*OBJECTS, key))
+    assert finding.help is not None
+    assert finding.help.startswith(advice)
+
+
 TO_COPY = (SubscriptionTable("public.orders", "d"),)
 
 

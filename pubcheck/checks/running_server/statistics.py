@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from pubcheck.checks.context import RuleContext, RuleFinding
 from pubcheck.checks.running_server.report import about, finds_on_server
+from pubcheck.checks.table_names import table_name
 from pubcheck.live.amounts import count_text, size_text
 from pubcheck.live.filter_share import filter_share
 from pubcheck.live.server_facts import ServerFacts, TableStatistics
@@ -78,7 +79,7 @@ def identity_full(context: RuleContext, facts: ServerFacts) -> Iterator[RuleFind
                 "PUB869",
                 f"table {name}",
                 f"{context.name(relation)} has REPLICA IDENTITY FULL: {'; '.join(costs)}",
-                "add a primary key, or use REPLICA IDENTITY USING INDEX with a unique index over NOT NULL columns",
+                _remedy(context, relation),
                 certain=False,
                 object=name,
                 publications=tuple(row.name for row in publications),
@@ -102,6 +103,14 @@ def _costs(context: RuleContext, relation: Relation, table: TableStatistics) -> 
             f"{count_text(changes / table.seconds)} changes a second, which takes about {search:.0%} of its time "
             "(estimates)"
         )
+
+
+def _remedy(context: RuleContext, relation: Relation) -> str:
+    indexes = (context.catalog.indexes[oid] for oid in context.catalog.indexes_of.get(relation.oid))
+    if any(index.primary and index.immediate and index.valid for index in indexes):
+        name = table_name(context.session, relation)
+        return f"ALTER TABLE {name} REPLICA IDENTITY DEFAULT, which is the primary key, unless a row filter needs more"
+    return "add a primary key, or use REPLICA IDENTITY USING INDEX with a unique index over NOT NULL columns"
 
 
 def _has_key(context: RuleContext, relation: Relation) -> bool:
