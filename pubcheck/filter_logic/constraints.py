@@ -64,9 +64,13 @@ def _is_deterministic(session: Session, expr: Expr) -> bool:
 
 def _trees(session: Session, relation: Relation) -> Iterator[Node]:
     catalog = session.catalog
+    # A publication's filter on a table with children is theirs too.
+    has_children = bool(catalog.children.get(relation.oid))
     for oid in catalog.constraints_of.get(relation.oid):
         row = catalog.constraints.get(oid)
-        if row is not None and row.kind == "c" and row.validated and row.enforced and isinstance(row.tree, dict):
+        if row is None or row.kind != "c" or (row.no_inherit and has_children):
+            continue
+        if row.validated and row.enforced and isinstance(row.tree, dict):
             yield row.tree
     child = relation
     while child.partition and child.parents:

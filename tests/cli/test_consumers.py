@@ -49,6 +49,42 @@ def test_a_claim_has_a_source_and_names_modes_that_there_are() -> None:
             assert not claim.breaks.endswith("."), claim.id
 
 
+FILE = """name = "Example"
+product = "Example"
+category = "sync engine"
+reads = "a publication"
+plugin = "pgoutput"
+modes = [{ id = "warehouse", says = "destination warehouse" }]
+
+[[claims]]
+id = "example-01"
+says = "It must exist."
+evidence = "enforced"
+modes = ["warehouse"]
+demands = [{ kind = "exists" }]
+sources = [{ url = "https://example.com" }]
+"""
+
+
+@pytest.mark.parametrize(
+    ("part", "changed", "problem"),
+    [
+        ('"enforced"', '"proven"', "Invalid enum value 'proven'"),
+        ('"exists"', '"exist"', "Invalid value 'exist'"),
+        ('modes = ["warehouse"]', 'modes = ["warehous"]', "claim example-01: there is no mode warehous"),
+        ('"example-01"', '"zero-01"', "the id of claim zero-01 does not begin with example-"),
+        ("[[claims]]", "[claims]", "Expected `array`"),
+        ("name =", "name", "Expected '=' after a key"),
+    ],
+)
+def test_a_file_that_is_not_valid_is_named(tmp_path: Path, part: str, changed: str, problem: str) -> None:
+    (tmp_path / "example.toml").write_text(FILE, encoding="utf-8")
+    assert list(read_all(str(tmp_path))) == ["example"]
+    (tmp_path / "example.toml").write_text(FILE.replace(part, changed), encoding="utf-8")
+    with pytest.raises(ValueError, match=f"^example.toml: .*{problem}"):
+        read_all(str(tmp_path))
+
+
 def test_the_list_has_a_line_for_every_consumer(pubcheck: Call) -> None:
     called = pubcheck("consumers")
     assert [line.split()[0] for line in called.out.splitlines()] == list(NAMES)

@@ -134,3 +134,11 @@ def test_a_filter_whose_literals_depend_on_the_session_is_assumed_to_be_false(co
         CREATE PUBLICATION app FOR TABLE t WHERE ({condition}) WITH (publish = 'insert');"""
     diagnostics = Linter(Config()).lint(Unit((Source("schema.sql", sql),))).diagnostics
     assert [one.certainty for one in diagnostics if one.rule == "PUB607"] == [certainty]
+
+
+def test_a_constraint_that_children_do_not_have_does_not_count_for_their_parent() -> None:
+    parent = "CREATE TABLE t (a integer NOT NULL, CHECK (a > 0) NO INHERIT);"
+    for schema, proved in ((parent, True), (parent + "CREATE TABLE child () INHERITS (t);", False)):
+        world = World(schema)
+        filters = TableFilters(world.session, world.relation, [world.filter("a < 0")])
+        assert isinstance(filters.coverage(0).true, NoRow) is proved
