@@ -123,3 +123,14 @@ def test_demands_of_every_kind_occur() -> None:
     kinds = {type(demand).__struct_config__.tag for claim in CLAIMS.values() for demand in claim.demands}
     assert kinds == RULES.keys()
     assert Exists.__struct_config__.tag in kinds
+
+
+def test_no_demand_of_powersync_asks_for_the_changes_of_partitions_under_their_root() -> None:
+    sql = """CREATE TABLE events (id bigint, day date, PRIMARY KEY (id, day)) PARTITION BY RANGE (day);
+        CREATE TABLE events_1 PARTITION OF events FOR VALUES FROM ('2026-01-01') TO ('2027-01-01');
+        CREATE PUBLICATION powersync FOR TABLE events;"""
+    assert {one.rule for one in findings(sql, ConsumerUse("powersync"), major=18)} == {"PUB910"}
+    (named,) = (
+        one for one in findings(sql, ConsumerUse("powersync", tables=("events",)), major=18) if one.rule == "PUB909"
+    )
+    assert named.help == "configure PowerSync to read the partitions"

@@ -10,7 +10,7 @@ from pubcheck.checks.consumers.readers import Subject, matches
 from pubcheck.checks.consumers.table_demands import related
 from pubcheck.checks.context import NOT_ELSEWHERE, first_places, listed
 from pubcheck.checks.table_names import table_name
-from pubcheck.consumers.demands import Alone, Kinds, Members, TableKind
+from pubcheck.consumers.demands import Alone, Kinds, Members, TableKind, ViaRoot
 from pubcheck.postgres.catalog.rows import Relation
 from pubcheck.postgres.identifiers import identifier
 from pubcheck.postgres.replication.publication_lookup import is_publishable
@@ -59,13 +59,21 @@ def _unlisted(subject: Subject) -> Iterator[Violation]:
     listed_names = {row.oid for row in subject.names}
     name, session = identifier(subject.publication.name), subject.context.session
     roots = [row for row in subject.roots if row.oid not in listed_names and subject.leaves]
+    claims = subject.reader.claims(subject.catalog.major.number)
+    reads_partitions = any(
+        isinstance(demand, ViaRoot) and not demand.value for claim in claims for demand in claim.demands
+    )
     if subject.reader.tables:
         roots = [row for row in roots if subject.is_configured(row)]
+    elif reads_partitions:
+        roots = []
     if roots:
         yield Violation(
             message=f"{subject.name} lists the partitions of {listed(map(subject.context.name, roots))} "
             "instead of the partitioned table",
-            help=f"ALTER PUBLICATION {name} SET (publish_via_partition_root = true)",
+            help=f"configure {subject.consumer} to read the partitions"
+            if reads_partitions
+            else f"ALTER PUBLICATION {name} SET (publish_via_partition_root = true)",
             tables=tuple(roots),
             related=related(roots, "a partitioned table"),
         )
