@@ -173,7 +173,9 @@ class _Builder:
         filters: dict[int, dict[str, Expr]] = {}
         for row in self.shown:
             for sent in self.sent[row.oid]:
-                if sent.filter is not None and sent.entry is not None and isinstance(sent.filter.expr, Expr):
+                if sent.filter is None or sent.entry is None or not isinstance(sent.filter.expr, Expr):
+                    continue
+                if not sent.filter.frozen:  # else it depends on the session that creates the publication
                     filters.setdefault(sent.entry.relation, {}).setdefault(row.name, sent.filter.expr)
         several = [(self.catalog.relations[oid], exprs) for oid, exprs in filters.items() if len(exprs) > 1]
         if not several:

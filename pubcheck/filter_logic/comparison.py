@@ -8,7 +8,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from pubcheck.filter_logic.constraints import checks_of, columns_of
+from pubcheck.filter_logic.constraints import bounds_are_followed, checks_of, columns_of
 from pubcheck.filter_logic.questions import Finding, NoRow, Rows, Witness, columns_read
 from pubcheck.filter_logic.truth import NOT_TRUE, TRUE
 from pubcheck.postgres.analysis.row_filter import parse_state
@@ -67,6 +67,8 @@ class TableFilters:
 
     def __init__(self, session: Session, relation: Relation, filters: Sequence[Expr], *, examples: bool = True) -> None:
         numbers = columns_read(filters)
+        # Without the bounds of a partition an example row might not be one of its rows.
+        examples = examples and bounds_are_followed(session, relation)
         checks = checks_of(session, relation, numbers)
         self.context = context = Context(parse_state(session, relation).inputs)
         columns = columns_of(relation)

@@ -81,6 +81,17 @@ def _trees(session: Session, relation: Relation) -> Iterator[Node]:
         child = parent
 
 
+def bounds_are_followed(session: Session, relation: Relation) -> bool:
+    """Return whether ``checks_of`` has the bounds of a partition and of the partitions that it belongs to."""
+    child = relation
+    while child.partition and child.parents:
+        parent = session.catalog.relations[child.parents[0]]
+        if _bound_tree(session, parent, child) is None:
+            return False
+        child = parent
+    return True
+
+
 def _bound_tree(session: Session, parent: Relation, child: Relation) -> Node | None:
     """Return the condition that a partition's bound is, None if it is not followed."""
     bound: tuple[Any, ...] | None = child.bound

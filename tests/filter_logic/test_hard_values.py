@@ -142,3 +142,11 @@ def test_a_constraint_that_children_do_not_have_does_not_count_for_their_parent(
         world = World(schema)
         filters = TableFilters(world.session, world.relation, [world.filter("a < 0")])
         assert isinstance(filters.coverage(0).true, NoRow) is proved
+
+
+def test_no_row_is_shown_of_a_partition_whose_bounds_are_not_followed() -> None:
+    world = World("""CREATE TABLE root (a integer) PARTITION BY HASH (a);
+        CREATE TABLE t PARTITION OF root FOR VALUES WITH (MODULUS 2, REMAINDER 0)""")
+    filters = TableFilters(world.session, world.relation, [world.filter("a = 3"), world.filter("a > 5")])
+    assert isinstance(filters.coverage(0).true, Undecided)
+    assert filters.comparison(0, 1).kind == "disjoint"
