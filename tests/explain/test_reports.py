@@ -133,9 +133,10 @@ def test_the_page_holds_what_the_document_says(page: Page, whole: Explanation, t
     show(page, whole, tmp_path)
     assert page.title() == "What subscribers see: a.sql, a.sql"
     unit = whole.units[0]
-    named = page.locator(".publication:not(.together) > summary h2").all_inner_texts()
+    named = page.locator(".publication:not(.together, .compared) > summary h2").all_inner_texts()
     assert named == [row.name for row in unit.publications]
     assert page.locator(".together").count() == 2
+    assert page.locator(".compared .regions").count() == len(unit.filters)
     cells = page.locator("#u0-p0 .matrix").first.locator("tbody td strong").all_inner_texts()
     assert cells == ["nothing", "INSERT", "DELETE", "UPDATE"]
     assert page.locator(".told li").count() == len([each for each in unit.findings if each.severity != "note"])
