@@ -134,3 +134,14 @@ def test_no_demand_of_powersync_asks_for_the_changes_of_partitions_under_their_r
         one for one in findings(sql, ConsumerUse("powersync", tables=("events",)), major=18) if one.rule == "PUB909"
     )
     assert named.help == "configure PowerSync to read the partitions"
+
+
+def test_a_root_that_the_consumer_may_not_be_configured_to_read_is_assumed() -> None:
+    pair = next(pair for pair in PAIRS if pair.claim == "airbyte-03")
+    (finding,) = [
+        one
+        for one in findings(pair.bad, ConsumerUse("airbyte"), major=18)
+        if one.claim and one.claim.claim == "airbyte-03"
+    ]
+    assert finding.certainty == "assumed"
+    assert "by its name" in str(finding.assumptions)

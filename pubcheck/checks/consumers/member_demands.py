@@ -68,6 +68,9 @@ def _unlisted(subject: Subject) -> Iterator[Violation]:
     elif reads_partitions:
         roots = []
     if roots:
+        # Without configured tables the consumer may read the partitions by their names.
+        configured = bool(subject.reader.tables)
+        doubt = f"whether {subject.consumer} is configured to read the partitioned table by its name"
         yield Violation(
             message=f"{subject.name} lists the partitions of {listed(map(subject.context.name, roots))} "
             "instead of the partitioned table",
@@ -76,6 +79,8 @@ def _unlisted(subject: Subject) -> Iterator[Violation]:
             else f"ALTER PUBLICATION {name} SET (publish_via_partition_root = true)",
             tables=tuple(roots),
             related=related(roots, "a partitioned table"),
+            certain=configured,
+            assumptions=() if configured else (doubt,),
         )
     missing = [row for row in subject.configured if row.oid not in listed_names and row not in roots]
     missing = [row for row in missing if not any(above in listed_names for above in subject.catalog.ancestors(row.oid))]
