@@ -65,6 +65,13 @@ class Audits:
                 del row[name]
             if row["statement"] and row["statement"]["embedded"] is None:
                 del row["statement"]["embedded"]
+            # JSON leaves these out where a finding is about no consumer and no object of a database.
+            if row["consumer"] is None:
+                del row["consumer"]
+            for place in row["related"]:
+                for name in ("database_object", "live"):
+                    if place[name] is None:
+                        del place[name]
         return sorted(rows, key=msgspec.json.encode)
 
     def ends(self, run: str = "r1") -> dict[str, tuple[str, str | None]]:

@@ -36,7 +36,7 @@ def play_subscription(server: Server, case: Case, sub: Subscriber) -> Recorded:
         _slot(publisher, publisher_name),
         no_subscription_left(subscriber),
     ):
-        prepare(publisher, case.setup)
+        prepare(publisher, [_placed(statement, server, publisher_name) for statement in case.setup])
         prepare(subscriber, sub.setup)
         publisher.execute("SELECT pg_create_logical_replication_slot(%s, 'pgoutput')", [publisher_name])
         statement = sub.statement.replace("@@CONN@@", server.conninfo(publisher_name))
@@ -55,6 +55,11 @@ def play_subscription(server: Server, case: Case, sub: Subscriber) -> Recorded:
         if sub.query:
             arrived = rows_of(_arrived(subscriber, sub, sub.query))
         return Recorded(ok=True, notices=answer.notices, synced=synced, subscriber_rows=arrived, alter=altered)
+
+
+def _placed(statement: str, server: Server, database: str) -> str:
+    """Return a statement of the setup with the port and the database of the publisher, for a server of postgres_fdw."""
+    return statement.replace("@@PORT@@", str(server.port)).replace("@@DB@@", database)
 
 
 def _arrived(subscriber: psycopg.Connection[Any], sub: Subscriber, query: str) -> Answer:
