@@ -9,7 +9,18 @@ summary=${GITHUB_STEP_SUMMARY:-}
 
 if [ "${CHANGED_ONLY:-false}" = true ] && [ -n "${BASE:-}" ]; then
     git fetch --quiet --depth=1 origin "$BASE" 2>/dev/null || true
-    mapfile -d "" -t changed < <(git diff -z --name-only --diff-filter=d "$BASE" -- "${paths[@]}")
+    # Only files that a run over the same paths reads: a changed picture is no SQL.
+    listing=$(mktemp)
+    pubcheck files --format json -- "${paths[@]}" >"$listing" || true
+    mapfile -d "" -t changed < <(git diff -z --relative --name-only --diff-filter=d "$BASE" -- "${paths[@]}" |
+        python3 -c '
+import json, os, sys
+with open(sys.argv[1], encoding="utf-8") as file:
+    units = json.loads(file.read() or "{}").get("units", [])
+read = {os.path.normpath(entry["path"]) for unit in units for entry in unit["files"]}
+changed = [name for name in sys.stdin.read().split("\0") if os.path.normpath(name) in read]
+sys.stdout.write("".join(name + "\0" for name in changed))' "$listing")
+    rm "$listing"
     if [ "${#changed[@]}" -eq 0 ]; then
         echo "pubcheck: no file was changed"
         exit 0

@@ -100,12 +100,14 @@ def test_only_changed_files_are_reported_in_their_history(repository: Path) -> N
     base = git(repository, "rev-parse", "HEAD")
     changed = repository / "db" / "migrations" / "V3__us.sql"
     changed.write_text(EU.replace("eu", "us").replace("EU", "US"))
+    (repository / "db" / "picture.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0")
     git(repository, "add", "-A")
     git(repository, "commit", "-qm", "second")
     status, printed, _ = lint(repository, PATHS="db", CHANGED_ONLY="true", BASE=base)
     assert status == 1
     assert "V3__us.sql" in printed
     assert "file=db/migrations/V2__eu.sql" not in printed
+    assert "picture.png" not in printed
 
 
 def test_nothing_changed_is_a_success(repository: Path) -> None:
