@@ -64,6 +64,16 @@ class Server(LanguageServer):
 
     # Questions.
 
+    def unit_of(self, path: str | None) -> DiscoveredUnit | None:
+        """Return the unit of an open file; None for another file, and under a configuration that is not valid, which
+        is shown where the file is linted."""
+        if path is None or path not in self.files.texts:
+            return None
+        try:
+            return self.files.unit(path)
+        except ConfigError:
+            return None
+
     async def ask(self, question: Callable[..., Answer], *arguments: Any) -> Answer:
         """Return the answer of the analyst, which takes one question after the other."""
         async with self._busy:
@@ -77,6 +87,13 @@ class Server(LanguageServer):
         if waiting is not None:
             waiting.cancel()
         self._waiting[path] = asyncio.get_running_loop().create_task(self._lint_later(path))
+
+    def forget(self, path: str) -> None:
+        """Drop what is known of a file that was closed."""
+        waiting = self._waiting.pop(path, None)
+        if waiting is not None:
+            waiting.cancel()
+        self.shown.pop(path, None)
 
     async def _lint_later(self, path: str) -> None:
         await asyncio.sleep(_PAUSE)
@@ -103,7 +120,7 @@ class Server(LanguageServer):
         if any(self.files.texts.get(name) != text for name, text in texts.items() if name in self._names(unit)):
             self.lint_soon(path)  # it changed meanwhile
             return
-        for name in self.files.files_of(unit):
+        for name in self.files.files_of(unit):  # none of them if it was closed meanwhile
             self.show(name, [entry for entry in entries if os.path.abspath(entry.path) == name])
 
     @staticmethod
@@ -162,7 +179,7 @@ async def closed(ls: Server, params: types.DidCloseTextDocumentParams) -> None:
     path = path_of(params.text_document.uri)
     if path is not None:
         ls.files.close(path)
-        ls.shown.pop(path, None)
+        ls.forget(path)
         ls.text_document_publish_diagnostics(types.PublishDiagnosticsParams(params.text_document.uri, []))
 
 
@@ -192,7 +209,7 @@ async def hover(ls: Server, params: types.HoverParams) -> types.Hover | None:
         if _contains(ls.convert(path, range_of(entry)), params.position):
             link = f"[{entry.rule}]({entry.url})" if entry.url else entry.rule
             texts.append(f"**{link}** {entry.name}\n\n{rulebook.summary(entry.rule)}\n\n{entry.help or ''}".strip())
-    unit = ls.files.unit(path)
+    unit = ls.unit_of(path)
     if unit is not None:
         described = await ls.ask(ls.analyst.hover, unit, ls.files.config(path), path, offset)
         if described is not None:
@@ -228,7 +245,7 @@ async def _places(
     ls: Server, params: types.DefinitionParams | types.ReferenceParams, question: str
 ) -> list[types.Location]:
     path = path_of(params.text_document.uri)
-    unit = ls.files.unit(path) if path is not None and path in ls.files.texts else None
+    unit = ls.unit_of(path)
     if path is None or unit is None:
         return []
     ask = getattr(ls.analyst, question)
@@ -251,7 +268,7 @@ _COMPLETION_KINDS = {
 @server.feature(types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions(trigger_characters=[".", "(", ",", " "]))
 async def completion(ls: Server, params: types.CompletionParams) -> list[types.CompletionItem]:
     path = path_of(params.text_document.uri)
-    unit = ls.files.unit(path) if path is not None and path in ls.files.texts else None
+    unit = ls.unit_of(path)
     if path is None or unit is None:
         return []
     offset = ls.offset(path, params.position)
@@ -283,7 +300,7 @@ def document_symbols(ls: Server, params: types.DocumentSymbolParams) -> list[typ
 )
 async def code_actions(ls: Server, params: types.CodeActionParams) -> list[types.CodeAction]:
     path = path_of(params.text_document.uri)
-    unit = ls.files.unit(path) if path is not None and path in ls.files.texts else None
+    unit = ls.unit_of(path)
     if path is None or unit is None:
         return []
     actions: list[types.CodeAction] = []

@@ -110,6 +110,8 @@ def test_configuration_and_comments_count(run: Run, tmp_path: Path) -> None:
         (tmp_path / "pubcheck.toml").write_text("postgres = [\n")
         client.client.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([]))
         await client.until("schema.sql", lambda findings: any("pubcheck.toml" in item.message for item in findings))
+        hover = types.HoverParams(client.document("schema.sql"), position(ORDERS, "orders", 1))
+        assert await client.client.text_document_hover_async(hover) is None
 
     run(scenario)
 
