@@ -7,7 +7,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from pubcheck.filter_logic.reading import Reader, TooLarge
+from pubcheck.filter_logic.division import TooLarge
+from pubcheck.filter_logic.reading import Reader
 from pubcheck.filter_logic.search import OutOfSteps, assignments
 from pubcheck.filter_logic.terms import variables_in
 from pubcheck.filter_logic.truth import ERROR, FALSE, NULL, TRUE, Condition

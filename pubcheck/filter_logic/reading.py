@@ -7,13 +7,13 @@ answers are is decided all the same.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import prod
 from typing import Any
 
 from msgspec.structs import replace
 
 from pubcheck.filter_logic import truth
-from pubcheck.filter_logic.axes import STRINGS, Axis, Key, Strings, axis_of
+from pubcheck.filter_logic.axes import STRINGS, Axis, Key, Strings
+from pubcheck.filter_logic.division import Answer, Division, TooLarge
 from pubcheck.filter_logic.terms import (
     is_strict,
     key_of,
@@ -31,11 +31,10 @@ from pubcheck.filter_logic.variables import (
     Cell,
     Variable,
     answers,
-    filled,
     possible_signs,
     signs,
 )
-from pubcheck.postgres import input, oids
+from pubcheck.postgres import oids
 from pubcheck.postgres.catalog.rows import Column
 from pubcheck.postgres.datum import Array
 from pubcheck.postgres.errors import ServerError, Unknowable
@@ -45,7 +44,6 @@ from pubcheck.postgres.executor.steps import Constant
 from pubcheck.postgres.executor.values import Context
 from pubcheck.postgres.primnodes import IMPLICIT, Expr
 
-Answer = Callable[..., int]
 _HOLDS: dict[str, int] = {
     "=": EQUAL, "<>": BELOW | ABOVE, "<": BELOW, "<=": BELOW | EQUAL, ">": ABOVE, ">=": ABOVE | EQUAL,
 }  # fmt: skip
@@ -54,34 +52,15 @@ _EQUALITY = ("=", "<>")
 _ORDERS = frozenset(_HOLDS) - frozenset(_EQUALITY)
 _TURNED = {BELOW: ABOVE, EQUAL: EQUAL, ABOVE: BELOW}
 _MOST_CUTS = 2000
-_MOST_ANSWERS = 100_000
-"""Answers of conditions, for each combination of cells of their variables, that are computed at most."""
-_SAMPLES = 24
 
 
-class TooLarge(Exception):
-    """A question with more constants, or conditions on them, than are followed."""
-
-
-class Reader:
+class Reader(Division):
     """Reads conditions over one relation's columns. All are read before ``finish`` divides the variables."""
 
     def __init__(self, columns: Sequence[Column], context: Context, *, samples: bool = True) -> None:
         """``samples``: whether values are tried for open answers."""
-        self._sampled = samples
-        self.columns = {column.number: column for column in columns}
-        self.context = context
-        self.variables: list[Variable] = []
-        self.links: list[Condition] = []
-        """Conditions that every row meets, because its variables depend on each other."""
-        self._by_key: dict[Any, Variable] = {}
+        super().__init__(columns, context, samples=samples)
         self._conditions: dict[Any, Condition] = {}
-        self._tables: list[tuple[list[Variable], Answer, list[Any]]] = []
-        self._open: set[int] = set()
-        """The numbers of the columns on which open answers depend."""
-        self._expressions: list[Expr] = []
-        self._related: list[tuple[Variable, Variable]] = []
-        """Variables that are compared, and so are cut at the same keys."""
 
     # Reading.
 
@@ -395,152 +374,6 @@ class Reader:
                 plain = name if name in _NEGATED else name[1:]
                 return name != plain, (plain, expr.input_collation, *[key_of(arg) for arg in expr.args])
         return False, key_of(expr)
-
-    # Variables.
-
-    def _is_term(self, term: Expr) -> bool:
-        if term.node == "Var":
-            return term.value in self.columns
-        return bool(variables_in(term)) and all(number in self.columns for number in variables_in(term))
-
-    def _axis(self, term: Expr) -> Axis | None:
-        column = self.columns.get(term.value) if term.node == "Var" else None
-        typmod = column.typmod if column is not None else term.typmod
-        return axis_of(term.type, typmod)
-
-    def _column(self, number: int) -> Variable:
-        column = self.columns[number]
-        return self._variable(Expr("Var", column.type, typmod=column.typmod, collation=column.collation, value=number))
-
-    def _variable(self, term: Expr) -> Variable:
-        key = ("Var", term.value) if term.node == "Var" else key_of(term)
-        known = self._by_key.get(key)
-        if known is not None:
-            return known
-        variable = self._variable_of(key, term, self._axis(term), None)
-        if term.node != "Var":
-            self._link(variable, term)
-        return variable
-
-    def _variable_of(self, key: Any, term: Expr | None, axis: Axis | None, cells: list[Cell] | None) -> Variable:
-        variable = self._by_key.get(key)
-        if variable is None:
-            variable = self._by_key[key] = Variable(len(self.variables), term, axis, cells)
-            self.variables.append(variable)
-        return variable
-
-    def _link(self, variable: Variable, term: Expr) -> None:
-        """An expression's value depends on the columns that it reads."""
-        numbers = variables_in(term)
-        self._open.update(numbers)
-        columns = [self._column(number) for number in numbers]
-        if len(columns) > 2:
-            return
-        cache = self.context.cache
-        strict, not_null, safe = is_strict(cache, term), never_null(cache, term), never_fails(cache, term)
-        prepared = Prepared(term, self.context)
-        axis = variable.axis
-
-        def answer(*cells: Cell) -> int:
-            *read, result = cells
-            if all(cell.single for cell in read):
-                row = {number: cell.values[0] for number, cell in zip(numbers, read, strict=True)}
-                return TRUE if self._gives(prepared, row, result, axis) else 0
-            if strict and any(cell.null for cell in read):
-                return TRUE if result.null else 0
-            if (result.null and not_null) or (result.answer == ERROR and safe):
-                return 0
-            return TRUE
-
-        self.links.append(self._tabled([*columns, variable], answer))
-
-    @staticmethod
-    def _gives(prepared: Prepared, row: dict[int, Any], result: Cell, axis: Axis | None) -> bool:
-        """Return whether an expression may have a value of a cell in a row of which it is known."""
-        try:
-            value: Any = prepared(row)
-        except ServerError:
-            return result.answer == ERROR
-        except Unknowable:
-            return True
-        if value is None or result.null:
-            return result.null and value is None
-        if result.answer:
-            return False
-        if axis is None:
-            return True
-        key = axis.key(value)
-        if result.exact:
-            return bool(result.low == key)
-        return (result.low is None or result.low < key) and (result.high is None or key < result.high)
-
-    # Tables.
-
-    def _tabled(self, variables: list[Variable], answer: Answer) -> Condition:
-        table: list[Any] = []
-        self._tables.append((variables, answer, table))
-        return truth.looked_up([variable.number for variable in variables], table)
-
-    def finish(self) -> None:
-        """Divide the values of all variables, and compute the tables of all conditions."""
-        for _ in self._related:
-            for first, second in self._related:
-                first.cuts |= second.cuts
-                second.cuts |= first.cuts
-        for variable in self.variables:
-            if variable.cells:
-                continue
-            assert variable.expr is not None
-            column = self.columns.get(variable.column)
-            if self._sampled and column is not None and (column.number in self._open or variable.axis is None):
-                variable.samples = self._samples(column)
-            if variable.expr.type == oids.BOOL:
-                variable.cells = [Cell([True], low=1, high=1, single=True), Cell([False], low=0, high=0, single=True)]
-                if column is None or not column.not_null:
-                    variable.cells.append(Cell([None], single=True))
-                continue
-            variable.divide(nullable=column is None or not column.not_null, failing=column is None)
-        work = sum(prod(len(variable.cells) for variable in variables) for variables, *_ in self._tables)
-        if work > _MOST_ANSWERS:
-            raise TooLarge
-        self._group()
-        for variables, answer, table in self._tables:
-            if variables[0].groups:
-                table[:] = filled([variable.groups for variable in variables], answer)
-
-    def _group(self) -> None:
-        """Put cells together that no condition tells apart."""
-        single: dict[int, list[Answer]] = {variable.number: [] for variable in self.variables}
-        shared: set[int] = set()
-        for variables, answer, _ in self._tables:
-            if len(variables) == 1:
-                single[variables[0].number].append(answer)
-            else:
-                shared.update(variable.number for variable in variables)
-        for variable in self.variables:
-            if variable.number in shared:
-                variable.groups = [[cell] for cell in variable.cells]
-                continue
-            groups: dict[tuple[int, ...], list[Cell]] = {}
-            for cell in variable.cells:
-                groups.setdefault(tuple(answer(cell) for answer in single[variable.number]), []).append(cell)
-            variable.groups = list(groups.values())
-
-    def _samples(self, column: Column) -> list[Any]:
-        # Loaded only for examples: it writes values as well.
-        from pubcheck.postgres.executor.sample_values import Hints, texts_for
-
-        hints = Hints(Expr("BoolExpr", oids.BOOL, self._expressions, value="AND"))
-        values: list[Any] = []
-        try:
-            for text in texts_for(column, hints, self.context)[:_SAMPLES]:
-                try:
-                    values.append(input.read(self.context.inputs, column.type, text, column.typmod))
-                except (ServerError, Unknowable):
-                    continue
-        except Unknowable:
-            return []
-        return values
 
 
 def _turned(holds: int) -> int:
