@@ -130,9 +130,14 @@ def test_partitions_are_merged_and_split() -> None:
         ("DROP PROPERTY GRAPH IF EXISTS g CASCADE", "DropStmt"),
         ("REPACK (CONCURRENTLY) t", "RepackStmt"),
         ("WAIT FOR LSN '0/1'", "WaitStmt"),
-        ("CREATE SCHEMA s CREATE TYPE e AS ENUM ('a') CREATE TABLE x (a e)", "UnreadStmt"),
-        ("CREATE VIEW v AS SELECT * FROM GRAPH_TABLE (g MATCH (a) COLUMNS (1 AS x))", "UnreadStmt"),
-        ("SET search_path TO NULL", "UnreadStmt"),
+        ("CREATE SCHEMA s CREATE TYPE e AS ENUM ('a') CREATE TABLE x (a e)", "CreateSchemaStmt"),
+        ("CREATE VIEW v AS SELECT * FROM GRAPH_TABLE (g MATCH (a) COLUMNS (1 AS x))", "ViewStmt"),
+        ("ALTER PROPERTY GRAPH g RENAME TO h", "RenameStmt"),
+        ("ALTER PROPERTY GRAPH g ADD VERTEX TABLES (t KEY (id)) EDGE TABLES (e)", "AlterPropGraphStmt"),
+        ("ALTER PROPERTY GRAPH g ALTER VERTEX TABLE t DROP LABEL l", "AlterPropGraphStmt"),
+        ("SET LOCAL search_path = NULL", "VariableSetStmt"),
+        ("SET DateStyle = NULL", "UnreadStmt"),
+        ("CREATE FOREIGN DATA WRAPPER w CONNECTION f", "UnreadStmt"),
     ],
 )
 def test_other_statements_are_read_or_skipped(sql: str, name: str) -> None:
