@@ -228,6 +228,16 @@ _UUIDS = Steps(
 )
 
 
+class Labels(Steps):
+    """The labels of an enum."""
+
+    def __init__(self, labels: Iterable[str]) -> None:
+        known = list(labels)
+        numbers = {label: number for number, label in enumerate(known)}
+        super().__init__(0, len(known) - 1, lambda value, oid: numbers.get(value), known.__getitem__)
+        self.keys = range(len(known))
+
+
 class Numerics:
     """numeric without a precision: dense, NaN on top."""
 

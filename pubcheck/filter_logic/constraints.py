@@ -1,18 +1,17 @@
-"""The conditions that every row of a table meets: its CHECK constraints and the bounds of a partition."""
+"""What every row of a table meets: CHECK constraints, definitions of its columns, and the bounds of a partition."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from msgspec.structs import replace
-
-from pubcheck.filter_logic.axes import STRINGS
+from pubcheck.filter_logic.columns import domain_checks, equality
 from pubcheck.filter_logic.terms import variables_in
 from pubcheck.postgres import oids
 from pubcheck.postgres.analysis.row_filter import analyze, parse_state
 from pubcheck.postgres.catalog.rows import Column, Relation
 from pubcheck.postgres.errors import ServerError, Unknowable
+from pubcheck.postgres.executor.compare import is_deterministic
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.primnodes import Expr, nodes
 from pubcheck.postgres.session import Session
@@ -21,45 +20,48 @@ _MOST = 40
 """Constraints that are read at most."""
 
 
-def columns_of(relation: Relation) -> list[Column]:
-    """Return the columns of a table. A NOT NULL that old rows need not meet does not count."""
-    return [
-        replace(column, not_null=False) if column.constraint is not None and not column.constraint.validated else column
-        for column in relation.live()
-    ]
-
-
-def checks_of(session: Session, relation: Relation, numbers: Collection[int]) -> list[Expr]:
+def checks_of(
+    session: Session, relation: Relation, numbers: Collection[int], generated: Mapping[int, Expr]
+) -> list[Expr]:
     """Return conditions that are not false for any row of a table, those that concern some columns: they read one of
     them, or share a column with another such condition.
 
     CHECK constraints that are not validated or not enforced do not count. One that cannot be read, or whose literals
     depended on the session when it was created, is left out.
     """
-    others: list[Expr] = []
+    others: list[Expr] = [*domain_checks(session, relation)]
     for tree in _trees(session, relation):
         state = parse_state(session, relation)
         try:
             expr = analyze(state, tree)
-            if not state.frozen and all(_is_deterministic(session, node) for node in nodes(expr)):
-                others.append(expr)
         except (ServerError, Unknowable, RecursionError):
             continue
+        if not state.frozen:
+            others.append(expr)
+    links = [(set(variables_in(check)), check) for check in others]
+    for number, value in generated.items():
+        same = equality(session, relation, number, value)
+        if same is not None:
+            links.append(({number}, same))  # of the columns that it reads a generated column says nothing
     checks: list[Expr] = []
     concerned = set(numbers)
     while len(checks) < _MOST:
-        found = next((check for check in others if not concerned.isdisjoint(variables_in(check))), None)
-        if found is None:
+        link = next((link for link in links if not concerned.isdisjoint(link[0])), None)
+        if link is None:
             break
-        others.remove(found)
-        checks.append(found)
-        concerned.update(variables_in(found))
+        links.remove(link)
+        if all(_is_deterministic(session, node) for node in nodes(link[1])):
+            checks.append(link[1])
+            concerned.update(variables_in(link[1]))
     return checks
 
 
 def _is_deterministic(session: Session, expr: Expr) -> bool:
     """Return whether an expression finds only identical texts equal. No filter can have a collation that does not."""
-    return not expr.input_collation or session.syscache.collation(expr.input_collation).deterministic
+    try:
+        return is_deterministic(session.syscache, expr.input_collation)
+    except Unknowable:
+        return False
 
 
 def _trees(session: Session, relation: Relation) -> Iterator[Node]:
@@ -118,8 +120,8 @@ def _bound_tree(session: Session, parent: Relation, child: Relation) -> Node | N
         if None in bound[1]:
             parts.append(_null_test(key, "IS_NULL"))
         return _logic("AND", [_logic("OR", parts), *([] if None in bound[1] else [_null_test(key, "IS_NOT_NULL")])])
-    if bound[0] != "r" or key.type in STRINGS:
-        return None  # a key of texts may have a collation of its own
+    if bound[0] != "r":
+        return None
     parts = [_null_test(column, "IS_NOT_NULL") for column in keys if column is not None]
     for side, exact, several in ((bound[1], ">=", ">="), (bound[2], "<", "<=")):
         kind, value = side[0]

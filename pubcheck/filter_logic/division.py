@@ -7,7 +7,7 @@ from math import prod
 from typing import Any
 
 from pubcheck.filter_logic import truth
-from pubcheck.filter_logic.axes import Axis, axis_of
+from pubcheck.filter_logic.axes import Axis, Labels, axis_of
 from pubcheck.filter_logic.terms import (
     is_strict,
     key_of,
@@ -22,6 +22,7 @@ from pubcheck.filter_logic.variables import (
     filled,
 )
 from pubcheck.postgres import input, oids
+from pubcheck.postgres.catalog import FIRST_NORMAL_OID
 from pubcheck.postgres.catalog.rows import Column
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.executor.compile import Prepared
@@ -32,6 +33,8 @@ Answer = Callable[..., int]
 _MOST_ANSWERS = 100_000
 """Answers of conditions, for each combination of cells of their variables, that are computed at most."""
 _SAMPLES = 24
+_MOST_LABELS = 100
+"""Labels of an enum that are followed at most."""
 
 
 class TooLarge(Exception):
@@ -54,6 +57,7 @@ class Division:
         self._open: set[int] = set()
         """The numbers of the columns on which open answers depend."""
         self._expressions: list[Expr] = []
+        self._enums: dict[int, Labels | None] = {}
         self._related: list[tuple[Variable, Variable]] = []
         """Variables that are compared, and so are cut at the same keys."""
 
@@ -67,7 +71,16 @@ class Division:
     def _axis(self, term: Expr) -> Axis | None:
         column = self.columns.get(term.value) if term.node == "Var" else None
         typmod = column.typmod if column is not None else term.typmod
+        if term.type >= FIRST_NORMAL_OID:
+            return self._enum_axis(term.type)
         return axis_of(term.type, typmod)
+
+    def _enum_axis(self, oid: int) -> Axis | None:
+        if oid not in self._enums:
+            row = self.context.cache.type(oid)
+            is_enum = row.kind == "e" and row.seen and 0 < len(row.labels) <= _MOST_LABELS
+            self._enums[oid] = Labels(row.labels) if is_enum else None
+        return self._enums[oid]
 
     def _column(self, number: int) -> Variable:
         column = self.columns[number]
@@ -152,6 +165,8 @@ class Division:
             if variable.cells:
                 continue
             assert variable.expr is not None
+            if isinstance(variable.axis, Labels):
+                variable.cuts.update(variable.axis.keys)
             column = self.columns.get(variable.column)
             if self._sampled and column is not None and (column.number in self._open or variable.axis is None):
                 variable.samples = self._samples(column)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from msgspec import Struct
 
+from pubcheck.filter_logic.columns import over_columns
 from pubcheck.filter_logic.division import TooLarge
 from pubcheck.filter_logic.reading import Reader
 from pubcheck.filter_logic.search import OutOfSteps, assignments
@@ -51,7 +53,7 @@ _VALUES, _ROWS = 24, 200
 
 class Rows:
     """The rows of a table: ``columns`` are those of its conditions, whose NOT NULL is kept; ``checks`` are conditions
-    that no row of it makes FALSE, as CHECK constraints are.
+    that no row of it makes FALSE, as CHECK constraints are, and ``generated`` the expressions of generated columns.
 
     Conditions are numbered in the order of ``conditions``. Without ``examples`` no row is looked for: there is none, or
     it is not decided.
@@ -63,6 +65,7 @@ class Rows:
         conditions: Sequence[Expr],
         context: Context,
         checks: Sequence[Expr] = (),
+        generated: Mapping[int, Expr] = MappingProxyType({}),
         *,
         examples: bool = True,
     ) -> None:
@@ -70,13 +73,16 @@ class Rows:
         self._failure: Undecided | None = None
         self._conditions: list[Condition] = []
         self._always: list[tuple[Condition, int]] = []
-        self._expressions = list(conditions)
-        self._checks = list(checks)
+        by_number = {column.number: column for column in columns}
+        self._expressions = [over_columns(by_number, condition) for condition in conditions]
+        self._checks = [over_columns(by_number, check) for check in checks]
         self._context = context
+        values = {number: over_columns(by_number, value) for number, value in generated.items()}
+        self._generated = {number: Prepared(value, context) for number, value in values.items()}
         self._reader = reader = Reader(columns, context, samples=examples)
         try:
-            self._conditions = [reader.condition(condition) for condition in conditions]
-            self._always = [(reader.condition(check), TRUE | NULL) for check in checks]
+            self._conditions = [reader.condition(condition) for condition in self._expressions]
+            self._always = [(reader.condition(check), TRUE | NULL) for check in self._checks]
             reader.finish()
         except Unknowable as unknown:
             self._failure = Undecided(unknown.reason)
@@ -115,16 +121,28 @@ class Rows:
             if variable.column
         }
         for row in rows_of(choices, _ROWS):
-            if all(self._answer(number, row) & allowed for number, allowed in demands) and all(
-                self._answer(len(self._expressions) + number, row) & (TRUE | NULL)
-                for number in range(len(self._checks))
+            if (
+                self._compute(row)
+                and all(self._answer(number, row) & allowed for number, allowed in demands)
+                and all(
+                    self._answer(len(self._expressions) + number, row) & (TRUE | NULL)
+                    for number in range(len(self._checks))
+                )
             ):
                 return row
         return None
 
+    def _compute(self, row: Row) -> bool:
+        """Set the generated columns of a row. False if a value cannot be computed."""
+        try:
+            row.update({number: value(row) for number, value in self._generated.items() if number in row})
+        except (ServerError, Unknowable, KeyError):
+            return False
+        return True
+
     def _has_generated(self, row: Row) -> bool:
-        """Return whether a row has a generated column, whose value may not be the one that the server computes."""
-        return any(self._reader.columns[number].generated for number in row)
+        """Return whether a row has a generated column whose value may not be the one that the server computes."""
+        return any(self._reader.columns[number].generated and number not in self._generated for number in row)
 
     def _answer(self, number: int, row: Row) -> int:
         prepared = self._prepared.get(number)

@@ -153,6 +153,8 @@ class Reader(Division):
         if expr.node == "OpExpr" and left.type == right.type == oids.BOOL and name in _EQUALITY:
             equal = self._same(left, right)
             return equal if name == "=" else truth.negated(equal)
+        if expr.node == "DistinctExpr" and left.type == right.type == oids.BOOL:
+            return self._distinct(self._read(left), self._read(right))
         constants = [self._constant(arg) for arg in expr.args]
         if constants[0] is not None and constants[1] is not None:
             return truth.constant(self._evaluated(Prepared(expr, self.context), {}))
@@ -164,18 +166,28 @@ class Reader(Division):
         operand = expr.args[side]
         term = seen_through(self.context.cache, operand)
         if expr.node == "OpExpr" and (term.node == "CoalesceExpr" or (term.node == "CaseExpr" and not term.value)):
-            read = self._coalesce if term.node == "CoalesceExpr" else self._case
-            return read(term, lambda part: self._read_operation(expr, substituted(expr, term, part)))
+            return self._of_parts(expr, term)
         return self._with_constant(expr, name, side, term, constant)
 
-    def _read_operation(self, expr: Expr, replaced: Expr) -> Condition:
-        return self._once(replaced, self._comparison)
+    def _of_parts(self, expr: Expr, term: Expr) -> Condition:
+        """Read a comparison with CASE or COALESCE as that with each of its results."""
+        read = self._coalesce if term.node == "CoalesceExpr" else self._case
+        return read(term, lambda part: self._once(substituted(expr, term, part), self._comparison))
 
     def _same(self, left: Expr, right: Expr) -> Condition:
         first, second = self._read(left), self._read(right)
         both = truth.all_of([first, second])
         neither = truth.all_of([truth.negated(first), truth.negated(second)])
         return truth.any_of([both, neither])
+
+    @staticmethod
+    def _distinct(left: Condition, right: Condition) -> Condition:
+        """Read IS DISTINCT FROM of two conditions."""
+        same = []
+        for answer in range(3):
+            only = [TRUE if place == answer else FALSE for place in range(3)]
+            same.append(truth.all_of([truth.mapped(left, only), truth.mapped(right, only)]))
+        return truth.negated(truth.any_of(same))
 
     def _constant(self, expr: Expr) -> Constant | None:
         """Return an expression that reads no column with its value."""
@@ -273,6 +285,9 @@ class Reader(Division):
     def _between_terms(self, expr: Expr, name: str) -> Condition:
         """Read a comparison of two columns or other expressions of the same type."""
         left, right = (seen_through(self.context.cache, arg) for arg in expr.args)
+        for term in (left, right):
+            if term.node == "CoalesceExpr" or (term.node == "CaseExpr" and not term.value):
+                return self._of_parts(expr, term)
         comparable = name in _HOLDS and expr.node in ("OpExpr", "DistinctExpr") and self._comparable(left, right)
         if not comparable or not self._is_term(left) or not self._is_term(right):
             return self._open_answer(expr)

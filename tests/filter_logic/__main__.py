@@ -1,4 +1,4 @@
-"""Compare random pairs of row filters: `python -m tests.filter_logic pairs FIRST LAST [--usual] [--z3]`.
+"""Compare random pairs of row filters: `python -m tests.filter_logic FIRST LAST [--usual] [--z3]`.
 
 Each proof is tried on a grid of rows by the evaluator, and by an SMT solver where it can express the pair. Prints how
 many answers of each kind there were, what was wrong, and the time for a pair.
@@ -16,18 +16,23 @@ from collections import Counter
 from pubcheck.filter_logic.questions import NoRow, Undecided, Witness
 from pubcheck.postgres.errors import ServerError, Unknowable
 from tests.filter_logic.random_filters import TABLE, Filters
+from tests.filter_logic.random_tables import KINDS, table
 from tests.filter_logic.world import World
+
+_PAIRS_OF_A_TABLE = 20
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.filter_logic", description=__doc__)
     parser.add_argument("first", type=int)
     parser.add_argument("last", type=int)
+    parser.add_argument("--table", choices=KINDS, default="plain", help="what every row of the table meets")
     parser.add_argument("--usual", action="store_true", help="only comparisons, IN, NULL tests, AND, OR and NOT")
     parser.add_argument("--z3", action="store_true", help="ask the SMT solver too")
     parser.add_argument("--undecided", action="store_true", help="print the pairs with a question without an answer")
     options = parser.parse_args()
     world = World(TABLE)
+    preferred = ("gs", "gb", "ge", "gf") if options.table == "generated" else ()
     counts: dict[str, Counter[str]] = {}
     times: list[float] = []
     wrong = 0
@@ -35,7 +40,10 @@ def main() -> int:
     z3_pairs = 0
     undecided = 0
     for seed in range(options.first, options.last):
-        generator = Filters(seed, usual=options.usual)
+        if options.table != "plain" and (seed - options.first) % _PAIRS_OF_A_TABLE == 0:
+            made = table(options.table, seed)
+            world = World(made.schema, table=made)
+        generator = Filters(seed, usual=options.usual, columns=preferred)
         texts = generator.pair()
         try:
             first, second = map(world.filter, texts)

@@ -27,9 +27,11 @@ CONSTANTS: dict[str, tuple[str, ...]] = {
     "ts": ("'2024-01-01'", "'2024-01-01 12:00'", "'2024-01-02'"),
     "u": ("'00000000-0000-0000-0000-000000000001'", "'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'"),
 }
+_OF_TABLE = tuple(CONSTANTS)
+CONSTANTS |= {"gs": CONSTANTS["s"], "ge": CONSTANTS["s"], "gb": CONSTANTS["a"], "dom": CONSTANTS["a"]}
 _NUMBERS = ("a", "b", "small", "big", "price", "n", "x", "y")
-_WHOLE = ("a", "b", "small", "big")
-_TEXTS = ("s", "name", "code", "c")
+_WHOLE = ("a", "b", "small", "big", "gb")
+_TEXTS = ("s", "name", "code", "c", "gs", "ge")
 _ORDERS = ("=", "<>", "<", "<=", ">", ">=")
 _PATTERNS = ("'a%'", "'eu%'", "'%u%'", "'a_'", "'eu'", "''")
 
@@ -37,19 +39,26 @@ _PATTERNS = ("'a%'", "'eu%'", "'%u%'", "'a_'", "'eu'", "''")
 class Filters:
     """A generator of filters. ``usual``: only what real filters have, comparisons, IN, NULL tests, AND, OR and NOT."""
 
-    def __init__(self, seed: int, *, usual: bool) -> None:
+    def __init__(self, seed: int, *, usual: bool, columns: tuple[str, ...] = ()) -> None:
+        """``columns``: more columns, and those that are chosen most often."""
         self.random = random.Random(seed)
+        self._preferred = columns
         self.usual = usual
         self.columns: list[str] = []
 
     def pair(self) -> tuple[str, str]:
         """Return two filters over the same one to three columns."""
-        pool = [*CONSTANTS, "f", "g"]
-        self.columns = self.random.sample(pool, self.random.choice((1, 1, 2, 2, 3)))
+        self._choose_columns()
         first = self.filter()
         if self.random.random() < 0.15:
             return first, self.changed(first)
         return first, self.filter()
+
+    def _choose_columns(self) -> None:
+        pool = [*_OF_TABLE, "f", "g"]
+        self.columns = self.random.sample(pool, self.random.choice((1, 1, 2, 2, 3)))
+        if self._preferred:
+            self.columns[-1] = self.random.choice(self._preferred)
 
     def changed(self, text: str) -> str:
         """Return a filter that is near another one."""
@@ -57,6 +66,8 @@ class Filters:
         return self.random.choice((f"NOT ({text})", f"({text}) AND {part}", f"({text}) OR {part}", f"({text}) IS TRUE"))
 
     def filter(self) -> str:
+        if not self.columns:
+            self._choose_columns()
         parts = [self.part() for _ in range(self.random.choice((1, 1, 2, 2, 3, 4)))]
         text = parts[0]
         for part in parts[1:]:
@@ -65,7 +76,7 @@ class Filters:
 
     def part(self) -> str:
         column = self.random.choice(self.columns)
-        if column in "fg":
+        if column in ("f", "g", "gf"):
             return self.random.choice((column, f"NOT {column}", f"{column} IS TRUE", f"{column} IS NOT FALSE",
                                        f"{column} = true", f"{column} IS NULL"))  # fmt: skip
         makers = [self._compared, self._compared, self._in, self._null, self._between]
@@ -77,7 +88,7 @@ class Filters:
         return self.random.choice(CONSTANTS[column])
 
     def _compared(self, column: str) -> str:
-        orders = ("=", "<>", "=") if column in ("s", "c") and self.usual else _ORDERS
+        orders = ("=", "<>", "=") if column in ("s", "c", "gs", "ge") and self.usual else _ORDERS
         constant, order = self._constant(column), self.random.choice(orders)
         return f"{constant} {order} {column}" if self.random.random() < 0.1 else f"{column} {order} {constant}"
 
@@ -89,7 +100,7 @@ class Filters:
         return f"{column} IS {self.random.choice(('NULL', 'NOT NULL'))}"
 
     def _between(self, column: str) -> str:
-        if column in ("s", "c") and self.usual:
+        if column in ("s", "c", "gs", "ge") and self.usual:
             return self._in(column)
         return f"{column} BETWEEN {self._constant(column)} AND {self._constant(column)}"
 
@@ -135,6 +146,10 @@ def values_near(column: str) -> list[str]:
     """Return texts of values of a column: the constants, their neighbours and others."""
     if column in ("f", "g"):
         return ["t", "f"]
+    if column == "status":
+        return ["eu", "us", "a"]
+    if column == "dom":
+        return ["1", "2", "5", "100"]
     constants = [constant.strip("'") for constant in CONSTANTS[column]]
     if column in _WHOLE:
         return [str(int(constant) + step) for constant in constants for step in (0, -1, 1)]

@@ -13,6 +13,8 @@ from pubcheck.engine.unit import Unit
 from pubcheck.filter_logic.comparison import TableFilters
 from pubcheck.filter_logic.questions import NoRow, Undecided, Witness
 from pubcheck.filter_logic.truth import TRUE
+from pubcheck.postgres.errors import Unknowable
+from pubcheck.postgres.executor import Prepared
 from pubcheck.source import Source
 from tests.filter_logic.world import World
 from tests.support.servers import Servers
@@ -142,6 +144,74 @@ def test_a_constraint_that_children_do_not_have_does_not_count_for_their_parent(
         world = World(schema)
         filters = TableFilters(world.session, world.relation, [world.filter("a < 0")])
         assert isinstance(filters.coverage(0).true, NoRow) is proved
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        "CREATE TABLE t (a integer NOT NULL); CREATE TABLE c () INHERITS (t); ALTER TABLE c ALTER a DROP NOT NULL;",
+        "CREATE TABLE t (a integer); CREATE TABLE c () INHERITS (t); ALTER TABLE ONLY t ALTER a SET NOT NULL;",
+    ],
+)
+def test_a_not_null_that_children_do_not_have_does_not_count_for_their_parent(schema: str) -> None:
+    world = World(schema, 17)
+    filters = TableFilters(world.session, world.relation, [world.filter("a IS NULL")])
+    assert isinstance(filters.coverage(0).true, Witness)
+
+
+def test_a_not_null_without_inheritance_does_not_count_for_a_parent() -> None:
+    world = World("CREATE TABLE t (a integer, CONSTRAINT n NOT NULL a NO INHERIT); CREATE TABLE c () INHERITS (t);")
+    filters = TableFilters(world.session, world.relation, [world.filter("a IS NULL")])
+    assert isinstance(filters.coverage(0).true, Witness)
+
+
+NONDETERMINISTIC = "CREATE COLLATION ci (provider = icu, locale = 'und-u-ks-level2', deterministic = false);"
+ODD_KEYS = [
+    ("CREATE TABLE r (s text, g text) PARTITION BY LIST (s COLLATE ci);", "IN ('x')", "s = 'X'", "'X'"),
+    ('CREATE TABLE r (s text COLLATE "C") PARTITION BY LIST (s COLLATE ci);', "IN ('x')", "s = 'X'", "'X'"),
+    (
+        """CREATE FUNCTION down(integer, integer) RETURNS integer LANGUAGE sql IMMUTABLE AS 'SELECT btint4cmp($2, $1)';
+        CREATE OPERATOR CLASS down FOR TYPE integer USING btree AS OPERATOR 1 >, OPERATOR 2 >=, OPERATOR 3 =,
+        OPERATOR 4 <=, OPERATOR 5 <, FUNCTION 1 down(integer, integer);
+        CREATE TABLE r (s integer) PARTITION BY RANGE (s down);""",
+        "FROM (10) TO (1)",
+        "s = 10",
+        "10",
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.server
+@pytest.mark.parametrize(("root", "bound", "condition", "value"), ODD_KEYS)
+def test_bounds_of_keys_with_an_order_of_their_own_prove_nothing(
+    servers: Servers, root: str, bound: str, condition: str, value: str
+) -> None:
+    schema = f"{NONDETERMINISTIC} {root} CREATE TABLE t PARTITION OF r FOR VALUES {bound};"
+    with servers[17].database() as name, servers[17].connect(name) as connection:
+        connection.execute(schema.encode())
+        connection.execute(f"INSERT INTO r (s) VALUES ({value})".encode())
+        assert _value(connection, f"SELECT count(*) FROM t WHERE {condition}") == 1
+    world = World(schema, 17)
+    filters = TableFilters(world.session, world.relation, [world.filter(condition)])
+    assert not isinstance(filters.coverage(0).true, NoRow)
+
+
+def test_the_evaluator_does_not_compare_different_texts_under_a_nondeterministic_collation() -> None:
+    world = World(f"{NONDETERMINISTIC} CREATE TABLE t (s text, c char(3), a text[])")
+    rows: list[tuple[str, dict[int, Any], bool | None]] = [
+        ("s = 'X' COLLATE ci", {1: "X"}, True),
+        ("s = 'X' COLLATE ci", {1: "x"}, None),
+        ("s < 'X' COLLATE ci", {1: "1"}, None),
+        ("c <> 'X' COLLATE ci", {2: "x  "}, None),
+        ("s IN ('X' COLLATE ci)", {1: "x"}, None),
+    ]
+    for condition, row, expected in rows:
+        prepared = Prepared(world.filter(condition), world.context)
+        if expected is None:
+            with pytest.raises(Unknowable):
+                prepared(row)
+        else:
+            assert prepared(row) is expected
 
 
 def test_no_row_is_shown_of_a_partition_whose_bounds_are_not_followed() -> None:

@@ -128,3 +128,41 @@ def test_a_filter_of_very_many_parts_is_answered_or_undecided(world: World) -> N
     many = " OR ".join(f"(a = {number} AND small <> {number})" for number in range(3000))
     filters = TableFilters(world.session, world.relation, [world.filter(many)])
     assert isinstance(filters.coverage(0).not_true, Witness | Undecided)
+
+
+DEFINED = """CREATE TYPE status AS ENUM ('new', 'paid');
+    CREATE DOMAIN amount AS integer NOT NULL CHECK (VALUE > 0);
+    CREATE DOMAIN digit AS amount CHECK (VALUE < 10);
+    CREATE DOMAIN fresh AS integer;
+    ALTER DOMAIN fresh ADD CONSTRAINT positive CHECK (VALUE > 0) NOT VALID;
+    CREATE TABLE t (id integer PRIMARY KEY, s status, cents amount NOT NULL, d digit, f fresh,
+        label text GENERATED ALWAYS AS (CASE s WHEN 'new' THEN 'new' WHEN 'paid' THEN 'paid' END) STORED,
+        number integer GENERATED ALWAYS AS (cents::integer) STORED, digits integer GENERATED ALWAYS AS (d) STORED,
+        size text NOT NULL GENERATED ALWAYS AS (CASE WHEN id > 100 THEN 'big' ELSE 'small' END) STORED,
+        large boolean GENERATED ALWAYS AS (id > 100) STORED, fs integer GENERATED ALWAYS AS (f) STORED);"""
+
+
+@pytest.mark.parametrize(
+    ("condition", "expected"),
+    [
+        ("label = 'lost'", "never"),
+        ("label IN ('new', 'paid')", "neither"),
+        ("label IN ('new', 'paid') OR label IS NULL", "always"),
+        ("number > 0", "always"),
+        ("digits > 20", "never"),
+        ("digits IS NULL", "neither"),
+        ("fs < 0", "neither"),
+        ("size = 'medium'", "never"),
+        ("size IN ('big', 'small')", "always"),
+        ("large AND id < 50", "never"),
+    ],
+)
+def test_generated_columns_have_the_values_of_their_expressions(condition: str, expected: str) -> None:
+    assert coverage(World(DEFINED, 17), condition) == expected
+
+
+def test_the_example_row_of_a_generated_column_has_its_value() -> None:
+    world = World("CREATE TABLE t (a integer, total integer GENERATED ALWAYS AS (a * 2) STORED)")
+    found = TableFilters(world.session, world.relation, [world.filter("total > 10")]).coverage(0).true
+    assert isinstance(found, Witness)
+    assert found.row[2] == 2 * found.row[1] > 10

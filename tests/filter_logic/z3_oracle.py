@@ -185,9 +185,12 @@ def _reads(expr: Expr) -> bool:
 
 def disagreement(world: World, findings: dict[str, Finding], first: Expr, second: Expr) -> tuple[bool, str | None]:
     """Return whether the solver was asked, and an answer of which it says the opposite."""
+    if world.generated:
+        return False, None
     translator = Translator(world)
     try:
         truths = translator.condition(first), translator.condition(second)
+        never_false = [z3.Not(translator.condition(condition)[1]) for condition in world.conditions]
     except Inexpressible:
         return False, None
     for name, finding in findings.items():
@@ -195,7 +198,7 @@ def disagreement(world: World, findings: dict[str, Finding], first: Expr, second
             continue
         solver = z3.Solver()
         solver.set("timeout", 5000)
-        solver.add(*translator.bounds)
+        solver.add(*translator.bounds, *never_false)
         for (true, _), wanted in zip(truths, QUESTIONS[name], strict=True):
             if wanted == TRUE:
                 solver.add(true)

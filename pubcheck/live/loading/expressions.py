@@ -6,9 +6,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.catalog.rows import Relation
 from pubcheck.postgres.ddl.partition_bounds import STRATEGIES
-from pubcheck.postgres.ddl.tables.partition_keys import partition_key
+from pubcheck.postgres.ddl.tables.partition_keys import has_usual_order, partition_key
 from pubcheck.postgres.parse import Node, parse
 from pubcheck.postgres.parse_tree import column_names
 
@@ -36,7 +37,7 @@ class Expressions:
         """Return a tree of its own."""
         return _parsed(text)[0]
 
-    def with_partition_key(self, relation: Relation, key: str) -> Relation:
+    def with_partition_key(self, catalog: Catalog, relation: Relation, key: str) -> Relation:
         """Return a partitioned table with its key, as pg_get_partkeydef shows it."""
         spec = self.statement(f"CREATE TABLE t () PARTITION BY {key}")["partspec"]
         expressions = [item["PartitionElem"].get("expr") for item in spec["partParams"]]
@@ -46,6 +47,7 @@ class Expressions:
             partition_key=partition_key(relation, spec),
             partition_reads=tuple(column.number for column in named if column is not None),
             strategy=STRATEGIES[spec["strategy"]],
+            usual_order=has_usual_order(catalog, relation, spec),
         )
 
     def bound(self, text: str) -> Node:

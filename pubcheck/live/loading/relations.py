@@ -55,7 +55,7 @@ def relation(loading: Loading, row: doc.Relation, number: int) -> None:
         place=loading.place(number),
     )
     if row.partition_key:
-        relation = loading.expressions.with_partition_key(relation, row.partition_key)
+        relation = loading.expressions.with_partition_key(catalog, relation, row.partition_key)
     catalog.add_relation(relation)
     for parent in parents:
         catalog.depend((RELATION, row.oid, 0), (RELATION, parent, 0), AUTO if row.partition else NORMAL)
@@ -101,7 +101,7 @@ def _columns(loading: Loading, row: doc.Relation) -> tuple[Column, ...]:
             plain = replace(
                 plain,
                 expression=tuple(column_names(tree)),
-                tree=tree if column.generated == "v" or loading.catalog.keeps_definitions else None,
+                tree=tree,
             )
         if column.storage:
             plain = replace(plain, storage=_STORAGE[column.storage])

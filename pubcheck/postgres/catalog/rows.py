@@ -104,6 +104,9 @@ class Relation(Struct, frozen=True, gc=False):
     """partstrat of a partitioned table: l(ist), r(ange), h(ash)."""
     bound: tuple[object, ...] | None = None
     """The partition bound, as ``ddl.partition_bounds`` writes it; None if it is unknown."""
+    usual_order: bool = True
+    """Whether values of the partition key are equal, and ordered, as those of its columns are: it has no operator class
+    of a user, nor a collation of its own or a nondeterministic one."""
     on_commit_drop: bool = False
     row_security: bool = False
     force_row_security: bool = False

@@ -59,7 +59,7 @@ def read_bound(session: Session, parent: Relation, spec: Node) -> Bound | None:
     columns = [parent.columns[key - 1] if key else None for key in parent.partition_key]
     if strategy == "l":
         values = [_value(session, item, columns[0]) for item in spec.get("listdatums", ())]
-        if any(value is None for value in values):
+        if any(value is None for value in values) or not parent.usual_order:
             return None
         return "l", frozenset(value[0] for value in values if value is not None)
     ends = []
@@ -73,7 +73,7 @@ def read_bound(session: Session, parent: Relation, spec: Node) -> Bound | None:
                 infinity = next(word.upper() for word, infinite in _ENDS.items() if infinite == endpoint)
                 raise ServerError("42804", f"every bound following {infinity} must also be {infinity}")
         ends.append(end)
-    if any(end is None for side in ends for end in side):
+    if any(end is None for side in ends for end in side) or not parent.usual_order:
         return None
     bound: Bound = ("r", tuple(ends[0]), tuple(ends[1]))
     return bound if _comparable(session, parent, bound) else None

@@ -47,7 +47,7 @@ def _filled_from(value: Any, lengths: Array | None, lowers: Array | None) -> Arr
 
 def _same(call: Call) -> Function:
     cache = call.context.cache
-    equal = equality_of(call.context, cache.element_type(cache.base_type(call.expr.args[0].type)[0]))
+    equal = equality_of(call.context, cache.element_type(cache.base_type(call.expr.args[0].type)[0]), call.collation)
 
     def same(left: Any, right: Any) -> bool:
         return left is right if left is None or right is None else equal(left, right)

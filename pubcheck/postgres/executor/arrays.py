@@ -30,7 +30,7 @@ def _order(call: Call) -> Order:
 
 def _equal(expected: bool) -> Maker:
     def make(call: Call) -> Function:
-        equal = array_equal(equality_of(call.context, _element_type(call)))
+        equal = array_equal(equality_of(call.context, _element_type(call), call.collation))
         return lambda left, right: equal(left, right) is expected
 
     return make
@@ -46,7 +46,7 @@ def _ordered(test: Callable[[int, int], bool]) -> Maker:
 
 def _containing(call: Call) -> Callable[[Array, Array, bool], bool]:
     """array_contain_compare: NULLs equal nothing, dimensions do not count."""
-    equal, budget = equality_of(call.context, _element_type(call)), call.context.budget
+    equal, budget = equality_of(call.context, _element_type(call), call.collation), call.context.budget
 
     def contain(left: Array, right: Array, every: bool) -> bool:
         """Return whether all (or any) elements of the left are among those of the right."""
@@ -86,7 +86,7 @@ def _dimension(measure: Callable[[int, int], int]) -> Function:
 
 
 def _position(call: Call) -> Function:
-    equal = equality_of(call.context, _element_type(call))
+    equal = equality_of(call.context, _element_type(call), call.collation)
 
     def find(array: Array | None, value: Any, start: int | None = 1) -> int | None:
         if array is None:
@@ -111,7 +111,7 @@ def _position(call: Call) -> Function:
 
 
 def _removed(call: Call) -> Function:
-    equal = equality_of(call.context, _element_type(call))
+    equal = equality_of(call.context, _element_type(call), call.collation)
 
     def remove(array: Array | None, unwanted: Any) -> Array | None:
         if array is None:

@@ -5,16 +5,21 @@ An order is a function of two values, neither of them NULL, that answers below, 
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pubcheck.postgres import oids
+from pubcheck.postgres.catalog import FIRST_NORMAL_OID
 from pubcheck.postgres.catalog.enum_labels import EnumLabels
 from pubcheck.postgres.datum import Array
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.executor.values import Context, Order
 from pubcheck.postgres.range_order import multirange_order, range_order
+
+if TYPE_CHECKING:
+    from pubcheck.postgres.session.syscache import SysCache
 
 Test = Callable[[Any, Any], bool]
 
@@ -50,6 +55,24 @@ def by_code_point(context: Context, collation: int) -> bool:
     return collation in (0, DEFAULT) and context.locale is not None and context.locale.lower() in _C_LOCALES
 
 
+def is_deterministic(cache: SysCache, collation: int) -> bool:
+    """Return whether a collation finds only identical texts equal, as all that are built in do."""
+    return collation < FIRST_NORMAL_OID or cache.collation(collation).deterministic
+
+
+def text_equality(context: Context, collation: int) -> Test:
+    """Return whether two texts are equal under a collation."""
+    if is_deterministic(context.cache, collation):
+        return operator.eq
+
+    def equal(left: str, right: str) -> bool:
+        if left != right:
+            raise Unknowable("which texts a nondeterministic collation finds equal")
+        return True
+
+    return equal
+
+
 _DIGITS = re.compile("[0-9]+")
 
 
@@ -61,9 +84,10 @@ def text_order(context: Context, collation: int) -> Order:
     """
     if by_code_point(context, collation):
         return plain_order
+    equal = text_equality(context, collation)
 
     def order(left: str, right: str) -> int:
-        if left == right:
+        if equal(left, right):
             return 0
         if not left or not right:
             return 1 if left else -1
@@ -135,11 +159,11 @@ def enum_order(labels: EnumLabels) -> Order:
     return lambda left, right: labels.index(left) - labels.index(right)
 
 
-def equality_of(context: Context, type_oid: int) -> Test:
-    """Return whether two values of a type are equal; collations that a filter can use have no say in it."""
+def equality_of(context: Context, type_oid: int, collation: int = C) -> Test:
+    """Return whether two values of a type are equal; only a nondeterministic collation has a say in it."""
     if type_oid in (oids.XID, oids.CID):
         return lambda left, right: bool(left == right)
-    order = order_of(context, type_oid, C)
+    order = order_of(context, type_oid, C if is_deterministic(context.cache, collation) else collation)
     if order is plain_order:
         return lambda left, right: bool(left == right)
     return lambda left, right: order(left, right) == 0

@@ -15,7 +15,7 @@ from pubcheck.postgres.budget import replaced, room
 from pubcheck.postgres.datum import Array
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.executor.characters import lower, title, upper
-from pubcheck.postgres.executor.compare import C, text_order
+from pubcheck.postgres.executor.compare import C, text_equality, text_order
 from pubcheck.postgres.executor.function_lookup import Call, Function, Maker
 from pubcheck.postgres.executor.patterns import LIKE_MAKERS
 from pubcheck.postgres.executor.values import Context, evaluation_error
@@ -61,14 +61,23 @@ def _choice(sign: int, padded: bool) -> Maker:
     return make
 
 
+def _equal(expected: bool, padded: bool) -> Maker:
+    def make(call: Call) -> Function:
+        equal = text_equality(call.context, call.collation)
+        if equal is operator.eq and not padded:
+            return operator.eq if expected else operator.ne
+        if padded:
+            return lambda left, right: equal(left.rstrip(" "), right.rstrip(" ")) is expected
+        return lambda left, right: equal(left, right) is expected
+
+    return make
+
+
 def _comparisons() -> None:
-    for prefix in ("text", "name"):
-        FUNCTIONS[f"{prefix}eq"] = operator.eq
-        FUNCTIONS[f"{prefix}ne"] = operator.ne
+    for name, padded in (("text", False), ("name", False), ("bpchar", True)):
+        MAKERS[f"{name}eq"], MAKERS[f"{name}ne"] = _equal(True, padded), _equal(False, padded)
     for pair in ("texteqname", "nameeqtext"):
-        FUNCTIONS[pair], FUNCTIONS[pair.replace("eq", "ne")] = operator.eq, operator.ne
-    FUNCTIONS["bpchareq"] = lambda left, right: left.rstrip(" ") == right.rstrip(" ")
-    FUNCTIONS["bpcharne"] = lambda left, right: left.rstrip(" ") != right.rstrip(" ")
+        MAKERS[pair], MAKERS[pair.replace("eq", "ne")] = _equal(True, False), _equal(False, False)
     for name, test in _TESTS.items():
         MAKERS[f"text_{name}"] = _ordering(test, False, None)
         MAKERS[f"text{name}name"] = _ordering(test, False, None)

@@ -92,7 +92,9 @@ class Aggregation:
         over = _OverGroups(session, level, self._aggregates, self._width)
         self.targets = [over.build(target.expr) for target in query.targets]
         self._having = None if query.having is None else over.build(query.having)
-        self._keys = [(builder.build(t.expr), equal_form(cache, t.expr.type)) for t in query.groups or ()]
+        self._keys = [
+            (builder.build(t.expr), equal_form(cache, t.expr.type, t.expr.collation)) for t in query.groups or ()
+        ]
         self._grouped = query.groups is not None
 
     def run(self, rows: Iterator[Row]) -> Iterator[tuple[Any, ...]]:

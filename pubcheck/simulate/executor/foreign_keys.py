@@ -51,7 +51,7 @@ class ForeignKey:
         self._deferred = node.get("initdeferred", False)
         context = session.context()
         types = [self.referenced.column(name) for name in self.keys]
-        self.equal = [equality_of(context, column.type) for column in types if column is not None]
+        self.equal = [equality_of(context, column.type, column.collation) for column in types if column is not None]
         self.match_full = node.get("fk_matchtype") == "f"
 
     def is_deferred(self, action: str = "a") -> bool:

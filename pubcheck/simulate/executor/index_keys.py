@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pubcheck.postgres import oids
 from pubcheck.postgres.catalog.rows import Index, Relation
+from pubcheck.postgres.executor.compare import is_deterministic
 from pubcheck.simulate.heap import Key, KeyOf
 from pubcheck.simulate.not_followed import NotFollowed
 
@@ -21,7 +22,7 @@ def key_function(cache: SysCache, relation: Relation, index: Index, condition: C
     if index.expressions:
         raise NotFollowed("whether rows violate a unique index over expressions")
     columns = [relation.columns[number - 1] for number in index.keys]
-    parts = [(column.number, equal_form(cache, column.type)) for column in columns]
+    parts = [(column.number, equal_form(cache, column.type, column.collation)) for column in columns]
     distinct = not index.nulls_not_distinct
     if len(parts) == 1 and index.predicate is None and distinct and parts[0][1] is None:
         number = parts[0][0]
@@ -50,9 +51,11 @@ def key_function(cache: SysCache, relation: Relation, index: Index, condition: C
     return key
 
 
-def equal_form(cache: SysCache, type_oid: int) -> Normal | None:
+def equal_form(cache: SysCache, type_oid: int, collation: int = 0) -> Normal | None:
     """How a value becomes one that is the same for equal values; None where it is that already."""
     base, _ = cache.base_type(type_oid)
+    if not is_deterministic(cache, collation):
+        raise NotFollowed("which texts a nondeterministic collation finds equal")
     if base in _AS_THEY_ARE:
         return None
     if base in (oids.FLOAT4, oids.FLOAT8, oids.NUMERIC):

@@ -40,6 +40,7 @@ class Key:
         self.steps: list[Step] = []
         self.orders: list[Order] = []
         self.typmods: list[int] = []
+        self.collations: list[int] = []
         context = session.context()
         for item, number in zip(spec["partParams"], relation.partition_key, strict=True):
             element = item["PartitionElem"]
@@ -55,6 +56,7 @@ class Key:
                 raise NotFollowed("a partition key with a collation")
             self.types.append(expr.type)
             self.typmods.append(expr.typmod)
+            self.collations.append(expr.collation)
             self.names.append(relation.columns[number - 1].name if number else "")
             self.steps.append(compile_expression(session, None, expr))
             self.orders.append(order_of(context, expr.type, expr.collation))
@@ -149,7 +151,7 @@ class Partitioning:
     # LIST.
 
     def _by_list(self, rows: list[Relation], specs: dict[int, Node]) -> list[Relation]:
-        form = equal_form(self.session.catalog_session.syscache, self.key.types[0])
+        form = equal_form(self.session.catalog_session.syscache, self.key.types[0], self.key.collations[0])
         order = self.key.orders[0]
         by_value: dict[Any, Relation] = {}
         sortable: list[tuple[Any, Relation]] = []

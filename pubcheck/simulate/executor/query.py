@@ -322,7 +322,7 @@ class Plan:
         assert self.query.distinct is not None
         cache = self.session.catalog_session.syscache
         chosen = [
-            (number, equal_form(cache, target.expr.type))
+            (number, equal_form(cache, target.expr.type, target.expr.collation))
             for number, target in enumerate(self.query.targets)
             if target in self.query.distinct and not target.junk
         ]

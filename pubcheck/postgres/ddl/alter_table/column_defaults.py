@@ -111,7 +111,7 @@ def _set_expression_of(session: Session, relation: int, command: Node) -> None:
     definition = {"contype": "CONSTR_GENERATED", "raw_expr": command["def"]}
 
     read = tuple(column_names(command["def"]))
-    tree = rename_columns(command["def"]) if column.generated == "v" else kept_tree(session, command["def"])
+    tree = rename_columns(command["def"])
     change_columns(session, relation, [column.number], expression=read, tree=tree)
     with without_position():
         attach_default(session, relation, column.name, definition)

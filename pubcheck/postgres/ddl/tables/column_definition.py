@@ -73,9 +73,7 @@ def define_column(
         elif kind == "CONSTR_GENERATED":
             generated = constraint.get("generated_kind", "s")
             reads = tuple(column_names(constraint.get("raw_expr")))
-            tree = (
-                _virtual_tree(session, constraint) if generated == "v" else kept_tree(session, constraint["raw_expr"])
-            )
+            tree = _virtual_tree(session, constraint) if generated == "v" else rename_columns(constraint["raw_expr"])
             owned.append((name, constraint))
         else:
             of_table.append(constraint)
@@ -155,7 +153,7 @@ def _written_storage(session: Session, body: Node, oid: int) -> str:
 
 
 def kept_tree(session: Session, expression: Node) -> object:
-    """Return the expression of a default or a stored column, if definitions are kept."""
+    """Return the expression of a default, if definitions are kept."""
     return rename_columns(expression) if session.catalog.keeps_definitions else None
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.catalog.rows import Relation
 from pubcheck.postgres.ddl.index_keys import ORDERED
 from pubcheck.postgres.ddl.partition_bounds import STRATEGIES
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.parse_tree import column_names
+from pubcheck.postgres.parse_tree import column_names, names
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.session.columns import SYSTEM_COLUMNS
 
@@ -27,7 +28,30 @@ def with_partition_key(session: Session, row: Relation, spec: Node) -> Relation:
         partition_key=keys,
         partition_reads=tuple(column.number for column in named if column is not None),
         strategy=STRATEGIES[spec["strategy"]],
+        usual_order=has_usual_order(session.catalog, row, spec),
     )
+
+
+def has_usual_order(catalog: Catalog, row: Relation, spec: Node) -> bool:
+    """Return whether values of a partition key are compared as values of its columns are elsewhere."""
+    return all(_is_usual(catalog, row, item["PartitionElem"], spec["strategy"]) for item in spec["partParams"])
+
+
+def _is_usual(catalog: Catalog, row: Relation, element: Node, strategy: str) -> bool:
+    if "opclass" in element:
+        # Loaded only where it does not show at a glance.
+        from pubcheck.postgres.ddl.index_elements import BTREE
+
+        *schema, name = names(element["opclass"])
+        if schema not in ([], ["pg_catalog"]) or name not in BTREE:
+            return False
+    if "collation" in element:
+        # Texts that are equal under one of these are equal under any deterministic collation.
+        by_bytes = names(element["collation"])[-1] in ("C", "POSIX", "ucs_basic")
+        return by_bytes and strategy == "PARTITION_STRATEGY_LIST"
+    column = row.column(element.get("name", ""))
+    collation = catalog.collations.get(column.collation) if column is not None else None
+    return collation is None or collation.deterministic
 
 
 def partition_key(row: Relation, spec: Node) -> tuple[int, ...]:

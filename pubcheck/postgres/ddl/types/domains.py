@@ -90,7 +90,9 @@ def _add_domain_check(session: Session, row: Type, constraint: Node) -> None:
         raise ServerError("42710", 'constraint "{name}" for domain "{owner}" already exists', name=name, owner=row.name)
     oid = catalog.new_oid()
     catalog.add_other(OtherObject(oid, "constraint", name, row.oid, row.owner))
-    catalog.define("domain check", oid, constraint["raw_expr"])
+    catalog.definitions.put(("domain check", oid), constraint["raw_expr"])
+    if constraint.get("skip_validation"):
+        catalog.definitions.put(("domain check not valid", oid), True)
     catalog.depend((OTHER, oid, 0), (TYPE, row.oid, 0), AUTO)
     for function in functions_called(session, constraint.get("raw_expr")):
         catalog.depend((OTHER, oid, 0), (PROC, function, 0), NORMAL)
@@ -116,6 +118,10 @@ def alter_domain(session: Session, node: Node) -> None:
             catalog.types.put(row.oid, replace(row, not_null=True))
         elif constraint["contype"] == "CONSTR_CHECK":
             _add_domain_check(session, row, constraint)
+    elif subtype == "V":
+        checked = catalog.other_names.get(("constraint", row.oid, node["name"]), 0)
+        if ("domain check not valid", checked) in catalog.definitions:
+            catalog.definitions.remove(("domain check not valid", checked))
     elif subtype == "X":
         name = node["name"]
         constraint_oid = catalog.other_names.get(("constraint", row.oid, name))

@@ -1,0 +1,140 @@
+"""What the definitions of columns say about every row of a table: NOT NULL, the types under domains and their CHECK
+constraints, and the expressions of stored generated columns.
+
+A row filter cannot read a column of a domain or an enum itself, but a generated column that has its value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from pubcheck.postgres import oids
+from pubcheck.postgres.analysis.coerce import coerce_to_target_type
+from pubcheck.postgres.analysis.collate import assign_collations
+from pubcheck.postgres.analysis.row_filter import analyze, parse_state
+from pubcheck.postgres.catalog import FIRST_NORMAL_OID, OTHER, PG_CATALOG, TYPE
+from pubcheck.postgres.catalog.rows import Column, Relation
+from pubcheck.postgres.errors import ServerError, Unknowable
+from pubcheck.postgres.primnodes import IMPLICIT, Expr, nodes
+from pubcheck.postgres.session import Session
+
+
+def columns_of(session: Session, relation: Relation) -> list[Column]:
+    """Return the columns of a table, with the types under domains.
+
+    A NOT NULL that old rows, or rows of an inheriting table, need not meet does not count.
+    """
+    catalog, cache = session.catalog, session.syscache
+    family = [catalog.relations[oid] for oid in catalog.descendants(relation.oid)]
+    columns = []
+    for column in relation.live():
+        required = column.not_null and all(_is_required(row.column(column.name)) for row in family)
+        oid, typmod = column.type, column.typmod
+        if oid >= FIRST_NORMAL_OID:
+            try:
+                oid, typmod = cache.base_type(oid, typmod)
+            except Unknowable:
+                oid = 0
+        columns.append(replace(column, type=oid, typmod=typmod, not_null=required))
+    return columns
+
+
+def _is_required(column: Column | None) -> bool:
+    return column is not None and column.not_null and (column.constraint is None or column.constraint.validated)
+
+
+def over_columns(columns: dict[int, Column], expr: Expr) -> Expr:
+    """Return an expression whose variables have the types that ``columns_of`` gives their columns."""
+    if expr.node == "Var":
+        column = columns.get(expr.value)
+        if column is None or column.type in (0, expr.type):
+            return expr
+        return replace(expr, type=column.type, typmod=column.typmod)
+    if not expr.args:
+        return expr
+    return replace(expr, args=[over_columns(columns, arg) for arg in expr.args])
+
+
+def domain_checks(session: Session, relation: Relation) -> Iterator[Expr]:
+    """Yield the CHECK constraints of the domains of a table's columns, as conditions on the columns.
+
+    NULL can be stored in a column of a domain that excludes it, as by an INSERT of an empty sub-select, so NULL is
+    never excluded.
+    """
+    catalog = session.catalog
+    for column in relation.live():
+        domain = catalog.types.get(column.type)
+        while domain is not None and domain.kind == "d":
+            value = Column(1, "value", domain.base, typmod=domain.typmod, collation=domain.collation)
+            table = Relation(0, "", PG_CATALOG, "r", 0, columns=(value,), seen=True)
+            for key, _, _ in catalog.dependents.get((TYPE, domain.oid)):
+                tree = catalog.definitions.get(("domain check", key[1])) if key[0] == OTHER else None
+                if tree is None or ("domain check not valid", key[1]) in catalog.definitions:
+                    continue
+                state = parse_state(session, table)
+                try:
+                    check = analyze(state, tree)
+                except (ServerError, Unknowable, RecursionError):
+                    continue
+                if not state.frozen:
+                    yield _or_null(_renumbered(check, column.number))
+            domain = catalog.types.get(domain.base)
+
+
+def _renumbered(expr: Expr, number: int) -> Expr:
+    if expr.node == "Var":
+        return replace(expr, value=number)
+    return replace(expr, args=[_renumbered(arg, number) for arg in expr.args]) if expr.args else expr
+
+
+def _or_null(check: Expr) -> Expr:
+    variable = next((node for node in nodes(check) if node.node == "Var"), None)
+    if variable is None:
+        return check
+    is_null = Expr("NullTest", oids.BOOL, [variable], value="IS_NULL")
+    return Expr("BoolExpr", oids.BOOL, [is_null, check], value="OR")
+
+
+def generated_values(session: Session, relation: Relation) -> dict[int, Expr]:
+    """Return the expressions of stored generated columns by attribute number, without those that are not followed."""
+    values: dict[int, Expr] = {}
+    for column in relation.live():
+        if column.generated == "s" and isinstance(column.tree, dict):
+            state = parse_state(session, relation)
+            try:
+                expr = state.transform(column.tree)
+                value = coerce_to_target_type(state, expr, expr.type, column.type, column.typmod, "a", IMPLICIT, -1)
+                if value is not None:
+                    assign_collations(state, value)
+            except (ServerError, Unknowable, RecursionError):
+                continue
+            # A function of a user may have been replaced after it computed the values.
+            if value is not None and not state.frozen and not any(map(_is_of_user, nodes(value))):
+                values[column.number] = value
+    return values
+
+
+def _is_of_user(expr: Expr) -> bool:
+    return max(expr.functions, default=0) >= FIRST_NORMAL_OID
+
+
+def equality(session: Session, relation: Relation, number: int, value: Expr) -> Expr | None:
+    """Return the condition that a column is not distinct from an expression."""
+    reference = {"ColumnRef": {"fields": [{"String": {"sval": relation.columns[number - 1].name}}]}}
+    operator = [{"String": {"sval": "="}}]
+    tree = {"A_Expr": {"kind": "AEXPR_NOT_DISTINCT", "name": operator, "lexpr": reference, "rexpr": reference}}
+    try:
+        same = analyze(parse_state(session, relation), tree)
+    except (ServerError, Unknowable):
+        return None  # values of its type have no equality
+    distinct = same.args[0]
+    return replace(same, args=[replace(distinct, args=[distinct.args[0], _in_place(distinct.args[1], value)])])
+
+
+def _in_place(expr: Expr, value: Expr) -> Expr:
+    """Return an expression over a single variable, with a value in its place."""
+    if expr.node == "Var":
+        return value
+    return replace(expr, args=[_in_place(arg, value) for arg in expr.args]) if expr.args else expr
