@@ -169,7 +169,7 @@ def command(
         explanation, crashes, failed = explain(units, config, selection, workers, messages=stream)
     _check(explanation, selection)
     status = FOUND if failed else 0
-    pieces = _rendered(explanation, format_, color, to_file=output not in (None, STDOUT))
+    pieces = _rendered(explanation, format_, color, config.docs_url, to_file=output not in (None, STDOUT))
     if output in (None, STDOUT):
         show(pieces, for_people=format_ == "text")
     else:
@@ -222,7 +222,7 @@ def _check(explanation: Explanation, selection: Selection) -> None:
             raise click.UsageError(f"no publication publishes a table {name}")
 
 
-def _rendered(explanation: Explanation, format_: str, color: str, *, to_file: bool) -> Iterator[str]:
+def _rendered(explanation: Explanation, format_: str, color: str, docs_url: str, *, to_file: bool) -> Iterator[str]:
     if format_ == "json":
         from pubcheck.explain import render_json
 
@@ -230,7 +230,7 @@ def _rendered(explanation: Explanation, format_: str, color: str, *, to_file: bo
     if format_ == "html":
         from pubcheck.explain import render_html
 
-        return render_html.render(explanation)
+        return render_html.render(explanation, docs_url)
     from pubcheck.explain import render_text
 
     if use_color("never" if to_file and color == "auto" else color):

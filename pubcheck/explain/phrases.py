@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 
 from pubcheck.explain.document import (
     Answer,
@@ -205,9 +205,9 @@ def copied_rows(copy: InitialCopy | None, filter_: str | None) -> str:
     return text
 
 
-def refusals(answer: Answer, publication: str) -> Iterator[tuple[str, str]]:
-    """Yield what the publisher refuses, with the error's detail or hint. UPDATE and DELETE with the same cause are
-    together."""
+def refusals(answer: Answer, publication: str) -> Iterator[tuple[str, str, str]]:
+    """Yield what the publisher refuses, the error's detail or hint, and the rule. UPDATE and DELETE with the same cause
+    are together."""
     by_cause: dict[object, list[Refused]] = {}
     for refused in answer.refused:
         key = (refused.rule, refused.publications, refused.certainty)
@@ -218,7 +218,24 @@ def refusals(answer: Answer, publication: str) -> Iterator[tuple[str, str]]:
         assumed = " (assumed)" if first.certainty == "assumed" else ""
         because = "" if first.publications == (publication,) else f", because of {tables_of(first.publications)}"
         why = first.detail or first.hint or ""
-        yield f"{verbs}, by the publisher{because}{assumed}", f"ERROR {first.sqlstate}: {why}"
+        yield f"{verbs}, by the publisher{because}{assumed}", f"ERROR {first.sqlstate}: {why}", first.rule
+
+
+class HelpLine(Struct, frozen=True):
+    """A line of a help text: a sentence, or SQL with its cost as ``text``."""
+
+    text: str
+    sql: str = ""
+
+
+def help_lines(text: str) -> Iterator[HelpLine]:
+    """Yield the lines of a help text. Those of remedies are `- SQL  (cost)`."""
+    for line in text.split("\n"):
+        statements, separator, cost = line.rpartition("  (")
+        if line.startswith("- ") and separator and cost.endswith(")"):
+            yield HelpLine(cost[:-1], f"{statements[2:]};")
+        else:
+            yield HelpLine(line)
 
 
 def sent_as(outcome: str) -> str:

@@ -5,16 +5,19 @@ Its sentences are those of the text report; `html/templates/explain.html` is the
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from markupsafe import Markup
 from msgspec import Struct
 
-from pubcheck.explain import drawing, phrases
+from pubcheck.explain import drawing, phrases, picture
 from pubcheck.explain.document import Explanation, Publication
 from pubcheck.explain.render_text import NO_PARTITION, REASONS
+from pubcheck.findings import url_of
 from pubcheck.html import page
+from pubcheck.html.rule_pages import rule_pages
 from pubcheck.report import count
+from pubcheck.rulebook import RULES
 
 OPEN = 12
 """Up to this number of publications, all sections are open at first."""
@@ -24,8 +27,9 @@ SHOWN = 6
 """The number of tables that a group shows; the others are folded."""
 
 
-def render(explanation: Explanation) -> Iterator[str]:
-    """The page in pieces."""
+def render(explanation: Explanation, docs_url: str = "") -> Iterator[str]:
+    """Return the page in pieces. Rules link to their pages at ``docs_url``; without one, the page contains them."""
+    pages = [] if docs_url else list(rule_pages(_rules(explanation)))
     return page.render(
         "explain.html",
         explanation=explanation,
@@ -33,9 +37,11 @@ def render(explanation: Explanation) -> Iterator[str]:
         phrases=phrases,
         drawings=[Markup(drawing.draw(unit, number)) for number, unit in enumerate(explanation.units)],
         tables=[{table.name: table for table in unit.tables} for unit in explanation.units],
-        anchor=drawing.anchor,
+        anchor=picture.anchor,
         hue=drawing.hue,
         lists=_Lists(),
+        pages=pages,
+        rule_address=_address(docs_url),
         count=count,
         flags=_flags,
         no_partition=NO_PARTITION,
@@ -43,6 +49,28 @@ def render(explanation: Explanation) -> Iterator[str]:
         open_up_to=OPEN,
         long=LONG,
     )
+
+
+def _rules(explanation: Explanation) -> Iterator[str]:
+    """Yield the codes of the rules that a page names."""
+    for unit in explanation.units:
+        yield from (finding.rule for finding in unit.findings)
+        for publication in unit.publications:
+            yield from (note.rule for note in publication.notes)
+            for answer in publication.answers:
+                yield from (note.rule for note in answer.notes)
+                yield from (refused.rule for refused in answer.refused)
+
+
+def _address(docs_url: str) -> Callable[[str], str | None]:
+    """Return a function from the code of a rule to the address of its page."""
+
+    def address(code: str) -> str | None:
+        if code not in RULES:
+            return None
+        return url_of(docs_url, code, RULES[code].name) or f"#{code}"
+
+    return address
 
 
 class _Rest(Struct, frozen=True):

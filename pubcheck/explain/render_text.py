@@ -192,7 +192,7 @@ def _answer(answer: Answer, publication: Publication, columns: Mapping[str, tupl
     yield Field("identity", identity_of(answer), "bad" if answer.refused else "")
     if answer.full_cost is not None:
         yield Field("", full_cost(answer.full_cost), "quiet")
-    for result, why in refusals(answer, publication.name):
+    for result, why, _ in refusals(answer, publication.name):
         yield Field("refused", result, "bad")
         yield Field("", why, "quiet")
     for text in dict.fromkeys(refused.help for refused in answer.refused if refused.help):

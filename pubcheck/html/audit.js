@@ -2,21 +2,6 @@
 (() => {
   const byId = (id) => document.getElementById(id);
 
-  // A link to the page of a rule opens it.
-  const reveal = () => {
-    const target = location.hash && byId(decodeURIComponent(location.hash.slice(1)));
-    if (!target || target.tagName !== "DETAILS") return;
-    target.open = true;
-    target.scrollIntoView();
-    target.querySelector("summary").focus({ preventScroll: true });
-  };
-  addEventListener("hashchange", reveal);
-  document.addEventListener("click", (event) => {
-    const link = event.target.closest("a");
-    if (link && link.getAttribute("href") === location.hash) reveal();
-  });
-  reveal();
-
   // A head sorts its table: numbers from the most to the least, words by the alphabet, and once more the other way.
   const order = new Intl.Collator("en", { numeric: true });
   const value = (row, at) => row.cells[at].textContent.trim();

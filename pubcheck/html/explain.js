@@ -3,19 +3,6 @@
   const byId = (id) => document.getElementById(id);
   const sections = [...document.querySelectorAll(".publication")];
 
-  // A place in the page opens what it lies in.
-  const reveal = () => {
-    let node = location.hash && byId(decodeURIComponent(location.hash.slice(1)));
-    if (!node) return;
-    const target = node;
-    for (; node; node = node.parentElement) if (node.tagName === "DETAILS") node.open = true;
-    target.scrollIntoView();
-    const summary = target.querySelector("summary");
-    if (summary) summary.focus({ preventScroll: true });
-  };
-  addEventListener("hashchange", reveal);
-  reveal();
-
   const open = byId("open");
   const label = () => { open.textContent = sections.every((section) => section.open) ? "Close all" : "Open all"; };
   open.addEventListener("click", () => {

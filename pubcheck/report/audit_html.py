@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from markdown_it import MarkdownIt
 from markupsafe import Markup
 from msgspec import Struct
 
 from pubcheck import rulebook
 from pubcheck.diagnostics import SEVERITIES
 from pubcheck.html import page
+from pubcheck.html.rule_pages import rule_pages
 from pubcheck.report import audit_plots as plots
 from pubcheck.report import count
 from pubcheck.report.audit_document import Audit, Change, Features, Quarantined, Repository, Rule
@@ -82,7 +82,7 @@ def render(audit: Audit) -> Iterator[str]:
         history=_history(audit),
         repositories=list(_repositories(audit)),
         quarantined=_quarantined(audit.quarantine),
-        pages=list(_pages(audit.rules)),
+        pages=list(rule_pages(rule.code for rule in audit.rules)),
         **_changes(audit.change),
         **_publications(audit.features),
     )
@@ -213,12 +213,3 @@ def _quarantined(reasons: Sequence[Quarantined]) -> _Plot | None:
     parts = (Part("units", "warning"), Part("files", "line"))
     bars = [Bar(group.reason, (group.units, group.files)) for group in reasons]
     return _plot(plots.bars("Quarantined, by reason", parts, bars), parts)
-
-
-def _pages(rules: Sequence[Rule]) -> Iterator[tuple[rulebook.Rule, Markup]]:
-    markdown = MarkdownIt("commonmark", {"html": False})
-    for code in sorted({rule.code for rule in rules if rule.code in rulebook.RULES}):
-        _, _, body = rulebook.body(code).strip().partition("\n")  # after the title
-        text = str(markdown.render(body)).replace("<h3>", "<h4>").replace("</h3>", "</h4>")
-        text = text.replace("<h2>", "<h3>").replace("</h2>", "</h3>").replace("<a href", '<a rel="noreferrer" href')
-        yield rulebook.RULES[code], Markup(text)

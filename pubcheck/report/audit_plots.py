@@ -265,7 +265,8 @@ _NAMES = {color: f"var(--{name})" for name, color in COLORS.items()}
 def _for_page(svg: bytes, title: str, tooltips: Mapping[str, str]) -> str:
     """SVG as a part of a page: with a title, without what is the same for all or could clash with another's."""
     root = ElementTree.fromstring(svg)
-    attributes = {"class": "plot", "viewBox": root.attrib["viewBox"], "role": "img", "aria-label": title}
+    role = "group" if root.find(f".//{_SVG}a") is not None else "img"  # an image has no links
+    attributes = {"class": "plot", "viewBox": root.attrib["viewBox"], "role": role, "aria-label": title}
     element = ElementTree.Element("svg", attributes)
     element.extend(_plain(child, tooltips) for child in root if child.tag == f"{_SVG}g")
     return ElementTree.tostring(element, encoding="unicode")

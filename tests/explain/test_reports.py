@@ -18,7 +18,9 @@ from pubcheck.explain.document import Explanation
 from pubcheck.explain.drawing import draw
 from tests.explain.documents import document, explain
 from tests.explain.test_explain import everything
+from tests.support.axe import serious_violations
 from tests.support.browser import CONTRAST
+from tests.support.screenshots import large_schema, odd_schema
 
 SHIPPED = Path(pubcheck.__file__).parent / "explain" / "explain.schema.json"
 SHOP = Path(__file__).parents[2] / "corpus" / "samples" / "shop.sql"
@@ -122,9 +124,23 @@ _TEXT_FITS = """() => [...document.querySelectorAll(".drawing .pill")].every((pi
 })"""
 
 
-def show(page: Page, explanation: Explanation, folder: Path) -> None:
+_BEHIND_PILLS = """() => {
+  const pills = [...document.querySelectorAll(".drawing .pill rect")].map((pill) => pill.getBBox());
+  let behind = 0;
+  for (const path of document.querySelectorAll(".drawing .ribbon path"))
+    for (let at = 0; at < path.getTotalLength(); at += 4) {
+      const { x, y } = path.getPointAtLength(at);
+      behind += pills.some((pill) =>
+        x > pill.x + 3 && x < pill.x + pill.width - 3 && y > pill.y && y < pill.y + pill.height);
+    }
+  return behind;
+}"""
+"""JavaScript: points of ribbons that pills hide."""
+
+
+def show(page: Page, explanation: Explanation, folder: Path, docs_url: str = "") -> None:
     path = folder / "page.html"
-    path.write_text("".join(render_html.render(explanation)))
+    path.write_text("".join(render_html.render(explanation, docs_url)))
     page.goto(path.as_uri())
 
 
@@ -148,7 +164,7 @@ def test_the_drawing_shows_all_and_nothing_lies_over_another(page: Page, tmp_pat
     shop = document(explain(SHOP.read_text()))
     show(page, shop, tmp_path)
     assert page.locator(".drawing .box").count() == 5
-    assert page.locator(".drawing .pill").count() == 7
+    assert page.locator(".drawing .pill").count() == 5, "a publication has one pill for tables with the same filter"
     assert page.locator(".drawing .leaf.lost").text_content() == "orders_rest"
     for kind in ("box", "pill", "card"):
         places = [
@@ -163,6 +179,7 @@ def test_the_drawing_shows_all_and_nothing_lies_over_another(page: Page, tmp_pat
             assert outer is not None
             assert inner["x"] + inner["width"] <= outer["x"] + outer["width"]
     assert page.evaluate(_TEXT_FITS)
+    assert page.evaluate(_BEHIND_PILLS) == 0
 
 
 @pytest.mark.browser
@@ -181,7 +198,7 @@ def test_keyboard_and_screen_reader(page: Page, whole: Explanation, tmp_path: Pa
     expect(page.locator(f"#{target}")).to_have_attribute("open", "")
     assert page.evaluate("document.activeElement.tagName") == "SUMMARY"
     tree = page.locator("body").aria_snapshot()
-    assert "Publication filtered" in tree
+    assert 'link "filtered ' in tree
     assert 'heading "filtered" [level=2]' in tree
     assert "DELETE" in tree
     unnamed = page.evaluate(
@@ -194,15 +211,45 @@ def test_keyboard_and_screen_reader(page: Page, whole: Explanation, tmp_path: Pa
 
 
 @pytest.mark.browser
-def test_dark_and_light_can_be_read(page: Page, whole: Explanation, tmp_path: Path) -> None:
-    show(page, whole, tmp_path)
+@pytest.mark.parametrize("text", [None, large_schema(), odd_schema()], ids=["everything", "large", "odd"])
+def test_dark_and_light_can_be_read(page: Page, whole: Explanation, tmp_path: Path, text: str | None) -> None:
+    show(page, whole if text is None else document(explain(text)), tmp_path)
+    page.evaluate("for (const folded of document.querySelectorAll('details')) folded.open = true")
     light = page.evaluate(CONTRAST)
+    assert serious_violations(page) == []
     page.get_by_role("button", name="Dark").click()
     assert page.locator("html").get_attribute("data-theme") == "dark"
     dark = page.evaluate(CONTRAST)
+    assert serious_violations(page) == []
     assert light["background"] != dark["background"]
     assert not light["poor"]
     assert not dark["poor"]
+    assert page.evaluate(_BEHIND_PILLS) == 0
+
+
+@pytest.mark.browser
+def test_rules_are_on_the_page_and_sql_is_copied(page: Page, whole: Explanation, tmp_path: Path) -> None:
+    show(page, whole, tmp_path)
+    page.evaluate("document.execCommand = () => { window.copied = document.activeElement.value; return true; }")
+    page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
+    remedy = page.locator(".remedy").first
+    remedy.get_by_role("button", name="Copy this SQL").click()
+    expect(remedy.get_by_role("button")).to_have_text("Copied")
+    copied = page.evaluate("window.copied")
+    assert copied == remedy.locator("code").text_content()
+    assert re.match(r"(ALTER|CREATE) .*;$", copied)
+    links = "[...document.querySelectorAll('a[href^=\"#\"]')].map(link => link.getAttribute('href').slice(1))"
+    assert page.evaluate(f"{links}.filter(name => !document.getElementById(name))") == []
+    link = page.locator(".box a.rule").first
+    link.click()
+    rule = page.locator(f"#{link.text_content()}")
+    expect(rule).to_have_attribute("open", "")
+    assert "How to fix" in rule.inner_text()
+    show(page, whole, tmp_path, "https://example.com/{code}-{name}.html")
+    expect(page.locator(".box a.rule", has_text="PUB301").first).to_have_attribute(
+        "href", "https://example.com/PUB301-filter-column-outside-replica-identity.html"
+    )
+    assert page.locator(".page").count() == 0
 
 
 @pytest.mark.browser
@@ -227,6 +274,17 @@ def test_a_narrow_window_is_not_scrolled_sideways(page: Page, whole: Explanation
     page.set_viewport_size({"width": 380, "height": 800})
     show(page, whole, tmp_path)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    expect(page.locator("figure.scroll").first).to_have_class("scroll more-right")
+    page.locator("figure.scroll").first.evaluate("figure => { figure.scrollLeft = 9999; }")
+    expect(page.locator("figure.scroll").first).to_have_class("scroll more-left")
+    heads = page.locator(".matrix").first.locator("th")
+    assert [" ".join(head.inner_text().split()) for head in heads.all()] == [
+        "new row does not match",
+        "new row matches",
+        "old row does not match",
+        "old row matches",
+    ]
+    assert all(head.is_visible() for head in heads.all())
 
 
 def test_names_and_filters_cannot_leave_their_place(whole: Explanation) -> None:
@@ -235,8 +293,11 @@ def test_names_and_filters_cannot_leave_their_place(whole: Explanation) -> None:
     assert not re.search("[\x00-\x08\x0b-\x1f\x7f\u2028-\u202e\u2066-\u2069]", text)
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in text
     assert text.count("<script>") == 1
-    assert not re.search(r"(src|href)=\"(?!#)", text)
-    assert "http" not in re.sub(r"http-equiv", "", text)
+    assert "src=" not in text
+    own, _, rules = text.partition('<section class="pages"')
+    assert not re.search(r"href=\"(?!#)", own)
+    assert "http" not in re.sub(r"http-equiv", "", own)
+    assert not re.search(r'(?<!<a rel="noreferrer" )href="(?!#)', rules)
 
 
 def test_a_drawing_of_nothing_is_empty() -> None:
