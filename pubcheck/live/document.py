@@ -89,6 +89,23 @@ class Role(SnapshotObject, frozen=True, gc=False, kw_only=True, omit_defaults=Tr
     member_of: tuple[Membership, ...] = ()
 
 
+class DefaultSetting(SnapshotObject, frozen=True, gc=False, kw_only=True, omit_defaults=True, tag="default setting"):
+    """The value with which later connections begin, by ALTER ROLE or ALTER DATABASE ... SET: of one role or, without
+    ``role``, of all; ``database``: in this database only."""
+
+    role: str = ""
+    database: bool = False
+    value: str
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        return self.name, self.role, "database" if self.database else ""
+
+    @property
+    def address(self) -> str:
+        return f"setting {self.name} of {f'role {self.role}' if self.role else 'all roles'}"
+
+
 class Check(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     name: str
     oid: int = 0
@@ -408,6 +425,7 @@ class Slot(SnapshotObject, frozen=True, gc=False, kw_only=True, omit_defaults=Tr
 AnyObject = (
     Schema
     | Role
+    | DefaultSetting
     | Type
     | Function
     | Operator
@@ -438,7 +456,7 @@ AnyObject = (
 """The kinds of objects, in the order of the document."""
 
 
-class Server(Struct, frozen=True, kw_only=True):
+class Server(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The server and the database that were read."""
 
     postgres: int
@@ -454,6 +472,10 @@ class Server(Struct, frozen=True, kw_only=True):
     collations: tuple[str, ...] = ()
     """The collations of pg_catalog, most of which depend on the machine."""
     search_path: str
+    user_schema: str = ""
+    """The schema that "$user" means in it for the role that read the server, if there is one."""
+    settings: dict[str, str] = {}
+    """Further settings with which a connection of that role begins."""
 
 
 class Snapshot(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -18,7 +18,9 @@ def load(session: Session, snapshot: doc.Snapshot, source: int) -> None:
     with _without_collections():
         # What is not in the catalogs of the server does not exist.
         session.complete = True
-        _load(Loading(session, snapshot, source))
+        loading = Loading(session, snapshot, source)
+        _load(loading)
+        schemas.start_connection(loading)
         session.forget_path()
         session.catalog.journal.entries.clear()
         session.begin_statement(source, 0)
@@ -51,7 +53,7 @@ def _load(loading: Loading) -> None:
 
 _Loader = Callable[[Loading, Any, int], None]
 _GROUPS: tuple[dict[type, _Loader], ...] = (
-    {doc.Schema: schemas.schema, doc.Role: schemas.role},
+    {doc.Schema: schemas.schema, doc.Role: schemas.role, doc.DefaultSetting: schemas.default_setting},
     {doc.Extension: attached.extension},
     {doc.Type: types.type},
     {doc.Function: functions.function},

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from pubcheck.postgres.ddl.settings import VALUES
 from pubcheck.postgres.versions import Major
 
 FIRST_NORMAL_OID = 16384
@@ -96,8 +97,12 @@ def _join(cte: str, catalog: str, oid: str, alias: str = "") -> str:
     return f"LEFT JOIN {cte} {alias} ON {alias}.classid = '{catalog}'::regclass AND {alias}.objid = {oid}"
 
 
+_SETTINGS = ", ".join(f"'{name}'" for name in VALUES)
+
+
 def server(number: int) -> str:
-    """Return the query for the server and the database."""
+    """Return the query for the server and the database. Settings are those that a connection begins with, and not those
+    of the reading transaction."""
     return f"""
 SELECT json_build_object(
     'postgres', {number}, 'version', current_setting('server_version'), 'database', d.datname,
@@ -109,12 +114,15 @@ SELECT json_build_object(
     'collate', d.datcollate, 'ctype', d.datctype, 'wal_level', current_setting('wal_level'),
     'collations', coalesce((SELECT json_agg(DISTINCT c.collname ORDER BY c.collname) FROM pg_collation c
         WHERE c.collnamespace = 'pg_catalog'::regnamespace AND c.collencoding IN (-1, d.encoding)), '[]'),
-    'search_path', (SELECT reset_val FROM pg_settings WHERE name = 'search_path'))::text
+    'search_path', (SELECT reset_val FROM pg_settings WHERE name = 'search_path'),
+    'user_schema', coalesce((SELECT nspname FROM pg_namespace WHERE nspname = current_user), ''),
+    'settings', (SELECT json_object_agg(lower(name), reset_val ORDER BY lower(name)) FROM pg_settings
+        WHERE lower(name) IN ({_SETTINGS})))::text
 FROM pg_database d WHERE d.datname = current_database()"""
 
 
 def names(major: Major) -> str:
-    """Return the query for schemas, roles, extensions, event triggers, publications and subscriptions."""
+    """Return the query for schemas, roles and their settings, extensions, publications and subscriptions."""
     options = "'inherit', m.inherit_option, 'set', m.set_option," if major.set_role_option else ""
     grants = """(SELECT json_agg(json_build_array(
         CASE a.grantee WHEN 0 THEN '' ELSE pg_get_userbyid(a.grantee) END,
@@ -132,6 +140,13 @@ def names(major: Major) -> str:
         create_db=_if("r.rolcreatedb"),
         member_of=f"""(SELECT json_agg(json_build_object('role', pg_get_userbyid(m.roleid), {options}
             'admin', m.admin_option) ORDER BY m.roleid) FROM pg_auth_members m WHERE m.member = r.oid)""",
+    )
+    setting = _object(
+        "default setting",
+        name="c.name",
+        role="CASE WHEN s.setrole <> 0 THEN pg_get_userbyid(s.setrole) END",
+        database=_if("s.setdatabase <> 0"),
+        value="c.value",
     )
     extension = _object(
         "extension",
@@ -188,6 +203,11 @@ def names(major: Major) -> str:
     return f"""
 SELECT {schema} FROM pg_namespace n WHERE n.nspname {_USER}
 UNION ALL SELECT {role} FROM pg_roles r WHERE r.oid >= {FIRST_NORMAL_OID} OR r.oid = 10
+UNION ALL SELECT {setting} FROM pg_db_role_setting s CROSS JOIN LATERAL (
+    SELECT lower(split_part(text, '=', 1)) AS name, substr(text, strpos(text, '=') + 1) AS value
+    FROM unnest(s.setconfig) text) c
+    WHERE s.setdatabase IN (0, (SELECT oid FROM pg_database WHERE datname = current_database()))
+    AND c.name IN ('search_path', {_SETTINGS})
 UNION ALL SELECT {extension} FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace
     WHERE e.oid >= {FIRST_NORMAL_OID}
 UNION ALL SELECT {publication} FROM pg_publication p

@@ -22,7 +22,7 @@ from pubcheck.live.document import FORMAT, decode, encode
 from pubcheck.live.read import read_snapshot, with_facts
 from tests.differential.__main__ import KINDS
 from tests.live.compare import compare_live
-from tests.support.servers import PACKAGES, ROLES, Server, Servers
+from tests.support.servers import PACKAGES, ROLES, Server, Servers, execute
 
 pytestmark = pytest.mark.server
 
@@ -168,6 +168,52 @@ def test_the_functions_and_views_of_a_database_are_followed(servers: Servers, tm
     assert ("PUB701", "certain", 1) in places
     assert ("PUB130", "certain", 3) in places
     assert any(row["line"] == 4 or any(place["line"] == 4 for place in row["related"]) for row in rows)
+
+
+def test_a_migration_runs_with_the_settings_of_the_session_that_reads(servers: Servers, tmp_path: Path) -> None:
+    server, role = servers[16], ROLES[0]
+    statements = (
+        "ALTER PUBLICATION p ADD TABLE of_user",
+        "ALTER PUBLICATION p ADD TABLE of_app",
+        "ALTER PUBLICATION p ADD TABLE t WHERE (day > '31.12.2024')",
+        "RESET search_path",
+        "ALTER PUBLICATION p DROP TABLE of_user",
+        "SET search_path = public",
+        "ALTER PUBLICATION p DROP TABLE of_app",
+        "RESET datestyle",
+        "ALTER PUBLICATION p SET TABLE app.t WHERE (day > '31.12.2024')",
+        "SET datestyle = 'MDY'",
+        "ALTER PUBLICATION p SET TABLE app.t WHERE (day > '31.12.2024')",
+    )
+    file = tmp_path / "next.sql"
+    of_other = "ALTER TABLE of_other REPLICA IDENTITY USING INDEX missing"
+    file.write_text(";\n".join((*statements, f"\\connect - {ROLES[1]}\n{of_other};")))
+    with server.database() as name:
+        with server.connect(name) as connection:
+            connection.execute(f"""
+                CREATE SCHEMA {role}; CREATE SCHEMA app; CREATE SCHEMA other; CREATE TABLE {role}.of_user (a int);
+                CREATE TABLE app.of_app (a int); CREATE TABLE app.t (day date); CREATE TABLE other.of_other (a int);
+                CREATE PUBLICATION p; GRANT ALL ON SCHEMA {role}, app, other TO PUBLIC;
+                ALTER PUBLICATION p OWNER TO {role}; ALTER TABLE {role}.of_user OWNER TO {role};
+                ALTER TABLE app.of_app OWNER TO {role}; ALTER TABLE app.t OWNER TO {role};
+                ALTER TABLE other.of_other OWNER TO {ROLES[1]};
+                ALTER DATABASE {name} SET search_path = app, other;
+                ALTER ROLE {role} IN DATABASE {name} SET search_path = "$user", app;
+                ALTER DATABASE {name} SET datestyle = 'German'""")
+        conninfo = server.conninfo(name).replace("user=postgres", f"user={role}")
+        taken = tmp_path / "taken.json"
+        assert run("snapshot", conninfo, "-o", str(taken)).returncode == 0
+        found = [report("--schema", schema, str(file))["diagnostics"] for schema in (conninfo, str(taken))]
+        with psycopg.connect(conninfo, autocommit=True) as connection:
+            answers = [execute(connection, statement) for statement in statements]
+        with psycopg.connect(conninfo.replace(role, ROLES[1]), autocommit=True) as connection:
+            answers += [execute(connection, "SELECT 1"), execute(connection, of_other)]
+    refused = [(line, answer.message) for line, answer in enumerate(answers, 1) if not answer.ok]
+    assert [line for line, _ in refused] == [7, 11, 13]
+    for rows in found:
+        errors = [row for row in rows if row["server"] is not None and row["phase"] == "ddl"]
+        assert [(row["line"], row["server"]["message"]) for row in errors] == refused
+        assert all(row["certainty"] == "certain" for row in errors)
 
 
 @pytest.mark.parametrize("major", PACKAGES)

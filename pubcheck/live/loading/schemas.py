@@ -6,6 +6,7 @@ from pubcheck.live import document as doc
 from pubcheck.live.loading import Loading
 from pubcheck.postgres.catalog import NAMESPACE, PUBLIC, SUPERUSER
 from pubcheck.postgres.catalog.rows import Namespace, Role
+from pubcheck.postgres.ddl import settings
 
 
 def forget_public(loading: Loading) -> None:
@@ -21,6 +22,20 @@ def schema(loading: Loading, row: doc.Schema, number: int) -> None:
     acl = tuple((loading.refs.role(role) if role else 0, right) for role, right in row.grants)
     loading.catalog.add_namespace(Namespace(oid, row.name, loading.refs.role(row.owner), seen=True, acl=acl))
     loading.refs.schemas[row.name] = oid
+
+
+def default_setting(loading: Loading, row: doc.DefaultSetting, number: int) -> None:
+    database = loading.snapshot.server.database if row.database else ""
+    loading.session.defaults.append((database, row.role, settings.set_statement(row.name, row.value)))
+
+
+def start_connection(loading: Loading) -> None:
+    """Begin the connection as one of the role that read the server does, and let those of other roles begin with their
+    own settings: one of a role in this database counts most."""
+    session, server = loading.session, loading.snapshot.server
+    session.defaults.sort(key=lambda default: (bool(default[1]), bool(default[0])))
+    session.user = server.user_schema
+    settings.start_connection(session, {"search_path": server.search_path, **server.settings})
 
 
 def role(loading: Loading, row: doc.Role, number: int) -> None:

@@ -7,7 +7,8 @@ utils/adt/varlena.c (SplitIdentifierString), access/transam/xact.c and commands/
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from pubcheck.postgres.catalog import SUPERUSER, TEMPORARY
@@ -76,7 +77,7 @@ def set_variable(session: Session, node: Node) -> None:
     if name == "escape_string_warning" and session.catalog.major.standard_strings_only:
         raise ServerError("42704", f'unrecognized configuration parameter "{name}"')
     if name in VALUES and kind != "VAR_SET_CURRENT":
-        value = None
+        value = session.starting.get(name)
         if kind == "VAR_SET_VALUE":
             arguments = [_text(argument) for argument in node["args"]]
             if len(arguments) > 1 and name != "datestyle":
@@ -131,6 +132,9 @@ def keep_default(session: Session, node: Node) -> None:
 def connect(session: Session, node: Node) -> None:
     """Start a new connection outside of a transaction, as node["user"] or, if that is "", as the current user."""
     user: str = node["user"] or session.catalog.roles[session.setting("session_authorization")].name
+    if node["user"]:
+        # The settings of the first connection were those of its own user.
+        session.starting, session.user = {"search_path": DEFAULT_PATH}, ""
     discard(session, {"target": "DISCARD_ALL"})
     _set_role(session, "session_authorization", user, local=False)
     for database, role, statement in session.defaults:
@@ -138,14 +142,34 @@ def connect(session: Session, node: Node) -> None:
             set_variable(session, statement)
 
 
+def start_connection(session: Session, texts: Mapping[str, str]) -> None:
+    """Begin the connection with settings as pg_settings shows them. Those that this major does not allow are left
+    out."""
+    settings: dict[str, Any] = {}
+    for name, text in texts.items():
+        with suppress(ServerError):
+            if name == "search_path":
+                settings[name] = _path(split_identifiers(text))
+            elif name in VALUES:
+                settings[name] = _value(session, name, text)
+    session.start_with(settings)
+
+
+def set_statement(name: str, text: str) -> Node:
+    """Return the VariableSetStmt that gives a setting the value that pg_db_role_setting has."""
+    values = split_identifiers(text) if name == "search_path" else [text]
+    arguments = [{"A_Const": {"sval": {"sval": value}}} for value in values]
+    return {"kind": "VAR_SET_VALUE", "name": name, "args": arguments}
+
+
 def _reset_all(session: Session) -> None:
     """RESET ALL; role and session_authorization are GUC_NO_RESET_ALL."""
-    session.set("search_path", DEFAULT_PATH)
+    session.set("search_path", session.starting["search_path"])
     if session.setting(READ_ONLY) and session.transaction is None:
         session.set(READ_ONLY, False)
     for name in VALUES:
-        if session.setting(name) is not None:
-            session.set(name, None)
+        if session.setting(name) != session.starting.get(name):
+            session.set(name, session.starting.get(name))
 
 
 def _value(session: Session, name: str, text: str) -> str | None:
@@ -211,8 +235,12 @@ def _text(argument: Node) -> str:
 
 
 def _set_path(session: Session, schemas: list[str], local: bool) -> None:
+    session.set("search_path", _path(schemas), local=local)
+
+
+def _path(schemas: list[str]) -> tuple[str, ...]:
     # An empty name is how an empty path is written; no schema can have it.
-    session.set("search_path", tuple(truncate(schema) for schema in schemas if schema), local=local)
+    return tuple(truncate(schema) for schema in schemas if schema)
 
 
 def _role(session: Session, name: str) -> int:
@@ -266,7 +294,7 @@ def _perhaps_missing(session: Session, role: int, local: bool) -> bool:
 
 def _reset(session: Session, name: str, local: bool) -> None:
     if name == "search_path":
-        session.set(name, DEFAULT_PATH, local=local)
+        session.set(name, session.starting[name], local=local)
         return
     if name == "session_authorization":
         session.set(name, SUPERUSER, local=local)

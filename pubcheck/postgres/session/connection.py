@@ -3,6 +3,7 @@ access/transam/xact.c)."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from pubcheck.postgres.catalog import SUPERUSER, Catalog
@@ -28,6 +29,10 @@ class Connection:
         self.defaults: list[tuple[str, str, Node]] = []
         """The settings of ALTER DATABASE and ALTER ROLE ... SET: database, role ("" for any) and the VariableSetStmt.
         """
+        self.starting: dict[str, Any] = {"search_path": DEFAULT_PATH}
+        """The values to which RESET returns; that of a setting without one is not known."""
+        self.user = ""
+        """The schema that "$user" means before any SET ROLE, if it is not that of the superuser."""
         self.prepared: dict[str, str] = {}
         """The texts of PREPARE statements, by the name that they give."""
         self.enums: set[int] = set()
@@ -61,6 +66,12 @@ class Connection:
             settings.put(f"session {name}", None)
         settings.put(name, value)
         self._path = None
+
+    def start_with(self, settings: Mapping[str, Any]) -> None:
+        """Begin the connection with these settings, to which RESET returns."""
+        self.starting = {**self.starting, **settings}
+        for name, value in self.starting.items():
+            self.set(name, value)
 
     def forget_path(self) -> None:
         """The search path must be worked out again: a schema or the role changed."""

@@ -20,7 +20,7 @@ class Schemas(Visibility):
             explicit: list[int] = []
             for name in self.setting("search_path"):
                 if name == "$user":
-                    name = self.role.name
+                    name = self.user if self.user and self.role.oid == SUPERUSER else self.role.name
                 oid = names.get(name) if name != "pg_temp" else TEMPORARY
                 if oid is None and not self.complete and name not in ("postgres", self.role.name):
                     oid = self._assume_namespace(name)
