@@ -97,13 +97,15 @@ class Outcome:
         refused_statements = (
             attempt(place, (), self._refused_dml.still_refused, refusal) if self._refused_dml is not None else ()
         )
+        span, related = self.statements.span(place), tuple(self._related(refusal, place))
         return RULES[refusal.rule].diagnostic(
             "certain" if refusal.certain and not self.session.healed else "assumed",
             self.majors,
             writes.headline(catalog, refusal),
-            self.statements.span(place),
+            span,
             help=attempt(place, None, writes.help_text, self.session, refusal, remedies),
-            related=(*self._related(refusal, place), *refused_statements),
+            # For a database the statements come first: the finding is shown there.
+            related=(*related, *refused_statements) if span.source.listing is None else (*refused_statements, *related),
             statement=self.statements.at(place).ref(),
             object=self.session.qualified(catalog.relations[refusal.relation]),
             publications=(catalog.publications[refusal.publication].name,),

@@ -122,6 +122,11 @@ class Run:
             diagnostic for diagnostic in chosen if diagnostic.rule in _READING_RULES and self._is_irrelevant(diagnostic)
         )
         useful = [diagnostic for diagnostic in chosen if not self._is_irrelevant(diagnostic)]
+        if any(source.listing is not None for source in self.unit.sources):
+            # Loaded only for databases.
+            from pubcheck.engine.database_findings import at_statements
+
+            useful = list(at_statements(useful, self.statements))
         return tuple(sorted(without_repeated_notes(useful), key=Diagnostic.sort_key))
 
     def _is_irrelevant(self, diagnostic: Diagnostic) -> bool:

@@ -108,14 +108,40 @@ def test_a_refused_write_of_a_migration_is_shown(tmp_path: Path, capsys: pytest.
     migration.write_text("SELECT 1;\nUPDATE app.orders SET id = 1;\n")
     assert app.run(["lint", "--schema", str(SHOP), str(migration)]) == 1
     block = capsys.readouterr().out.partition("\n\n")[0].splitlines()
-    assert block[1].startswith(f" --> {SHOP}:")
-    assert block[2:7] == [
-        f" ::: {migration}:2",
+    assert block[1:6] == [
+        f" --> {migration}:2:8",
         "  |",
         "2 | UPDATE app.orders SET id = 1;",
-        "  |        ---------- is refused already",
+        "  |        ^^^^^^^^^^ is refused already",
         "  |",
     ]
+    assert block[6] == "  = related: publication eu, table app.orders: the object that this finding is about"
+
+
+@pytest.mark.parametrize(
+    ("format", "place"),
+    [
+        ("concise", "{file}:2:8: error[PUB301]"),
+        ("github", "::error file={file},line=2,"),
+        ("gitlab", '"location":{{"path":"{file}","positions":{{"begin":{{"line":2,"column":8}}'),
+        ("sarif", '"uri":"{uri}"}},"region":{{"startLine":2,"startColumn":8,'),
+        ("json", '"statement":{{"index":1,"line":2}}'),
+        ("checkstyle", '<file name="{file}">\n    <error line="2" column="8"'),
+    ],
+)
+def test_every_format_shows_a_refused_write_of_a_migration_where_it_is_written(
+    format: str, place: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    migration = tmp_path / "0042.sql"
+    migration.write_text("SELECT 1;\nUPDATE app.orders SET id = 1;\n")
+    assert app.run(["lint", "--schema", str(SHOP), "--format", format, str(migration)]) == 1
+    assert place.format(file=migration, uri=migration.as_uri()) in capsys.readouterr().out
+
+
+def test_a_comment_ignores_a_refused_write_of_a_migration(tmp_path: Path) -> None:
+    migration = tmp_path / "0042.sql"
+    migration.write_text("SELECT 1;\n-- pubcheck: ignore[PUB3] known\nUPDATE app.orders SET id = 1;\n")
+    assert app.run(["lint", "--schema", str(SHOP), str(migration)]) == 0
 
 
 def test_an_upgrade_is_checked_and_reported(capsys: pytest.CaptureFixture[str]) -> None:
