@@ -199,6 +199,14 @@ class RuleContext:
         """Return whether the statements run in the order in which they are written. This is unknown for programs."""
         return not has_unknown_order(self._sources[place.source])
 
+    def age(self, row: Relation | PublicationRel) -> tuple[int, ...]:
+        """Return the position of a row's creation in the order of the unit. The objects of a database are listed by
+        name: their oids give the order."""
+        assert row.place is not None
+        if self._sources[row.place.source].listing is not None:
+            return row.place.source, row.oid
+        return order(row.place)
+
     def outer(self, place: Place) -> int:
         """Return the number of the top-level statement of a place."""
         outer, number = divmod(place.statement, EMBEDDED)

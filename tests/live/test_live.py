@@ -41,6 +41,9 @@ CREATE TABLE public."Mixed. ""case"" " (id int);
 CREATE VIEW app.v AS SELECT id, region FROM app.orders;
 CREATE PUBLICATION eu FOR TABLE app.orders (id, region) WHERE (region = 'eu'), app.log, "Mixed. ""case"" ";
 CREATE PUBLICATION inserts FOR TABLES IN SCHEMA app WITH (publish = 'insert');
+CREATE SCHEMA listed; CREATE TABLE listed.b (id int PRIMARY KEY); CREATE TABLE listed.c (id int PRIMARY KEY);
+CREATE TABLE listed.d (id int PRIMARY KEY); CREATE PUBLICATION listed FOR TABLE listed.b, listed.c, listed.d;
+CREATE TABLE listed.a (id int PRIMARY KEY);
 """
 
 
@@ -90,6 +93,7 @@ def test_the_findings_are_those_of_the_script_that_built_it(database: tuple[Serv
     script.write_text(SCRIPT)
     live = report(conninfo)
     assert keys(live) == keys(report("--complete", "--postgres", str(server.major), str(script)))
+    assert "PUB818" in {row["rule"] for row in live["diagnostics"]}
     assert live["postgres"] == [server.major]
     objects = {row["database_object"] for row in live["diagnostics"]}
     assert "publication eu, table app.orders" in objects

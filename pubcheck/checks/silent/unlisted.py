@@ -10,7 +10,6 @@ from pubcheck.checks.context import (
     finds,
     first_places,
     listed,
-    order,
     published_roots,
     quoted,
 )
@@ -65,11 +64,11 @@ def sibling_not_published(context: RuleContext) -> Iterator[RuleFinding]:
     for entry in context.entries:
         by_schema.setdefault(catalog.relations[entry.relation].namespace, []).append(entry)
     for schema, entries in by_schema.items():
-        last = max(order(entry.place) for entry in entries)
+        last = max(map(context.age, entries))
         rows = [catalog.relations[oid] for oid in catalog.relations_in.get(schema)]
         rows = [row for row in rows if is_publishable(row) and not row.partition and not _is_bookkeeping(row)]
-        older = [row for row in rows if row.place is None or order(row.place) < last]
-        newer = [row for row in rows if row.place is not None and order(row.place) > last and row.seen]
+        older = [row for row in rows if row.place is None or context.age(row) < last]
+        newer = [row for row in rows if row.place is not None and context.age(row) > last and row.seen]
         newer = [row for row in newer if not publications_of(catalog, row)]
         if len(older) < _SIBLINGS or not newer or not all(publications_of(catalog, row) for row in older):
             continue
