@@ -352,7 +352,7 @@ def _read_consumers(value: object) -> tuple[ConsumerUse, ...]:
     try:
         return uses_of(value)
     except UnknownName as error:
-        raise ConfigError(f"{error}{suggestion(error.name, error.choices)}") from None
+        raise ConfigError(f"{error}{error.hint}") from None
     except WrongValue as error:
         raise ConfigError(str(error)) from None
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import click
 
 from pubcheck.cli.app import Command, show
-from pubcheck.config import suggestion
 from pubcheck.consumers import NAMES
 
 
@@ -25,7 +24,9 @@ Examples:
 def command(name: str | None, format_: str) -> None:
     """List every consumer that pubcheck knows, or show what one demands, how this is known, and the sources."""
     if name is not None and name not in NAMES:
-        raise click.UsageError(f"there is no consumer {name!r}{suggestion(name, NAMES)}")
+        from pubcheck.consumers.options import hint_for
+
+        raise click.UsageError(f"there is no consumer {name!r}{hint_for(name)}")
     # Loaded only for this command.
     from pubcheck.consumers.page import listing, page
     from pubcheck.consumers.profiles import load

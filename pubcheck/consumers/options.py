@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
 
@@ -23,11 +23,25 @@ class ConsumerUse(Struct, frozen=True):
 
 
 class UnknownName(ValueError):
-    """A consumer, mode or key that does not exist. ``kind`` says what it is, ``choices`` are the known ones."""
+    """A consumer, mode or key that does not exist. ``hint`` follows the message: the names that may be meant."""
 
-    def __init__(self, kind: str, name: str, choices: Iterable[str]) -> None:
-        super().__init__(f"there is no {kind} {name!r}")
-        self.name, self.choices = name, tuple(choices)
+    def __init__(self, message: str, hint: str) -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+def hint_for(name: str) -> str:
+    """Return the hint after the name of an unknown consumer."""
+    from difflib import get_close_matches
+
+    word = name.lower().replace("_", "-").replace(" ", "-")
+    shown = {key: NAMES[key].lower().replace(" ", "-") for key in NAMES}
+    near = [key for key in NAMES if len(word) > 2 and (word in key or key in word or word in shown[key])]
+    near = near or get_close_matches(word, NAMES, 3) or [key for key in NAMES if get_close_matches(word, [shown[key]])]
+    if not near:
+        return "; `pubcheck consumers` lists all"
+    *others, last = near[:4]
+    return f"; did you mean {', '.join(others)}{' or ' if others else ''}{last}?"
 
 
 class WrongValue(ValueError):
@@ -35,10 +49,15 @@ class WrongValue(ValueError):
 
 
 def use_of(text: str) -> ConsumerUse:
-    """Read `NAME`, `NAME:MODE`, or `PUBLICATION=NAME:MODE`. Raises UnknownName."""
-    publication, _, reader = text.rpartition("=")
+    """Read `NAME`, `NAME:MODE`, or `PUBLICATION=NAME:MODE`. Raises UnknownName or WrongValue."""
+    before, equals, reader = text.rpartition("=")
+    publication = before.strip()
+    if equals and not publication:
+        raise WrongValue(f"{text!r} names no publication: write {reader.strip() or 'NAME'}, or PUBLICATION=NAME")
+    if not reader.strip():
+        raise WrongValue(f"{text!r} names no consumer: write PUBLICATION=NAME")
     name, *modes = reader.strip().split(":")
-    return _checked(ConsumerUse(name, tuple(modes), (publication.strip(),) if publication else ()))
+    return _checked(ConsumerUse(name, tuple(modes), (publication,) if publication else ()))
 
 
 def uses_of(value: object) -> tuple[ConsumerUse, ...]:
@@ -69,7 +88,7 @@ def _by_publication(table: Mapping[str, object]) -> Iterator[ConsumerUse]:
 def _of_table(table: Mapping[str, object]) -> ConsumerUse:
     for key in table:
         if key not in _KEYS:
-            raise UnknownName("option", key, _KEYS)
+            raise UnknownName(f"there is no option {key!r}", f"; there are {', '.join(_KEYS)}")
     use = use_of(_text(table.get("name")))
     modes, publications, tables = (tuple(map(_text, _list(table.get(key, [])))) for key in _KEYS[1:])
     return _checked(ConsumerUse(use.consumer, use.modes + modes, use.publications + publications, tables))
@@ -87,7 +106,7 @@ def _text(value: object) -> str:
 
 def _checked(use: ConsumerUse) -> ConsumerUse:
     if use.consumer not in NAMES:
-        raise UnknownName("consumer", use.consumer, NAMES)
+        raise UnknownName(f"there is no consumer {use.consumer!r}", hint_for(use.consumer))
     if use.modes:
         # Loaded only for a consumer with modes.
         from pubcheck.consumers.profiles import load
@@ -95,5 +114,6 @@ def _checked(use: ConsumerUse) -> ConsumerUse:
         modes = [mode.id for mode in load(use.consumer).modes]
         for mode in use.modes:
             if mode not in modes:
-                raise UnknownName(f"mode of {use.consumer}", mode, modes)
+                known = f"; its modes are {', '.join(modes)}" if modes else ""
+                raise UnknownName(f"{use.consumer} has no mode {mode!r}", known)
     return use

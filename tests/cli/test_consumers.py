@@ -142,10 +142,34 @@ def test_a_publication_that_is_configured_and_missing_is_reported(pubcheck: Call
 
 
 @pytest.mark.parametrize(
+    ("publication", "message"),
+    [
+        ("stream", 'there is no publication "stream", which PowerSync is configured to read'),
+        ("st*", 'no publication matches "st*", which PowerSync is configured to read'),
+    ],
+)
+def test_a_missing_publication_is_reported_without_a_claim_too(
+    pubcheck: Call, tmp_path: Path, publication: str, message: str
+) -> None:
+    (tmp_path / "schema.sql").write_text(SQL)
+    out = pubcheck("lint", "--consumer", f"{publication}=powersync", "--complete", "schema.sql").out
+    assert f"warning[PUB901]: {message}" in out
+    assert '("app" exists)' in out
+    assert "PUB901" not in pubcheck("lint", "--consumer", "a*=powersync", "--complete", "schema.sql").out
+
+
+@pytest.mark.parametrize(
     ("option", "message"),
     [
         ("powersink", "--consumer: there is no consumer 'powersink'; did you mean powersync?"),
-        ("supabase-etl:bigquerry", "there is no mode of supabase-etl 'bigquerry'; did you mean bigquery?"),
+        ("flink", "there is no consumer 'flink'; did you mean alibaba-flink or flink-cdc?"),
+        ("xyzzy", "there is no consumer 'xyzzy'; `pubcheck consumers` lists all"),
+        (
+            "supabase-etl:bigquerry",
+            "supabase-etl has no mode 'bigquerry'; its modes are bigquery, clickhouse, snowflake",
+        ),
+        ("=sequin", "--consumer: '=sequin' names no publication: write sequin, or PUBLICATION=NAME"),
+        ("app=", "--consumer: 'app=' names no consumer: write PUBLICATION=NAME"),
     ],
 )
 def test_an_unknown_name_exits_2_with_the_nearest(pubcheck: Call, tmp_path: Path, option: str, message: str) -> None:

@@ -7,6 +7,7 @@ many answers of each kind there were, what was wrong, and the time for a pair.
 from __future__ import annotations
 
 import argparse
+import math
 import random
 import statistics
 import sys
@@ -30,7 +31,9 @@ def main() -> int:
     parser.add_argument("--usual", action="store_true", help="only comparisons, IN, NULL tests, AND, OR and NOT")
     parser.add_argument("--z3", action="store_true", help="ask the SMT solver too")
     parser.add_argument("--undecided", action="store_true", help="print the pairs with a question without an answer")
+    parser.add_argument("--seconds", type=float, default=math.inf, help="stop after this time")
     options = parser.parse_args()
+    end = time.monotonic() + options.seconds
     world = World(TABLE)
     preferred = ("gs", "gb", "ge", "gf") if options.table == "generated" else ()
     counts: dict[str, Counter[str]] = {}
@@ -40,6 +43,8 @@ def main() -> int:
     z3_pairs = 0
     undecided = 0
     for seed in range(options.first, options.last):
+        if time.monotonic() > end:
+            break
         if options.table != "plain" and (seed - options.first) % _PAIRS_OF_A_TABLE == 0:
             made = table(options.table, seed)
             world = World(made.schema, table=made)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pubcheck.checks.consumers.demand_rules import EFFECTS, claims, of_claim
-from pubcheck.checks.consumers.existence import missing_publications
+from pubcheck.checks.consumers.existence import effects_of_missing
 from pubcheck.checks.context import RuleContext, RuleFinding, finds
 
 
@@ -16,4 +16,4 @@ def effects(context: RuleContext) -> Iterator[RuleFinding]:
         if claim.strength == "effect":
             for demand in claim.demands:
                 yield from of_claim(subject, claim, demand, EFFECTS)
-    yield from missing_publications(context, EFFECTS)
+    yield from effects_of_missing(context)

@@ -130,16 +130,18 @@ def _read(start: int, end: int, rest: str, begin: int) -> Iterator[Comment | Con
 def _consumers(start: int, end: int, written: str, offset: int) -> Iterator[ConsumerComment | Unclear]:
     """Read the consumers that a comment names."""
     # Loaded only for such comments.
-    from pubcheck.consumers.options import UnknownName, use_of
+    from pubcheck.consumers.options import UnknownName, WrongValue, use_of
 
     uses = []
     for match in _CODE.finditer(written):
         try:
             uses.append(use_of(match[0]))
         except UnknownName as error:
-            message = f"{error}{suggestion(error.name, error.choices)}".partition("; there are")[0]
             place = offset + match.start(), offset + match.end()
-            yield Unclear(*place, message, "`pubcheck consumers` lists all consumers")
+            yield Unclear(*place, f"{error}{error.hint}", "`pubcheck consumers` lists all consumers")
+        except WrongValue as error:
+            place = offset + match.start(), offset + match.end()
+            yield Unclear(*place, str(error), "write `pubcheck: consumer[powersync]`")
     if uses:
         yield ConsumerComment(start, end, tuple(uses))
     elif not written.strip(", \t"):
