@@ -41,7 +41,7 @@ class Config(Struct, frozen=True, kw_only=True):
     without being made in the unit. ``consumers`` read publications of the unit.
     ``variables`` are psql's, as `-v name=value` sets them.
     ``max_statement_size``: bytes of a statement that is read. ``docs_url`` is where the
-    pages of the rules are published, for reports that link to them.
+    pages of the rules are published, for reports that link to them. ``file`` is the file that the options are from.
     """
 
     postgres: tuple[int, ...] = ()
@@ -67,6 +67,7 @@ class Config(Struct, frozen=True, kw_only=True):
     baseline: str = ""
     docs_url: str = ""
     root: str = ""
+    file: str = ""
 
     def fails_run(self, severity: str, certainty: str) -> bool:
         """Return whether a finding makes the exit status 1: it is at least ``fail_on``, and certain unless assumed
@@ -79,17 +80,26 @@ class ConfigError(ValueError):
     """An option that cannot be followed. The message says what, where and what to write instead."""
 
 
+ISOLATED = "--isolated"
+"""Given as the path: no configuration file is read."""
+
+CONFIG_FILES = ("pubcheck.toml", "pyproject.toml")
+"""The names of configuration files; of two in a folder the first one counts."""
+
+
 def load(start: str = ".", path: str | None = None) -> Config:
     """Return the options in ``path``, else in the nearest configuration at or above the folder ``start``, else the
-    defaults.
+    defaults. ``ISOLATED`` as the path means the defaults.
 
     A configuration is a `pubcheck.toml`, or a `pyproject.toml` with a table `[tool.pubcheck]`. Raises ConfigError.
     """
+    if path == ISOLATED:
+        return Config()
     if path is not None:
         return _read(path, table=os.path.basename(path) == "pyproject.toml") or Config()
     folder = os.path.abspath(start)
     while True:
-        for name in ("pubcheck.toml", "pyproject.toml"):
+        for name in CONFIG_FILES:
             candidate = os.path.join(folder, name)
             if name == "pubcheck.toml" and os.path.isdir(candidate):
                 raise ConfigError(f"{candidate}: is a folder; the configuration must be a file")
@@ -133,7 +143,7 @@ def _read(path: str, *, table: bool) -> Config | None:
     elif "pubcheck" in options.get("tool", ()):
         raise ConfigError(f"{path}: tool.pubcheck: in a file of this name the options must be outside any table")
     config = from_options(options, where=f"{path}: {'tool.pubcheck.' if table else ''}")
-    return msgspec.structs.replace(config, root=os.path.dirname(os.path.abspath(path)))
+    return msgspec.structs.replace(config, root=os.path.dirname(os.path.abspath(path)), file=path)
 
 
 def from_options(options: Mapping[str, object], base: Config | None = None, where: str = "") -> Config:
@@ -147,7 +157,7 @@ def from_options(options: Mapping[str, object], base: Config | None = None, wher
         reader = _READERS.get(key)
         if reader is None:
             raise ConfigError(f"{where}{key}: there is no such option{suggestion(key, _READERS)}")
-        changes[_FIELDS.get(key) or key.replace("-", "_")] = _read_value(reader, value, f"{where}{key}")
+        changes[OPTIONS[key]] = _read_value(reader, value, f"{where}{key}")
     return msgspec.structs.replace(base or Config(), **changes)
 
 
@@ -200,7 +210,8 @@ def read_majors(value: object) -> tuple[int, ...]:
 
 
 def read_codes(value: object) -> tuple[str, ...]:
-    """Codes of rules or beginnings of codes, from a list of texts or texts joined by commas. Raises ConfigError."""
+    """Codes of rules or beginnings of codes, from a list of texts or texts joined by commas; the name of a rule means
+    its its code. Raises ConfigError."""
     from pubcheck import rulebook
 
     items = [value] if isinstance(value, str) else _texts(value, "codes")
@@ -209,13 +220,25 @@ def read_codes(value: object) -> tuple[str, ...]:
         codes[index] = "PUB" if code.upper() == "ALL" else code.upper()
         if not rulebook.is_selector(codes[index]):
             named = rulebook.find(code)
-            hint = f"; select by code: {named.code}" if named else suggestion(code.upper(), rulebook.RULES)
-            if not named and ", PUB" in hint:
-                hint = "; `pubcheck rules` lists them"
-            raise ConfigError(f"no rule has the code {code}{hint}")
+            if named is None:
+                raise ConfigError(f"no rule has the code {code}{near_rule(code)}")
+            codes[index] = named.code
     if items and not codes:
         raise ConfigError("names no rule; `pubcheck rules` lists them")
     return tuple(codes)
+
+
+def near_rule(word: str) -> str:
+    """Return the hint after a word that is neither the code nor the name of a rule."""
+    from pubcheck import rulebook
+
+    if word[:3].upper() == "PUB" or word[:1].isdigit():
+        # A code of an unknown family is not a misspelling of a code of another family.
+        code = word.upper() if word[:3].upper() == "PUB" else f"PUB{word}"
+        hint = suggestion(code, [known for known in rulebook.RULES if known[3] == code[3:4]])
+    else:
+        hint = suggestion(word.lower(), [rule.name for rule in rulebook.RULES.values()])
+    return hint if "mean" in hint else "; `pubcheck rules` lists them"
 
 
 def _read_bool(value: object) -> bool:
@@ -402,6 +425,9 @@ _READERS: Mapping[str, Callable[[object], object]] = {
 
 _FIELDS: Mapping[str, str] = {"unit": "units", "consumer": "consumers"}
 """The fields of options whose keys are not theirs."""
+
+OPTIONS: Mapping[str, str] = {key: _FIELDS.get(key) or key.replace("-", "_") for key in _READERS}
+"""The field of every option by its key."""
 
 _UNIT_READERS: Mapping[str, Callable[[object], object]] = {
     "name": _read_text,

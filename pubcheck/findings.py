@@ -140,17 +140,18 @@ class Line(Struct, frozen=True):
 
 
 class Finding(Struct, frozen=True):
-    """An entry and the lines to show with it, those of the primary place first. ``unit`` is the same for all findings
-    of one unit of a run."""
+    """An entry and the lines to show with it, those of the primary place first. ``unit`` is the number of its unit in
+    the run, ``file`` that of its file in the unit."""
 
     entry: Entry
     lines: tuple[Line, ...] = ()
     unit: int = 0
+    file: int = 0
 
     @property
-    def order(self) -> tuple[str, int, int, str]:
+    def order(self) -> tuple[int, int, str, int, int, str]:
         entry = self.entry
-        return (entry.path, entry.line, entry.column, entry.rule)
+        return (self.unit, self.file, entry.path, entry.line, entry.column, entry.rule)
 
 
 class Report(Struct, frozen=True):
@@ -334,7 +335,8 @@ def _cut(text: str, begin: int, end: int, start: int, stop: int) -> tuple[str, i
 
 
 def report(findings: Iterable[Finding], postgres: Iterable[int], files: int, statements: int) -> Report:
-    """Return a report of findings in any order."""
+    """Return a report of findings, which are put into the order of the run: that of the units, of the files of a unit,
+    and of the places in a file."""
     ordered = sorted(findings, key=lambda finding: finding.order)
     return Report(tuple(_once_a_file(ordered)), tuple(sorted(set(postgres))), files, statements)
 

@@ -6,9 +6,11 @@ This is the one reader: `lint`, `explain`, `measure` and the audit all call ``li
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from functools import cache
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from pubcheck import rulebook
 from pubcheck.config import Config
@@ -71,8 +73,15 @@ def lint_files(unit: DiscoveredUnit, linter: Linter, *, excerpts: bool = False, 
     chosen = tuple(
         diagnostic for diagnostic in diagnostics if diagnostic.rule in reported and _concerns(diagnostic, context)
     )
-    findings = Resolver(excerpts=excerpts, docs_url=config.docs_url).findings(chosen)
-    return LintedUnit(tuple(findings), chosen, majors, statements, reading, faults, followed)
+    findings = _numbered(Resolver(excerpts=excerpts, docs_url=config.docs_url).findings(chosen), unit)
+    return LintedUnit(findings, chosen, majors, statements, reading, faults, followed)
+
+
+def _numbered(findings: Iterable[Finding], unit: DiscoveredUnit) -> tuple[Finding, ...]:
+    """Return the findings with the numbers of their files in the unit."""
+    numbers = {file.label: number for number, file in enumerate(unit.files)}
+    placed = ((finding, numbers.get(finding.entry.path, 0)) for finding in findings)
+    return tuple(replace(finding, file=number) if number else finding for finding, number in placed)
 
 
 def read_files(unit: DiscoveredUnit, config: Config) -> tuple[Reading, Unit]:

@@ -81,6 +81,7 @@ def test_every_option_can_be_written(tmp_path: Path) -> None:
             UnitConfig(name="other", files=("other.sql",)),
         ),
         root=str(tmp_path),
+        file=str(file),
     )
 
 
@@ -161,7 +162,7 @@ def test_a_missing_file_given_by_name_is_an_error() -> None:
         ({"platform-tables": {}}, "platform-tables: must be a list of names, not a table"),
         ({"baseline": ""}, "baseline: must be a text, not an empty text"),
         ({"select": ["PUB310"]}, "no rule has the code PUB310; did you mean PUB30"),
-        ({"select": ["relation-missing"]}, "select by code: PUB107"),
+        ({"select": ["relation-mising"]}, "no rule has the code relation-mising; did you mean relation-missing?"),
         ({"ignore": ["W"]}, "no rule has the code W; `pubcheck rules` lists them"),
         ({"fail-on": "fatal"}, "must be one of note, warning, error, not 'fatal'"),
         ({"database": 1}, "database: must be a text, not a number"),

@@ -106,10 +106,6 @@ def test_a_comment_that_is_unused_on_purpose_can_say_so() -> None:
         ("-- pubcheck: ignore[]", "this comment names no rule"),
         ("-- pubcheck: ignore[PUB301", "the list of codes in this comment is not closed"),
         ("-- pubcheck: ignore[PUB3O1]", "no rule has the code PUB3O1; did you mean PUB301?"),
-        (
-            "-- pubcheck: ignore[no-replica-identity]",
-            "no rule has the code no-replica-identity; ignore by code: PUB302",
-        ),
     ],
 )
 def test_what_is_not_understood_is_reported(comment: str, message: str) -> None:
@@ -120,6 +116,10 @@ def test_what_is_not_understood_is_reported(comment: str, message: str) -> None:
 def test_a_code_that_is_not_known_leaves_the_others_in_force() -> None:
     (found,) = lint(f"{TABLE}-- pubcheck: ignore[PUB301, PUB999]\n{BAD}")
     assert (found.rule, covered(found.span)) == (UNCLEAR, "PUB999")
+
+
+def test_a_rule_may_be_named() -> None:
+    assert rules(f"{TABLE}-- pubcheck: ignore[filter-column-outside-replica-identity] why\n{BAD}") == set()
 
 
 def test_the_mark_in_a_text_is_no_comment() -> None:

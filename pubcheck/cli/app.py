@@ -33,6 +33,7 @@ _COMMANDS = (
     "scaffold",
     "rule",
     "rules",
+    "schema",
 )
 
 
@@ -174,12 +175,17 @@ def forget_stdout() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def use_color(choice: str) -> bool:
-    """Return whether to colour standard output: ``always``, ``never``, or for ``auto`` on a terminal, https://no-
-    color.org."""
+def use_color(choice: str, output: str | None = None) -> bool:
+    """Return whether to colour the output: ``always``, ``never``, or for ``auto`` on a terminal, never in the file
+    ``output``, unless the environment decides (https://no-color.org, https://force-color.org)."""
     if choice != "auto":
         return choice == "always"
-    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    if output not in (None, "-"):
+        return False
+    environment = os.environ
+    if environment.get("NO_COLOR") or environment.get("FORCE_COLOR"):
+        return not environment.get("NO_COLOR")
+    return sys.stdout.isatty() and environment.get("TERM") != "dumb"
 
 
 fail_on_option = click.option(
@@ -196,7 +202,7 @@ color_option = click.option(
     type=click.Choice(["auto", "always", "never"]),
     default="auto",
     show_default=True,
-    help="Colour; auto means on a terminal, unless NO_COLOR is set.",
+    help="Colour; auto means on a terminal, unless NO_COLOR or FORCE_COLOR is set.",
 )
 
 

@@ -59,7 +59,7 @@ counts as a finding (PUB001, PUB002) unless its repository has nothing to
 lint; other quarantined items do not fail a run.""",
 )
 @click.argument("input_", metavar="INPUT")
-@click.option("--output", required=True, metavar="DIR", help="Folder for the tables: DIR/<table>/run=<id>/.")
+@click.option("-o", "--output", required=True, metavar="DIR", help="Folder for the tables: DIR/<table>/run=<id>/.")
 @click.option(
     "--input-format",
     "input_format",

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pubcheck.cli.app import FOUND, WRONG, complain, show
+from pubcheck.cli.app import FOUND, WRONG, complain
 from pubcheck.cli.input_options import complete_option, config_option, configuration, require_inputs
 from pubcheck.cli.message_tables import MessageTable, TableFailure, decode_table, message_table, table_options
-from pubcheck.cli.output_files import put
+from pubcheck.cli.output_files import output_option, write_output
 from pubcheck.cli.publisher_options import (
     chosen_publications,
     framing_option,
@@ -58,7 +58,7 @@ arguments, no message, a capture in no known framing, or an internal error.""",
     help="jsonl: an object for each message. debezium: Debezium's envelope, for each change. hex: bytes that decode"
     " reads again. fields: the bytes of each field, explained.",
 )
-@click.option("-o", "--output", metavar="FILE", help="Write to this file instead of standard output.")
+@output_option
 @framing_option
 @option_option
 @click.option(
@@ -115,14 +115,8 @@ def command(
     events = Events(streaming, None if unnamed is None else unnamed.match, namer)
     run = _Run(events, format_, "<stdin>" if path == STDIN else path)
     pieces = run.pieces(path, framing, streaming)
-    if output is None:
-        show(pieces, for_people=format_ in ("text", "fields"))
-    else:
-        try:
-            put(output, pieces)
-        except OSError as error:
-            return complain(f"--output: {output}: {error.strerror}")
-    return run.end(() if unnamed is None else unnamed.notes())
+    unwritten = write_output(output, pieces, for_people=format_ in ("text", "fields"))
+    return unwritten or run.end(() if unnamed is None else unnamed.notes())
 
 
 def _decode_table(table: MessageTable, streaming: Streaming | None, *, schema: str | None, output: str | None) -> int:

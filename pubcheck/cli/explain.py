@@ -14,7 +14,6 @@ from pubcheck.cli.app import (
     complain,
     fail_on_assumed_option,
     fail_on_option,
-    show,
     use_color,
 )
 from pubcheck.cli.input_options import (
@@ -29,7 +28,7 @@ from pubcheck.cli.input_options import (
     together_option,
     variables_option,
 )
-from pubcheck.cli.output_files import STDOUT, put
+from pubcheck.cli.output_files import output_option, write_output
 from pubcheck.cli.process_pool import Workers
 from pubcheck.config import Config, suggestion
 from pubcheck.discovery.file_types import DiscoveredUnit
@@ -89,7 +88,7 @@ Exit status: 0 if `lint` would find nothing that fails the run; 1 if it would;
     help="Format; html is one page with a drawing.",
 )
 @click.option("--stream", is_flag=True, help="Show the example rows as messages of the replication stream, too.")
-@click.option("-o", "--output", metavar="FILE", help="Write to this file instead of standard output.")
+@output_option
 @consumer_option
 @complete_option
 @together_option
@@ -169,14 +168,8 @@ def command(
         explanation, crashes, failed = explain(units, config, selection, workers, messages=stream)
     _check(explanation, selection)
     status = FOUND if failed else 0
-    pieces = _rendered(explanation, format_, color, config.docs_url, to_file=output not in (None, STDOUT))
-    if output in (None, STDOUT):
-        show(pieces, for_people=format_ == "text")
-    else:
-        try:
-            put(output, pieces)
-        except OSError as error:
-            raise click.FileError(output, error.strerror) from None
+    pieces = _rendered(explanation, format_, color, config.docs_url, output)
+    status = write_output(output, pieces, for_people=format_ == "text") or status
     for crash in crashes:
         status = complain(crash)
     return status
@@ -222,7 +215,7 @@ def _check(explanation: Explanation, selection: Selection) -> None:
             raise click.UsageError(f"no publication publishes a table {name}")
 
 
-def _rendered(explanation: Explanation, format_: str, color: str, docs_url: str, *, to_file: bool) -> Iterator[str]:
+def _rendered(explanation: Explanation, format_: str, color: str, docs_url: str, output: str | None) -> Iterator[str]:
     if format_ == "json":
         from pubcheck.explain import render_json
 
@@ -233,6 +226,6 @@ def _rendered(explanation: Explanation, format_: str, color: str, docs_url: str,
         return render_html.render(explanation, docs_url)
     from pubcheck.explain import render_text
 
-    if use_color("never" if to_file and color == "auto" else color):
+    if use_color(color, output):
         return render_text.render_rich(explanation)
     return render_text.render(explanation)

@@ -75,7 +75,7 @@ def command(
     if force_exclude is not None:
         config = replace(config, force_exclude=force_exclude)
     discovery = discover(
-        paths if paths or config.units else (".",),
+        paths,
         config,
         together=together,
         schema=schema,

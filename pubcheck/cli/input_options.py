@@ -6,7 +6,7 @@ import os
 import re
 import sys
 from codecs import BOM_UTF8
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
 import click
@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from pubcheck.cli.app import NoInput
 from pubcheck.cli.lint_unit import ready
-from pubcheck.config import Config, from_options, load
+from pubcheck.config import ISOLATED, Config, from_options, load
 from pubcheck.discovery.file_inspector import CachedFileInspector
 from pubcheck.discovery.file_types import STDIN, UNNAMED, DiscoveredUnit
 from pubcheck.discovery.units import Discovery, discover_units
@@ -48,12 +48,22 @@ statement_size_option = click.option(
     metavar="SIZE",
     help="Largest statement to read; a larger one is skipped and reported.  [default: 32M]",
 )
-config_option = click.option(
+_config_file_option = click.option(
     "--config",
     "config_path",
     metavar="FILE",
     help="Configuration file, instead of the nearest pubcheck.toml or pyproject.toml.",
 )
+_isolated_option = click.option(
+    "--isolated", "config_path", flag_value=ISOLATED, help="Read no configuration file; use the defaults."
+)
+
+
+def config_option(command: Callable[..., int]) -> Callable[..., int]:
+    """Add the options that say which configuration file is read; the command gets a path, ``ISOLATED`` or None."""
+    return _config_file_option(_isolated_option(command))
+
+
 stdin_option = click.option(
     "--stdin-filename",
     metavar="NAME",
@@ -178,11 +188,9 @@ def discover(
     quiet: bool = False,
 ) -> Discovery:
     """Return the units to read as ``read_units`` has them, and the files that are skipped. Without paths, the units
-    that the configuration names."""
-    if not paths and config.units:
-        paths = (os.path.relpath(config.root or "."),)
+    that the configuration names, else the current folder."""
     if not paths:
-        raise NoInput("no input: give files, folders, or - for standard input")
+        paths = (os.path.relpath(config.root or "."),) if config.units else (".",)
     if "" in (*paths, *schema):
         raise click.UsageError("a PATH is empty; is a shell variable not set?")
     if STDIN in paths and STDIN in schema:

@@ -17,7 +17,6 @@ from pubcheck.cli.app import (
     complain,
     fail_on_assumed_option,
     fail_on_option,
-    show,
     use_color,
 )
 from pubcheck.cli.input_options import (
@@ -37,7 +36,7 @@ from pubcheck.cli.input_options import (
 )
 from pubcheck.cli.lint_summary import LintRun, closing_lines
 from pubcheck.cli.lint_unit import Outcome, Task, died, lint_unit
-from pubcheck.cli.output_files import STDOUT, Output, OutputType, put
+from pubcheck.cli.output_files import STDOUT, Output, put, reports_of, reports_option, write_output, write_reports
 from pubcheck.cli.process_pool import Workers
 from pubcheck.config import Config, ConfigError
 from pubcheck.discovery.file_types import LISTINGS, STDIN
@@ -88,14 +87,7 @@ or an internal error.""",
     metavar="FORMAT",
     help=f"Format of the report: {', '.join(FORMATS)}.  [default: text]",
 )
-@click.option(
-    "--output",
-    "outputs",
-    type=OutputType(),
-    multiple=True,
-    metavar="FORMAT:FILE",
-    help="Also write a report to FILE. With - as FILE, write it to standard output instead of the text. Repeatable.",
-)
+@reports_option
 @click.option(
     "--select",
     multiple=True,
@@ -138,6 +130,9 @@ or an internal error.""",
 @click.option("--baseline", metavar="FILE", help="Do not report findings recorded in this file.")
 @click.option("--write-baseline", metavar="FILE", help="Write all current findings to this baseline file.")
 @color_option
+@click.option("--watch", is_flag=True, help="Lint again whenever a file changes, until Ctrl-C.")
+@click.option("--show-settings", is_flag=True, help="Print the settings of this run as TOML, and lint nothing.")
+@click.option("--verbose", is_flag=True, help="Show all remedies and answers of the server, and all notes, as text.")
 @click.option("-q", "--quiet", is_flag=True, help="Print no summary and no progress.")
 def command(
     paths: tuple[str, ...],
@@ -168,13 +163,16 @@ def command(
     baseline: str | None,
     write_baseline: str | None,
     color: str,
+    watch: bool,
+    show_settings: bool,
+    verbose: bool,
     quiet: bool,
 ) -> int:
     """Check which statements PostgreSQL refuses because of a publication, and which later UPDATEs and DELETEs.
 
     A PATH is a folder, a file, or - for standard input. In a folder, migration files form units by their tool's naming
     conventions (`pubcheck files` shows them). A file is linted as part of its migration history if it has one. Without
-    a PATH, the folder of the configuration is linted if it names units.
+    a PATH, the folder of the configuration is linted if it names units, else the current folder.
 
     A refused statement changes nothing, and the statements after it are still checked, even in the same transaction.
     """
@@ -194,16 +192,26 @@ def command(
         config_path,
         variables,
     )
-    format_, outputs = _reports(format_, outputs)
-    if statistics and format_ not in ("text", "json"):
+    reports = reports_of(format_, outputs)
+    if show_settings:
+        # Loaded only where they are asked for.
+        from pubcheck.cli import settings
+
+        return write_output(reports.main, settings.render(config), for_people=True)
+    if statistics and reports.format not in ("text", "json"):
         raise click.UsageError("--statistics needs --format text or json")
     change = _change(fix, unsafe_fixes, diff, add_ignore)
     if change and write_baseline:
         raise click.UsageError("--write-baseline cannot be combined with --fix or --add-ignore")
     if change and not diff and STDIN in paths:
         raise click.UsageError("standard input cannot be changed; use --diff to see the changes")
+    context = click.get_current_context()
+    if watch and context.obj is None:
+        if change or write_baseline or STDIN in paths:
+            raise click.UsageError("--watch cannot be combined with standard input, or with options that change files")
+        return _watch(context, paths)
     known = None if write_baseline else _baseline(baseline, config)
-    with Workers(jobs) as workers:
+    with context.obj or Workers(jobs) as workers:
         survey = discover(
             paths,
             config,
@@ -217,7 +225,7 @@ def command(
         units = survey.units
         if not (units or survey.named):
             raise NoInput(no_input(survey, paths))
-        excerpts = "text" in (format_, *(output.format for output in outputs))
+        excerpts = "text" in reports.formats
         tasks = [Task(unit, config, excerpts, known, change) for unit in units]
         outcomes = list(_watched(workers.map(lint_unit, tasks, died), len(tasks), quiet))
     if write_baseline:
@@ -232,13 +240,15 @@ def command(
     status = (
         FOUND if not exit_zero and (rewritten or _unreadable(findings) if diff else _fails(findings, config)) else 0
     )
-    for output in outputs:
-        try:
-            put(output.path, render(findings, output.format))
-        except OSError as error:
-            status = complain(f"--output: {output.path}: {error.strerror}")
-    shown = _shown(findings, format_, statistics, rewritten if diff else None, use_color(color), quiet)
-    show(shown, for_people=format_ in FOR_PEOPLE and not diff)
+    for_people = reports.format in FOR_PEOPLE and not diff
+    colored = use_color(color, reports.main)
+    if diff:
+        main = _diff(rewritten)
+    elif statistics:
+        main = _statistics(findings, reports.format)
+    else:
+        main = render(findings, reports.format, color=colored, quiet=quiet, verbose=verbose)
+    status = write_reports(reports, findings, main, for_people=for_people) or status
     if not quiet:
         run = LintRun(
             *(findings, outcomes, units, config, known, change),
@@ -247,8 +257,21 @@ def command(
             variables=tuple(variables),
         )
         for line in (*(f"{notice}." for notice in skipped_messages(survey.named)), *closing_lines(run)):
-            click.echo(line, err=diff or format_ not in FOR_PEOPLE)
+            click.echo(line, err=not for_people or reports.main != STDOUT)
     return _complain_of(problems) or status
+
+
+def _watch(context: click.Context, paths: tuple[str, ...]) -> int:
+    """Run the command again and again, with workers that keep the state of units."""
+    # Loaded only where files are watched.
+    from pubcheck.cli.watch import WarmWorkers, watch
+
+    def lint(workers: WarmWorkers) -> int:
+        context.obj = workers
+        assert command.callback is not None
+        return int(context.invoke(command.callback, **context.params))
+
+    return watch(lint, paths)
 
 
 def _written(rewritten: Iterable[Rewritten]) -> dict[str, str]:
@@ -282,18 +305,6 @@ def _report(outcomes: Sequence[Outcome], config: Config) -> Report:
 def _complain_of(problems: Iterable[str]) -> int:
     """Tells of what went wrong; the exit status for it, 0 where nothing did."""
     return max(map(complain, problems), default=0)
-
-
-def _reports(format_: str | None, outputs: tuple[Output, ...]) -> tuple[str, tuple[Output, ...]]:
-    """Return the format for standard output, and the reports for files. Raises UsageError for two on standard
-    output."""
-    shown = [output.format for output in outputs if output.path == STDOUT]
-    shown += [format_] if format_ is not None else []
-    if len(shown) > 1:
-        raise click.UsageError(
-            "only one report can go to standard output: use either --format or one --output FORMAT:-"
-        )
-    return (shown or ["text"])[0], tuple(output for output in outputs if output.path != STDOUT)
 
 
 def _change(fix: bool, unsafe_fixes: bool, diff: bool, add_ignore: bool) -> Change | None:
@@ -331,20 +342,17 @@ def _write_baseline(path: str, outcomes: Iterable[Outcome]) -> int:
     return number
 
 
-def _shown(
-    findings: Report, format_: str, statistics: bool, rewritten: list[Rewritten] | None, color: bool, quiet: bool
-) -> Iterator[str]:
-    """Return the text for standard output."""
-    if rewritten is not None:
-        from pubcheck.cli import write_files
+def _diff(rewritten: list[Rewritten]) -> Iterator[str]:
+    from pubcheck.cli import write_files
 
-        return write_files.diff(rewritten)
-    if statistics:
-        from pubcheck.report.statistics import render as counted
-        from pubcheck.report.statistics import render_json
+    return write_files.diff(rewritten)
 
-        return counted(findings) if format_ == "text" else render_json(findings)
-    return render(findings, format_, color=color, quiet=quiet)
+
+def _statistics(findings: Report, format_: str) -> Iterator[str]:
+    from pubcheck.report.statistics import render as counted
+    from pubcheck.report.statistics import render_json
+
+    return counted(findings) if format_ == "text" else render_json(findings)
 
 
 def _watched(outcomes: Iterator[Outcome], length: int, quiet: bool) -> Iterator[Outcome]:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from pubcheck.autofix import AppliedFixes, Rewritten
     from pubcheck.baseline import Baseline
+    from pubcheck.engine.linter import Linter
     from pubcheck.lint_files import LintedUnit
 
     Change = Literal["fix", "unsafe-fix", "ignore"]
@@ -52,17 +53,17 @@ class Outcome(Struct, frozen=True):
     used_variables: tuple[str, ...] = ()
 
 
-def lint_unit(task: Task) -> Outcome:
-    """Read and lint a unit."""
-    from pubcheck.engine.linter import Linter
+def lint_unit(task: Task, warm_linter: Linter | None = None) -> Outcome:
+    """Read and lint a unit; a linter that keeps the state of a unit goes on from there."""
+    from pubcheck.engine import linter as engine
     from pubcheck.faults import failure_text
     from pubcheck.lint_files import lint_files
 
-    linter = Linter(task.config)
+    linter = warm_linter or engine.Linter(task.config)
     rewritten: tuple[Rewritten, ...] = ()
     applied: tuple[AppliedFixes, ...] = ()
     if task.change is None:
-        linted = lint_files(task.unit, linter, excerpts=task.excerpts)
+        linted = lint_files(task.unit, linter, excerpts=task.excerpts, follow=warm_linter is not None)
     else:
         linted, rewritten, applied = _changed(task, lambda unit: lint_files(unit, linter, excerpts=task.excerpts))
     findings: tuple[Finding, ...] = linted.findings

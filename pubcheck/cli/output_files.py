@@ -3,26 +3,40 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
 import click
 from msgspec import Struct
 
-from pubcheck.report.formats import FORMATS
+from pubcheck.cli.app import complain, show
+from pubcheck.findings import Report
+from pubcheck.report.formats import FORMATS, render
 
 STDOUT = "-"
 
 
 class Output(Struct, frozen=True):
-    """A report for a file, or for standard output."""
+    """A report for a file, or for standard output. Without a format it is the report that would else be printed."""
 
     format: str
     path: str
 
 
+class Reports(Struct, frozen=True):
+    """The reports of a run: the main one in ``format``, for the file ``main`` or standard output, and further ones."""
+
+    format: str
+    main: str
+    further: tuple[Output, ...]
+
+    @property
+    def formats(self) -> tuple[str, ...]:
+        return (self.format, *(output.format for output in self.further))
+
+
 class OutputType(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # generic since click 8.4
-    """`FORMAT:PATH` of the command line."""
+    """`[FORMAT:]PATH` of the command line."""
 
     name = "output"
 
@@ -31,10 +45,12 @@ class OutputType(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # ge
         if isinstance(value, Output):
             return value
         name, colon, path = str(value).partition(":")
-        if name not in FORMATS:
-            self.fail(f"there is no format {name!r}; there are {', '.join(FORMATS)}", param, ctx)
-        if not colon or not path:
+        if name in FORMATS and not path:
             self.fail(f"missing file name, for example {name}:report.{name}", param, ctx)
+        if name not in FORMATS:
+            if colon and name.isalpha() and len(name) > 1:  # not a drive of Windows
+                self.fail(f"there is no format {name!r}; there are {', '.join(FORMATS)}", param, ctx)
+            name, path = "", str(value)
         if path == STDOUT:
             return Output(name, path)
         folder = os.path.dirname(path) or "."
@@ -43,6 +59,52 @@ class OutputType(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # ge
         if os.path.isdir(path):
             self.fail(f"{path} is a folder", param, ctx)
         return Output(name, path)
+
+
+output_option = click.option("-o", "--output", metavar="FILE", help="Write to this file instead of standard output.")
+reports_option = click.option(
+    "-o",
+    "--output",
+    "outputs",
+    type=OutputType(),
+    multiple=True,
+    metavar="[FORMAT:]FILE",
+    help="Write to this file instead of standard output. With a FORMAT, also write a report in that format."
+    " Repeatable.",
+)
+
+
+def reports_of(format_: str | None, outputs: Sequence[Output]) -> Reports:
+    """Return the reports that `--format` and `--output` ask for. Raises UsageError for two main ones."""
+    plain = [output.path for output in outputs if not output.format]
+    printed = [output.format for output in outputs if output.format and output.path == STDOUT]
+    if len(plain) > 1:
+        raise click.UsageError("the report can go to one file only; name the format of others, such as json:FILE")
+    if len(printed) + (format_ is not None or bool(plain)) > 1:
+        raise click.UsageError(
+            "only one report can go to standard output: use either --format or one --output FORMAT:-"
+        )
+    further = tuple(output for output in outputs if output.format and output.path != STDOUT)
+    return Reports((printed or [format_ or "text"])[0], (plain or [STDOUT])[0], further)
+
+
+def write_output(path: str | None, pieces: Iterable[str], *, for_people: bool) -> int:
+    """Write a text to a file, or to standard output without one; return the exit status, 2 if it cannot be written."""
+    if path is None or path == STDOUT:
+        show(pieces, for_people=for_people)
+        return 0
+    try:
+        put(path, pieces)
+    except OSError as error:
+        return complain(f"--output: {path}: {error.strerror}")
+    return 0
+
+
+def write_reports(reports: Reports, report: Report, main: Iterable[str], *, for_people: bool) -> int:
+    """Write the further reports of a run and then the main one, whose text is given; return the exit status."""
+    further = [(output.path, render(report, output.format)) for output in reports.further]
+    statuses = [write_output(path, pieces, for_people=False) for path, pieces in further]
+    return max([*statuses, write_output(reports.main, main, for_people=for_people)])
 
 
 def put(path: str, pieces: Iterable[str]) -> None:

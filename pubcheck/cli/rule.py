@@ -8,7 +8,7 @@ import click
 
 from pubcheck import rulebook
 from pubcheck.cli.app import Command, color_option, show, use_color
-from pubcheck.config import suggestion
+from pubcheck.config import near_rule
 
 
 @click.command(
@@ -30,12 +30,7 @@ def command(code: str | None, color: str) -> None:
     if rule is None and family:
         raise click.UsageError(f"{code} matches several rules: {', '.join(family)}")
     if rule is None:
-        if code[:3].upper() == "PUB":
-            # A code of an unknown family is not a misspelling of a code of another family.
-            near = suggestion(code.upper(), [known for known in rulebook.RULES if known[3] == code[3:4]])
-        else:
-            near = suggestion(code.lower(), [rule.name for rule in rulebook.RULES.values()])
-        raise click.UsageError(f"there is no rule {code}{near if 'mean' in near else '; `pubcheck rules` lists them'}")
+        raise click.UsageError(f"there is no rule {code}{near_rule(code)}")
     if use_color(color):
         from pubcheck.cli import rule_terminal
 

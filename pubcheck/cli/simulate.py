@@ -10,7 +10,7 @@ import click
 
 from pubcheck.cli.app import FOUND, complain
 from pubcheck.cli.input_options import config_option, configuration, require_inputs, together_option
-from pubcheck.cli.output_files import STDOUT, put
+from pubcheck.cli.output_files import output_option, write_output
 from pubcheck.cli.publisher_options import name_values, publication_names, refuse_databases, schema_unit
 from pubcheck.discovery.file_types import STDIN
 from pubcheck.postgres.versions import DEFAULT_MAJOR
@@ -109,7 +109,7 @@ stops a script; 2 bad arguments, or a statement that pubcheck cannot follow.""",
     show_default=True,
     help="Format of the messages; test_decoding's are text or hex.",
 )
-@click.option("-o", "--output", metavar="FILE", help="Write to this file instead of standard output.")
+@output_option
 @together_option
 @config_option
 def command(
@@ -225,14 +225,8 @@ def _show(runs: Sequence[Run], format_: str, output: str | None) -> int:
         for notice in notices:
             click.echo(prefix + notice, err=True)
         pieces += [f"-- {heading}\n", text, "\n"] if len(runs) > 1 else [text]
-    if output is None or output == STDOUT:
-        sys.stdout.write("".join(pieces))
-    else:
-        try:
-            put(output, pieces)
-        except OSError as error:
-            return complain(f"--output: {output}: {error.strerror}")
-    return FOUND if any(run.failed for run in runs) else 0
+    status = FOUND if any(run.failed for run in runs) else 0
+    return write_output(output, pieces, for_people=True) or status
 
 
 def _rendered(run: Run, format_: str) -> Iterator[str]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
-from pubcheck.cli.app import Command, NoInput, show
+from pubcheck.cli.app import Command, NoInput
 from pubcheck.cli.databases import taken
-from pubcheck.cli.output_files import STDOUT, put
+from pubcheck.cli.output_files import output_option, write_output
 from pubcheck.live import document
 from pubcheck.live.connect import is_connection
 
@@ -24,7 +24,7 @@ Examples:
 Exit status: 0; 2 bad arguments, or the database cannot be read.""",
 )
 @click.argument("database", metavar="DATABASE")
-@click.option("-o", "--output", metavar="FILE", help="Write to this file instead of standard output.")
+@output_option
 def command(database: str, output: str | None) -> int:
     """Write a snapshot of a database: its schemas, tables, publications and all else that `lint` reads, without data
     and passwords.
@@ -37,11 +37,4 @@ def command(database: str, output: str | None) -> int:
         raise NoInput("DATABASE is not a connection string, such as postgresql://host/db or service=name")
     _, snapshot = taken(database)
     text = document.encode(snapshot).decode()
-    if output in (None, STDOUT):
-        show([text], for_people=False)
-        return 0
-    try:
-        put(output, [text])
-    except OSError as error:
-        raise click.FileError(output, error.strerror) from None
-    return 0
+    return write_output(output, [text], for_people=False)

@@ -15,7 +15,6 @@ from pubcheck.cli.app import (
     complain,
     fail_on_assumed_option,
     fail_on_option,
-    show,
     use_color,
 )
 from pubcheck.cli.input_options import (
@@ -27,7 +26,7 @@ from pubcheck.cli.input_options import (
     together_option,
 )
 from pubcheck.cli.message_tables import MessageTable, TableFailure, message_table, table_options, verify_table
-from pubcheck.cli.output_files import Output, OutputType, put
+from pubcheck.cli.output_files import Output, Reports, reports_of, reports_option, write_reports
 from pubcheck.cli.publisher_options import (
     chosen_publications,
     framing_option,
@@ -96,19 +95,10 @@ or an internal error.""",
     "--format",
     "format_",
     type=click.Choice(FORMATS),
-    default="text",
-    show_default=True,
     metavar="FORMAT",
-    help=f"Format of the report: {', '.join(FORMATS)}.",
+    help=f"Format of the report: {', '.join(FORMATS)}.  [default: text]",
 )
-@click.option(
-    "--output",
-    "outputs",
-    type=OutputType(),
-    multiple=True,
-    metavar="FORMAT:FILE",
-    help="Also write a report to FILE. Repeatable.",
-)
+@reports_option
 @complete_option
 @together_option
 @schema_option
@@ -151,6 +141,7 @@ def command(
         {"postgres": postgres, "complete": complete, "fail-on": fail_on, "fail-on-assumed": fail_on_assumed},
         config_path,
     )
+    reports = reports_of(format_, outputs)
     if postgres is not None and len(config.postgres) > 1:
         raise click.UsageError("--postgres: verify takes one version at a time")
     if schema_path == stream == STDIN:
@@ -188,7 +179,7 @@ def command(
         problem = run.read_table(table, linted.reading, names, requested, locale)
     if problem is not None:
         return complain(problem)
-    return run.show(format_, outputs, color, quiet=quiet)
+    return run.show(reports, color, quiet=quiet)
 
 
 def _simulated(
@@ -296,18 +287,13 @@ class _Run:
         else:
             self.left_out += 1
 
-    def show(self, format_: str, outputs: Sequence[Output], color: str, *, quiet: bool) -> int:
+    def show(self, reports: Reports, color: str, *, quiet: bool) -> int:
         """Write the reports, and return the exit status."""
         from pubcheck.findings import Report
 
         report = Report(tuple(self.findings), (self._major,), 1, self.messages, "message")
-        for output in outputs:
-            try:
-                put(output.path, render(report, output.format))
-            except OSError as error:
-                return complain(f"--output: {output.path}: {error.strerror}")
-        pieces = render(report, format_, color=use_color(color), quiet=quiet)
-        show(pieces, for_people=format_ in FOR_PEOPLE)
+        pieces = render(report, reports.format, color=use_color(color, reports.main), quiet=quiet)
+        status = write_reports(reports, report, pieces, for_people=reports.format in FOR_PEOPLE)
         if self.left_out:
             click.echo(f"pubcheck: {self.left_out:,} more findings are not shown", err=True)
-        return FOUND if self._fails else 0
+        return status or (FOUND if self._fails else 0)

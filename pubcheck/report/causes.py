@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+
+from msgspec import UNSET
 
 from pubcheck.findings import Entry, Finding
 
@@ -30,6 +32,34 @@ def causes(findings: Iterable[Finding]) -> list[list[Finding]]:
             waiting[key] = [finding]
             groups.append(waiting[key])
     return groups
+
+
+def by_statement(findings: Iterable[Finding]) -> list[list[Finding]]:
+    """Findings of one rule about the objects of one statement together; in the order of the first of each."""
+    groups: dict[object, list[Finding]] = {}
+    for number, finding in enumerate(findings):
+        entry = finding.entry
+        statement, listed = entry.statement, entry.database_object
+        if (statement is not None or listed is not UNSET) and entry.object is not None:
+            standing = (finding.unit, entry.rule, entry.severity, entry.certainty, entry.postgres)
+            place = (statement.index, statement.embedded) if statement is not None else listed
+            groups.setdefault((entry.path, place, *standing), []).append(finding)
+        else:
+            groups[number] = [finding]
+    return list(groups.values())
+
+
+def headline(group: Sequence[Finding]) -> str:
+    """Return the message about the first table and publication of a group: of UPDATE and DELETE, if both are
+    refused."""
+    first = group[0].entry
+    entries = (finding.entry for finding in group if is_cause(finding.entry) and finding.entry.object == first.object)
+    return message([first, *(entry for entry in entries if entry.publications == first.publications)])
+
+
+def objects_of(group: Iterable[Finding]) -> list[str]:
+    """Return the objects that the findings of a group are about, each once."""
+    return list(dict.fromkeys(finding.entry.object for finding in group if finding.entry.object))
 
 
 def is_cause(entry: Entry) -> bool:

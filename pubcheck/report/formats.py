@@ -22,13 +22,16 @@ FOR_PEOPLE = ("text", "concise")
 """Formats that are coloured on a terminal, and of which ``quiet`` leaves out the closing line."""
 
 
-def render(report: Report, name: str, *, color: bool = False, quiet: bool = False) -> Iterator[str]:
+def render(
+    report: Report, name: str, *, color: bool = False, quiet: bool = False, verbose: bool = False
+) -> Iterator[str]:
     """Return a report in a format of ``FORMATS``, in pieces of text. ``color`` and ``quiet`` are of those for
-    people."""
+    people, ``verbose`` is of ``text``."""
     from importlib import import_module
 
     module = import_module(f"pubcheck.report.{name}")
-    pieces: Iterator[str] = (
-        module.render(report, color=color, quiet=quiet) if name in FOR_PEOPLE else module.render(report)
-    )
+    options = {"color": color, "quiet": quiet} if name in FOR_PEOPLE else {}
+    if name == "text":
+        options["verbose"] = verbose
+    pieces: Iterator[str] = module.render(report, **options)
     return pieces

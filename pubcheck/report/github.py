@@ -11,17 +11,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import UNSET
 
 from pubcheck.diagnostics import Severity
-from pubcheck.findings import Entry, Report
-from pubcheck.report.causes import causes, message
+from pubcheck.findings import Finding, Report
+from pubcheck.report.causes import by_statement, headline, objects_of
 from pubcheck.source import escape
+
+NAMED = 3
+"""Further objects that an annotation names before it counts the rest."""
 
 _COMMANDS: Mapping[Severity, str] = {"error": "error", "warning": "warning", "note": "notice"}
 
 
 def render(report: Report) -> Iterator[str]:
-    """Return the report in pieces, one command each: a cause that has UPDATE and DELETE refused is one."""
-    for cause in causes(report.findings):
-        entry = cause[0].entry
+    """Return the report in pieces, one command for each rule and statement: GitHub shows ten of a kind in a step."""
+    for group in by_statement(report.findings):
+        entry = group[0].entry
         place: list[tuple[str, object]] = [] if entry.live else [("file", entry.path), ("line", entry.line)]
         if entry.live:
             pass
@@ -31,15 +34,19 @@ def render(report: Report) -> Iterator[str]:
             place += [("endLine", entry.end_line)]
         place += [("title", f"{entry.rule} {entry.name}")]
         properties = ",".join(f"{key}={_property(str(value))}" for key, value in place)
-        yield f"::{_COMMANDS[entry.severity]} {properties}::{_data(_text([finding.entry for finding in cause]))}\n"
+        yield f"::{_COMMANDS[entry.severity]} {properties}::{_data(_text(group))}\n"
 
 
-def _text(entries: Sequence[Entry]) -> str:
+def _text(group: Sequence[Finding]) -> str:
     """Return the message and the best remedy: there is little room next to a line."""
-    entry = entries[0]
+    entry, others = group[0].entry, objects_of(group)[1:]
     assumed = " (assumed)" if entry.certainty == "assumed" else ""
     listed = "" if entry.database_object is UNSET else f"{entry.place}: "
-    text = f"{listed}{message(entries)}{assumed}"
+    text = f"{listed}{headline(group)}{assumed}"
+    if others:
+        unlisted = len(others) - NAMED
+        more = f" and {unlisted} more" if unlisted > 0 else ""
+        text += f"\nThe same is true of {', '.join(others[:NAMED])}{more}"
     return "\n".join([text, f"Help: {entry.help}".split("\n- ")[0], *_best(entry.help)]) if entry.help else text
 
 

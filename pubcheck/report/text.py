@@ -10,7 +10,7 @@ from msgspec import UNSET, Struct
 from pubcheck.diagnostics import ConsumerClaim, ServerAnswer, Severity
 from pubcheck.findings import Entry, Finding, Line, Report
 from pubcheck.report import count
-from pubcheck.report.causes import causes, is_cause, message
+from pubcheck.report.causes import by_statement, causes, headline, is_cause, objects_of
 from pubcheck.source import escape
 
 TAB = 4
@@ -21,6 +21,10 @@ NAMED = 3
 
 MANY = 10
 """Notes of a rule in a file that are shown one by one."""
+
+
+REMEDY = "\n- "
+"""Begins each remedy of a help."""
 
 
 class Palette(Struct, frozen=True):
@@ -50,19 +54,22 @@ COLOR = Palette(
 )
 
 
-def render(report: Report, *, color: bool = False, quiet: bool = False) -> Iterator[str]:
-    """Return the report in pieces, one finding or group of findings each; ``quiet`` leaves out the closing line."""
+def render(report: Report, *, color: bool = False, quiet: bool = False, verbose: bool = False) -> Iterator[str]:
+    """Return the report in pieces, one finding or group of findings each; ``quiet`` leaves out the closing line.
+
+    ``verbose``: all notes, the answers to both UPDATE and DELETE, all remedies and fixes.
+    """
     palette = COLOR if color else PLAIN
-    groups = _side_by_side(_groups(report.findings))
+    groups = _side_by_side(by_statement(report.findings))
     alike = Counter(_kind(group) for group in groups)
     shown_counts: Counter[tuple[str, str, str]] = Counter()
     for group in groups:
         path, rule, severity = kind = _kind(group)
         shown_counts[kind] += 1
-        many = severity == "note" and alike[kind] > MANY
+        many = severity == "note" and alike[kind] > MANY and not verbose
         if many and shown_counts[kind] > NAMED:
             continue
-        yield "\n".join([*_block(group, report.postgres, palette), "", ""])
+        yield "\n".join([*_block(group, report.postgres, palette, verbose=verbose), "", ""])
         if many and shown_counts[kind] == NAMED:
             more = f"{alike[kind] - NAMED} more {rule} in {escape(path)}"
             yield f"{palette.note}note[{rule}]{palette.reset}: {more}; --format concise shows them all\n\n"
@@ -92,21 +99,6 @@ def summary(report: Report) -> str:
     return f"Found {', '.join(counts)} in {among} ({majors})."
 
 
-def _groups(findings: Iterable[Finding]) -> list[list[Finding]]:
-    """Findings that one cause explains: same rule, statement, majors and standing; in the order of the first."""
-    groups: dict[object, list[Finding]] = {}
-    for number, finding in enumerate(findings):
-        entry = finding.entry
-        statement, listed = entry.statement, entry.database_object
-        if (statement is not None or listed is not UNSET) and entry.object is not None:
-            standing = (finding.unit, entry.rule, entry.severity, entry.certainty, entry.postgres)
-            place = (statement.index, statement.embedded) if statement is not None else listed
-            groups.setdefault((entry.path, place, *standing), []).append(finding)
-        else:
-            groups[number] = [finding]
-    return list(groups.values())
-
-
 def _side_by_side(groups: list[list[Finding]]) -> list[list[Finding]]:
     """Return the groups that say why writes of one table are refused next to each other, in the server's order."""
     clusters: dict[object, list[list[Finding]]] = {}
@@ -124,37 +116,30 @@ def _side_by_side(groups: list[list[Finding]]) -> list[list[Finding]]:
 # --- One block ----------------------------------------------------------------------------------------------------
 
 
-def _block(group: list[Finding], majors: tuple[int, ...], palette: Palette) -> Iterator[str]:
+def _block(group: list[Finding], majors: tuple[int, ...], palette: Palette, *, verbose: bool) -> Iterator[str]:
     entry = group[0].entry
     bold, frame, reset = palette.bold, palette.frame, palette.reset
     assumed = " (assumed)" if entry.certainty == "assumed" else ""
-    headline = (
-        f"{palette.of(entry.severity)}{entry.severity}[{entry.rule}]{assumed}{reset}{bold}: {escape(_headline(group))}"
+    first_line = (
+        f"{palette.of(entry.severity)}{entry.severity}[{entry.rule}]{assumed}{reset}{bold}: {escape(headline(group))}"
     )
-    yield headline + reset
+    yield first_line + reset
     lines = _distinct(line for finding in group[:NAMED] for line in finding.lines)
     width = max((len(str(line.number)) for line in lines), default=1)
     gutter = " " * width
     yield f"{gutter}{frame}-->{reset} {escape(entry.place)}"
     yield from _excerpt(lines, entry.path, entry.severity, width, palette)
-    for key, text in _remarks(group, majors):
+    for key, text in _remarks(group, majors, verbose=verbose):
         first, *rest = text.split("\n")
         yield f"{gutter} {frame}={reset} {bold}{key}:{reset} {escape(first)}"
         for line in rest:
             yield f"{gutter}   {' ' * len(key)}  {escape(line)}"
 
 
-def _headline(group: list[Finding]) -> str:
-    """Return the text about the first table and publication: of UPDATE and DELETE, if both are refused."""
-    first = group[0].entry
-    entries = (finding.entry for finding in group if is_cause(finding.entry) and finding.entry.object == first.object)
-    return message([first, *(entry for entry in entries if entry.publications == first.publications)])
-
-
-def _remarks(group: list[Finding], majors: tuple[int, ...]) -> Iterator[tuple[str, str]]:
+def _remarks(group: list[Finding], majors: tuple[int, ...], *, verbose: bool) -> Iterator[tuple[str, str]]:
     """Return the lines below the excerpt: a key and a text of one or more lines."""
     entry = group[0].entry
-    objects = list(dict.fromkeys(finding.entry.object for finding in group if finding.entry.object))
+    objects = objects_of(group)
     if len(objects) > 1:
         listed = ", ".join(objects[:NAMED])
         unlisted = len(objects) - NAMED
@@ -164,7 +149,7 @@ def _remarks(group: list[Finding], majors: tuple[int, ...]) -> Iterator[tuple[st
             yield "related", f"{related.database_object}: {related.message}"
     if entry.after_count:
         yield "after", _earlier(entry)
-    for text in _answers(group):
+    for text in _answers(group)[: None if verbose else 1]:
         yield "server", text
     for notice in entry.notices:
         yield "notice", notice
@@ -180,13 +165,29 @@ def _remarks(group: list[Finding], majors: tuple[int, ...]) -> Iterator[tuple[st
     if entry.assumptions:
         yield "rests on", "; ".join(entry.assumptions)
     if entry.help:
-        yield "help", entry.help
+        yield "help", entry.help if verbose else _best_remedy(entry.help)
     several = len(objects) > 1 or (len(publications) > 1 and is_cause(entry))
     if several and len({finding.entry.fixes for finding in group}) > 1:
         yield "fix", "one for each of them"
         return
     for fix in entry.fixes:
+        if not verbose and _repeats(fix.title, entry.help or ""):
+            continue
         yield "fix", fix.title if fix.applicability == "safe" else f"{fix.title} ({fix.applicability})"
+
+
+def _best_remedy(help_text: str) -> str:
+    """Return a help with the first of its remedies, and how many there are more."""
+    heading, *remedies = help_text.split(REMEDY)
+    if len(remedies) < 2:
+        return help_text
+    return f"{heading}{REMEDY}{remedies[0]}\n  ({len(remedies) - 1} more with --verbose)"
+
+
+def _repeats(title: str, help_text: str) -> bool:
+    """Return whether a fix does what the best remedy of a help already says."""
+    best = help_text.partition(REMEDY)[2].partition("\n")[0].partition("  (")[0]
+    return bool(best) and best in title
 
 
 def _claim(claim: ConsumerClaim) -> Iterator[tuple[str, str]]:

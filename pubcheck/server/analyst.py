@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import threading
+from collections.abc import Callable
 from multiprocessing.connection import Connection
 from typing import Any, Literal
 
@@ -28,12 +30,16 @@ from pubcheck.server.warm_linter import WarmLinter
 _CAN_FORK = hasattr(os, "fork")
 
 
+Method = Literal["findings", "hover", "definition", "references", "complete", "ignoring"]
+"""A method of ``Analysis`` that answers a question."""
+
+
 class Question(Struct, frozen=True):
-    """A unit, and the method of ``Analysis`` that answers with ``arguments``."""
+    """A unit, and the function that answers when it is called with it, a linter and ``arguments``."""
 
     unit: DiscoveredUnit
     config: Config
-    method: Literal["findings", "hover", "definition", "references", "complete", "ignoring"]
+    function: Callable[..., Any]
     arguments: tuple[Any, ...] = ()
 
 
@@ -51,22 +57,22 @@ class Analyst:
 
     def findings(self, unit: DiscoveredUnit, config: Config) -> list[Entry]:
         """Return the findings about the files of a unit that are no context. Raises Failed, as all methods do."""
-        return self._ask(Question(unit, config, "findings"))  # type: ignore[no-any-return]
+        return self._ask(unit, config, "findings")  # type: ignore[no-any-return]
 
     def hover(self, unit: DiscoveredUnit, config: Config, path: str, offset: int) -> HoverText | None:
-        return self._ask(Question(unit, config, "hover", (path, offset)))  # type: ignore[no-any-return]
+        return self._ask(unit, config, "hover", path, offset)  # type: ignore[no-any-return]
 
     def definition(self, unit: DiscoveredUnit, config: Config, path: str, offset: int) -> list[Located]:
-        return self._ask(Question(unit, config, "definition", (path, offset)))  # type: ignore[no-any-return]
+        return self._ask(unit, config, "definition", path, offset)  # type: ignore[no-any-return]
 
     def references(self, unit: DiscoveredUnit, config: Config, path: str, offset: int) -> list[Located]:
-        return self._ask(Question(unit, config, "references", (path, offset)))  # type: ignore[no-any-return]
+        return self._ask(unit, config, "references", path, offset)  # type: ignore[no-any-return]
 
     def complete(self, unit: DiscoveredUnit, config: Config, path: str, offset: int) -> list[Completion]:
-        return self._ask(Question(unit, config, "complete", (path, offset)))  # type: ignore[no-any-return]
+        return self._ask(unit, config, "complete", path, offset)  # type: ignore[no-any-return]
 
     def ignoring(self, unit: DiscoveredUnit, config: Config, entry: Entry) -> list[EditEntry]:
-        return self._ask(Question(unit, config, "ignoring", (entry,)))  # type: ignore[no-any-return]
+        return self._ask(unit, config, "ignoring", entry)  # type: ignore[no-any-return]
 
     def close(self) -> None:
         """End the process."""
@@ -74,7 +80,12 @@ class Analyst:
             self._connection.close()
             self._connection = None
 
-    def _ask(self, question: Question) -> Any:
+    def _ask(self, unit: DiscoveredUnit, config: Config, method: Method, *arguments: Any) -> Any:
+        return self.call(unit, config, _ask, method, *arguments)
+
+    def call(self, unit: DiscoveredUnit, config: Config, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Return the result of a module-level function of a unit, a linter and ``arguments``."""
+        question = Question(unit, config, function, arguments)
         with self._lock:
             try:
                 connection = self._connected()
@@ -96,8 +107,13 @@ class Analyst:
         return self._connection
 
 
+def _ask(unit: DiscoveredUnit, linter: Linter, method: Method, *arguments: Any) -> Any:
+    return getattr(Analysis(unit, linter), method)(*arguments)
+
+
 def _serve(connection: Connection) -> None:
-    """Answer questions until the other end closes."""
+    """Answer questions until the other end closes. A terminal sends Ctrl-C to every process: the other end decides."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     _load_modules()
     linter: WarmLinter | None = None
     while True:
@@ -151,6 +167,6 @@ def _answer_and_end(connection: Connection, question: Question, linter: Linter) 
 
 def _answer(question: Question, linter: Linter) -> Any:
     try:
-        return getattr(Analysis(question.unit, linter), question.method)(*question.arguments)
+        return question.function(question.unit, linter, *question.arguments)
     except Exception as error:
         return Failed(failure_text((fault_of(error, question.unit.title),)))

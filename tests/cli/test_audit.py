@@ -17,7 +17,7 @@ from tests.cli.conftest import Call
     ("arguments", "reason"),
     [
         (("none", "--output", "out"), "no input: there is no none"),
-        ((".",), "Missing option '--output'"),
+        ((".",), "Missing option '-o' / '--output'"),
         ((".", "--output", "out", "--run", "a/b"), "--run: 'a/b' is not a valid ID"),
         ((".", "--output", "out", "--max-file-size", "much"), "'much' is not a size; write bytes, or such as 512K"),
         ((".", "--output", "out", "--conf", "x"), "'x' must be KEY=VALUE"),

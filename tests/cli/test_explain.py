@@ -84,14 +84,13 @@ def test_no_publication_is_said(pubcheck: Call) -> None:
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        ((), "no input: give files, folders, or -"),
         (("--postgres", "15,18", "shop.sql"), "explain takes one version at a time"),
         (("--postgres", "20", "shop.sql"), "PostgreSQL 20 is not supported"),
         (("--publication", "eux", "shop.sql"), "there is no publication eux; did you mean eu?"),
         (("--subscription", "eu,uk", "shop.sql"), "there is no publication uk"),
         (("--table", "order", "shop.sql"), "no publication publishes a table order"),
         (("--format", "pdf", "shop.sql"), "Invalid value for '--format'"),
-        (("-o", "no/such/folder/x", "shop.sql"), "Could not open file 'no/such/folder/x'"),
+        (("-o", "no/such/folder/x", "shop.sql"), "--output: no/such/folder/x: No such file or directory"),
         (("--config", "none.toml", "shop.sql"), "none.toml: cannot be read"),
     ],
 )

@@ -6,10 +6,15 @@ import json
 import os
 import subprocess
 import sys
+import textwrap
+import tomllib
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
+from pubcheck.config import from_options, load
 from tests.cli.conftest import Call
 
 TABLE = "CREATE TABLE t (id int PRIMARY KEY, r text NOT NULL);\n"
@@ -139,7 +144,7 @@ def test_output_with_a_hyphen_goes_to_standard_output(pubcheck: Call) -> None:
 @pytest.mark.parametrize("given", [".", "./", "./a.sql", "././/a.sql", "a.sql"])
 def test_paths_begin_without_the_current_folder(pubcheck: Call, given: str) -> None:
     Path("a.sql").write_text(TABLE + PUBLICATION)
-    for name in ("concise", "github", "gitlab", "json", "jsonl", "sarif", "checkstyle", "junit", "text"):
+    for name in ("concise", "github", "gitlab", "json", "jsonl", "sarif", "checkstyle", "junit", "text", "markdown"):
         called = pubcheck("lint", given, "--format", name)
         assert "a.sql" in called.out
         assert "/a.sql" not in called.out
@@ -299,3 +304,139 @@ def test_a_variable_that_no_file_names_is_reported(pubcheck: Call) -> None:
     called = pubcheck("lint", *arguments, "a.sql")
     assert called.out.endswith("\nNot used: -v schem; no file names :schem.\n")
     assert called.out.count("Not used") == 1
+
+
+def test_without_a_path_the_current_folder_is_linted(pubcheck: Call) -> None:
+    Path("a.sql").write_text(TABLE + PUBLICATION)
+    assert pubcheck("lint") == pubcheck("lint", ".")
+    assert pubcheck("lint").status == 1
+    assert pubcheck("explain").out == pubcheck("explain", "a.sql").out
+
+
+def test_rules_may_be_named_wherever_codes_are_expected(pubcheck: Call) -> None:
+    Path("a.sql").write_text(TABLE + PUBLICATION)
+    name = "filter-column-outside-replica-identity"
+    assert "error[PUB301]" in pubcheck("lint", "--select", name).out
+    assert pubcheck("lint", "--ignore", name.upper()).status == 0
+    Path("pubcheck.toml").write_text(f'per-file-ignores = {{"a.sql" = "{name}"}}\n')
+    assert pubcheck("lint").status == 0
+    Path("pubcheck.toml").write_text(f'severity = {{{name} = "note"}}\n')
+    assert "note[PUB301]" in pubcheck("lint").out
+    assert "did you mean relation-missing?" in pubcheck("lint", "--ignore", "relations-missing").err
+
+
+@pytest.mark.parametrize(
+    ("environment", "options", "colored"),
+    [
+        ({}, (), False),
+        ({"FORCE_COLOR": "1"}, (), True),
+        ({"FORCE_COLOR": ""}, (), False),
+        ({"FORCE_COLOR": "1", "NO_COLOR": "1"}, (), False),
+        ({"FORCE_COLOR": "1"}, ("--color", "never"), False),
+        ({"FORCE_COLOR": "1"}, ("-o", "report.txt"), False),
+        ({"NO_COLOR": "1"}, ("--color", "always"), True),
+    ],
+)
+def test_color_is_forced_and_forbidden(
+    pubcheck: Call,
+    monkeypatch: pytest.MonkeyPatch,
+    environment: dict[str, str],
+    options: tuple[str, ...],
+    colored: bool,
+) -> None:
+    for name in ("NO_COLOR", "FORCE_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    Path("a.sql").write_text(TABLE + PUBLICATION)
+    printed = pubcheck("lint", *options).out
+    assert ("\x1b[" in (printed or Path("report.txt").read_text())) == colored
+
+
+@pytest.mark.parametrize("command", ["lint", "explain"])
+def test_output_without_a_format_replaces_standard_output(pubcheck: Call, command: str) -> None:
+    Path("a.sql").write_text(TABLE + PUBLICATION)
+    usual = pubcheck(command, "--format", "json", "a.sql")
+    written = pubcheck(command, "--format", "json", "-o", "report.json", "a.sql")
+    assert (written.status, written.out) == (usual.status, "")
+    assert Path("report.json").read_text() == usual.out
+    assert "one file only" in pubcheck("lint", "-o", "a", "-o", "b").err
+
+
+def test_isolated_reads_no_configuration(pubcheck: Call) -> None:
+    Path("a.sql").write_text(TABLE + PUBLICATION)
+    Path("pubcheck.toml").write_text("selct = 1\n")
+    assert pubcheck("lint").status == 2
+    assert "error[PUB301]" in pubcheck("lint", "--isolated").out
+    assert pubcheck("files", "--isolated").status == 0
+
+
+def test_settings_are_shown_as_a_configuration(pubcheck: Call) -> None:
+    Path("pubcheck.toml").write_text(
+        'postgres = 16\nexclude = "old"\n[severity]\nPUB603 = "error"\n[per-file-ignores]\n"a/**" = ["PUB1"]\n'
+        '[[consumer]]\nname = "supabase-etl"\nmodes = "bigquery"\n[variables]\n"schéma" = "a\\"b"\n'
+    )
+    shown = pubcheck("lint", "--show-settings", "--ignore", "PUB3")
+    assert shown.status == 0
+    assert shown.out.startswith(f"# from {Path.cwd() / 'pubcheck.toml'} and the command line\npostgres = [16]\n")
+    written = from_options(tomllib.loads(shown.out))
+    assert written == replace(load(), ignore=("PUB3",), root="", file="")
+
+
+def test_findings_are_in_the_order_of_the_run(pubcheck: Call) -> None:
+    folder = Path("db/migrations")
+    folder.mkdir(parents=True)
+    for version in (1, 2, 10):
+        (folder / f"V{version}__a.sql").write_text(f"CREATE PUBLICATION p{version} FOR TABLE a.b WHERE (now() > x);\n")
+    out = pubcheck("lint", "--format", "concise").out
+    assert [line.partition(":")[0][14:] for line in out.splitlines() if "PUB2" in line] == [
+        "V1__a.sql",
+        "V2__a.sql",
+        "V10__a.sql",
+    ]
+
+
+def test_one_finding_is_short_and_verbose_has_all_remedies(pubcheck: Call) -> None:
+    Path("a.sql").write_text(TABLE + PUBLICATION)
+    short, long = pubcheck("lint", "a.sql").out, pubcheck("lint", "--verbose", "a.sql").out
+    assert sum(len(textwrap.wrap(line, 100)) or 1 for line in short.splitlines()) < 20
+    assert "(4 more with --verbose)" in short
+    assert short.count("server:") == 1
+    assert long.count("          - ") == 6  # one of the excerpt and five remedies
+    assert "cannot delete from table" in long
+    assert "--verbose" not in long
+
+
+def test_an_annotation_per_cause(pubcheck: Call) -> None:
+    Path("a.sql").write_text("CREATE TABLE t1 (i int); CREATE TABLE t2 (i int); CREATE PUBLICATION p FOR ALL TABLES;\n")
+    (annotation,) = pubcheck("lint", "--format", "github", "--select", "PUB302", "a.sql").out.splitlines()
+    assert "UPDATE of t1 and DELETE from t1 will fail" in annotation
+    assert "%0AThe same is true of public.t2%0A" in annotation
+
+
+def test_watching_lints_again_what_changed(pubcheck: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("a.sql").write_text(TABLE + PUBLICATION)
+    Path("b.sql").write_text("CREATE TABLE t (i int);\n")
+    edits: list[Callable[[], object]] = [
+        lambda: Path("a.sql").write_text(TABLE + PUBLICATION.replace("r = 'x'", "id > 10")),
+        lambda: Path("pubcheck.toml").write_text("postgres = 14\n"),
+        lambda: Path("pubcheck.toml").unlink(),
+        lambda: Path("c.sql").write_text("CREATE PUBLICATION p FOR TABLE t;"),
+    ]
+
+    def edit(_seconds: float) -> None:
+        if not edits:
+            raise KeyboardInterrupt
+        edits.pop(0)()
+
+    monkeypatch.setattr("pubcheck.cli.watch.time.sleep", edit)
+    called = pubcheck("lint", "--watch", "--format", "concise", "--postgres", "18", ".")
+    assert called.status == 0  # that of the last run
+    first, *_, last = called.out.split("Found ")[0], called.out
+    assert "PUB301" in first
+    assert called.out.count("PUB301") == 1
+    assert last.endswith("in 4 statements of 3 files (PostgreSQL 18).\n")
+    assert called.err.count("Watching 2 files; Ctrl-C ends.") == 4
+    assert "PostgreSQL 14 is not supported" in called.err
+    assert pubcheck("lint", "--watch", "--fix").status == 2
+    assert "there is no nosuch.sql" in pubcheck("lint", "--watch", "nosuch.sql").err

@@ -15,8 +15,8 @@ from pubcheck.source import Source, escape
 from tests.report.samples import ORDERS, REFUSED, diagnostic, famous, reported, span
 
 
-def shown(*diagnostics: Diagnostic, **about: tuple[int, ...]) -> str:
-    return "".join(render(reported(*diagnostics, **about), quiet=True))  # type: ignore[arg-type]
+def shown(*diagnostics: Diagnostic, verbose: bool = False, **about: tuple[int, ...]) -> str:
+    return "".join(render(reported(*diagnostics, **about), quiet=True, verbose=verbose))  # type: ignore[arg-type]
 
 
 def excerpt(where: Span, **changes: object) -> str:
@@ -140,7 +140,9 @@ def test_findings_of_one_rule_and_statement_are_one_block() -> None:
 
 def test_update_and_delete_of_one_table_are_one_block_with_both_answers() -> None:
     refused = structs.replace(REFUSED, message='cannot delete from table "orders"')
-    text = shown(famous(), structs.replace(famous(), operation="delete", server=refused))
+    both = famous(), structs.replace(famous(), operation="delete", server=refused)
+    assert shown(*both).count("= server: ERROR 42P10: cannot ") == 1
+    text = shown(*both, verbose=True)
     assert text.count("error[PUB301]") == 1
     assert text.count("= server: ERROR 42P10: cannot ") == 2
     assert " tables:" not in text

@@ -116,7 +116,10 @@ def _read(start: int, end: int, rest: str, begin: int) -> Iterator[Comment | Con
                 known.append(code)
                 continue
             rule = rulebook.find(match[0])
-            near = f"; ignore by code: {rule.code}" if rule else suggestion(code.text, rulebook.RULES)
+            if rule is not None:
+                known.append(Code(rule.code, code.start, code.end))
+                continue
+            near = suggestion(code.text, rulebook.RULES)
             if near.startswith("; there are"):
                 near = ""
             yield Unclear(
