@@ -45,6 +45,18 @@ def walk(tree: Any) -> Iterator[tuple[str, Node]]:
             stack.extend(item)
 
 
+def dictionaries(tree: Any) -> Iterator[Node]:
+    """Yield every dictionary below ``tree``, in no order: nodes by their kinds, and bodies."""
+    stack = [tree]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, dict):
+            yield item
+            stack.extend(item.values())
+        elif isinstance(item, list):
+            stack.extend(item)
+
+
 def parts(tree: Any) -> Iterator[Any]:
     """Yield ``tree`` and the sub-selects below it that ``find`` does not enter, each separately."""
     trees: list[Any] = [tree]

@@ -36,7 +36,6 @@ them too."""
 UNMAPPED: dict[str, str] = {
     "ri-part-pruned-bad-leaf-update": "the WHERE prunes the bad leaf; pubcheck judges the table",
     "ri-part-pruned-bad-leaf-delete": "the WHERE prunes the bad leaf; pubcheck judges the table",
-    "v19-rf-graph-table": "what a graph has is not followed: a publication with a query of one is passed over",
     "v19-except-toast-table": "a DO block that reads the name of a TOAST table from the catalog",
     "rf-collate-en-us": "which collations of the C library there are depends on the machine: the refusal is assumed",
 }
@@ -68,10 +67,18 @@ FOLLOWED = frozenset(
 """Statements that are refused and are not about publications: followed, and not reported."""
 
 OTHER_STATEMENTS = frozenset(
-    ("for-portion-of", "merge-split", "on-conflict-select", "other-statement", "relation-kind", "repack")
+    (
+        "for-portion-of",
+        "merge-split",
+        "on-conflict-select",
+        "other-statement",
+        "relation-kind",
+        "repack",
+        "v19-rf-graph-table",
+    )
 )
-"""Families about forms of 19 in other statements than those of publications: a major whose grammar does not have them
-passes over such a statement with a note."""
+"""Families and cases about forms of 19 in other statements than those of publications: a major whose grammar does not
+have them skips such a statement with a note."""
 
 
 class Status(StrEnum):
@@ -105,7 +112,7 @@ def status(case: Case, major: int) -> Status:
     refused_early = answer.at == "setup" or (case.phase == "silent" and not answer.ok)
     if (case.phase not in DDL_PHASES and case.phase != "dml" and not refused_early) or case.id in FOLLOWED:
         return Status.OTHER
-    if case.rule in OTHER_STATEMENTS and answer.sqlstate == "42601":
+    if not OTHER_STATEMENTS.isdisjoint((case.rule, case.id)) and answer.sqlstate == "42601":
         return Status.OTHER
     if case.id in UNMAPPED:
         return Status.UNMAPPED

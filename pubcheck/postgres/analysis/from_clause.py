@@ -23,6 +23,8 @@ from pubcheck.postgres.primnodes import UNKNOWN, Expr
 
 Joined = tuple[list[Item], list[Output] | None, Any]
 """The entries that an item of FROM brings, its columns in their order, and its rows' source: an Item or a Join."""
+_NAMES = {"GraphTable": "graph_table", "JsonTable": "json_table", "RangeTableFunc": "xmltable"}
+"""The names of items without an alias."""
 AnalyzeQuery = Callable[[Nested, Node], list[Output] | None]
 
 
@@ -82,7 +84,9 @@ def _item(p: Nested, entry: Node, analyze_query: AnalyzeQuery) -> Joined:
     elif kind == "RangeFunction":
         item = _function(p, body, name)
     else:
-        item = Item(name or ("xmltable" if kind == "RangeTableFunc" else "json_table"), None, alias=bool(name))
+        if kind == "GraphTable":
+            _table(p, body["graph"], "")
+        item = Item(name or _NAMES[kind], None, alias=bool(name))
     if names and item.columns is not None:
         if len(names) > len(item.columns):
             has = f"has {len(item.columns)} columns available but {len(names)} columns specified"

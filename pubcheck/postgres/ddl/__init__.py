@@ -30,6 +30,7 @@ _TABLE = {
     "AlterObjectSchemaStmt": "objects.schemas:set_schema",
     "AlterOperatorStmt": "no_op:nothing",
     "AlterOwnerStmt": "objects.owners:change_owner",
+    "AlterPropGraphStmt": "property_graphs:alter_graph",
     "AlterPublicationStmt": "publications.alter:alter_publication",
     "AlterRoleSetStmt": "settings:keep_default",
     "AlterRoleStmt": "roles:alter_role",

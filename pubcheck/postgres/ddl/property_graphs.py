@@ -1,5 +1,7 @@
-"""CREATE PROPERTY GRAPH (commands/propgraphcmds.c): a relation that publications and REPLICA IDENTITY refuse, and that
-keeps its tables from being dropped without CASCADE.
+"""CREATE and ALTER PROPERTY GRAPH (commands/propgraphcmds.c).
+
+A property graph is a relation that publications and REPLICA IDENTITY refuse, and it keeps its tables from being dropped
+without CASCADE.
 """
 
 from __future__ import annotations
@@ -10,6 +12,9 @@ from pubcheck.postgres.ddl.types import free_row_type_name
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
+
+_OF = " of property graph "
+"""What is between the names of an element and of its graph."""
 
 
 def create_graph(session: Session, node: Node) -> None:
@@ -37,9 +42,28 @@ def create_graph(session: Session, node: Node) -> None:
         place=session.place(rv.get("location", 0)),
     )
     catalog.add_relation(graph)
-    for element, table in zip(node["elements"], tables, strict=True):
-        name = f"{element['name']} of property graph {graph.name}"
-        row = OtherObject(catalog.new_oid(), element["kind"], name, 0, owner)
+    _add_elements(session, graph, node["elements"], tables)
+
+
+def alter_graph(session: Session, node: Node) -> None:
+    """AlterPropGraph. Raises ServerError."""
+    catalog, graph = session.catalog, session.relation(node["pgname"])
+    if graph.kind != "g":
+        if graph.seen:
+            raise ServerError("42809", '"{name}" is not a property graph', name=graph.name)
+        session.note_unknown_effect(session.text.decode(errors="replace"))
+        return
+    _add_elements(session, graph, node["elements"], [session.relation(item["table"]) for item in node["elements"]])
+    for (kind, oid, _), _, _ in catalog.dependents.get((RELATION, graph.oid)):
+        if kind == OTHER and catalog.others[oid].name.rpartition(_OF)[0] in node["dropped"]:
+            catalog.remove(OTHER, oid)
+
+
+def _add_elements(session: Session, graph: Relation, elements: list[Node], tables: list[Relation]) -> None:
+    catalog = session.catalog
+    for element, table in zip(elements, tables, strict=True):
+        name = element["name"] + _OF + graph.name
+        row = OtherObject(catalog.new_oid(), element["kind"], name, 0, graph.owner)
         catalog.add_other(row)
         catalog.depend((OTHER, row.oid, 0), (RELATION, graph.oid, 0), INTERNAL)
         catalog.depend((OTHER, row.oid, 0), (RELATION, table.oid, 0), NORMAL)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from msgspec.structs import replace
 
 from pubcheck.postgres import ddl
@@ -19,6 +21,12 @@ _ELEMENTS = {
     "CreateTrigStmt": (4, "relation"),
     "GrantStmt": (5, ""),
     "AlterTableStmt": (6, "relation"),
+    "CompositeTypeStmt": (6, "typevar"),
+    "CreateDomainStmt": (6, "domainname"),
+    "CreateEnumStmt": (6, "typeName"),
+    "CreateFunctionStmt": (6, "funcname"),
+    "CreateRangeStmt": (6, "typeName"),
+    "DefineStmt": (6, "defnames"),
 }
 
 
@@ -125,11 +133,16 @@ def _added(table: Node, constraint: Node, column: Node | None) -> Node:
 
 
 def _in_schema(body: Node, place: str, schema: str) -> Node:
-    """The statement with its relation in the schema (setSchemaName)."""
-    rv = body[place]
-    schema_name = rv.get("schemaname", schema)
+    """The statement with its object in the schema (setSchemaName, checkSchemaNameList)."""
+    name = body[place]
+    if isinstance(name, list):
+        schema_name = name[-2]["String"]["sval"] if len(name) > 1 else schema
+        qualified: Any = [{"String": {"sval": schema}}, name[-1]]
+    else:
+        schema_name = name.get("schemaname", schema)
+        qualified = {**name, "schemaname": schema}
     if schema_name != schema:
         raise ServerError(
             "42P15", f"CREATE specifies a schema ({schema_name}) different from the one being created ({schema})"
         )
-    return {**body, place: {**rv, "schemaname": schema}}
+    return {**body, place: qualified}

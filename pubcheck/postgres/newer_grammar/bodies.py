@@ -26,11 +26,12 @@ _VARIABLES = lazy_compile(r'at or near "(?:execute|strict)"', re.IGNORECASE)
 
 
 class Body(Struct, frozen=True):
-    """A body in a form that the parser reads. ``ends`` has the end of each replaced statement by its start, in
-    characters."""
+    """A body in a form that the parser reads, and in characters the end of each replaced statement by its start, and
+    the places of blanked clauses."""
 
     text: str
     ends: dict[int, int]
+    blanked: list[tuple[int, int]]
 
 
 class RefusedInBody(Exception):
@@ -43,7 +44,7 @@ class RefusedInBody(Exception):
 
 def readable(body: str) -> Body | None:
     """Return a refused body without what only 19 accepts; None if there is nothing. Raises RefusedInBody."""
-    data = without_new_clauses(body.encode(errors="surrogatepass"))
+    data, clauses = without_new_clauses(body.encode(errors="surrogatepass"))
     text = data.decode(errors="surrogatepass")
     if len(text) != len(body):
         # A blanked clause had letters beyond ASCII: places are those of the characters.
@@ -60,7 +61,9 @@ def readable(body: str) -> Body | None:
         if newer is not None and end - start >= len(_PLACEHOLDER):
             text = text[:start] + _PLACEHOLDER.ljust(end - start) + text[end:]
             ends[start] = end
-    return None if text == body else Body(text, ends)
+    if not ascii_only:
+        clauses = [(in_characters(data, first), in_characters(data, last)) for first, last in clauses]
+    return None if text == body else Body(text, ends, clauses)
 
 
 def may_be_accepted(body: str, message: str) -> bool:

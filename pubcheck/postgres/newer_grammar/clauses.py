@@ -1,7 +1,7 @@
 """New clauses of statements that are otherwise read: they are blanked, and the rest is parsed at its places.
 
-UPDATE and DELETE ... FOR PORTION OF, INSERT ... ON CONFLICT DO SELECT, and IGNORE or RESPECT NULLS of window functions.
-None of them changes which tables a statement writes, or the columns of its result.
+UPDATE and DELETE ... FOR PORTION OF, INSERT ... ON CONFLICT DO SELECT, IGNORE or RESPECT NULLS of window functions,
+GRAPH_TABLE, and SET search_path TO NULL. None of them changes which tables a statement writes.
 """
 
 from __future__ import annotations
@@ -13,25 +13,33 @@ from msgspec import Struct
 from pubcheck.lazy_regex import lazy_compile
 from pubcheck.postgres.newer_grammar.reader import Reader
 from pubcheck.postgres.parse import Node, SyntaxRefused, parse
-from pubcheck.postgres.parse_tree import walk
+from pubcheck.postgres.parse_tree import dictionaries
 
-_SUSPECT = lazy_compile(rb"(?i)\b(?:portion|conflict|nulls)\b")
+_SUSPECT = lazy_compile(rb"(?i)\b(?:portion|conflict|nulls|graph_table|search_path)\b")
+_SOME_TABLE = b"XMLTABLE(''PASSING''COLUMNS a int)"
+"""An item of FROM with columns that are not known, and that is not longer than any GRAPH_TABLE."""
 _AFTER_PORTION = (b"as", b"set", b"using", b"where", b"returning", b";")
 
 
 class _Clause(Struct, frozen=True):
-    """A new clause between two byte offsets; ``call`` is where the call begins that NULLS belongs to, or -1."""
+    """A new clause between two byte offsets; ``instead`` is what the grammar of 18 reads there, padded with blanks.
+
+    ``call`` is where the call begins that NULLS belongs to, or -1, ``graph`` the graph of GRAPH_TABLE.
+    """
 
     form: str
     start: int
     end: int
     call: int = -1
+    graph: Node | None = None
+    instead: bytes = b""
 
 
 def parse_without_clauses(data: bytes) -> tuple[str, Node] | None:
     """Return the node of a statement without its new clauses, and in ``newClause`` the form of the first one.
 
-    A call with NULLS has ``ignore_nulls``. None if there is no such clause, or the rest is refused too.
+    A call with NULLS has ``ignore_nulls``, and GRAPH_TABLE is a node GraphTable. None if there is no such clause, or
+    the rest is refused too.
     """
     clauses = _new_clauses(data)
     if not clauses:
@@ -41,23 +49,33 @@ def parse_without_clauses(data: bytes) -> tuple[str, Node] | None:
     except SyntaxRefused:
         return None
     if statement is not None:
-        calls = {clause.call for clause in clauses}
-        for kind, node in walk(statement[1]):
-            if kind == "FuncCall" and node.get("location", 0) in calls:
-                node["ignore_nulls"] = True
+        _mark(statement[1], clauses)
         statement[1]["newClause"] = clauses[0].form
     return statement
 
 
-def without_new_clauses(data: bytes) -> bytes:
-    """Return a text with its new clauses blanked."""
-    return _blanked(data, _new_clauses(data))
+def _mark(tree: Node, clauses: list[_Clause]) -> None:
+    """Mark the calls with NULLS, and put GRAPH_TABLE in the place of what was read instead."""
+    calls = {clause.call for clause in clauses}
+    graphs = {clause.start: clause.graph for clause in clauses if clause.graph is not None}
+    for item in list(dictionaries(tree)):
+        if "FuncCall" in item and item["FuncCall"].get("location", 0) in calls:
+            item["FuncCall"]["ignore_nulls"] = True
+        elif "RangeTableFunc" in item and item["RangeTableFunc"].get("location", 0) in graphs:
+            body = item.pop("RangeTableFunc")
+            item["GraphTable"] = {"graph": graphs[body["location"]], "alias": body.get("alias", {})}
+
+
+def without_new_clauses(data: bytes) -> tuple[bytes, list[tuple[int, int]]]:
+    """Return a text with its new clauses blanked, and their byte offsets."""
+    clauses = _new_clauses(data)
+    return _blanked(data, clauses), [(clause.start, clause.end) for clause in clauses]
 
 
 def _blanked(data: bytes, clauses: list[_Clause]) -> bytes:
     blanked = bytearray(data)
     for clause in clauses:
-        blanked[clause.start : clause.end] = b" " * (clause.end - clause.start)
+        blanked[clause.start : clause.end] = clause.instead.ljust(clause.end - clause.start)
     return bytes(blanked)
 
 
@@ -81,8 +99,27 @@ def _read_clauses(reader: Reader) -> Iterator[_Clause]:
             call = _call_before(reader)
             reader.next += 2
             yield _Clause("IGNORE or RESPECT NULLS", start, reader.end, call)
+        elif reader.accept(b"graph_table", b"("):
+            graph = _graph(reader)
+            if graph is not None and reader.end - start >= len(_SOME_TABLE):
+                yield _Clause("GRAPH_TABLE", start, reader.end, graph=graph, instead=_SOME_TABLE)
+        elif reader.accept(b"search_path", b"to", b"null") or reader.accept(b"search_path", b"=", b"null"):
+            yield _Clause("SET TO NULL", reader.end - len(b"null"), reader.end, instead=b"''")
         else:
             reader.next += 1
+
+
+def _graph(reader: Reader) -> Node | None:
+    """Read GRAPH_TABLE behind its opening parenthesis, and return its graph; None for another call of that name."""
+    try:
+        graph = reader.qualified_name()
+    except SyntaxRefused:
+        return None
+    if not reader.accept(b"match"):
+        return None
+    reader.skip_until(b")")
+    reader.accept(b")")
+    return graph
 
 
 def _call_before(reader: Reader) -> int:

@@ -1,4 +1,4 @@
-"""CREATE and DROP PROPERTY GRAPH: of a property graph its name and its tables matter here."""
+"""CREATE, ALTER and DROP PROPERTY GRAPH: of a property graph its name and its tables matter here."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ def read_property_graph(reader: Reader) -> tuple[str, Node] | None:
     try:
         if reader.accept(b"create"):
             return _create(reader)
+        if reader.accept(b"alter", b"property", b"graph"):
+            return _alter(reader)
         if reader.accept(b"drop", b"property", b"graph"):
             _, node = reader.parsed(b"DROP TABLE ", reader.offset, len(reader.data))
             return "DropStmt", {**node, "removeType": "OBJECT_PROPGRAPH"}
@@ -33,6 +35,28 @@ def _create(reader: Reader) -> tuple[str, Node] | None:
         return None
     name = {**reader.qualified_name(), "relpersistence": "t" if temporary else "p"}
     return "CreatePropGraphStmt", {"pgname": name, "elements": list(_elements(reader))}
+
+
+def _alter(reader: Reader) -> tuple[str, Node]:
+    """RenameStmt, AlterObjectSchemaStmt, or AlterPropGraphStmt with the elements that it adds and the names of others
+    that it drops; labels, properties and owners do not matter."""
+    start = reader.offset
+    reader.accept(b"if", b"exists")
+    name = reader.qualified_name()
+    if reader.sees(b"rename") or reader.sees(b"set"):
+        kind, node = reader.parsed(b"ALTER VIEW ", start, len(reader.data))
+        field = "renameType" if kind == "RenameStmt" else "objectType"
+        return kind, {**node, field: "OBJECT_PROPGRAPH"}
+    node = {"pgname": name, "elements": [], "dropped": []}
+    if reader.accept(b"add"):
+        node["elements"] = list(_elements(reader))
+    elif reader.accept(b"drop"):
+        reader.next += 2
+        reader.expect(b"(")
+        while not node["dropped"] or reader.accept(b","):
+            node["dropped"].append(reader.qualified_name()["relname"])
+        reader.expect(b")")
+    return "AlterPropGraphStmt", node
 
 
 def _elements(reader: Reader) -> Iterator[Node]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import islice
+import itertools
 from typing import NoReturn
 
 from pubcheck.lexing.keywords import RESERVED
@@ -15,7 +15,18 @@ _MOST_PARTS = 3
 
 def words_of(data: bytes, count: int) -> list[bytes]:
     """Return the first tokens of a text in lower case."""
-    return [token.lower() for _, token, _ in islice(tokens(data), count)]
+    return [token.lower() for _, token, _ in itertools.islice(tokens(data), count)]
+
+
+def _with_escapes(data: bytes) -> list[tuple[str, bytes, int]]:
+    """Return the tokens of a text. U&"..." UESCAPE '.' is one of them, as it is to the server's grammar."""
+    items: list[tuple[str, bytes, int]] = []
+    for item in tokens(data):
+        items.append(item)
+        if len(items) > 2 and items[-2][1].lower() == b"uescape" and items[-3][1][:3].lower() == b'u&"':
+            kind, _, start = items[-3]
+            items[-3:] = [(kind, data[start : item[2] + len(item[1])], start)]
+    return items
 
 
 class Reader:
@@ -23,7 +34,7 @@ class Reader:
 
     def __init__(self, data: bytes, *, keep_semicolons: bool = False) -> None:
         self.data = data
-        self.tokens = [item for item in tokens(data) if keep_semicolons or item[1] != b";"]
+        self.tokens = [item for item in _with_escapes(data) if keep_semicolons or item[1] != b";"]
         self.next = 0
         """The number of the next token."""
 
@@ -85,10 +96,16 @@ class Reader:
 
     def name(self) -> None:
         """Read a ColId: an identifier that is not a reserved word."""
-        kind, token, _ = ("", b"", 0) if self.at_end else self.tokens[self.next]
+        kind, token, start = ("", b"", 0) if self.at_end else self.tokens[self.next]
         if kind != "name" or token.lower().decode(errors="replace") in RESERVED:
             self.refuse()
+        self._read_identifier(token, start)
+
+    def _read_identifier(self, token: bytes, start: int) -> None:
         self.next += 1
+        if token == b'""' or token[1:2] == b"&":
+            # Its escapes may be refused.
+            self.range_vars([(start, self.end)])
 
     def qualified_name(self) -> Node:
         """Read a qualified_name, and return its RangeVar."""
@@ -116,7 +133,7 @@ class Reader:
             # Behind a dot any word is a name.
             if self.at_end or self.tokens[self.next][0] != "name":
                 self.refuse()
-            self.next += 1
+            self._read_identifier(*self.tokens[self.next][1:])
             parts += 1
         if parts > _MOST_PARTS:
             self.range_vars([(start, self.end)])

@@ -23,9 +23,6 @@ _ANYWHERE = (
     (b"for", b"portion", b"of"),
     (b"do", b"select"),
 )
-_SCHEMA_ELEMENTS = frozenset(
-    (b"aggregate", b"collation", b"domain", b"function", b"operator", b"procedure", b"text", b"type")
-)
 _WITH_SETTINGS = ([b"alter", b"database"], [b"alter", b"role"], [b"alter", b"user"])
 _NO_VALUE = ((b"to", b"null"), (b"=", b"null"))
 
@@ -35,8 +32,6 @@ def skipped_node(data: bytes) -> str | None:
     reader = Reader(data)
     words = [token.lower() for _, token, _ in reader.tokens]
     pairs = list(itertools.pairwise(words))
-    if words[:2] == [b"create", b"schema"]:
-        return UNREAD if any(pair[0] == b"create" and pair[1] in _SCHEMA_ELEMENTS for pair in pairs) else None
     if words[:1] == [b"set"] or words[:2] in _WITH_SETTINGS:
         return UNREAD if any(pair in _NO_VALUE for pair in pairs) else None
     if words[:1] == [b"copy"]:

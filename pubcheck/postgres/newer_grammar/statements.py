@@ -8,6 +8,7 @@ from pubcheck.postgres.newer_grammar.property_graphs import read_property_graph
 from pubcheck.postgres.newer_grammar.publications import read_alter_publication, read_create_publication
 from pubcheck.postgres.newer_grammar.reader import Reader, words_of
 from pubcheck.postgres.newer_grammar.repack import read_repack
+from pubcheck.postgres.newer_grammar.schema_elements import read_create_schema
 from pubcheck.postgres.newer_grammar.skipped import skipped_node
 from pubcheck.postgres.newer_grammar.subscriptions import read_alter_subscription, read_create_subscription
 from pubcheck.postgres.parse import Node
@@ -17,6 +18,7 @@ _READERS = {
     (b"alter", b"subscription"): read_alter_subscription,
     (b"alter", b"table"): read_alter_table,
     (b"create", b"publication"): read_create_publication,
+    (b"create", b"schema"): read_create_schema,
     (b"create", b"subscription"): read_create_subscription,
 }
 

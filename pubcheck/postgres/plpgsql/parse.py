@@ -72,7 +72,7 @@ def _program(header: str, body: str, newer: bool) -> Program:
             return str(refusal.args[0])
         return None
 
-    written, ends = body, {}
+    written, replaced = body, None
     try:
         try:
             functions = _decode(parsed(body))
@@ -80,7 +80,7 @@ def _program(header: str, body: str, newer: bool) -> Program:
             replaced = _without_newer(body) if newer else None
             if replaced is None:
                 raise
-            body, ends = replaced.text, replaced.ends
+            body = replaced.text
             functions = _decode(parsed(body))
     except grammar.ParseError as refusal:
         message = str(refusal.args[0])
@@ -105,8 +105,8 @@ def _program(header: str, body: str, newer: bool) -> Program:
         block = inner[0]["PLpgSQL_stmt_block"]
     places = _StatementFinder(body, block)
     places.find(block)
-    if ends:
-        places.put_back(written, ends)
+    if replaced is not None:
+        places.put_back(written, replaced)
     _name_what_is_returned(body, places.returns, False)
     _name_what_is_returned(body, places.nexts, True)
     return Program(
@@ -263,13 +263,19 @@ class _StatementFinder:
         self.sites[id(node)] = StatementSite(number, *place)
         self._expressions[place[0]] = id(node), expression
 
-    def put_back(self, body: str, ends: dict[int, int]) -> None:
-        """Give the statements that were replaced their text in the body as it is written."""
-        for start, end in ends.items():
-            if start in self._expressions:
-                statement, expression = self._expressions[start]
-                expression["PLpgSQL_expr"]["query"] = body[start:end]
-                self.sites[statement] = StatementSite(self.sites[statement].number, start, end)
+    def put_back(self, body: str, replaced: Body) -> None:
+        """Give statements that were replaced, or have a clause that was, their text in the body as it is written."""
+        for start, (statement, expression) in self._expressions.items():
+            site, inner = self.sites[statement], expression["PLpgSQL_expr"]
+            if start in replaced.ends:
+                inner["query"] = body[start : replaced.ends[start]]
+                self.sites[statement] = StatementSite(site.number, start, replaced.ends[start])
+                continue
+            for first, last in replaced.blanked:
+                if site.start <= first and last <= site.end:
+                    # PERFORM is one letter longer than the SELECT that it is.
+                    query, shift = inner["query"], len(inner["query"]) - site.end
+                    inner["query"] = query[: first + shift] + body[first:last] + query[last + shift :]
 
     def _find(self, query: str, start: int) -> tuple[int, int] | None:
         # It is mostly at the expected place, if not letter by letter: then the rest of the body is not searched.

@@ -29,14 +29,54 @@ def test_the_statements_after_it_are_certain() -> None:
 
 def test_statements_that_cannot_be_read_are_one_note_and_make_no_error() -> None:
     sql = (
-        "CREATE SCHEMA s CREATE TYPE e AS ENUM ('a') CREATE TABLE x (a e);\n"
-        "CREATE SCHEMA r CREATE TYPE e AS ENUM ('a');\n"
+        "CREATE FOREIGN DATA WRAPPER w CONNECTION s.f;\n"
+        "ALTER FOREIGN DATA WRAPPER w NO CONNECTION;\n"
         "REPACK;\n"
         "CREATE PUBLICATION p FOR TABLE s.x;"
     )
     found = lint(sql, complete=True, postgres=(19,))
     assert [(each.rule, each.certainty) for each in found if each.rule == "PUB004"] == [("PUB004", "assumed")]
     assert [state for _, _, state in answers(found)] == ["assumed"]
+
+
+GRAPH = "CREATE PROPERTY GRAPH g VERTEX TABLES (t);\n"
+MATCH = "GRAPH_TABLE (g MATCH (a IS t WHERE a.id > 1)-[b]->(c) /* ;) */ COLUMNS (a.id AS x, ';)' AS y))"
+VIEW = (f"CREATE VIEW v AS SELECT x FROM {MATCH}", "CREATE PUBLICATION q FOR TABLE v")
+
+
+@pytest.mark.parametrize(
+    ("statement", "after", "sqlstate"),
+    [
+        (*VIEW, "22023"),
+        (f"{VIEW[0]}; DROP PROPERTY GRAPH g CASCADE", VIEW[1], "42P01"),
+        (f"{VIEW[0]}; DROP PROPERTY GRAPH g", "CREATE PUBLICATION q FOR TABLE g", "42809"),
+        ("", f"CREATE PUBLICATION q FOR TABLE t WHERE (id IN (SELECT x + 1 FROM {MATCH}))", "0A000"),
+        (f"DO $$ BEGIN PERFORM x FROM {MATCH}; END $$", "CREATE PUBLICATION q FOR TABLE g", "42809"),
+        (
+            f"CREATE FUNCTION f() RETURNS int LANGUAGE sql BEGIN ATOMIC SELECT x FROM {MATCH}; SELECT 1; END",
+            "CREATE PUBLICATION q FOR TABLE g",
+            "42809",
+        ),
+        ("ALTER PROPERTY GRAPH g RENAME TO h", "CREATE PUBLICATION q FOR TABLE h", "42809"),
+        ("ALTER PROPERTY GRAPH g DROP VERTEX TABLES (t); DROP TABLE t", "CREATE PUBLICATION q FOR TABLE t", "42P01"),
+        (
+            "CREATE SCHEMA s CREATE DOMAIN d AS int CREATE TABLE x (a d) CREATE FUNCTION f() RETURNS int LANGUAGE sql"
+            " AS 'SELECT 1; SELECT 2'",
+            "CREATE PUBLICATION q FOR TABLE s.x WHERE (a > 1)",
+            "0A000",
+        ),
+        ("CREATE SCHEMA s CREATE DOMAIN r.d AS int", "CREATE PUBLICATION q FOR TABLES IN SCHEMA s", "3F000"),
+        ("SET search_path TO NULL", "CREATE PUBLICATION q FOR TABLE t", "42P01"),
+    ],
+)
+def test_other_statements_of_19_are_followed(statement: str, after: str, sqlstate: str) -> None:
+    found = lint(f"{TABLE}{GRAPH}{statement};\n{after};", complete=True, postgres=(19,))
+    assert [(state, certainty) for state, _, certainty in answers(found)] == [(sqlstate, "certain")]
+
+
+def test_a_table_that_a_graph_took_up_stays() -> None:
+    sql = "CREATE TABLE e (id int PRIMARY KEY); ALTER PROPERTY GRAPH g ADD EDGE TABLES (e); DROP TABLE e;"
+    assert not answers(lint(TABLE + GRAPH + sql + "CREATE PUBLICATION q FOR TABLE e;", complete=True, postgres=(19,)))
 
 
 def test_earlier_majors_name_the_syntax_of_19() -> None:

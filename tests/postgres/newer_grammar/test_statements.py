@@ -29,6 +29,15 @@ def test_the_tables_of_except_have_their_places() -> None:
     assert excepted(sql) == expected
 
 
+def test_names_with_escapes_are_one_token() -> None:
+    sql = (
+        """CREATE PUBLICATION U&"!0070" UESCAPE '!' FOR ALL TABLES EXCEPT (TABLE U&"!0074" /**/ uescape '!', s.U&"u")"""
+    )
+    assert node(sql)["pubname"] == "p"
+    assert [row[:2] for row in excepted(sql)] == [("", "t"), ("s", "u")]
+    assert node("""CREATE SUBSCRIPTION U&"!0073" UESCAPE '!' SERVER far PUBLICATION p""")["servername"] == "far"
+
+
 @pytest.mark.parametrize("kinds", ["ALL TABLES, ALL SEQUENCES", "all sequences , ALL/**/TABLES EXCEPT (table t)"])
 @pytest.mark.parametrize("head", ["CREATE PUBLICATION p FOR", "ALTER PUBLICATION p SET"])
 def test_a_list_may_have_both_kinds(head: str, kinds: str) -> None:
@@ -59,6 +68,16 @@ def test_options_keep_their_places() -> None:
             "CREATE PUBLICATION p FOR ALL TABLES EXCEPT (TABLE a.b.c.d)",
             "improper qualified name (too many dotted names): a.b.c.d",
             51,
+        ),
+        (
+            """CREATE PUBLICATION p FOR ALL TABLES EXCEPT (TABLE U&"!0074" UESCAPE 'ab', TABLE)""",
+            """invalid Unicode escape character at or near "'ab'\"""",
+            69,
+        ),
+        (
+            """CREATE PUBLICATION p FOR ALL TABLES EXCEPT (U&"!0074" UESCAPE '!')""",
+            """syntax error at or near "U&"!0074" UESCAPE '!'\"""",
+            45,
         ),
         (
             "ALTER PUBLICATION p SET ALL TABLES WITH (publish = 'insert')",
@@ -111,9 +130,14 @@ def test_partitions_are_merged_and_split() -> None:
         ("DROP PROPERTY GRAPH IF EXISTS g CASCADE", "DropStmt"),
         ("REPACK (CONCURRENTLY) t", "RepackStmt"),
         ("WAIT FOR LSN '0/1'", "WaitStmt"),
-        ("CREATE SCHEMA s CREATE TYPE e AS ENUM ('a') CREATE TABLE x (a e)", "UnreadStmt"),
-        ("CREATE VIEW v AS SELECT * FROM GRAPH_TABLE (g MATCH (a) COLUMNS (1 AS x))", "UnreadStmt"),
-        ("SET search_path TO NULL", "UnreadStmt"),
+        ("CREATE SCHEMA s CREATE TYPE e AS ENUM ('a') CREATE TABLE x (a e)", "CreateSchemaStmt"),
+        ("CREATE VIEW v AS SELECT * FROM GRAPH_TABLE (g MATCH (a) COLUMNS (1 AS x))", "ViewStmt"),
+        ("ALTER PROPERTY GRAPH g RENAME TO h", "RenameStmt"),
+        ("ALTER PROPERTY GRAPH g ADD VERTEX TABLES (t KEY (id)) EDGE TABLES (e)", "AlterPropGraphStmt"),
+        ("ALTER PROPERTY GRAPH g ALTER VERTEX TABLE t DROP LABEL l", "AlterPropGraphStmt"),
+        ("SET LOCAL search_path = NULL", "VariableSetStmt"),
+        ("SET DateStyle = NULL", "UnreadStmt"),
+        ("CREATE FOREIGN DATA WRAPPER w CONNECTION f", "UnreadStmt"),
     ],
 )
 def test_other_statements_are_read_or_skipped(sql: str, name: str) -> None:

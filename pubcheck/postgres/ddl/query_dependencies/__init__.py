@@ -211,6 +211,8 @@ class _QueryReader(References):
         if kind == "JsonTable":
             self._expressions([body.get("context_item"), body.get("passing")], ctes, scopes)
             return NamespaceItem(alias.get("aliasname", "json_table"), apply_aliases(self._json_columns(body), aliases))
+        if kind == "GraphTable":
+            self._relation(body["graph"])
         return NamespaceItem(alias.get("aliasname", ""), None)
 
     def _json_columns(self, body: Node) -> list[OutputColumn]:
