@@ -57,6 +57,14 @@ def dictionaries(tree: Any) -> Iterator[Node]:
             stack.extend(item)
 
 
+def move_locations(tree: Any, by: int) -> None:
+    """Add to every location below ``tree``."""
+    for item in dictionaries(tree):
+        for key, value in item.items():
+            if key.endswith("location") and type(value) is int and value >= 0:
+                item[key] = value + by
+
+
 def parts(tree: Any) -> Iterator[Any]:
     """Yield ``tree`` and the sub-selects below it that ``find`` does not enter, each separately."""
     trees: list[Any] = [tree]

@@ -11,35 +11,38 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from pubcheck.lazy_regex import lazy_compile
+from pubcheck.postgres.newer_grammar.changes import read_do_select, read_portion
 from pubcheck.postgres.newer_grammar.reader import Reader
 from pubcheck.postgres.parse import Node, SyntaxRefused, parse
 from pubcheck.postgres.parse_tree import dictionaries
 
 _SUSPECT = lazy_compile(rb"(?i)\b(?:portion|conflict|nulls|graph_table|search_path)\b")
+_CHANGES = frozenset(("DeleteStmt", "InsertStmt", "UpdateStmt"))
 _SOME_TABLE = b"XMLTABLE(''PASSING''COLUMNS a int)"
 """An item of FROM with columns that are not known, and that is not longer than any GRAPH_TABLE."""
-_AFTER_PORTION = (b"as", b"set", b"using", b"where", b"returning", b";")
 
 
 class _Clause(Struct, frozen=True):
     """A new clause between two byte offsets; ``instead`` is what the grammar of 18 reads there, padded with blanks.
 
-    ``call`` is where the call begins that NULLS belongs to, or -1, ``graph`` the graph of GRAPH_TABLE.
+    ``call`` is where the call begins that NULLS belongs to, or -1, ``graph`` the graph of GRAPH_TABLE. ``node`` is put
+    into the ``field`` of an INSERT, UPDATE or DELETE.
     """
 
-    form: str
     start: int
     end: int
+    instead: bytes = b""
     call: int = -1
     graph: Node | None = None
-    instead: bytes = b""
+    field: str = ""
+    node: Node | None = None
 
 
 def parse_without_clauses(data: bytes) -> tuple[str, Node] | None:
-    """Return the node of a statement without its new clauses, and in ``newClause`` the form of the first one.
+    """Return the node of a statement with new clauses; None if there is none, or the rest is refused too.
 
-    A call with NULLS has ``ignore_nulls``, and GRAPH_TABLE is a node GraphTable. None if there is no such clause, or
-    the rest is refused too.
+    A call with NULLS has ``ignore_nulls``, GRAPH_TABLE is a node GraphTable, and a change FOR PORTION OF a range
+    has a ``forPortionOf``.
     """
     clauses = _new_clauses(data)
     if not clauses:
@@ -49,21 +52,31 @@ def parse_without_clauses(data: bytes) -> tuple[str, Node] | None:
     except SyntaxRefused:
         return None
     if statement is not None:
-        _mark(statement[1], clauses)
-        statement[1]["newClause"] = clauses[0].form
-    return statement
+        return statement if _mark(statement, clauses) else None
+    return None
 
 
-def _mark(tree: Node, clauses: list[_Clause]) -> None:
-    """Mark the calls with NULLS, and put GRAPH_TABLE in the place of what was read instead."""
+def _mark(statement: tuple[str, Node], clauses: list[_Clause]) -> bool:
+    """Mark the calls with NULLS, and put all other clauses in their places; False if one has none."""
     calls = {clause.call for clause in clauses}
     graphs = {clause.start: clause.graph for clause in clauses if clause.graph is not None}
-    for item in list(dictionaries(tree)):
+    changes: dict[int, Node] = {}
+    for item in list(dictionaries({statement[0]: statement[1]})):
         if "FuncCall" in item and item["FuncCall"].get("location", 0) in calls:
             item["FuncCall"]["ignore_nulls"] = True
         elif "RangeTableFunc" in item and item["RangeTableFunc"].get("location", 0) in graphs:
             body = item.pop("RangeTableFunc")
             item["GraphTable"] = {"graph": graphs[body["location"]], "alias": body.get("alias", {})}
+        for kind in _CHANGES & item.keys():
+            changes[item[kind]["relation"].get("location", 0)] = item[kind]
+    for clause in clauses:
+        if clause.field:
+            # The target is the last one before the clause.
+            target = max((place for place in changes if place < clause.start), default=None)
+            if target is None:
+                return False
+            changes[target][clause.field] = clause.node
+    return True
 
 
 def without_new_clauses(data: bytes) -> tuple[bytes, list[tuple[int, int]]]:
@@ -87,24 +100,23 @@ def _read_clauses(reader: Reader) -> Iterator[_Clause]:
     while not reader.at_end:
         start = reader.offset
         if reader.accept(b"for", b"portion", b"of"):
-            reader.next += 1
-            reader.skip_until(*_AFTER_PORTION)
-            yield _Clause("FOR PORTION OF", start, reader.end)
+            node = read_portion(reader)
+            if node is not None:
+                yield _Clause(start, reader.end, field="forPortionOf", node=node)
         elif reader.accept(b"on", b"conflict"):
-            reader.skip_until(b"do", b";")
-            if reader.accept(b"do", b"select"):
-                reader.skip_until(b"returning", b";")
-                yield _Clause("ON CONFLICT DO SELECT", start, reader.end)
+            node = read_do_select(reader, start)
+            if node is not None:
+                yield _Clause(start, reader.end, field="onConflictClause", node=node)
         elif (reader.sees(b"ignore", b"nulls") or reader.sees(b"respect", b"nulls")) and reader.follows(b")"):
             call = _call_before(reader)
             reader.next += 2
-            yield _Clause("IGNORE or RESPECT NULLS", start, reader.end, call)
+            yield _Clause(start, reader.end, call=call)
         elif reader.accept(b"graph_table", b"("):
             graph = _graph(reader)
             if graph is not None and reader.end - start >= len(_SOME_TABLE):
-                yield _Clause("GRAPH_TABLE", start, reader.end, graph=graph, instead=_SOME_TABLE)
+                yield _Clause(start, reader.end, _SOME_TABLE, graph=graph)
         elif reader.accept(b"search_path", b"to", b"null") or reader.accept(b"search_path", b"=", b"null"):
-            yield _Clause("SET TO NULL", reader.end - len(b"null"), reader.end, instead=b"''")
+            yield _Clause(reader.end - len(b"null"), reader.end, b"''")
         else:
             reader.next += 1
 

@@ -7,6 +7,7 @@ from typing import NoReturn
 
 from pubcheck.lexing.keywords import RESERVED
 from pubcheck.postgres.parse import Node, SyntaxRefused, parse
+from pubcheck.postgres.parse_tree import move_locations
 from pubcheck.postgres.tokens import in_characters, tokens
 
 _MOST_PARTS = 3
@@ -151,12 +152,20 @@ class Reader:
         assert statement is not None
         return [item["RangeVar"] for item in statement[1]["relations"]]
 
-    def parsed(self, head: bytes, start: int, end: int) -> tuple[str, Node]:
-        """Parse ``head`` followed by a piece of the text at its place. The piece begins no earlier than the head ends.
+    def parsed(self, head: bytes, start: int, end: int, tail: bytes = b"") -> tuple[str, Node]:
+        """Parse ``head`` followed by a piece of the text and ``tail``; locations are those of the text.
 
         Raises SyntaxRefused.
         """
-        text = head + b" " * (start - len(head)) + self.data[start:end]
-        statement = parse(text.decode(errors="surrogatepass"))
+        text = head + b" " * (start - len(head)) + self.data[start:end] + tail
+        shift = max(0, len(head) - start)
+        try:
+            statement = parse(text.decode(errors="surrogatepass"))
+        except SyntaxRefused as refusal:
+            if shift and refusal.location is not None:
+                refusal.location -= shift
+            raise
         assert statement is not None
+        if shift:
+            move_locations(statement[1], -shift)
         return statement

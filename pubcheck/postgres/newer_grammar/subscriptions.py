@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pubcheck.postgres.newer_grammar.reader import Reader
 from pubcheck.postgres.parse import Node, parse
+from pubcheck.postgres.parse_tree import move_locations
 
 _NAME = 2
 """The number of the token that is the subscription's name."""
@@ -23,7 +22,7 @@ def read_create_subscription(reader: Reader) -> tuple[str, Node] | None:
     rest = reader.offset
     statement = parse((head + reader.data[rest:]).decode(errors="surrogatepass"))
     assert statement is not None
-    _move(statement[1], rest - len(head))
+    move_locations(statement[1], rest - len(head))
     del statement[1]["conninfo_location"]
     return "CreateSubscriptionStmt", {**statement[1], "servername": server}
 
@@ -56,16 +55,3 @@ def _server(reader: Reader) -> str:
 def _head(reader: Reader) -> bytes:
     _, name, offset = reader.tokens[_NAME]
     return reader.data[: offset + len(name)]
-
-
-def _move(item: Any, by: int) -> None:
-    """Add to every location of a tree."""
-    if isinstance(item, list):
-        for value in item:
-            _move(value, by)
-    elif isinstance(item, dict):
-        for key, value in item.items():
-            if isinstance(value, dict | list):
-                _move(value, by)
-            elif key.endswith("location") and value >= 0:
-                item[key] = value + by

@@ -59,8 +59,6 @@ _CHANGES = frozenset(("DeleteStmt", "InsertStmt", "MergeStmt", "UpdateStmt"))
 
 def run_statement(session: Backend, name: str, node: Node, data: str | None) -> Result:
     """Run a statement of any kind but those that control transactions."""
-    if "newClause" in node:
-        raise NotFollowed(node["newClause"])
     if name in _CHANGES:
         return run_changes(session, name, node)
     if name == "CopyStmt":

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pubcheck.postgres.parse import Node
 from pubcheck.simulate.backend import Backend
 from pubcheck.simulate.executor.expressions import Scope
+from pubcheck.simulate.executor.portions import Portion
 from pubcheck.simulate.executor.row_operations import delete_row
 from pubcheck.simulate.executor.statement_scope import (
     Changes,
@@ -24,11 +25,14 @@ def prepare_delete(session: Backend, node: Node, outer: Scope) -> Changes:
     rv = node["relation"]
     relation = target_relation(session, rv)
     target = base_target(session, relation)
+    portion = Portion(session, outer, target, node) if "forPortionOf" in node else None
+    node = node if portion is None else portion.statement
     scope = Scope(session, outer)
     target_item(session, scope, relation, rv)
     add_sources(scope, node.get("usingClause", []))
     where = condition(session, scope, node.get("whereClause"))
     outputs, returned = returning(session, scope, node)
+    leftovers = () if portion is None else portion.leftovers(scope)
     rows = TargetRows(session, scope, target, where)
     inherited = rv.get("inh", False)
     tables = list(members(session, target.relation, inherited=inherited, pruning=rows.pruning))
@@ -38,7 +42,12 @@ def prepare_delete(session: Backend, node: Node, outer: Scope) -> Changes:
             refuse_write(session, table, "delete", certain=rows.pruning.certain)
         for table in tables:
             for version, row in rows.of(table):
-                if delete_row(session, table, version) and returned is not None:
+                pieces = [step(row) for step in leftovers]
+                if not delete_row(session, table, version):
+                    continue
+                if portion is not None:
+                    portion.insert(table, version, pieces)
+                if returned is not None:
                     yield returned(row)
 
     return with_statement_triggers(session, "delete", node, Changes(outputs, run))

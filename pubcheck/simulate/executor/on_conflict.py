@@ -29,15 +29,28 @@ class OnConflict:
         self.session, self.table = session, table
         self.clause: Node = node["onConflictClause"]
         self.updates = self.clause["action"] == "ONCONFLICT_UPDATE"
+        self.selects = self.clause["action"] == "ONCONFLICT_SELECT"
         self.names = _inferred(self.clause, table)
         self.where: Step | None = None
         self.steps: list[tuple[int, Step]] = []
-        if self.updates:
+        if self.selects:
+            self._refuse_select(node)
+        if self.updates or self.selects:
             scope = Scope(session, outer)
             target_item(session, scope, table.relation, node["relation"])
             scope.add_relation(session, table.relation, "excluded")
             self.where = condition(session, scope, self.clause.get("whereClause"))
+        if self.updates:
             self.steps = assignments(session, scope, table, self.clause["targetList"])
+
+    def _refuse_select(self, node: Node) -> None:
+        """Raise the server's error for a DO SELECT without what it needs (transformOnConflictArbiter)."""
+        location = self.clause.get("location")
+        if "returningClause" not in node:
+            raise ServerError("42601", "ON CONFLICT DO SELECT requires a RETURNING clause", location=location)
+        if "infer" not in self.clause:
+            message = "ON CONFLICT DO SELECT requires inference specification or constraint name"
+            raise ServerError("42601", message, location=location)
 
     def arbiters(self, leaf: Table) -> list[Unique]:
         """The unique indexes that decide. Raises ServerError 42P10 if no index fits the conflict target."""
@@ -71,7 +84,7 @@ class OnConflict:
         raise ServerError("42704", f'constraint "{name}" for table "{self.table.relation.name}" does not exist')
 
     def insert(self, values: Values) -> Version | None:
-        """Insert a row or do what the clause says. Return the row that was inserted or updated, or None."""
+        """Insert a row or do what the clause says. Return the row that was inserted, updated or selected, or None."""
         session = self.session
         if triggers_of(session, self.table).before["insert"]:
             raise NotFollowed("ON CONFLICT of a table with BEFORE triggers")
@@ -86,32 +99,57 @@ class OnConflict:
             key = index.key_of(row)
             other = None if key is None else conflicting(session, index.at(key), None)
             if other is not None:
-                return self._update(leaf, other, row) if self.updates else None
+                if self.updates:
+                    return self._update(leaf, other, row)
+                return self._select(leaf, other, row) if self.selects else None
         return insert_into(session, leaf, row, routed=leaf is not self.table, speculative=bool(leaf.has_indexes))
 
     def _update(self, leaf: Table, other: Version, proposed: Values) -> Version | None:
         session = self.session
-        own = other.xmin in session.current.ids
-        if own and other.cmin >= session.current.command:
+        if self._is_own(other):
             raise ServerError(
                 "21000",
                 "ON CONFLICT DO UPDATE command cannot affect row a second time",
                 hint="Ensure that no rows proposed for insertion within the same command have duplicate constrained "
                 "values.",
             )
-        if leaf.logged:
-            # The row is locked before it is looked at (table_tuple_lock).
-            session.database.append(Record, 14, xid=session.xid(), top=session.current.top, origin=session.origin)
+        self._lock(leaf)
         root = self.table.relation
-        present: Values = by_numbers_of(leaf.relation, root, other) if leaf is not self.table else other
-        excluded = by_numbers_of(leaf.relation, root, proposed) if leaf is not self.table else proposed
-        row = (present, excluded)
+        row = self._rows(leaf, other, proposed)
+        present = row[0]
         if self.where is not None and self.where(row) is not True:
             return None
         changed = {**present, **{number: step(row) for number, step in self.steps}}
         new = by_numbers_of(root, leaf.relation, changed) if leaf is not self.table else changed
         assigned = frozenset(root.columns[number - 1].name for number, _ in self.steps)
         return update_row(session, leaf.relation, leaf, other, new, assigned)
+
+    def _select(self, leaf: Table, other: Version, proposed: Values) -> Version | None:
+        """ExecOnConflictSelect."""
+        if self._is_own(other):
+            raise NotFollowed("ON CONFLICT DO SELECT of a row that the same command inserted")
+        if self.clause["locks"]:
+            self._lock(leaf)
+        row = self._rows(leaf, other, proposed)
+        return None if self.where is not None and self.where(row) is not True else other
+
+    def _is_own(self, other: Version) -> bool:
+        """Return whether this command made the row."""
+        current = self.session.current
+        return other.xmin in current.ids and other.cmin >= current.command
+
+    def _lock(self, leaf: Table) -> None:
+        """Lock the row before it is looked at (table_tuple_lock)."""
+        session = self.session
+        if leaf.logged:
+            session.database.append(Record, 14, xid=session.xid(), top=session.current.top, origin=session.origin)
+
+    def _rows(self, leaf: Table, present: Values, proposed: Values) -> tuple[Values, Values]:
+        """Return both rows by the numbers of the table that the statement names."""
+        if leaf is self.table:
+            return present, proposed
+        root = self.table.relation
+        return by_numbers_of(leaf.relation, root, present), by_numbers_of(leaf.relation, root, proposed)
 
 
 def _inferred(clause: Node, table: Table) -> set[str] | str | None:

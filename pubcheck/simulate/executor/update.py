@@ -10,6 +10,7 @@ from pubcheck.postgres.primnodes import Expr, nodes
 from pubcheck.simulate.backend import Backend
 from pubcheck.simulate.executor.array_elements import element_assignment
 from pubcheck.simulate.executor.expressions import Scope, Step, assigned, compile_expression
+from pubcheck.simulate.executor.portions import Portion
 from pubcheck.simulate.executor.row_operations import for_child, update_row
 from pubcheck.simulate.executor.statement_scope import (
     Changes,
@@ -31,6 +32,8 @@ def prepare_update(session: Backend, node: Node, outer: Scope) -> Changes:
     rv = node["relation"]
     relation = target_relation(session, rv)
     target = base_target(session, relation)
+    portion = Portion(session, outer, target, node) if "forPortionOf" in node else None
+    node = node if portion is None else portion.statement
     root = table_of(session, target.relation)
     scope = Scope(session, outer)
     target_item(session, scope, relation, rv)
@@ -40,6 +43,7 @@ def prepare_update(session: Backend, node: Node, outer: Scope) -> Changes:
     steps = [(target.base_number(number), step) for number, step in steps]
     assigned = frozenset(target.relation.columns[number - 1].name for number, _ in steps)
     outputs, returned = returning(session, scope, node)
+    leftovers = () if portion is None else portion.leftovers(scope)
     rows = TargetRows(session, scope, target, where)
     inherited = rv.get("inh", False)
     tables = list(members(session, target.relation, inherited=inherited, pruning=rows.pruning))
@@ -52,7 +56,10 @@ def prepare_update(session: Backend, node: Node, outer: Scope) -> Changes:
                 changed = {**rows.base_row(table, version), **{number: step(row) for number, step in steps}}
                 target.check_options(session, changed)
                 new = for_child(root.relation, table.relation, changed, version) if table is not root else changed
+                pieces = [step(row) for step in leftovers]
                 stored = update_row(session, target.relation, table, version, new, assigned)
+                if portion is not None and stored is not None:
+                    portion.insert(table, version, pieces)
                 if stored is not None and returned is not None:
                     yield returned((target.row_of(session, stored), *row[1:]))
 
