@@ -8,6 +8,19 @@
   const number = (text) => Number(text.replace(/[,%]/g, ""));
   for (const table of document.querySelectorAll(".data")) {
     const heads = [...table.tHead.rows[0].cells];
+    // On narrow screens a row with texts is a block of labelled lines; roles keep it a row of a table for a reader.
+    if (heads.some((head, at) => at && !head.classList.contains("n"))) {
+      table.classList.add("stacked");
+      table.setAttribute("role", "table");
+      for (const group of [table.tHead, table.tBodies[0]]) group.setAttribute("role", "rowgroup");
+      for (const row of table.rows) row.setAttribute("role", "row");
+      for (const head of heads) head.setAttribute("role", "columnheader");
+      for (const row of table.tBodies[0].rows)
+        [...row.cells].forEach((cell, at) => {
+          cell.setAttribute("role", at ? "cell" : "rowheader");
+          cell.dataset.label = heads[at].textContent;
+        });
+    }
     heads.forEach((head, at) => {
       if (!head.textContent || table.tBodies[0].rows.length < 2) return;
       const button = document.createElement("button");
@@ -28,6 +41,30 @@
         head.setAttribute("aria-sort", wanted);
       });
     });
+  }
+
+  // The list of findings: choices are the values of its columns.
+  const filters = document.querySelector(".filters");
+  if (filters) {
+    filters.hidden = false;
+    const listing = [...byId("listing").tBodies[0].rows], wanted = byId("wanted");
+    const choices = [...filters.querySelectorAll("select")];
+    for (const choice of choices)
+      for (const name of new Set(listing.map((row) => value(row, choice.dataset.column))))
+        choice.add(new Option(name, name));
+    const choose = () => {
+      const text = wanted.value.trim().toLowerCase();
+      let count = 0;
+      for (const row of listing) {
+        const shown = row.textContent.toLowerCase().includes(text) &&
+          choices.every((choice) => !choice.value || value(row, choice.dataset.column) === choice.value);
+        row.classList.toggle("out", !shown);
+        if (shown) count += 1;
+      }
+      byId("listed").textContent = `${count.toLocaleString("en")} of ${listing.length.toLocaleString("en")}`;
+    };
+    filters.addEventListener("input", choose);
+    choose();
   }
 
   const find = byId("find"), found = byId("found");

@@ -33,6 +33,17 @@ class Rule(Struct, frozen=True):
         return self.certain + self.assumed
 
 
+class Finding(Struct, frozen=True):
+    """One finding. ``path`` begins with the repository's folder."""
+
+    rule: str
+    severity: str
+    certainty: str
+    path: str | None
+    line: int | None
+    message: str
+
+
 class Repository(Struct, frozen=True):
     """A repository and how often rules speak there: ``rules`` by code."""
 
@@ -118,7 +129,8 @@ class Audit(Struct, frozen=True, kw_only=True):
     """One run.
 
     Lists have the first items, in the order in which they are shown. ``severities`` counts findings, ``spread``
-    repositories by their number of errors and warnings. ``history`` ends with this run.
+    repositories by their number of errors and warnings. ``findings`` has the first findings of each rule. ``history``
+    ends with this run.
     """
 
     run: str
@@ -137,6 +149,7 @@ class Audit(Struct, frozen=True, kw_only=True):
     bytes: int
     severities: dict[str, int]
     rules: tuple[Rule, ...]
+    findings: tuple[Finding, ...]
     worst: tuple[Repository, ...]
     spread: dict[str, int]
     features: Features

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 import msgspec
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from pubcheck.diagnostics import SEVERITIES
@@ -18,6 +18,7 @@ from pubcheck.report.audit_document import (
     Change,
     Ends,
     Features,
+    Finding,
     Past,
     Quarantined,
     Repository,
@@ -32,6 +33,9 @@ from pubcheck.spark.store import Store
 
 MOST_REPOSITORIES, MOST_SLOW, MOST_RUNS = 30, 10, 12
 """Rows of the lists that a corpus could make long."""
+
+MOST_FINDINGS, MOST_OF_A_RULE, MOST_OF_A_MESSAGE = 300, 20, 400
+"""Findings in the list, those of a rule and severity among them, and characters of a message."""
 
 SPREAD = (("none", 0, 0), ("1", 1, 1), ("2 to 9", 2, 9), ("10 to 99", 10, 99), ("100 and more", 100, 1 << 62))
 """Classes of repositories by how many errors and warnings they have."""
@@ -80,6 +84,7 @@ def collect(store: Store, run: str) -> Audit:
         bytes=int(metrics["bytes"]),
         severities={severity: int(metrics[f"{severity}s"]) for severity in reversed(SEVERITIES)},
         rules=_rules(findings),
+        findings=_first_findings(findings),
         worst=worst,
         spread=spread,
         features=_features(store.read(PUBLICATIONS, "publications", run)),
@@ -132,6 +137,23 @@ def _rules(findings: DataFrame) -> tuple[Rule, ...]:
         for code, name, phase, severity, certain, assumed, repositories, example in rows
     ]
     return tuple(sorted(rules, key=lambda rule: (-SEVERITIES.index(rule.severity), -rule.count, rule.code)))
+
+
+def _first_findings(findings: DataFrame) -> tuple[Finding, ...]:
+    """Return the first findings of each rule and severity, certain ones before others; of many rules fewer of each."""
+    place = ("repository", "path", "line", "column")
+    order = Window.partitionBy("rule", "severity").orderBy(F.col("certainty") != "certain", *place, "message")
+    message = F.substring("message", 1, MOST_OF_A_MESSAGE)
+    rows = (
+        findings.withColumn("number", F.row_number().over(order))
+        .where(F.col("number") <= MOST_OF_A_RULE)
+        .orderBy("number", "rule", "severity")
+        .limit(MOST_FINDINGS)
+        .select("rule", "severity", "certainty", "path", "line", message, "number")
+        .collect()
+    )
+    rows.sort(key=lambda row: (-SEVERITIES.index(row.severity), row.rule, row.number))
+    return tuple(Finding(*row[:-1]) for row in rows)
 
 
 def _repositories(findings: DataFrame, units: DataFrame) -> tuple[tuple[Repository, ...], dict[str, int]]:

@@ -7,6 +7,7 @@ from pubcheck.report.audit_document import (
     Change,
     Ends,
     Features,
+    Finding,
     Past,
     Quarantined,
     Repository,
@@ -46,6 +47,11 @@ def audit() -> Audit:
         bytes=7_654_321,
         severities={"error": 1244, "warning": 7, "note": 61},
         rules=tuple(Rule(*row, f"a/{HOSTILE}.sql", 3, f"about {HOSTILE}") for row in rules),
+        findings=tuple(
+            Finding(code, severity, certainty, f"shop-{number}/{HOSTILE}.sql", number, f"{name} of {HOSTILE}")
+            for code, name, _, severity, *_ in rules
+            for number, certainty in ((1, "certain"), (2, "assumed"))
+        ),
         worst=(Repository(HOSTILE, 3, 50, 2, 0, {"PUB301": 50, "PUB603": 2}), *worst),
         spread={"none": 600, "1": 300, "2 to 9": 90, "10 to 99": 10, "100 and more": 0},
         features=Features(
@@ -96,6 +102,7 @@ def nothing() -> Audit:
         bytes=10,
         severities={"error": 0, "warning": 0, "note": 0},
         rules=(),
+        findings=(),
         worst=(),
         spread={"none": 1},
         features=Features(0, 0, 0, {}, {}),

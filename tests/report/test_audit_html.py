@@ -12,7 +12,11 @@ from playwright.sync_api import Page, expect
 from pubcheck.report import audit_html
 from pubcheck.report.audit_document import Audit, RuleChange
 from tests.report.audits import audit, nothing
+from tests.support.axe import serious_violations
 from tests.support.browser import CONTRAST
+
+_HIDDEN_TEXTS = """[...document.querySelectorAll("#rules td, #listing td, #reasons td, #worst td, #changes td")]
+  .filter((cell) => cell.getBoundingClientRect().right > innerWidth).map((cell) => cell.textContent)"""
 
 
 def rendered(document: Audit) -> str:
@@ -88,6 +92,12 @@ def test_the_page_shows_the_numbers_of_the_document(page: Page, tmp_path: Path) 
     assert [row[0] for row in cells(page, "reasons")] == ["crashed", "not-text"]
     assert cells(page, "runs")[0] == ["r3", "1,500", "1,244", "7", "61"]
     assert len(cells(page, "worst")) == 30
+    assert [row[:3] for row in cells(page, "listing")][1::3] == [
+        ["PUB301", "error", "assumed"],
+        ["PUB603", "warning", "certain"],
+        ["PUB107", "note", "assumed"],
+    ]
+    assert "10 of 1,312 findings" in page.locator("#list .lead").inner_text()
 
 
 @pytest.mark.browser
@@ -140,6 +150,13 @@ def test_tables_are_sorted_and_searched(page: Page, tmp_path: Path) -> None:
     expect(page.locator("#found")).to_have_text(re.compile(r"^1 of \d+ rows$"))
     page.keyboard.press("Escape")
     assert page.locator(".gone").count() == 0
+    page.locator("select[data-column='1']").select_option("error")
+    expect(page.locator("#listed")).to_have_text("4 of 10")
+    page.locator("select[data-column='2']").select_option("assumed")
+    page.locator("select[data-column='0']").select_option("PUB209")
+    expect(page.locator("#listing tbody tr:visible")).to_have_count(1)
+    page.get_by_label("Search").fill("shop-1")
+    expect(page.locator("#listed")).to_have_text("0 of 10")
 
 
 @pytest.mark.browser
@@ -147,13 +164,16 @@ def test_dark_light_and_narrow_can_be_read(page: Page, tmp_path: Path) -> None:
     show(page, audit(), tmp_path)
     page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
     light = page.evaluate(CONTRAST)
+    assert serious_violations(page) == []
     page.get_by_role("button", name="Dark").click()
     dark = page.evaluate(CONTRAST)
+    assert serious_violations(page) == []
     assert light["background"] != dark["background"]
     assert not light["poor"]
     assert not dark["poor"]
     page.set_viewport_size({"width": 380, "height": 800})
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert page.evaluate(_HIDDEN_TEXTS) == [], "rows are not blank: their texts are in the window"
     ids = page.evaluate("[...document.querySelectorAll('[id]')].map(e => e.id)")
     assert len(ids) == len(set(ids))
     unnamed = page.evaluate(

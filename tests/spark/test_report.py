@@ -12,8 +12,10 @@ from pyspark.sql import SparkSession
 from rich.console import Console
 
 from pubcheck.cli.audit import summarised
+from pubcheck.diagnostics import SEVERITIES
 from pubcheck.report import audit_html
 from pubcheck.report.audit_document import Audit, Ends, Share
+from pubcheck.spark import report_data
 from pubcheck.spark.progress import SparkProgress
 from pubcheck.spark.report_data import collect
 from tests.spark.audits import Audits
@@ -53,6 +55,10 @@ def document(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> A
             audits.run(Path("corpus"), run)
         found = collect(audits.store, "r2")
         rows = audits.rows("findings", "r2")
+        patch.setattr(report_data, "MOST_OF_A_RULE", 1)
+        patch.setattr(report_data, "MOST_FINDINGS", 3)
+        few = collect(audits.store, "r2").findings
+        assert len({(finding.rule, finding.severity) for finding in few}) == 3
     counted = Counter((row["rule"], row["severity"], row["certainty"]) for row in rows)
     for rule in found.rules:
         assert counted.pop((rule.code, rule.severity, "certain"), 0) == rule.certain
@@ -71,6 +77,16 @@ def test_totals_add_up(document: Audit) -> None:
     assert document.spread == {"none": 2, "1": 1, "2 to 9": 1, "10 to 99": 0, "100 and more": 0}
     assert [(each.reason, each.units, each.files) for each in document.quarantine] == [("not-text", 0, 1)]
     assert {each.unit for each in document.slowest} >= {"corpus/shop", "corpus/shop/old"}
+
+
+def test_the_first_findings_of_each_rule_are_listed(document: Audit) -> None:
+    listed = Counter((finding.rule, finding.severity, finding.certainty) for finding in document.findings)
+    for rule in document.rules:
+        assert listed[rule.code, rule.severity, "certain"] == rule.certain
+        assert listed[rule.code, rule.severity, "assumed"] == rule.assumed
+    severities = [SEVERITIES.index(finding.severity) for finding in document.findings]
+    assert severities == sorted(severities, reverse=True)
+    assert all(finding.path is not None and finding.line is not None for finding in document.findings)
 
 
 def test_features_are_counted_by_publication(document: Audit) -> None:
