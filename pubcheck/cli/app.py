@@ -15,6 +15,10 @@ from pubcheck.config import ConfigError, suggestion
 from pubcheck.diagnostics import SEVERITIES
 from pubcheck.live import LiveError
 
+TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
 FOUND, WRONG, INTERRUPTED = 1, 2, 130
 """Exit statuses other than 0: findings; wrong usage, no input or an internal failure; Ctrl-C."""
 
@@ -34,6 +38,8 @@ _COMMANDS = (
     "rule",
     "rules",
     "schema",
+    "completion",
+    "man",
 )
 
 
@@ -186,6 +192,19 @@ def use_color(choice: str, output: str | None = None) -> bool:
     if environment.get("NO_COLOR") or environment.get("FORCE_COLOR"):
         return not environment.get("NO_COLOR")
     return sys.stdout.isatty() and environment.get("TERM") != "dumb"
+
+
+def completes(kind: str) -> Callable[[click.Context, click.Parameter, str], list[CompletionItem]]:
+    """Return what completes a value in a shell: the function of that name in `completing`."""
+
+    def complete(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        # Loaded only when a shell asks.
+        from pubcheck.cli import completing
+
+        items: list[CompletionItem] = getattr(completing, kind)(incomplete)
+        return items
+
+    return complete
 
 
 fail_on_option = click.option(

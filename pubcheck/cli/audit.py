@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pubcheck.cli.app import FOUND, Command, NoInput, complain, fail_on_assumed_option, fail_on_option, show
+from pubcheck.cli.app import FOUND, Command, NoInput, complain, completes, fail_on_assumed_option, fail_on_option, show
 from pubcheck.cli.input_options import config_option, configuration
 from pubcheck.cli.output_files import put
 from pubcheck.cli.spark import (
@@ -58,8 +58,15 @@ Exit status: the same as `pubcheck lint`. An unreadable or non-text file
 counts as a finding (PUB001, PUB002) unless its repository has nothing to
 lint; other quarantined items do not fail a run.""",
 )
-@click.argument("input_", metavar="INPUT")
-@click.option("-o", "--output", required=True, metavar="DIR", help="Folder for the tables: DIR/<table>/run=<id>/.")
+@click.argument("input_", metavar="INPUT", shell_complete=completes("files"))
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    metavar="DIR",
+    shell_complete=completes("folders"),
+    help="Folder for the tables: DIR/<table>/run=<id>/.",
+)
 @click.option(
     "--input-format",
     "input_format",
@@ -108,8 +115,12 @@ lint; other quarantined items do not fail a run.""",
     "--unit-memory", type=_size, default="2G", show_default=True, metavar="SIZE", help="Most memory for one unit."
 )
 @click.option("--postgres", metavar="MAJORS", help="PostgreSQL versions to check, as in `pubcheck lint`.")
-@click.option("--select", multiple=True, metavar="CODE", help="Report only these rules.")
-@click.option("--ignore", multiple=True, metavar="CODE", help="Do not report these rules.")
+@click.option(
+    "--select", multiple=True, metavar="CODE", shell_complete=completes("codes"), help="Report only these rules."
+)
+@click.option(
+    "--ignore", multiple=True, metavar="CODE", shell_complete=completes("codes"), help="Do not report these rules."
+)
 @click.option("--complete/--no-complete", default=None, help="Each unit is a complete database.")
 @fail_on_option
 @fail_on_assumed_option
@@ -118,7 +129,10 @@ lint; other quarantined items do not fail a run.""",
 @remote_option
 @conf_option
 @click.option(
-    "--report", metavar="FILE", help="Write the HTML report to this file.  [default: DIR/report.html if DIR is local]"
+    "--report",
+    metavar="FILE",
+    shell_complete=completes("files"),
+    help="Write the HTML report to this file.  [default: DIR/report.html if DIR is local]",
 )
 @click.option("--no-report", is_flag=True, help="Write no report.")
 @click.option("-q", "--quiet", is_flag=True, help="Print no progress and no summary.")

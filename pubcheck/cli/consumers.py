@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from pubcheck.cli.app import Command, show
+from pubcheck.cli.app import Command, completes, show
 from pubcheck.consumers import NAMES
 
 
@@ -17,7 +17,7 @@ Examples:
   pubcheck consumers powersync
   pubcheck consumers --format json zero""",
 )
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=completes("consumers"))
 @click.option(
     "--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Output format."
 )

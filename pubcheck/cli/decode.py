@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pubcheck.cli.app import FOUND, WRONG, complain
+from pubcheck.cli.app import FOUND, WRONG, complain, completes
 from pubcheck.cli.input_options import complete_option, config_option, configuration, require_inputs
 from pubcheck.cli.message_tables import MessageTable, TableFailure, decode_table, message_table, table_options
 from pubcheck.cli.output_files import output_option, write_output
@@ -48,7 +48,7 @@ Examples:
 Exit status: 0; 1 a message is malformed or a row cannot be read; 2 bad
 arguments, no message, a capture in no known framing, or an internal error.""",
 )
-@click.argument("path", metavar="CAPTURE")
+@click.argument("path", metavar="CAPTURE", shell_complete=completes("files"))
 @click.option(
     "--format",
     "format_",
@@ -64,6 +64,7 @@ arguments, no message, a capture in no known framing, or an internal error.""",
 @click.option(
     "--schema",
     metavar="SCHEMA",
+    shell_complete=completes("files"),
     help="A schema. It names the columns of changes whose Relation message is not in the capture, if they fit only one"
     " published table.",
 )

@@ -12,6 +12,7 @@ from pubcheck.cli.app import (
     Command,
     color_option,
     complain,
+    completes,
     fail_on_assumed_option,
     fail_on_option,
     use_color,
@@ -54,7 +55,7 @@ Examples:
 Exit status: 0 if `lint` would find nothing that fails the run; 1 if it would;
 2 bad arguments or configuration, no input, or an internal error.""",
 )
-@click.argument("paths", nargs=-1, metavar="PATH...")
+@click.argument("paths", nargs=-1, metavar="PATH...", shell_complete=completes("files"))
 @click.option(
     "--postgres",
     metavar="MAJOR",

@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from pubcheck import __version__
-from pubcheck.cli.app import Command, color_option, show, use_color
+from pubcheck.cli.app import Command, color_option, completes, show, use_color
 from pubcheck.cli.input_options import (
     config_option,
     discover,
@@ -40,7 +40,7 @@ Examples:
 Exit status: 0, even if nothing would be read; 2 bad arguments or
 configuration.""",
 )
-@click.argument("paths", nargs=-1, metavar="[PATH]...")
+@click.argument("paths", nargs=-1, metavar="[PATH]...", shell_complete=completes("files"))
 @together_option
 @schema_option
 @force_exclude_option

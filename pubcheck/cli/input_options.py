@@ -13,7 +13,7 @@ import click
 import msgspec
 from msgspec.structs import replace
 
-from pubcheck.cli.app import NoInput
+from pubcheck.cli.app import NoInput, completes
 from pubcheck.cli.lint_unit import ready
 from pubcheck.config import ISOLATED, Config, from_options, load
 from pubcheck.discovery.file_inspector import CachedFileInspector
@@ -35,6 +35,7 @@ schema_option = click.option(
     "--schema",
     multiple=True,
     metavar="CONTEXT",
+    shell_complete=completes("files"),
     help="A file or folder that is replayed before every unit, or a database or snapshot in whose state every unit"
     " begins. Findings about it are not reported. Repeatable.",
 )
@@ -52,6 +53,7 @@ _config_file_option = click.option(
     "--config",
     "config_path",
     metavar="FILE",
+    shell_complete=completes("files"),
     help="Configuration file, instead of the nearest pubcheck.toml or pyproject.toml.",
 )
 _isolated_option = click.option(
@@ -77,6 +79,7 @@ consumer_option = click.option(
     "consumers",
     multiple=True,
     metavar="NAME",
+    shell_complete=completes("consumers"),
     help="Check the publications against what this consumer demands, such as powersync or supabase-etl:bigquery;"
     " PUBLICATION=NAME for one publication. Repeatable.",
 )

@@ -15,6 +15,7 @@ from pubcheck.cli.app import (
     NoInput,
     color_option,
     complain,
+    completes,
     fail_on_assumed_option,
     fail_on_option,
     use_color,
@@ -73,7 +74,7 @@ severe as --fail-on, or a file cannot be read (with --diff: only if it shows a
 change or a file cannot be read); 2 bad arguments or configuration, no input,
 or an internal error.""",
 )
-@click.argument("paths", nargs=-1, metavar="[PATH]...")
+@click.argument("paths", nargs=-1, metavar="[PATH]...", shell_complete=completes("files"))
 @click.option(
     "--postgres",
     metavar="MAJORS",
@@ -92,11 +93,18 @@ or an internal error.""",
     "--select",
     multiple=True,
     metavar="CODE",
+    shell_complete=completes("codes"),
     help="Report only these rules: codes or prefixes (PUB3), separated by commas. Repeatable.",
 )
-@click.option("--extend-select", multiple=True, metavar="CODE", help="Report these rules too.")
 @click.option(
-    "--ignore", multiple=True, metavar="CODE", help="Do not report these rules; the longer of two matching codes wins."
+    "--extend-select", multiple=True, metavar="CODE", shell_complete=completes("codes"), help="Report these rules too."
+)
+@click.option(
+    "--ignore",
+    multiple=True,
+    metavar="CODE",
+    shell_complete=completes("codes"),
+    help="Do not report these rules; the longer of two matching codes wins.",
 )
 @consumer_option
 @complete_option
@@ -127,8 +135,18 @@ or an internal error.""",
 )
 @click.option("--diff", is_flag=True, help="Show what --fix or --add-ignore would change, without writing.")
 @click.option("--add-ignore", is_flag=True, help="Write comments that ignore the findings into the files.")
-@click.option("--baseline", metavar="FILE", help="Do not report findings recorded in this file.")
-@click.option("--write-baseline", metavar="FILE", help="Write all current findings to this baseline file.")
+@click.option(
+    "--baseline",
+    metavar="FILE",
+    shell_complete=completes("files"),
+    help="Do not report findings recorded in this file.",
+)
+@click.option(
+    "--write-baseline",
+    metavar="FILE",
+    shell_complete=completes("files"),
+    help="Write all current findings to this baseline file.",
+)
 @color_option
 @click.option("--watch", is_flag=True, help="Lint again whenever a file changes, until Ctrl-C.")
 @click.option("--show-settings", is_flag=True, help="Print the settings of this run as TOML, and lint nothing.")

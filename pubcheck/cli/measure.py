@@ -9,7 +9,7 @@ import click
 from msgspec.structs import replace
 
 from pubcheck import __version__
-from pubcheck.cli.app import FOUND, Command, complain, show
+from pubcheck.cli.app import FOUND, Command, complain, completes, show
 from pubcheck.cli.input_options import (
     complete_option,
     config_option,
@@ -59,7 +59,7 @@ Exit status: 0; 1 if the result is incomplete, because a statement about a
 publication is refused or a file cannot be read; 2 bad arguments, no input, or
 data that do not fit the table.""",
 )
-@click.argument("paths", nargs=-1, required=True, metavar="SCHEMA...")
+@click.argument("paths", nargs=-1, required=True, metavar="SCHEMA...", shell_complete=completes("files"))
 @click.option(
     "--data",
     "data",

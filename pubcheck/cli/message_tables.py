@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from msgspec import Struct
 
-from pubcheck.cli.app import NoInput
+from pubcheck.cli.app import NoInput, completes
 from pubcheck.cli.spark import (
     check_installed,
     conf_option,
@@ -70,7 +70,13 @@ def table_options(command: _Command) -> _Command:
             help="Read the capture with Spark, as a table of messages: table (one of the catalog), parquet, json, or"
             " another data source of Spark's.",
         ),
-        click.option("--to", "to", metavar="DIR", help="With --from: write the result as Parquet to this folder."),
+        click.option(
+            "--to",
+            "to",
+            metavar="DIR",
+            shell_complete=completes("folders"),
+            help="With --from: write the result as Parquet to this folder.",
+        ),
         *(
             click.option(
                 f"--{role}-column",

@@ -9,7 +9,7 @@ from contextlib import suppress
 import click
 from msgspec import Struct
 
-from pubcheck.cli.app import complain, show
+from pubcheck.cli.app import complain, completes, show
 from pubcheck.findings import Report
 from pubcheck.report.formats import FORMATS, render
 
@@ -61,7 +61,13 @@ class OutputType(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # ge
         return Output(name, path)
 
 
-output_option = click.option("-o", "--output", metavar="FILE", help="Write to this file instead of standard output.")
+output_option = click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    shell_complete=completes("files"),
+    help="Write to this file instead of standard output.",
+)
 reports_option = click.option(
     "-o",
     "--output",
@@ -69,6 +75,7 @@ reports_option = click.option(
     type=OutputType(),
     multiple=True,
     metavar="[FORMAT:]FILE",
+    shell_complete=completes("reports"),
     help="Write to this file instead of standard output. With a FORMAT, also write a report in that format."
     " Repeatable.",
 )

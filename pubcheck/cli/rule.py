@@ -7,7 +7,7 @@ import sys
 import click
 
 from pubcheck import rulebook
-from pubcheck.cli.app import Command, color_option, show, use_color
+from pubcheck.cli.app import Command, color_option, completes, show, use_color
 from pubcheck.config import near_rule
 
 
@@ -19,7 +19,7 @@ Examples:
   pubcheck rule PUB301
   pubcheck rule relation-missing""",
 )
-@click.argument("code", metavar="CODE", required=False)
+@click.argument("code", metavar="CODE", required=False, shell_complete=completes("codes"))
 @color_option
 def command(code: str | None, color: str) -> None:
     """Show the page of a rule, given by its code or its name. In a pipe the page is Markdown."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from pubcheck.cli.app import FOUND, Command, show
+from pubcheck.cli.app import FOUND, Command, completes, show
 from pubcheck.cli.input_options import (
     config_option,
     configuration,
@@ -30,9 +30,13 @@ Exit status: 0 the statements were written; 1 no publication can satisfy the
 consumer, with the reasons on stderr; 2 bad arguments or configuration, no
 input, or an internal error.""",
 )
-@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...", shell_complete=completes("files"))
 @click.option(
-    "--consumer", required=True, metavar="NAME", help="The consumer, such as powersync or supabase-etl:bigquery."
+    "--consumer",
+    required=True,
+    metavar="NAME",
+    shell_complete=completes("consumers"),
+    help="The consumer, such as powersync or supabase-etl:bigquery.",
 )
 @click.option(
     "--tables",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pubcheck.cli.app import FOUND, complain
+from pubcheck.cli.app import FOUND, complain, completes
 from pubcheck.cli.input_options import config_option, configuration, require_inputs, together_option
 from pubcheck.cli.output_files import output_option, write_output
 from pubcheck.cli.publisher_options import name_values, publication_names, refuse_databases, schema_unit
@@ -47,7 +47,7 @@ Exit status: 0; 1 if decoding fails, as it would on the server, or an error
 stops a script; 2 bad arguments, or a statement that pubcheck cannot follow.""",
 )
 @click.argument("schema", metavar="SCHEMA")
-@click.argument("script", metavar="SCRIPT")
+@click.argument("script", metavar="SCRIPT", shell_complete=completes("files"))
 @click.option(
     "--publication",
     "publications",

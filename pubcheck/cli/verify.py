@@ -13,6 +13,7 @@ from pubcheck.cli.app import (
     FOUND,
     color_option,
     complain,
+    completes,
     fail_on_assumed_option,
     fail_on_option,
     use_color,
@@ -66,13 +67,14 @@ Exit status: 0 no finding fails the run; 1 a certain finding is at least as
 severe as --fail-on; 2 bad arguments, no input, a capture in no known framing,
 or an internal error.""",
 )
-@click.argument("schema_path", metavar="SCHEMA")
-@click.argument("stream", metavar="CAPTURE")
+@click.argument("schema_path", metavar="SCHEMA", shell_complete=completes("files"))
+@click.argument("stream", metavar="CAPTURE", shell_complete=completes("files"))
 @publication_option
 @option_option
 @click.option(
     "--script",
     metavar="FILE",
+    shell_complete=completes("files"),
     help="The statements that made the changes. The stream is compared with the one that they make; missing and"
     " unexpected messages are reported. A comment `-- session: b` begins the statements of another session.",
 )

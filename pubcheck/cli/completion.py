@@ -1,0 +1,30 @@
+"""`pubcheck completion`: a script with which a shell completes commands, options and their values."""
+
+from __future__ import annotations
+
+import click
+
+from pubcheck.cli.app import Command, show
+
+
+@click.command(
+    cls=Command,
+    short_help="Print a script that completes pubcheck in a shell.",
+    epilog="""\b
+Examples:
+  pubcheck completion bash > ~/.local/share/bash-completion/completions/pubcheck
+  pubcheck completion zsh > "${fpath[1]}/_pubcheck"
+  pubcheck completion fish > ~/.config/fish/completions/pubcheck.fish""",
+)
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def command(shell: str) -> int:
+    """Print a script that makes a shell complete commands, options, rules, consumers, formats and files."""
+    # Loaded only for this command.
+    from click.shell_completion import get_completion_class
+
+    from pubcheck.cli.app import cli
+
+    completion_class = get_completion_class(shell)
+    assert completion_class is not None
+    show([completion_class(cli, {}, "pubcheck", "_PUBCHECK_COMPLETE").source()])
+    return 0

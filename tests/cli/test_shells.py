@@ -1,0 +1,65 @@
+"""Completion in shells, and manual pages."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from pubcheck.cli.app import cli, run
+from tests.cli.conftest import Call
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("lin", ["lint"]),
+        ("lint --select PUB85", [f"PUB85{number}" for number in range(10)]),
+        ("lint --ignore PUB301,no-rep", ["PUB301,no-replica-identity"]),
+        ("rule relation-mis", ["relation-missing"]),
+        ("lint --consumer app=supabase-etl:big", ["app=supabase-etl:bigquery"]),
+        ("consumers powers", ["powersync"]),
+        ("lint -o sar", ["sarif:", "sar"]),
+        ("lint --output sarif:db", ["sarif:db"]),
+        ("lint --format git", ["github", "gitlab"]),
+        ("lint db", ["db"]),  # a file, which the shell completes
+        ("lint --show", ["--show-settings"]),
+    ],
+)
+def test_a_shell_completes(
+    line: str, expected: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("_PUBCHECK_COMPLETE", "bash_complete")
+    monkeypatch.setenv("COMP_WORDS", f"pubcheck {line}")
+    monkeypatch.setenv("COMP_CWORD", str(len(line.split())))
+    with pytest.raises(SystemExit):
+        run([])
+    assert [answer.partition(",")[2] for answer in capsys.readouterr().out.splitlines()] == expected
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_script_of_a_shell_is_valid(pubcheck: Call, shell: str) -> None:
+    called = pubcheck("completion", shell)
+    assert called.status == 0
+    assert f"_PUBCHECK_COMPLETE={shell}_complete" in called.out
+    program = shutil.which(shell)
+    if program is not None:
+        Path("script").write_text(called.out)
+        subprocess.run([program, "-n", "script"], check=True)
+
+
+def test_every_command_has_a_manual_page(pubcheck: Call) -> None:
+    Path("pages").mkdir()
+    assert pubcheck("man", "-o", "pages").status == 0
+    names = {page.stem for page in Path("pages").iterdir()}
+    assert names == {"pubcheck", *(f"pubcheck-{name}" for name in cli.list_commands(None))}  # type: ignore[arg-type]
+    page = Path("pages/pubcheck-lint.1").read_text()
+    assert re.findall(r"^\.SH (.*)", page, re.MULTILINE) == [
+        *("NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "EXAMPLES", "EXIT STATUS")
+    ]
+    assert ".B \\-\\-fail\\-on [note|warning|error]\n" in page
+    assert pubcheck("man", "lint").out == page
+    assert "there is no command 'lnt'" in pubcheck("man", "lnt").err
