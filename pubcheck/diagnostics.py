@@ -48,7 +48,8 @@ class ConsumerClaim(Struct, frozen=True):
 
     ``consumer`` is the consumer's id and ``claim`` that of the claim; ``says`` is the fact, ``evidence`` how it is
     known (enforced, observed, documented, reported), ``inferred`` whether it is concluded from the consumer's code.
-    ``message`` is what the consumer prints, ``source`` the address of the evidence.
+    ``message`` is what the consumer prints, ``source`` the address of the evidence. ``also`` are the ids of other
+    claims of the consumer that the same fact goes against.
     """
 
     consumer: str
@@ -58,6 +59,7 @@ class ConsumerClaim(Struct, frozen=True):
     inferred: bool
     message: str | None
     source: str
+    also: tuple[str, ...] = ()
 
 
 class Edit(Struct, frozen=True):

@@ -40,7 +40,8 @@ class Source(Struct, frozen=True, rename="kebab", forbid_unknown_fields=True):
         if self.url:
             return self.url
         first = self.lines.replace(",", "-").split("-")[0].strip()
-        return f"https://github.com/{self.repo}/blob/{self.commit}/{self.path}" + (f"#L{first}" if first else "")
+        line = f"#L{first}" if first.isdigit() else ""  # else it is the name of a function
+        return f"https://github.com/{self.repo}/blob/{self.commit}/{self.path}{line}"
 
 
 class Claim(Struct, frozen=True, rename="kebab", forbid_unknown_fields=True):

@@ -36,6 +36,7 @@ def consumers_of(replay: Replay, diagnostics: Iterable[Diagnostic]) -> Mapping[i
             for claim in subject.reader.claims(context.catalog.major.number)
             if claim.demands and claim.strength != "effect"
         ]
+        known = {claim.id: claim for claim in subject.reader.consumer.claims}
         unmet: dict[str, Unmet] = {}
         effects: dict[str, str] = {}
         for finding in findings:
@@ -44,9 +45,10 @@ def consumers_of(replay: Replay, diagnostics: Iterable[Diagnostic]) -> Mapping[i
             if finding.rule == EFFECTS:
                 effects[finding.claim.claim] = finding.claim.says
             else:
-                known = unmet.get(finding.claim.claim)
-                tables = tuple(dict.fromkeys((*(known.tables if known is not None else ()), *tables)))
-                unmet[finding.claim.claim] = Unmet(finding.claim.claim, finding.severity, finding.claim.says, tables)
+                for claim in (known[key] for key in (finding.claim.claim, *finding.claim.also)):
+                    before = unmet[claim.id].tables if claim.id in unmet else ()
+                    all_tables = tuple(dict.fromkeys((*before, *tables)))
+                    unmet[claim.id] = Unmet(claim.id, claim.severity, claim.says, all_tables)
         view = ConsumerView(
             subject.reader.id,
             subject.consumer,

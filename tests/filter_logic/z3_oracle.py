@@ -193,6 +193,10 @@ def disagreement(world: World, findings: dict[str, Finding], first: Expr, second
         never_false = [z3.Not(translator.condition(condition)[1]) for condition in world.conditions]
     except Inexpressible:
         return False, None
+    possible = z3.Solver()
+    possible.add(*translator.bounds, *never_false)
+    if possible.check() != z3.sat:
+        return False, None  # columns that the filters do not read have contradictory constraints
     for name, finding in findings.items():
         if isinstance(finding, Undecided):
             continue

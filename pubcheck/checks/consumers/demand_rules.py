@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import wraps
 from typing import Any, TypeVar
 
@@ -12,7 +12,7 @@ from pubcheck.checks.consumers.readers import Subject, subjects
 from pubcheck.checks.context import CHECKS, RuleContext, RuleFinding, first_places
 from pubcheck.consumers.demands import Base, Demand
 from pubcheck.consumers.profiles import Claim
-from pubcheck.diagnostics import ConsumerClaim, Operation
+from pubcheck.diagnostics import ConsumerClaim, Operation, Severity
 from pubcheck.postgres.catalog.rows import Place, Relation
 from pubcheck.rulebook import finder
 
@@ -61,43 +61,66 @@ def evaluates(code: str, kind: type[_Demand]) -> Callable[[Evaluation[_Demand]],
 
 def _findings(context: RuleContext, code: str, kind: type[Base]) -> Iterator[RuleFinding]:
     """Yield the findings about one kind of demand, without those that only tell an effect."""
-    for subject, claim in claims(context):
-        if claim.strength != "effect":
-            for demand in claim.demands:
+    for subject in readable(context):
+        same: dict[tuple[str, tuple[int, ...]], list[tuple[Claim, Violation]]] = {}
+        for claim in subject.reader.claims(context.catalog.major.number):
+            for demand in claim.demands if claim.strength != "effect" else ():
                 if type(demand) is kind:
-                    yield from of_claim(subject, claim, demand, code)
+                    for violation in violations(subject, demand):
+                        cause = violation.message, tuple(row.oid for row in violation.tables)
+                        same.setdefault(cause, []).append((claim, violation))
+        for against in same.values():
+            yield _finding_of_cause(subject, against, code)
 
 
-def claims(context: RuleContext) -> Iterator[tuple[Subject, Claim]]:
-    """Yield every claim about a publication and its consumers."""
+def readable(context: RuleContext) -> Iterator[Subject]:
+    """Yield every publication that has a place, with each of its consumers."""
     for subject in subjects(context):
         if subject.place is not None:
             for _ in context.visit((subject.publication,)):
-                for claim in subject.reader.claims(context.catalog.major.number):
-                    yield subject, claim
+                yield subject
+
+
+def violations(subject: Subject, demand: Demand) -> Iterator[Violation]:
+    """Yield why a publication does not meet a demand."""
+    evaluation = _EVALUATIONS.get(type(demand))
+    return evaluation(subject, demand) if evaluation is not None else iter(())  # ``existence`` checks missing ones
+
+
+def _finding_of_cause(subject: Subject, against: list[tuple[Claim, Violation]], code: str) -> RuleFinding:
+    """Return the one finding about claims that the same fact goes against: that of the gravest one, with the others'
+    consequences."""
+    claim, violation = min(against, key=lambda pair: _GRAVITY.index(pair[0].severity))
+    return finding_of(subject, claim, violation, code, [other for other, _ in against if other is not claim])
+
+
+_GRAVITY: tuple[Severity, ...] = ("error", "warning", "note")
 
 
 def of_claim(subject: Subject, claim: Claim, demand: Demand, code: str) -> Iterator[RuleFinding]:
     """Yield the findings that a publication does not meet a demand."""
-    evaluation = _EVALUATIONS.get(type(demand))
-    if evaluation is None:
-        return  # ``existence`` checks publications that are not there
-    for violation in evaluation(subject, demand):
-        yield finding_of(subject, claim, violation, code)
+    return (finding_of(subject, claim, violation, code) for violation in violations(subject, demand))
 
 
-def finding_of(subject: Subject, claim: Claim, violation: Violation, code: str) -> RuleFinding:
-    """Return the finding that a publication, or some of its tables, does not meet a claim."""
+def consequence(claim: Claim) -> str:
+    """Return what happens if a claim is not satisfied, a clause."""
+    return claim.breaks or claim.says.removesuffix(".")
+
+
+def finding_of(
+    subject: Subject, claim: Claim, violation: Violation, code: str, others: Sequence[Claim] = ()
+) -> RuleFinding:
+    """Return the finding that a publication, or some of its tables, does not meet a claim. ``others`` are claims that
+    the same fact goes against."""
     context, reader, tables = subject.context, subject.reader, violation.tables
     place = violation.place or subject.place
     assert place is not None  # a publication without a place has nothing to report
     seen = subject.publication.seen and all(row.seen for row in tables)
     reasons = (reader.reason,) if reader.reason else ()
     names = context.qualified(tables)
-    consequence = claim.breaks or claim.says.removesuffix(".")
     return RuleFinding(
         rule=code,
-        message=f"{violation.message}; {subject.consumer}: {consequence}",
+        message=f"{violation.message}; {subject.consumer}: {'; '.join(map(consequence, (claim, *others)))}",
         help=violation.help,
         place=place,
         certain=seen and violation.certain and not reasons,
@@ -108,11 +131,11 @@ def finding_of(subject: Subject, claim: Claim, violation: Violation, code: str) 
         severity=claim.severity,
         also=names[1:],
         assumptions=(*reasons, *violation.assumptions),
-        claim=claim_of(reader.id, claim),
+        claim=claim_of(reader.id, claim, others),
     )
 
 
-def claim_of(consumer: str, claim: Claim) -> ConsumerClaim:
+def claim_of(consumer: str, claim: Claim, others: Sequence[Claim] = ()) -> ConsumerClaim:
     """Return a claim as a finding cites it."""
-    message, source = claim.message or None, claim.sources[0].address
-    return ConsumerClaim(consumer, claim.id, claim.says, claim.evidence, claim.inferred, message, source)
+    message, source, also = claim.message or None, claim.sources[0].address, tuple(other.id for other in others)
+    return ConsumerClaim(consumer, claim.id, claim.says, claim.evidence, claim.inferred, message, source, also)
