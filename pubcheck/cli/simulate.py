@@ -60,7 +60,7 @@ stops a script; 2 bad arguments, or a statement that pubcheck cannot follow.""",
     "--postgres",
     metavar="MAJOR[,MAJOR]",
     help="PostgreSQL versions. Versions with the same messages are shown together.  [default: those in the"
-    " configuration, or 18]",
+    " configuration, the version in a pg_dump header, or 18]",
 )
 @click.option(
     "--plugin",
@@ -140,11 +140,12 @@ def command(
     require_inputs(schema, script)
     config = configuration({"postgres": postgres}, config_path)
     unit = schema_unit(schema, config, together, (), majors=postgres is not None)
-    majors = config.postgres or unit.postgres or (DEFAULT_MAJOR,)
+    majors = config.postgres or unit.postgres
     if len(majors) > 1 and format_ != "text":
         return complain(f"--format {format_} takes one version at a time")
 
     from pubcheck.discovery.read import read_unit
+    from pubcheck.engine.dump_major import major_of_dump
     from pubcheck.postgres.errors import ServerError
     from pubcheck.simulate.not_followed import NotFollowed
     from pubcheck.simulate.reader_settings import refuse_settings
@@ -153,7 +154,8 @@ def command(
 
     if work_mem is not None:
         settings = {**settings, "logical_decoding_work_mem": work_mem}
-    reading = read_unit(unit.files, majors)
+    reading = read_unit(unit.files, majors or (DEFAULT_MAJOR,))
+    majors = majors or major_of_dump(reading.sources)[0] or (DEFAULT_MAJOR,)
     for diagnostic in reading.diagnostics:
         if diagnostic.rule in _UNREADABLE:
             return complain(f"{diagnostic.span.source.label}: {diagnostic.message}")

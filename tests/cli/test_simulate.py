@@ -242,3 +242,12 @@ def test_endless_work_is_not_followed(pubcheck: Call, files: None, statement: st
     called = pubcheck("simulate", "schema.sql", "work.sql")
     assert called.status == 2
     assert "more than 500,000 rows and turns of loops" in called.err
+
+
+def test_a_dump_is_simulated_as_its_header_says(pubcheck: Call, files: None) -> None:
+    header = "-- Dumped from database version 19beta3\n"
+    Path("schema.sql").write_text(header + SCHEMA + "CREATE PUBLICATION q FOR ALL TABLES EXCEPT (TABLE t);")
+    called = pubcheck("simulate", "schema.sql", "work.sql", "--publication", "p,q")
+    assert (called.status, called.err) == (0, "")
+    assert "INSERT" in called.out
+    assert "EXCEPT" in pubcheck("simulate", "schema.sql", "work.sql", "--postgres", "18", "--publication", "p").err
