@@ -34,13 +34,17 @@ _PLACEHOLDER = re.compile(r"\{\{|\$\{|#\{|<%|%\(|%[sIqL]\b|@\w+@|:\w|:[\"']")
 
 
 class RefusedStatement(Struct, frozen=True):
-    """One statement of a source that the grammar of 18 refuses. ``conditional``: it is unknown whether it runs."""
+    """One statement of a source that the grammar of 18 refuses, or only that of 19 if it is ``newly`` refused.
+
+    ``conditional``: it is unknown whether it runs.
+    """
 
     source: int
     statement: StatementText
     item: Statement
     refusal: SyntaxRefused
     conditional: bool
+    newly: bool = False
 
     @property
     def text(self) -> str:
@@ -112,6 +116,15 @@ class SyntaxErrorReporter:
             statement=refused.statement.ref(),
             majors=[replay.major for replay in replays],
         )
+
+    def report_newly_refused(self, refused: RefusedStatement) -> list[Replay]:
+        """Report a statement for the majors that refuse it though the grammar of 18 accepts it, and return the replays
+        of the others."""
+        older = [replay for replay in self.databases.replays if not replay.catalog.major.newer_grammar]
+        newer = [replay for replay in self.databases.replays if replay not in older]
+        self._postgres_sources.add(refused.source)
+        self._report(refused, None, newer, refused.refusal)
+        return older
 
     def report(self, refused: RefusedStatement, splitter: Splitter) -> bool:
         """Report one statement of a source that every major refuses.
@@ -207,12 +220,16 @@ class SyntaxErrorReporter:
             start = statement.place(location)
             end = max(start, statement.place(location + 1, end=True))
             related = (Span(statement.source, start, end, refusal.message),)
+        if refused.newly:
+            message = "PostgreSQL 19 cannot parse this statement, which earlier versions accept"
+        elif refused.is_newer():
+            message = "this statement is PostgreSQL 19 syntax and was skipped"
+        else:
+            message = "this statement is not PostgreSQL and was skipped"
         self.notes.add(
             "PUB004",
             "assumed",
-            "this statement is PostgreSQL 19 syntax and was skipped"
-            if refused.is_newer()
-            else "this statement is not PostgreSQL and was skipped",
+            message,
             statement.span(0),
             statement=statement.ref(),
             related=related,

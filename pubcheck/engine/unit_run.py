@@ -27,6 +27,7 @@ from pubcheck.lexing.splitter import Splitter
 from pubcheck.postgres.catalog.reasons import Reason
 from pubcheck.postgres.catalog.rows import Place
 from pubcheck.postgres.ddl.generated_names import NAME_BYTES, truncate
+from pubcheck.postgres.newer_grammar import newly_refused
 from pubcheck.postgres.opaque_sql import wording
 from pubcheck.postgres.parse import Node, SyntaxRefused, TooDeep, TooLarge, parse
 from pubcheck.postgres.tokens import tokens
@@ -367,6 +368,9 @@ class Run:
             if accepted is None:
                 return self.syntax_errors.report(refused, splitter)
             parsed, replays = accepted
+        else:
+            if any(replay.catalog.major.newer_grammar for replay in replays):
+                replays = self._accepting(source, statement, item, conditional=conditional)
         if parsed is None or self.idle:
             return True
         name, node = parsed
@@ -402,6 +406,17 @@ class Run:
         except TooDeep as error:
             self._too_deep(statement, error)
         return True
+
+    def _accepting(self, source: int, statement: StatementText, item: Statement, *, conditional: bool) -> list[Replay]:
+        """Return the replays of the majors that accept a statement that 18 accepts, and report it for the others."""
+        refusal = newly_refused(statement.text if item.edits else item.sql)
+        if refusal is None:
+            return self.databases.replays
+        # Loaded only where a statement is refused.
+        from pubcheck.engine.syntax_errors import RefusedStatement
+
+        refused = RefusedStatement(source, statement, item, refusal, conditional, newly=True)
+        return self.syntax_errors.report_newly_refused(refused)
 
     def _parse_table(self, sql: str) -> tuple[str, Node] | None:
         """Parse a statement that is probably a CREATE TABLE as a dump has it."""

@@ -137,3 +137,13 @@ def test_a_function_in_sql_is_refused_where_19_refuses_it() -> None:
 def test_variables_may_be_called_execute_and_strict() -> None:
     sql = "DO $$ DECLARE strict int; BEGIN strict := 1; DROP PUBLICATION p; END $$;"
     assert [each.certainty for each in lint(sql, complete=True, postgres=(19,))] == ["assumed"]
+
+
+def test_a_statement_that_only_19_refuses_is_followed_before_it() -> None:
+    sql = TABLE + "CREATE VIEW v AS SELECT a ignore FROM t;\nCREATE PUBLICATION p FOR TABLE v;"
+    found = lint(sql, complete=True, postgres=(18, 19))
+    assert {(each.rule, each.postgres, each.server and each.server.sqlstate) for each in found} == {
+        ("PUB004", (19,), None),
+        ("PUB107", (19,), "42P01"),
+        ("PUB108", (18,), "22023"),
+    }

@@ -162,3 +162,33 @@ def test_a_list_of_thousands_of_tables_takes_linear_time() -> None:
 @pytest.mark.parametrize("sql", ["UPDATE f FOR PORTION OF", "SELECT f() IGNORE NULLS"])
 def test_a_statement_that_ends_in_a_new_clause_is_skipped(sql: str) -> None:
     assert parse_with(True, f"{sql} (") == ("UnreadStmt", {})
+
+
+@pytest.mark.parametrize(
+    ("sql", "near"),
+    [
+        ("CREATE VIEW v AS SELECT a ignore FROM t", "ignore"),  # recorded: v19-bare-label-ignore
+        ("CREATE FUNCTION graph_table(int) RETURNS int LANGUAGE sql AS 'SELECT 1'", "("),  # v19-function-graph-table
+        ("SELECT (a) Respect, b FROM t", "Respect"),
+        ("SELECT coalesce(a) ignore FROM t", "ignore"),
+        ("SELECT count(a) ignore FROM t", "FROM"),
+        ("SELECT 'x'::graph_table", "graph_table"),
+    ],
+)
+def test_new_keywords_are_refused_where_18_takes_names(sql: str, near: str) -> None:
+    assert parse_with(False, sql) is not None
+    with pytest.raises(SyntaxRefused) as refused:
+        parse_with(True, sql)
+    assert (refused.value.message, refused.value.location) == (f'syntax error at or near "{near}"', sql.index(near))
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT a AS ignore, t.respect, ignore FROM t ignore",
+        "CREATE TABLE ignore (respect int, graph_table int)",
+        "SELECT s.graph_table(1), graph_table, 'x ignore' FROM graph_table -- a ignore",
+    ],
+)
+def test_new_keywords_are_names_elsewhere(sql: str) -> None:
+    assert parse_with(True, sql) == parse_with(False, sql)
