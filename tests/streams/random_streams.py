@@ -177,14 +177,14 @@ def main(arguments: list[str]) -> int:
         for major in servers:
             totals = Totals()
             for seed in range(options.first, options.last):
-                for text in _compare_despite_crashes(servers[major], seed, totals):
+                for text in compare_despite_crashes(servers[major], seed, totals):
                     failed = True
                     print(f"[{seed}/{major}] {text}", flush=True)
             _report(major, totals)
     return 1 if failed else 0
 
 
-def _compare_despite_crashes(server: Server, seed: int, totals: Totals) -> list[str]:
+def compare_despite_crashes(server: Server, seed: int, totals: Totals) -> list[str]:
     """Compare one script, once more if the server crashes: 18.4 does so now and then while it streams."""
     for last in (False, True):
         try:

@@ -1,0 +1,68 @@
+"""The snippets for continuous integration in `docs/`, and the workflows, follow the schemas of their tools."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from pubcheck.cli.app import run
+from tests.continuous_integration.test_ci_files import validate
+
+PROJECT = Path(__file__).parents[2]
+CI_PAGE = (PROJECT / "docs" / "ci.md").read_text()
+
+
+def snippet(heading: str) -> Any:
+    """The first block of YAML below a heading of the page about CI."""
+    match = re.search(rf"^## {heading}\n.*?^```yaml\n(.*?)^```", CI_PAGE, re.MULTILINE | re.DOTALL)
+    assert match is not None
+    return yaml.safe_load(match[1])
+
+
+def test_the_snippet_for_github_follows_its_schema(tmp_path: Path) -> None:
+    steps = snippet("GitHub")
+    file = tmp_path / "lint.yml"
+    file.write_text(yaml.safe_dump({"on": "push", "jobs": {"lint": {"runs-on": "ubuntu-latest", "steps": steps}}}))
+    validate("vendor.github-workflows", file)
+    action = yaml.safe_load((PROJECT / "action.yml").read_text())
+    used = next(step["with"] for step in steps if "pubcheck" in step["uses"])
+    assert used.keys() <= action["inputs"].keys()
+
+
+def test_the_snippet_for_gitlab_follows_its_schema(tmp_path: Path) -> None:
+    given = snippet("GitLab")
+    file = tmp_path / ".gitlab-ci.yml"
+    file.write_text(yaml.safe_dump(given))
+    validate("vendor.gitlab-ci", file, "--data-transform", "gitlab-ci")
+    head, _ = yaml.safe_load_all((PROJECT / "ci" / "gitlab.yml").read_text().replace("$[[", "").replace("]]", ""))
+    (include,) = given["include"]
+    assert (PROJECT / include["file"]).is_file()
+    assert include["inputs"].keys() <= head["spec"]["inputs"].keys()
+
+
+def test_the_snippet_for_pre_commit_names_a_hook() -> None:
+    (repository,) = snippet("pre-commit")["repos"]
+    hooks = yaml.safe_load((PROJECT / ".pre-commit-hooks.yaml").read_text())
+    assert {hook["id"] for hook in repository["hooks"]} <= {hook["id"] for hook in hooks}
+
+
+@pytest.mark.parametrize("workflow", [*(PROJECT / ".github").rglob("*.yml")], ids=lambda path: path.name)
+def test_workflows_follow_their_schema(workflow: Path) -> None:
+    validate("vendor.github-workflows", workflow)
+
+
+def test_the_quick_start_shows_what_its_commands_print(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    text = (PROJECT / "docs" / "index.md").read_text()
+    bad, good = re.findall(r"```sql\n(.*?)```", text, re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    Path("schema.sql").write_text(bad)
+    assert run(["lint", "--format", "concise", "schema.sql"]) == 1
+    assert f"```console\n$ pubcheck lint --format concise schema.sql\n{capsys.readouterr().out}```\n" in text
+    Path("schema.sql").write_text(good)
+    assert run(["lint", "schema.sql"]) == 0

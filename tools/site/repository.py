@@ -1,0 +1,26 @@
+"""Pages for files of the repository outside `docs/`: the changelog, and each file that a page of `docs/` links to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from tools.site.links import outside, site_path
+from tools.site.pages import Generated, fence
+
+_LINK = re.compile(r"\]\(([^)\s]+)\)")
+_LANGUAGES = {".json": "json", ".yml": "yaml", ".py": "python", ".sql": "sql", ".sh": "sh", ".toml": "toml"}
+
+
+def pages(root: Path) -> Iterator[Generated]:
+    """Yield the changelog, then the files that are linked to, in the order of their names."""
+    yield Generated("changelog.md", (root / "CHANGELOG.md").read_text(), "Changelog")
+    targets = (outside(link) for page in (root / "docs").glob("*.md") for link in _LINK.findall(page.read_text()))
+    files = {file for target in targets if target is not None for file in [target[0]]}
+    for file in sorted(files):
+        path = site_path(file)
+        if path.startswith("repository/") and (root / file).is_file():
+            language = _LANGUAGES.get(Path(file).suffix, "dockerfile" if Path(file).name == "Dockerfile" else "text")
+            text = f"# {file}\n\nThis file of the repository:\n\n{fence(language, (root / file).read_text())}"
+            yield Generated(path, text, file, "Files")
