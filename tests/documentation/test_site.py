@@ -19,7 +19,7 @@ from pubcheck.cli.app import cli
 from pubcheck.consumers import NAMES
 from pubcheck.rulebook import RULES
 from tests.support.axe import serious_violations
-from tools.site.links import outside, site_path
+from tools.site.links import linked_file, site_path
 from tools.site.pages import escape, fence
 
 PROJECT = Path(__file__).parents[2]
@@ -160,22 +160,23 @@ def test_the_index_of_the_rules_is_filtered(browser: Browser, address: str) -> N
 
 
 @pytest.mark.parametrize(
-    ("link", "file"),
+    ("link", "source", "file"),
     [
-        ("../rules/PUB301-a-b.md#why", ("rules/PUB301-a-b.md", "why")),
-        ("../action.yml", ("action.yml", "")),
-        ("units.md#other-folders", None),
-        ("#here", None),
-        ("https://example.com/a.md", None),
-        ("/rules/PUB301.md", None),
+        ("../rules/PUB301-a-b.md#why", "docs/units.md", ("rules/PUB301-a-b.md", "why")),
+        ("../docs/units.md", "rules/PUB301-a-b.md", ("docs/units.md", "")),
+        ("../ci/gitlab.yml", "docs/ci.md", ("ci/gitlab.yml", "")),
+        ("#here", "docs/ci.md", None),
+        ("https://example.com/a.md", "docs/ci.md", None),
+        ("/rules/PUB301.md", "docs/ci.md", None),
     ],
 )
-def test_links_out_of_the_folder_of_the_documentation(link: str, file: tuple[str, str] | None) -> None:
-    assert outside(link) == file
+def test_links_to_files_of_the_repository(link: str, source: str, file: tuple[str, str] | None) -> None:
+    assert linked_file(link, source) == file
 
 
 def test_files_of_the_repository_have_pages_in_the_site() -> None:
     assert site_path("rules/PUB301-a-b.md") == "rules/PUB301.md"
+    assert site_path("docs/units.md") == "units.md"
     assert site_path("CHANGELOG.md") == "changelog.md"
     assert site_path("ci/gitlab.yml") == "repository/ci-gitlab.yml.md"
 

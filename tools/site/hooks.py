@@ -10,7 +10,7 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
-from tools.site import commands, consumers, licences, repository, rules, verification
+from tools.site import commands, configuration, consumers, licences, repository, rules, verification
 from tools.site.links import SiteLinks
 from tools.site.pages import Generated
 
@@ -26,7 +26,7 @@ _pages: dict[str, Generated] = {}
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     _pages.clear()
-    for module in (rules, consumers, commands, verification, licences, repository):
+    for module in (rules, consumers, commands, configuration, verification, licences, repository):
         _pages.update({page.path: page for page in module.pages(ROOT)})
     config.markdown_extensions.append(_links)  # type: ignore[arg-type]  # Markdown takes instances too
     config.nav = _with_generated(config.nav or [])
@@ -45,7 +45,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    _links.page = page.file.src_uri
+    path = page.file.src_uri
+    _links.source = _pages[path].source if path in _pages else f"docs/{path}"
     return markdown
 
 

@@ -1,7 +1,7 @@
 """Links of the pages: codes of rules become links, and links to files of the repository work in the site too.
 
 A page of `docs/` links to `../rules/PUB301-name.md` or to `../action.yml`. In the site the first is `/rules/PUB301.md`,
-and the second a page that `repository` generates. MkDocs resolves and checks the links afterwards.
+and the second a page that `repository` generates. MkDocs checks the links afterwards.
 """
 
 from __future__ import annotations
@@ -28,22 +28,22 @@ def site_path(file: str) -> str:
         return f"rules/{match[1]}.md"
     if file == "CHANGELOG.md":
         return "changelog.md"
-    return f"repository/{file.replace('/', '-')}.md"
+    return file.removeprefix("docs/") if file.startswith("docs/") else f"repository/{file.replace('/', '-')}.md"
 
 
-def outside(href: str) -> tuple[str, str] | None:
-    """Return the file of the repository, and the anchor in it, that a link in `docs/` means; None for any other."""
+def linked_file(href: str, source: str) -> tuple[str, str] | None:
+    """Return the file of the repository, and the anchor in it, that a link in the file ``source`` means; None for a
+    link to elsewhere or within its page."""
     path, _, anchor = href.partition("#")
     if not path or _ELSEWHERE.match(href):
         return None
-    file = posixpath.normpath(posixpath.join("docs", path))
-    return None if file.startswith("docs/") else (file, anchor)
+    return posixpath.normpath(posixpath.join(posixpath.dirname(source), path)), anchor
 
 
 class SiteLinks(Extension):
-    """``page`` is the path of the page that is converted next, below `docs/`."""
+    """``source`` is the file of the repository that is converted next, "" for a generated page."""
 
-    page = ""
+    source = ""
 
     def extendMarkdown(self, md: Markdown) -> None:
         md.inlinePatterns.register(_RuleCodes(r"\b(PUB\d{3})\b", md), "rule-codes", 70)
@@ -73,10 +73,10 @@ class _FileLinks(Treeprocessor):
         self._links = links
 
     def run(self, root: Element) -> None:
-        if "/" in self._links.page:
-            return  # a generated page: its links are those of the site
+        if not self._links.source:
+            return  # the links of a generated page are those of the site
         for link in root.iter("a"):
-            target = outside(link.get("href", ""))
+            target = linked_file(link.get("href", ""), self._links.source)
             if target is not None:
                 file, anchor = target
                 link.set("href", f"/{site_path(file)}" + (f"#{anchor}" if anchor else ""))

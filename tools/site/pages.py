@@ -9,12 +9,14 @@ from msgspec import Struct
 
 class Generated(Struct, frozen=True):
     """A page that is written at build time: its path below `docs/`, its text as Markdown, its title in the navigation,
-    and the section of the navigation that it is in."""
+    and the section of the navigation that it is in. ``source`` is the file of the repository in which its relative
+    links are; without it they are those of the site."""
 
     path: str
     text: str
     title: str
     section: str = ""
+    source: str = ""
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

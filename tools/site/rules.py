@@ -36,7 +36,9 @@ def pages(root: Path) -> Iterator[Generated]:
     """Yield the index, then a page for each rule."""
     yield Generated("rules/index.md", _index(), "All rules")
     for code, rule in RULES.items():
-        yield Generated(f"rules/{code}.md", _page(rule), f"{code} {rule.name}", family(code))
+        yield Generated(
+            f"rules/{code}.md", _page(rule), f"{code} {rule.name}", family(code), source=f"rules/{rule.filename}"
+        )
 
 
 def family(code: str) -> str:
@@ -57,7 +59,7 @@ def _page(rule: Rule) -> str:
     title, _, rest = body(rule.code).partition("\n")
     facts = [
         f"**{rule.severity}**",
-        f"[phase](../concepts.md#rules) {rule.phase}",
+        f"[phase](/concepts.md#rules) {rule.phase}",
         f"PostgreSQL {versions(rule.postgres)}",
         *([f"SQLSTATE {', '.join(rule.sqlstate)}"] if rule.sqlstate else []),
         "has a fix" if rule.fix else "no automatic fix",
