@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+import shlex
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 import yaml
 
-from pubcheck.cli.app import run
+from pubcheck.cli.app import cli, run
 from tests.continuous_integration.test_ci_files import validate
 
 PROJECT = Path(__file__).parents[2]
@@ -53,6 +56,33 @@ def test_the_snippet_for_pre_commit_names_a_hook() -> None:
 @pytest.mark.parametrize("workflow", [*(PROJECT / ".github").rglob("*.yml")], ids=lambda path: path.name)
 def test_workflows_follow_their_schema(workflow: Path) -> None:
     validate("vendor.github-workflows", workflow)
+
+
+def command_lines() -> Iterator[tuple[str, str]]:
+    """Every command line of pubcheck in the pages, with the name of its page."""
+    for page in [PROJECT / "README.md", *(PROJECT / "docs").glob("*.md")]:
+        for block in re.findall(r"^```(?:sh|console)\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL):
+            for line in block.replace("\\\n", " ").splitlines():
+                if match := re.search(r"(?:^|[$|&] |bin/)pubcheck (.*)", line):
+                    yield page.name, match[1].partition("  #")[0]
+
+
+def test_command_lines_of_the_pages_name_commands_and_options_that_exist() -> None:
+    lines = list(command_lines())
+    assert len(lines) > 50
+    problems = []
+    for page, line in lines:
+        words = shlex.split(line, comments=True)
+        words = words[: next((place for place, word in enumerate(words) if word in "|;>&&"), None)]
+        context = click.Context(cli, info_name="pubcheck")
+        command = cli.get_command(context, words[0]) if words else None
+        try:
+            if command is None:
+                raise click.UsageError("there is no such command")
+            command.make_parser(click.Context(command, parent=context)).parse_args(words[1:])
+        except click.UsageError as error:
+            problems.append(f"{page}: {line}: {error.message}")
+    assert problems == []
 
 
 def test_the_quick_start_shows_what_its_commands_print(

@@ -24,7 +24,7 @@ _NAMED = {
     "majors": "version, or list of versions",
     "consumer": "consumer",
     "consumers": "see [Consumers](../consumers.md#who-reads-what)",
-    "unit": "see [below](#unit)",
+    "unit": "table, see [below](#tables-unit)",
 }
 """How the values are called that have a definition of their own."""
 _LISTED = 8
@@ -40,7 +40,7 @@ def pages(root: Path) -> Iterator[Generated]:
         "[Configuration](../configuration.md) has an example. `pubcheck schema` prints the JSON Schema.\n",
     ]
     parts += [_option("##", key, form) for key, form in document["properties"].items()]
-    parts.append("## [[unit]]\n")
+    parts.append("## Tables [[unit]]\n")
     parts += [_option("###", key, form) for key, form in document["definitions"]["unit"]["properties"].items()]
     yield Generated("configuration/options.md", "\n".join(parts), "All options")
 
@@ -61,11 +61,13 @@ def _value(form: _Schema) -> str:
     if "enum" in form:
         values = [f"`{json.dumps(value)}`" for value in form["enum"][:_LISTED]]
         return ", ".join(values)
+    if "anyOf" in form and form["anyOf"][-1] == {"type": "array", "items": form["anyOf"][0]}:
+        return f"{_value(form['anyOf'][0])}; or a list of such"
     if "anyOf" in form:
         return ", or ".join(dict.fromkeys(_value(each) for each in form["anyOf"]))
     if form.get("type") == "array":
-        return f"list of: {_value(form['items'])}"
+        return f"list; each item: {_value(form['items'])}"
     if isinstance(form.get("additionalProperties"), Mapping):
-        return f"table of: {_value(form['additionalProperties'])}"
+        return f"table; each value: {_value(form['additionalProperties'])}"
     types = form["type"] if isinstance(form["type"], list) else [form["type"]]
     return " or ".join(_TYPES[each] for each in types)
