@@ -257,7 +257,13 @@ def _read_url(value: object) -> str:
     url = _read_text(value)
     scheme, colon, rest = url.partition("://")
     fields = url.replace("{code}", "").replace("{name}", "")
-    if not colon or not rest or not scheme.isalpha() or not url.isascii() or any(sign in fields for sign in ' {}<>"'):
+    if (
+        not colon
+        or not rest
+        or not scheme.isalpha()
+        or not (url.isascii() and url.isprintable())
+        or any(sign in fields for sign in ' {}<>"')
+    ):
         raise ConfigError(f"must be an address such as https://example.com/rules/{{code}}, not {value!r}")
     return url
 

@@ -27,6 +27,7 @@ from pubcheck.diagnostics import (
     Span,
     StatementRef,
 )
+from pubcheck.rulebook import ADDRESS
 from pubcheck.source import LineIndex, Source
 
 SCHEMA_VERSION = 1
@@ -307,7 +308,8 @@ def _is_live(span: Span) -> bool | UnsetType:
 
 def url_of(docs_url: str, code: str, name: str) -> str | None:
     """Return the address of a rule's page: ``docs_url`` with `{code}` and `{name}` replaced, or with the code after
-    it."""
+    it. Without ``docs_url`` that of the project's own pages, if it publishes them."""
+    docs_url = docs_url or ADDRESS
     if not docs_url:
         return None
     if "{" not in docs_url:

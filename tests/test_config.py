@@ -98,6 +98,7 @@ def test_a_file_given_by_name_may_be_a_pyproject(tmp_path: Path) -> None:
         ("postgres = 20", "pubcheck.toml: postgres: PostgreSQL 20 is not supported"),
         ("fail_on = 'error'", "pubcheck.toml: fail_on: there is no such option; did you mean fail-on?"),
         ("docs-url = 'rules/'", "docs-url: must be an address such as https://example.com/rules/{code}, not 'rules/'"),
+        ('docs-url = "https://a/\\u001b{code}"', "docs-url: must be an address such as"),
         ("docs-url = 'https://a/{id}'", "docs-url: must be an address such as"),
         ("nonsense = 1", "nonsense: there is no such option; there are postgres, complete, "),
         ("[tool.pubcheck]\ncomplete = true", "tool.pubcheck: in a file of this name the options must be outside any"),

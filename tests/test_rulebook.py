@@ -12,7 +12,7 @@ import pubcheck
 from pubcheck import rulebook
 from pubcheck.postgres.versions import MAJORS
 from pubcheck.rulebook import ALWAYS, RULES, selected
-from pubcheck.rulebook.compile import index_source
+from pubcheck.rulebook.compile import index_source, published_address
 from pubcheck.rulebook.pages import SECTIONS, PageError, parse_page, read_pages
 
 PAGES = Path(__file__).parent.parent / "rules"
@@ -23,7 +23,24 @@ NAME = "PUB120-option-unknown.md"
 
 
 def test_every_page_follows_the_format_and_the_index_is_theirs() -> None:
-    assert INDEX.read_text() == index_source(read_pages(os.fspath(PAGES))), "run `python -m pubcheck.rulebook compile`"
+    address = published_address((PAGES.parent / "pyproject.toml").read_text())
+    expected = index_source(read_pages(os.fspath(PAGES)), address)
+    assert INDEX.read_text() == expected, "run `python -m pubcheck.rulebook compile`"
+
+
+@pytest.mark.parametrize(
+    ("metadata", "address"),
+    [
+        ("[project]\nname = 'a'\n", ""),
+        ("[project]\nname = 'a'\nurls = { Source = 'https://example.com' }\n", ""),
+        ("[project.urls]\nDocumentation = 'https://example.com/docs/'\n", "https://example.com/docs/rules/{code}/"),
+    ],
+)
+def test_the_address_of_the_pages_is_that_of_the_documentation_in_the_metadata(metadata: str, address: str) -> None:
+    assert published_address(metadata) == address
+    compiled: dict[str, object] = {}
+    exec(index_source([], address), compiled)
+    assert compiled["ADDRESS"] == address
 
 
 def test_pages_declare_supported_majors() -> None:

@@ -17,7 +17,7 @@ def render(report: Report, *, color: bool = False, quiet: bool = False) -> Itera
         entry = cause[0].entry
         place = f"{palette.bold}{escape(entry.path)}{palette.reset}{escape(entry.place.removeprefix(entry.path))}"
         assumed = " (assumed)" if entry.certainty == "assumed" else ""
-        kind = f"{palette.of(entry.severity)}{entry.severity}[{entry.rule}]{palette.reset}{assumed}"
+        kind = f"{palette.kind(entry)}{palette.reset}{assumed}"
         yield f"{place}: {kind}: {escape(message(finding.entry for finding in cause))}\n"
     if not quiet:
         yield summary(report) + "\n"

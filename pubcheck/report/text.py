@@ -41,6 +41,13 @@ class Palette(Struct, frozen=True):
     def of(self, severity: Severity) -> str:
         return {"error": self.error, "warning": self.warning, "note": self.note}[severity]
 
+    def kind(self, entry: Entry) -> str:
+        """Return the severity and the rule of a finding; a terminal opens the rule's page by its code."""
+        code = entry.rule
+        if entry.url and self.reset:
+            code = f"\x1b]8;;{entry.url}\x1b\\{code}\x1b]8;;\x1b\\"
+        return f"{self.of(entry.severity)}{entry.severity}[{code}]"
+
 
 PLAIN = Palette()
 COLOR = Palette(
@@ -120,10 +127,7 @@ def _block(group: list[Finding], majors: tuple[int, ...], palette: Palette, *, v
     entry = group[0].entry
     bold, frame, reset = palette.bold, palette.frame, palette.reset
     assumed = " (assumed)" if entry.certainty == "assumed" else ""
-    first_line = (
-        f"{palette.of(entry.severity)}{entry.severity}[{entry.rule}]{assumed}{reset}{bold}: {escape(headline(group))}"
-    )
-    yield first_line + reset
+    yield f"{palette.kind(entry)}{assumed}{reset}{bold}: {escape(headline(group))}{reset}"
     lines = _distinct(line for finding in group[:NAMED] for line in finding.lines)
     width = max((len(str(line.number)) for line in lines), default=1)
     gutter = " " * width

@@ -79,6 +79,8 @@ class Rule(Struct, frozen=True):
 RULES: Mapping[str, Rule] = {row[0]: Rule(*row) for row in _index.ROWS}
 """Every rule by its code, in the order of the codes."""
 
+ADDRESS = _index.ADDRESS
+"""Where the project publishes the pages, with {code} for the code of a rule; "" if it does not."""
 INTERNAL_ERROR = "PUB000"
 """The code of internal errors."""
 UNREADABLE = "PUB001"

@@ -2,6 +2,9 @@
 
 from typing import Any
 
+ADDRESS = ""
+"""Where the project publishes the pages, with {code} for the code of a rule; "" if it does not."""
+
 # code, name, phase, severity, majors, sqlstate, spec, fix, default
 ROWS: tuple[tuple[Any, ...], ...] = (
     ('PUB000', 'internal-error', 'ddl', 'error', '', (), (), False, True),

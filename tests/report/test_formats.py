@@ -110,6 +110,26 @@ def test_rules_are_linked_where_the_configuration_says(docs_url: str, expected: 
     assert json.loads(rendered(linked, "json"))["diagnostics"][0]["url"] == expected
 
 
+def test_without_a_configured_address_rules_are_linked_where_the_project_publishes_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    plain = findings.report(Resolver().findings([famous()]), [18], 1, 1)
+    monkeypatch.setattr(findings, "ADDRESS", "https://example.com/rules/{code}/")
+    linked = findings.report(Resolver().findings([famous()]), [18], 1, 1)
+    assert rules_of(linked)["PUB301"]["helpUri"] == "https://example.com/rules/PUB301/"
+    assert "helpUri" not in rules_of(plain)["PUB301"]
+    assert json.loads(rendered(plain, "json"))["diagnostics"][0]["url"] is None
+
+
+@pytest.mark.parametrize("format_", ["text", "concise"])
+def test_a_terminal_opens_the_page_of_a_rule_by_its_code(format_: str) -> None:
+    linked = findings.report(Resolver(docs_url="https://example.com/{code}").findings([famous()]), [18], 1, 1)
+    hyperlink = "\x1b]8;;https://example.com/PUB301\x1b\\PUB301\x1b]8;;\x1b\\"
+    assert f"error[{hyperlink}]" in "".join(render(linked, format_, color=True))
+    assert "\x1b]8" not in "".join(render(linked, format_))
+    assert "\x1b]8" not in "".join(render(reported(famous()), format_, color=True))
+
+
 def test_a_finding_of_sarif_keeps_its_fingerprint_when_lines_are_put_before_it() -> None:
     below = Source(ORDERS.label, "-- a comment\n" + ORDERS.text)
     moved = structs.replace(famous(), span=span(below, "region", nth=1), related=(), statement=None)
