@@ -36,7 +36,7 @@ def _index(context: click.Context, commands: dict[str, click.Command]) -> str:
             "Options that are the same on every run belong into the [configuration](../configuration.md).\n",
             "## Options\n",
             *_options(context, cli),
-            *_examples(cli),
+            *_epilog(cli.epilog),
         )
     )
 
@@ -50,7 +50,7 @@ def _page(context: click.Context, command: click.Command) -> str:
             *_text(command.help),
             "## Options\n",
             *_options(context, command),
-            *_examples(command),
+            *_epilog(command.epilog),
         )
     )
 
@@ -79,9 +79,17 @@ def _code_spans(text: str) -> str:
     return "".join(f"`{part}`" if number % 2 else escape(part) for number, part in enumerate(parts))
 
 
-def _examples(command: click.Command) -> Iterator[str]:
-    if command.epilog:
-        text = inspect.cleandoc(command.epilog.replace("\b", ""))
-        heading, _, lines = text.partition("\n")
-        yield f"## {heading.rstrip(':')}\n"
-        yield fence("sh", inspect.cleandoc(lines))
+def _epilog(text: str | None) -> Iterator[str]:
+    """Yield the parts of an epilog, each of which click leaves as it is. The first one has the examples; another one
+    may begin with a title and a colon."""
+    for part in (text or "").split("\b\n"):
+        lines = inspect.cleandoc(part).splitlines()
+        if lines[:1] == ["Examples:"]:
+            yield from ("## Examples\n", fence("sh", inspect.cleandoc("\n".join(lines[1:]))))
+        elif lines:
+            title, colon, rest = " ".join(lines).partition(": ")
+            if colon and title == "Exit status":
+                yield f"## {title}\n"
+            else:
+                rest = " ".join(lines)
+            yield f"{_code_spans(rest)}\n"
