@@ -274,11 +274,47 @@ def rows_in_none(filters: FiltersCompared) -> str:
     return f"only rows whose {columns} is NULL are published by none of them"
 
 
+def drawn_regions(filters: FiltersCompared) -> list[Region]:
+    """Return the regions that have rows, or may have, so ordered that the rows of a publication are next to each other
+    if possible. Rows that no publication publishes are last."""
+    left = [region for region in filters.regions if region.rows != "none"]
+    left.sort(key=lambda region: (len(region.publications), *map(filters.publications.index, region.publications)))
+    ordered: list[Region] = []
+    before: set[str] = set(filters.publications[:1])
+    while left:
+        last = before
+        region = min(left, key=lambda region: (not region.publications, len(last ^ set(region.publications))))
+        left.remove(region)
+        ordered.append(region)
+        before = set(region.publications)
+    return ordered
+
+
+def region_title(region: Region, filters: FiltersCompared) -> str:
+    """Return which publications publish the rows of a region."""
+    names = region.publications
+    if len(names) < 2:
+        return f"only {names[0]}" if names else "none of them"
+    if len(names) == len(filters.publications):
+        return "both" if len(names) == 2 else "all of them"
+    return f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def empty_regions(filters: FiltersCompared) -> Iterator[str]:
+    """Yield which regions of interest have no rows: overlaps and the gap."""
+    empty = {region.publications for region in filters.regions if region.rows == "none"}
+    overlaps = {region.publications for region in filters.regions if len(region.publications) > 1}
+    if overlaps <= empty:
+        yield "No row is published twice."
+    if () in empty:
+        yield "Every row is published by at least one of them."
+
+
 def region_text(region: Region) -> str:
     """Return whether there are rows in a region, with one of them."""
     if region.rows == "some":
         return f"such as {row_text(region.example)}" if region.example else "some"
-    return "none" if region.rows == "none" else "not decided"
+    return "none" if region.rows == "none" else "whether there are such rows is not decided"
 
 
 def same_filters(answer: Answer) -> Iterator[str]:

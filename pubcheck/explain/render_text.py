@@ -26,6 +26,8 @@ from pubcheck.explain.phrases import (
     by_origin,
     columns_seen,
     copied_rows,
+    drawn_regions,
+    empty_regions,
     estimated_rows,
     filter_pairs,
     filters_together,
@@ -286,12 +288,14 @@ def _filters_compared(filters: FiltersCompared) -> Iterator[Block]:
             ("published by", "rows"),
             tuple(
                 ((", ".join(region.publications) or "none of them", region_text(region)), _EXISTS[region.rows])
-                for region in filters.regions
+                for region in drawn_regions(filters)
             ),
         )
+    for text in empty_regions(filters):
+        yield Field("", text, "quiet")
 
 
-_EXISTS: dict[str, Style] = {"some": "good", "none": "quiet", "unknown": "warn"}
+_EXISTS: dict[str, Style] = {"some": "good", "unknown": "warn"}
 
 
 def _subscription(subscription: Subscription) -> Iterator[Block]:

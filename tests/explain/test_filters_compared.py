@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import html
+import re
+
 from pubcheck.explain import render_html, render_text
 from tests.explain.documents import document, explain
 
@@ -42,10 +45,30 @@ def test_what_is_not_decided_is_said() -> None:
     assert "whether a and b publish the same rows is not decided" in text
 
 
-def test_the_page_has_a_dot_for_each_publication_of_a_region() -> None:
-    page = "".join(
-        render_html.render(document(explain(ORDERS + publications(eu="region = 'EU'", others="region <> 'EU'"))))
-    )
-    table = page[page.index('<table class="regions">') : page.index("</table>", page.index('<table class="regions">'))]
-    assert table.count("<tr") == 5
-    assert table.count('class="dot on"') == 4
+def drawing_of(**filters: str) -> list[tuple[list[str], str]]:
+    """Return the bars through each region that the page draws, and its text; then the sentences below them."""
+    page = "".join(render_html.render(document(explain(ORDERS + publications(**filters)))))
+    figure = page[page.index('<figure class="regions">') :].partition("</figure>")[0]
+    *regions, below = figure[figure.index("<ol>") :].split("</li>")
+    bars = [re.findall(r'class="on">(\d)', part) for part in regions]
+    return [*zip(bars, (text_of(part.partition("<div>")[2]) for part in regions), strict=True), ([], text_of(below))]
+
+
+def text_of(markup: str) -> str:
+    return " ".join(html.unescape(re.sub("<[^>]*>", " ", markup)).split())
+
+
+def test_the_page_draws_a_bar_for_each_publication_through_the_regions_of_its_rows() -> None:
+    assert drawing_of(eu="region = 'EU'", large="total > 5") == [
+        (["1"], "only eu such as region = 'EU', total = 0"),
+        (["1", "2"], "both overlap such as region = 'EU', total = 6"),
+        (["2"], "only large such as region = '0', total = 6"),
+        ([], "none of them gap such as region = '0', total = 0"),
+        ([], ""),
+    ]
+
+
+def test_the_page_says_which_regions_have_no_rows() -> None:
+    drawn = drawing_of(eu="region = 'EU'", others="region <> 'EU'", rest="region IS NULL")
+    assert [bars for bars, _ in drawn] == [["1"], ["2"], ["3"], []]
+    assert drawn[-1][1] == "No row is published twice. Every row is published by at least one of them."
