@@ -53,9 +53,12 @@ def scaffold(unit: Unit, use: ConsumerUse, patterns: Sequence[str], config: Conf
     config = replace(config, consumers=(use,))
     known = {_identity(diagnostic) for diagnostic in followed.findings}
     tables = plan.candidates(patterns)
-    unmatched = [pattern for pattern in patterns if not plan.candidates([pattern])]
-    if unmatched:
-        return Scaffold((), problems=tuple(f"there is no table {pattern}" for pattern in unmatched))
+    problems = [plan.why_unmatched(pattern) for pattern in patterns if not plan.candidates([pattern])]
+    if plan.name in plan.catalog.publication_names:
+        advice = "drop it" if wishes.has_fixed_name else "choose another name with --publication, or drop it"
+        problems.append(f'there is a publication "{plan.name}" already: {advice}')
+    if problems:
+        return Scaffold((), problems=tuple(problems))
     left_out: dict[str, str] = {}
     while tables:
         statements = plan.statements(tables)
@@ -99,7 +102,18 @@ def _tables_of(plan: Plan, wrong: Sequence[Diagnostic], tables: Sequence[Relatio
     for diagnostic in wrong:
         names = {diagnostic.object, *diagnostic.also}
         for row in tables:
-            below = [row, *(catalog.relations[oid] for oid in catalog.descendants(row.oid))]
-            if any(session.qualified(one) in names for one in below):
-                reasons.setdefault(row.oid, (row, diagnostic.message))
+            family = [session.qualified(catalog.relations[oid]) for oid in catalog.descendants(row.oid)]
+            concerned = [name for name in family if name in names]
+            if concerned:
+                reasons.setdefault(row.oid, (row, _reason(diagnostic, session.qualified(row), concerned)))
     return list(reasons.values())
+
+
+def _reason(diagnostic: Diagnostic, table: str, concerned: Sequence[str]) -> str:
+    """Return why a table is left out; ``concerned`` are the table itself or partitions and children of it."""
+    if diagnostic.claim is None or not diagnostic.also:
+        return diagnostic.message
+    # The message names other tables too.
+    prefix = "" if table in concerned else f"{concerned[0]}: "
+    demand = diagnostic.claim.says.partition(". ")[0].removesuffix(".")
+    return f"{prefix}{demand} ({diagnostic.claim.claim})"

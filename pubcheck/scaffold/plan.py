@@ -17,6 +17,16 @@ from pubcheck.scaffold.wishes import OPERATIONS, Wishes
 
 _EXISTING: frozenset[IdentityKind] = frozenset(("default", "index", "full"))
 
+_KINDS = {
+    "v": "a view",
+    "m": "a materialized view",
+    "S": "a sequence",
+    "f": "a foreign table",
+    "i": "an index",
+    "I": "an index",
+    "c": "a type",
+}
+
 
 class Plan:
     """A publication for the tables of a schema. ``name`` is that of the publication, the consumer's own if empty."""
@@ -35,6 +45,15 @@ class Plan:
             return [row for row in leaves if row.oid in oids or not oids.isdisjoint(self.catalog.ancestors(row.oid))]
         roots = {row.oid for row in chosen if row.kind == "p"}
         return [row for row in chosen if roots.isdisjoint(self.catalog.ancestors(row.oid))]
+
+    def why_unmatched(self, pattern: str) -> str:
+        """Return why a pattern names no table that can be published."""
+        rows = [row for row in self.catalog.relations.values() if row.kind in _KINDS or not is_publishable(row)]
+        row = next((row for row in rows if matches([pattern], self.session.qualified(row))), None)
+        if row is None:
+            return f"there is no table {pattern}"
+        kind = _KINDS.get(row.kind) or {"u": "an unlogged table", "t": "a temporary table"}.get(row.persistence)
+        return f"{self.session.qualified(row)} is {kind or 'a relation'}, which cannot be published"
 
     def statements(self, tables: Sequence[Relation]) -> list[str]:
         """Return the statements, in the order in which they are to run."""

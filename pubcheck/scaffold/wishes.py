@@ -77,6 +77,11 @@ class Wishes:
         return next(name for name in candidates if all(re.search(pattern, name) for pattern in patterns))
 
     @property
+    def has_fixed_name(self) -> bool:
+        """Whether the consumer looks for a publication of one name only."""
+        return any(demand.equals for demand in self._of(Name))
+
+    @property
     def scope(self) -> Scope:
         """The narrowest way to name tables that the consumer takes."""
         allowed = [set(demand.allow) for demand in self._of(PublicationScope)]

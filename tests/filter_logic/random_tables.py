@@ -57,7 +57,7 @@ def _partition(rng: random.Random) -> Table:
             return Table(schema, (f"({condition}) IS NOT TRUE",))
         bound = f"FOR VALUES IN ({written})"
         return Table(f"{columns} PARTITION BY LIST ({key}); CREATE TABLE t PARTITION OF root {bound}", (condition,))
-    low, high = sorted(rng.sample(constants, 2), key=constants.index)
+    low, high = sorted(rng.sample(constants, 2), key=lambda text: text if "'" in text else int(text))
     conditions = [f"({key} >= {low}) IS TRUE", f"({key} < {high}) IS TRUE"]
     if rng.random() < 0.3:
         low, conditions = "MINVALUE", conditions[1:]

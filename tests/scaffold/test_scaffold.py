@@ -114,7 +114,7 @@ def test_a_name_and_tables_can_be_chosen(pubcheck: Call) -> None:
         'CREATE PUBLICATION "Stream" FOR TABLE\n    billing.invoices;\n'
     )
     assert pubcheck("scaffold", "--consumer", "sequin", "--tables", "nothing", path).status == 1
-    called = pubcheck("scaffold", "--consumer", "powersync", "--publication", "app", path)
+    called = pubcheck("scaffold", "--consumer", "powersync", "--publication", "stream", path)
     assert called.status == 1
     assert "another name" in called.err
 
@@ -122,7 +122,7 @@ def test_a_name_and_tables_can_be_chosen(pubcheck: Call) -> None:
 ODD = """CREATE TABLE "Order Items" (id integer PRIMARY KEY); CREATE TABLE "we""ird" (id integer PRIMARY KEY);
 CREATE TABLE visits (day date PRIMARY KEY) PARTITION BY RANGE (day);
 CREATE TABLE visits_1 PARTITION OF visits FOR VALUES FROM ('2024-01-01') TO ('2025-01-01');
-CREATE VIEW counts AS SELECT 1;
+CREATE VIEW counts AS SELECT 1; CREATE UNLOGGED TABLE cache (id integer PRIMARY KEY); CREATE SEQUENCE numbers;
 """
 
 
@@ -141,10 +141,38 @@ def test_tables_are_named_quoted_or_not_and_partitions_by_their_root(pattern: st
     assert result.statements[-1] == "CREATE PUBLICATION powersync FOR TABLE\n    " + ",\n    ".join(members)
 
 
-@pytest.mark.parametrize("pattern", ["visit", "counts", "other.*"])
-def test_a_pattern_without_a_table_is_a_problem_even_next_to_others(pattern: str) -> None:
+@pytest.mark.parametrize(
+    ("pattern", "problem"),
+    [
+        ("visit", "there is no table visit"),
+        ("other.*", "there is no table other.*"),
+        ("counts", "public.counts is a view, which cannot be published"),
+        ("cache", "public.cache is an unlogged table, which cannot be published"),
+        ("numbers", "public.numbers is a sequence, which cannot be published"),
+    ],
+)
+def test_a_pattern_without_a_table_is_a_problem_even_next_to_others(pattern: str, problem: str) -> None:
     result = scaffold(Unit((Source("schema.sql", ODD),)), ConsumerUse("powersync"), ("visits", pattern), Config())
-    assert (result.statements, result.problems) == ((), (f"there is no table {pattern}",))
+    assert (result.statements, result.problems) == ((), (problem,))
+
+
+@pytest.mark.parametrize(
+    ("consumer", "advice"),
+    [("powersync", "drop it"), ("peerdb", "choose another name with --publication, or drop it")],
+)
+def test_a_publication_of_that_name_is_a_problem(consumer: str, advice: str) -> None:
+    schema = f"{ODD} CREATE PUBLICATION powersync FOR ALL TABLES;"
+    result = scaffold(Unit((Source("schema.sql", schema),)), ConsumerUse(consumer), (), Config(), "powersync")
+    assert result.problems == (f'there is a publication "powersync" already: {advice}',)
+
+
+def test_each_table_that_is_left_out_has_the_reason_of_its_own() -> None:
+    schema = f"{ODD} CREATE TABLE a (line text); CREATE TABLE b (line text); CREATE TABLE c () INHERITS (a);"
+    result = scaffold(Unit((Source("schema.sql", schema),)), ConsumerUse("zero"), (), Config())
+    reason = "A table needs a primary key or a unique index over NOT NULL columns (zero-11)"
+    assert {name: text for name, text in result.left_out if name.endswith((".a", ".b", ".c"))} == {
+        "public.a": reason, "public.b": reason, "public.c": reason,
+    }  # fmt: skip
 
 
 def test_a_consumer_that_reads_no_publication_exits_1(pubcheck: Call) -> None:

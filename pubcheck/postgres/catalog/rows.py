@@ -75,6 +75,9 @@ class Column(Struct, frozen=True, gc=False):
     storage: str = ""
     """attstorage in words (plain, external, extended, main) where the unit says it; else it is the type's."""
 
+    def __hash__(self) -> int:
+        return hash((self.number, self.name))  # a parse tree has no hash
+
 
 class Relation(Struct, frozen=True, gc=False):
     """pg_class. ``kind`` and ``persistence`` and ``identity`` (relreplident) are the server's letters.
@@ -112,6 +115,9 @@ class Relation(Struct, frozen=True, gc=False):
     force_row_security: bool = False
     noted: bool = False
     place: Place | None = None
+
+    def __hash__(self) -> int:
+        return self.oid  # columns may hold parse trees, which have no hash
 
     def column(self, name: str) -> Column | None:
         for column in self.columns:
