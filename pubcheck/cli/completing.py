@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from click.shell_completion import CompletionItem
 
-from pubcheck.report.formats import FORMATS
+from pubcheck.report import FORMATS
 
 
 def files(incomplete: str) -> list[CompletionItem]:

@@ -12,8 +12,8 @@ from msgspec.structs import replace
 from pubcheck import __version__
 from pubcheck.cli.app import NoInput
 from pubcheck.config import ConfigError
+from pubcheck.discovery.file_inspector import content_of
 from pubcheck.discovery.file_types import DATABASE, SNAPSHOT, STDIN, UNNAMED, DiscoveredUnit, File, label_of
-from pubcheck.discovery.opening import content_of
 from pubcheck.discovery.units import Discovery
 from pubcheck.live import document
 from pubcheck.live.connect import connect, display_name, is_connection

@@ -43,8 +43,7 @@ from pubcheck.config import Config, ConfigError
 from pubcheck.discovery.file_types import LISTINGS, STDIN
 from pubcheck.findings import Report, report
 from pubcheck.postgres.versions import DEFAULT_MAJOR
-from pubcheck.report import count
-from pubcheck.report.formats import FOR_PEOPLE, FORMATS, render
+from pubcheck.report import FOR_PEOPLE, FORMATS, count, render
 from pubcheck.rulebook import ALWAYS
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing

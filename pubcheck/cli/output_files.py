@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from pubcheck.cli.app import complain, completes, show
 from pubcheck.findings import Report
-from pubcheck.report.formats import FORMATS, render
+from pubcheck.report import FORMATS, render
 
 STDOUT = "-"
 

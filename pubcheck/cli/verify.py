@@ -39,7 +39,7 @@ from pubcheck.cli.publisher_options import (
     stream_options,
 )
 from pubcheck.discovery.file_types import STDIN
-from pubcheck.report.formats import FOR_PEOPLE, FORMATS, render
+from pubcheck.report import FOR_PEOPLE, FORMATS, render
 
 if TYPE_CHECKING:
     from pubcheck.config import Config

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from stat import S_ISREG
 
 from pubcheck.discovery.conventions import HEAD, kind_of
 from pubcheck.discovery.file_types import SUFFIXES
-from pubcheck.discovery.opening import content_of
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
 if TYPE_CHECKING:
@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
 _MAX_CACHED_BYTES = 16 << 20
 """Bytes of contents that are kept while units are found: those of most repositories."""
+_SMALL = 1 << 16
+"""Bytes that hold most files."""
+_LENGTH = 1 << 20
+_BINARY = getattr(os, "O_BINARY", 0)
 
 
 class CachedFileInspector:
@@ -107,3 +111,20 @@ def _traits(path: str, content: bytes | None) -> Traits:
     from pubcheck.discovery.file_facts import Traits, traits
 
     return Traits() if content is None else traits(path, content)
+
+
+def content_of(path: str) -> bytes:
+    """Return the content of a file, in half the time that `open` takes for a small one.
+
+    Raises OSError, also for an empty pipe (`<(pg_dump ...)`), and ValueError for a path with a NUL.
+    """
+    descriptor = os.open(path, os.O_RDONLY | _BINARY)
+    try:
+        pieces: list[bytes] = []
+        while piece := os.read(descriptor, _LENGTH if pieces else _SMALL):
+            pieces.append(piece)
+        if not pieces and not S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(0, "this pipe is empty; did the command that writes to it fail?")
+    finally:
+        os.close(descriptor)
+    return b"".join(pieces)

@@ -9,8 +9,8 @@ from msgspec import Struct
 
 from pubcheck import extract
 from pubcheck.diagnostics import Diagnostic, Span
+from pubcheck.discovery.file_inspector import content_of
 from pubcheck.discovery.file_types import DATABASE, LISTINGS, File, interpreter_of
-from pubcheck.discovery.opening import content_of
 from pubcheck.extract.frameworks.project import Project
 from pubcheck.faults import Fault, fault_of, internal_error
 from pubcheck.rulebook import finder, remark

@@ -25,9 +25,9 @@ from pubcheck.postgres.catalog.rows import (
     Relation,
     Type,
 )
-from pubcheck.postgres.ddl.object_address import RELATION_KINDS, list_items, range_var, strings
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.parse_tree import without_locations
+from pubcheck.postgres.parse_tree import list_items, range_var, strings, without_locations
+from pubcheck.postgres.relkind import RELATION_KINDS
 from pubcheck.postgres.session import Session
 
 

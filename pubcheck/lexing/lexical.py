@@ -25,7 +25,6 @@ _QUOTED_NAME = r'"[^"]*+"'
 # A colon that begins no variable: a typecast, an assignment, or one before neither name, quote nor {?.
 _COLON = r""":(?:[:=]|(?![^\x00-!#-&(-/:-@\[-^`|-\x7f]))"""
 _OPERATORS = rf"-(?!-)|/(?!\*)|{_COLON}"
-_DEPTH = 4
 
 
 def _literal(conforming: bool) -> str:
@@ -34,16 +33,17 @@ def _literal(conforming: bool) -> str:
     return r"(?<![eE])'[^']*+'" if conforming else r"(?<![eE])'[^'\\]*+'"
 
 
-def whole(conforming: bool, dollars: bool) -> re.Pattern[str]:
+def whole(conforming: bool, dollars: bool, depth: int) -> re.Pattern[str]:
     """Return an ordinary statement in one match: group 1 is it, 2 its first word.
 
-    ``dollars``: the text has dollar signs. Their patterns are a third of the time that compiling takes.
+    ``dollars``: the text has dollar signs. Their patterns are a third of the time that compiling takes. ``depth`` is
+    how deep its parentheses may be nested; compiling takes a third of a millisecond more for each level.
     No group is within a possessive repeat: re then raises SystemError (CPython issue 101955, Python 3.11).
     """
     quotes = f"{_literal(conforming)}|{_QUOTED_NAME}"
     ordinary = rf"{_ORDINARY}|{quotes}|--[^\n\r]*+|{_OPERATORS}"
     nested = ""
-    for _ in range(_DEPTH):
+    for _ in range(depth):
         nested = rf"|\((?:{ordinary}{nested})*+\)"
     tags = ("", "_", "function", "body", "BODY") if dollars else ()
     quoted = "".join(rf"|(?<!{CONT})\${tag}\$(?:[^$]++|\$(?!{tag}\$))*+\${tag}\$" for tag in tags)

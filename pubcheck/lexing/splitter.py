@@ -41,6 +41,11 @@ def _touching(spans: Sequence[_Span], start: int, end: int) -> Iterator[_Span]:
         index += 1
 
 
+_LARGE = 1 << 15
+_DEPTH, _DEPTH_OF_LARGE = 2, 4
+"""How deep the parentheses of a statement may be nested that is found in one match, in a text of up to so many
+characters and in a larger one. Deeper ones are read token by token."""
+
 _VALUES = 1 << 24
 """Characters of variables that are put into the statements of a file; what comes after them is not known."""
 
@@ -68,7 +73,8 @@ class Splitter(StatementLexer):
         # Where COPY's data must be looked for, once it is known that the statement is not split again; else -1.
         self._data = -1
         self._dollars = "$" in source.text
-        self._whole = whole(True, self._dollars).match
+        self._depth = _DEPTH_OF_LARGE if self._size > _LARGE else _DEPTH
+        self._whole = whole(True, self._dollars, self._depth).match
         self._calls = deque(source.view.calls if source.view is not None else ())
 
     def __iter__(self) -> Iterator[Statement | PsqlCommand]:
@@ -258,7 +264,7 @@ class Splitter(StatementLexer):
             statements.append(Statement(self._index, begin, start + piece.end, text, keyword, text, (), piece.edits))
             self._index += 1
             self._strings.follow(keyword, sent)
-        self._whole = whole(self._strings.on, self._dollars).match
+        self._whole = whole(self._strings.on, self._dollars, self._depth).match
         return statements
 
     def _value(self, site: str) -> str | None:
@@ -292,4 +298,4 @@ class Splitter(StatementLexer):
         before = self._strings.on
         self._strings.follow(statement.keyword, statement.sql)
         if self._strings.on != before:
-            self._whole = whole(self._strings.on, self._dollars).match
+            self._whole = whole(self._strings.on, self._dollars, self._depth).match

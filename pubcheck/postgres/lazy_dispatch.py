@@ -1,9 +1,10 @@
-"""Functions whose modules are loaded when the first of them is asked for: start-up counts, and most files need few."""
+"""Modules that are loaded when something of them is first asked for: start-up counts, and most files need few."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib import import_module
+from types import ModuleType
 from typing import TypeVar
 
 K = TypeVar("K")
@@ -25,3 +26,10 @@ class Deferred(dict[K, F]):
         handler: F = getattr(import_module(f"{self._package}.{module}"), function)
         self[key] = handler
         return handler
+
+
+def lazy_module(name: str) -> ModuleType:
+    """Return a stand-in for a module, which is imported when something of it is asked for."""
+    module = ModuleType(name)
+    module.__dict__["__getattr__"] = lambda attribute: getattr(import_module(name), attribute)
+    return module

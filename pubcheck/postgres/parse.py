@@ -12,6 +12,7 @@ from typing import Any
 from msgspec.json import Decoder
 
 from pubcheck.lazy_regex import lazy_compile
+from pubcheck.postgres.lazy_dispatch import lazy_module
 
 Node = dict[str, Any]
 
@@ -31,7 +32,7 @@ def _load_parser() -> ModuleType:
     bare: Any = ModuleType("pglast")
     bare.__spec__ = spec
     bare.__path__ = list(spec.submodule_search_locations or ())
-    bare.ast, bare.enums = _later("pglast.ast"), _later("pglast.enums")
+    bare.ast, bare.enums = lazy_module("pglast.ast"), lazy_module("pglast.enums")
     sys.modules["pglast"] = bare
     try:
         from pglast.error import Error
@@ -41,13 +42,6 @@ def _load_parser() -> ModuleType:
     finally:
         # Whoever imports pglast later gets all of it.
         del sys.modules["pglast"]
-
-
-def _later(name: str) -> ModuleType:
-    """A stand-in for a module that is imported when something of it is asked for."""
-    module = ModuleType(name)
-    module.__dict__["__getattr__"] = lambda attribute: getattr(import_module(name), attribute)
-    return module
 
 
 _parser = _load_parser()

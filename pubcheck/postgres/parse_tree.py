@@ -145,3 +145,24 @@ def names(nodes: Iterable[Node]) -> list[str]:
 def options(node: Node, key: str = "options") -> dict[str, Node]:
     """A statement's DefElem list by name, the last of a name winning."""
     return {item["DefElem"]["defname"]: item["DefElem"] for item in node.get(key, ())}
+
+
+def strings(items: Iterable[Node]) -> list[str]:
+    """Return the strings among the parts of a name."""
+    return [item["String"]["sval"] for item in items if "String" in item]
+
+
+def list_items(node: Node) -> list[Node]:
+    """Return the items of a node that is a List; none for any other."""
+    items: list[Node] = node.get("List", {}).get("items", [])
+    return items
+
+
+def range_var(parts: list[str]) -> Node:
+    """Return a qualified name as a RangeVar (makeRangeVarFromNameList)."""
+    rv: Node = {"relname": parts[-1]}
+    if len(parts) > 1:
+        rv["schemaname"] = parts[-2]
+    if len(parts) > 2:
+        rv["catalogname"] = parts[-3]
+    return rv

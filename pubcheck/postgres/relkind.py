@@ -50,3 +50,20 @@ RELKIND_SINGULAR = {
 def not_supported_for(kind: str) -> str:
     """The DETAIL of an operation that a kind of relation does not take."""
     return f"This operation is not supported for {RELKIND_PLURAL[kind]}."
+
+
+RELATION_KINDS = {
+    "OBJECT_TABLE": "rp",
+    "OBJECT_VIEW": "v",
+    "OBJECT_MATVIEW": "m",
+    "OBJECT_INDEX": "iI",
+    "OBJECT_SEQUENCE": "S",
+    "OBJECT_FOREIGN_TABLE": "f",
+    "OBJECT_PROPGRAPH": "g",
+}
+"""The kind of object that a statement names -> the relkinds it means."""
+
+
+def object_noun(kind: str) -> str:
+    """Return the noun, with its article, for the relations that a kind of object means."""
+    return RELKIND_SINGULAR[RELATION_KINDS[kind][0]]

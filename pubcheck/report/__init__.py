@@ -1,4 +1,43 @@
-"""Renderers of findings, one per format; `pubcheck.findings` resolves findings to lines and columns."""
+"""The formats of a report by name. Each is a module of this package with a pure ``render``, loaded when asked for.
+
+`pubcheck.findings` resolves findings to lines and columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pubcheck.findings import Report
+
+FORMATS: tuple[str, ...] = (
+    "text",
+    "concise",
+    "json",
+    "jsonl",
+    "sarif",
+    "github",
+    "gitlab",
+    "markdown",
+    "junit",
+    "checkstyle",
+)
+FOR_PEOPLE = ("text", "concise")
+"""Formats that are coloured on a terminal, and of which ``quiet`` leaves out the closing line."""
+
+
+def render(
+    report: Report, name: str, *, color: bool = False, quiet: bool = False, verbose: bool = False
+) -> Iterator[str]:
+    """Return a report in a format of ``FORMATS``, in pieces of text. ``color`` and ``quiet`` are of those for
+    people, ``verbose`` is of ``text``."""
+    from importlib import import_module
+
+    module = import_module(f"pubcheck.report.{name}")
+    options = {"color": color, "quiet": quiet} if name in FOR_PEOPLE else {}
+    if name == "text":
+        options["verbose"] = verbose
+    pieces: Iterator[str] = module.render(report, **options)
+    return pieces
 
 
 def count(number: int, noun: str, form: str = ",") -> str:

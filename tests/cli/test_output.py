@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pubcheck.cli.app import run
-from pubcheck.report.formats import FORMATS
+from pubcheck.report import FORMATS
 
 REFUSED_LATER = (
     "CREATE TABLE orders (id int PRIMARY KEY, region text);\n"

@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 
 import pubcheck as package
-from pubcheck.report.formats import FORMATS
+from pubcheck.report import FORMATS
 from pubcheck.stream import AnyMessage, Begin, Column, Commit, Insert, Relation, encode
 from tests.cli.conftest import Call
 

@@ -17,7 +17,7 @@ from msgspec import structs
 from pubcheck import __version__, findings
 from pubcheck.diagnostics import Diagnostic, Edit, Fix, Span
 from pubcheck.findings import Report, Resolver
-from pubcheck.report.formats import FOR_PEOPLE, FORMATS, render
+from pubcheck.report import FOR_PEOPLE, FORMATS, render
 from pubcheck.rulebook import RULES, body, summary
 from pubcheck.source import Source
 from tests.report.samples import ORDERS, diagnostic, famous, reported, span

@@ -12,7 +12,6 @@ from pubcheck.postgres.catalog.rows import Constraint, Place, Publication, Relat
 from pubcheck.postgres.def_elem import ascii_lower
 from pubcheck.postgres.identifiers import identifier, in_quotes, quote_literal
 from pubcheck.postgres.replication.publication_lookup import effective_entry, is_publishable, publications_of, route
-from pubcheck.postgres.replication.published_changes import unpublished_members
 
 _ROWS = ("insert", "update", "delete")
 _ENDS_NAME = lazy_compile(r'[\s,"]')
@@ -91,6 +90,8 @@ def left_out(context: RuleContext) -> Iterator[RuleFinding]:
     for publication in context.visit(context.catalog.publications.values()):
         if not publication.all_tables and not context.catalog.schemas_of.has(publication.oid):
             continue
+        from pubcheck.postgres.replication.published_changes import unpublished_members
+
         missing = [
             (context.catalog.relations[oid], reason)
             for oid, reason in unpublished_members(context.catalog, publication.oid)
@@ -137,6 +138,8 @@ def not_replicated(context: RuleContext) -> Iterator[RuleFinding]:
         if not _has_members(context, publication):
             continue
         if publication.all_tables or catalog.schemas_of.has(publication.oid):
+            from pubcheck.postgres.replication.published_changes import unpublished_members
+
             missing = [
                 catalog.relations[oid]
                 for oid, reason in unpublished_members(catalog, publication.oid)

@@ -18,7 +18,6 @@ from pubcheck.lazy_regex import lazy_compile
 from pubcheck.postgres.catalog.rows import PublicationRel, Relation
 from pubcheck.postgres.identifiers import identifier
 from pubcheck.postgres.replication.publication_lookup import is_publishable, publications_of
-from pubcheck.postgres.replication.published_changes import published_by
 
 _BOOKKEEPING = lazy_compile(
     r"(?i)migration|changelog|schema_(?:history|info|version)|db_version|internal_metadata|alembic"
@@ -31,6 +30,8 @@ _SIBLINGS = 3
 @finds("PUB513")
 def under_leaf_names(context: RuleContext) -> Iterator[RuleFinding]:
     """Partitioned tables whose changes arrive under the names of their partitions."""
+    from pubcheck.postgres.replication.published_changes import published_by
+
     catalog = context.catalog
     for publication in context.visit(catalog.publications.values()):
         place = context.place_of(publication)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pubcheck.postgres import input
+from pubcheck.postgres.analysis.locations import expr_location
 from pubcheck.postgres.analysis.parse_state import ParseState
 from pubcheck.postgres.analysis.pathways import (
     _ANYTHING,
@@ -17,7 +18,6 @@ from pubcheck.postgres.analysis.pathways import (
     is_complex,
 )
 from pubcheck.postgres.analysis.polymorphic import consistent
-from pubcheck.postgres.analysis.simple_filter import expr_location
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID
 from pubcheck.postgres.errors import NO_CAST, TYPES_UNMATCHED, ServerError, Unknowable
 from pubcheck.postgres.oids import (

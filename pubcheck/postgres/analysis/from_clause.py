@@ -19,6 +19,7 @@ from pubcheck.postgres.catalog.rows import Relation
 from pubcheck.postgres.errors import TYPES_UNMATCHED, ServerError, Unknowable
 from pubcheck.postgres.oids import INT8, POLYMORPHIC, RECORD, TEXT
 from pubcheck.postgres.parse import Node
+from pubcheck.postgres.parse_tree import strings
 from pubcheck.postgres.primnodes import UNKNOWN, Expr
 
 Joined = tuple[list[Item], list[Output] | None, Any]
@@ -101,10 +102,6 @@ def _handed_on(item: Item) -> list[Output] | None:
     if item.columns is None:
         return None
     return [column if column.origin else replace(column, origin=(item, column.name)) for column in item.columns]
-
-
-def strings(parts: list[Node] | tuple[()]) -> list[str]:
-    return [part["String"]["sval"] for part in parts]
 
 
 def renamed(outputs: list[Output], names: list[str]) -> list[Output]:

@@ -18,7 +18,7 @@ from pubcheck.postgres.analysis.coerce import (
 from pubcheck.postgres.analysis.collate import assign_collations
 from pubcheck.postgres.analysis.columns import column_var
 from pubcheck.postgres.analysis.figure_names import figure_name
-from pubcheck.postgres.analysis.from_clause import from_clause, renamed, strings
+from pubcheck.postgres.analysis.from_clause import from_clause, renamed
 from pubcheck.postgres.analysis.locations import expr_location
 from pubcheck.postgres.analysis.namespace_items import Item, Nested, Output, item_named, outside
 from pubcheck.postgres.analysis.parse_state import ParseState
@@ -26,7 +26,7 @@ from pubcheck.postgres.analysis.sort_group import Target, distinct, group, limit
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.oids import TEXT
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.parse_tree import walk
+from pubcheck.postgres.parse_tree import strings, walk
 from pubcheck.postgres.primnodes import IMPLICIT, UNKNOWN, Expr
 
 

@@ -10,8 +10,6 @@ from pubcheck.postgres.catalog import FIRST_NORMAL_OID
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.primnodes import Expr, nodes
 
-__all__ = ["Refusal", "check_simple", "expr_location"]
-
 MESSAGE = "invalid publication WHERE expression"
 DETAILS = {
     "filter-system-column": "System columns are not allowed.",

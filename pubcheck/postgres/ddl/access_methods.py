@@ -16,7 +16,7 @@ from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
 
 if TYPE_CHECKING:
-    from pubcheck.postgres.ddl.index_spec import IndexSpec
+    from pubcheck.postgres.ddl.index_keys import IndexSpec
 
 METHOD = "access method"
 """Other.kind, as getObjectDescription says it."""

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from pubcheck.postgres.catalog import AUTO, CONSTRAINT, INTERNAL, RELATION
 from pubcheck.postgres.catalog.rows import Column, Constraint, NotNull, Relation
-from pubcheck.postgres.ddl.index_spec import IndexSpec
+from pubcheck.postgres.ddl.index_keys import IndexSpec
 from pubcheck.postgres.ddl.indexes import define_index
 from pubcheck.postgres.ddl.not_null import add_not_null, column_of_constraint, require_not_null
 from pubcheck.postgres.errors import ServerError

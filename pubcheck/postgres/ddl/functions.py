@@ -14,7 +14,7 @@ from pubcheck.postgres.catalog.reasons import NOT_FOLLOWED
 from pubcheck.postgres.catalog.rows import Cast, Proc, Type
 from pubcheck.postgres.ddl.creation_namespace import creation_name, depend_on_schema
 from pubcheck.postgres.ddl.function_bodies import routine_of
-from pubcheck.postgres.ddl.object_address import find_proc, functions_named, procs_named, range_var
+from pubcheck.postgres.ddl.object_address import find_proc, functions_named, procs_named
 from pubcheck.postgres.ddl.object_descriptions import format_type
 from pubcheck.postgres.ddl.type_modifiers import known_type
 from pubcheck.postgres.ddl.types import make_shell
@@ -22,7 +22,7 @@ from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.oids import BOOL, EVENT_TRIGGER, INT4, RECORD, VOID
 from pubcheck.postgres.opaque_sql import HEALING, taking
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.parse_tree import calls, find, names, parts
+from pubcheck.postgres.parse_tree import calls, find, names, parts, range_var
 from pubcheck.postgres.session import Session
 
 _MODES = {

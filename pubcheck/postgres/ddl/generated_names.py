@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from itertools import count
 
-from pubcheck.postgres.analysis.figure_names import figure_name
 from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.parse import Node
 
@@ -100,4 +99,6 @@ def index_column_names(elements: Iterable[Node]) -> list[str]:
 
 def expression_name(node: Node | None) -> str:
     """Return the name of an expression index's column (FigureIndexColname; "expr" if nothing fits)."""
+    from pubcheck.postgres.analysis.figure_names import figure_name
+
     return figure_name(node)[0] or "expr"

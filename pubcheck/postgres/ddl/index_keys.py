@@ -1,8 +1,11 @@
-"""The key columns of an index, and the operator classes of their types (commands/indexcmds.c: ComputeIndexAttrs)."""
+"""The definition of an index, its key columns, and the operator classes of their types
+(commands/indexcmds.c: ComputeIndexAttrs)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+
+from msgspec import Struct
 
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID
 from pubcheck.postgres.catalog.rows import Relation
@@ -29,6 +32,32 @@ from pubcheck.postgres.oids import (
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.session.columns import SYSTEM_COLUMNS, require_column
+
+
+class IndexSpec(Struct, frozen=True):
+    """The definition of an index: ``elements`` and ``included`` are IndexElem bodies, ``kind`` the constraint's, if
+    any.
+    """
+
+    elements: tuple[Node, ...]
+    included: tuple[Node, ...] = ()
+    name: str = ""
+    unique: bool = False
+    primary: bool = False
+    exclusion: bool = False
+    without_overlaps: bool = False
+    deferrable: bool = False
+    nulls_not_distinct: bool = False
+    where: Node | None = None
+    method: str = "btree"
+    kind: str = ""
+    only: bool = False
+    parent: int = 0
+    parent_constraint: int = 0
+    copied: bool = False
+    """Whether it is that of an existing index, so that its expressions are known to be accepted."""
+    always: bool | None = False
+    """``Index.always`` of the copied index."""
 
 
 def key_columns(

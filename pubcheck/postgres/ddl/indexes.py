@@ -9,10 +9,8 @@ from msgspec.structs import replace
 from pubcheck.postgres.catalog import AUTO, CONSTRAINT, INTERNAL, NORMAL, PARTITION, PROC, RELATION
 from pubcheck.postgres.catalog.rows import Constraint, Index, Relation
 from pubcheck.postgres.ddl.generated_names import addition, choose_relation_name, index_column_names, truncate
-from pubcheck.postgres.ddl.index_keys import bare_column, key_columns, refuse_without_operator_class
-from pubcheck.postgres.ddl.index_spec import IndexSpec
+from pubcheck.postgres.ddl.index_keys import IndexSpec, bare_column, key_columns, refuse_without_operator_class
 from pubcheck.postgres.ddl.not_null import require_not_null
-from pubcheck.postgres.ddl.object_address import functions_called
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import column_names
@@ -247,6 +245,8 @@ def _depend(session: Session, relation: Relation, spec: IndexSpec, index: Index,
     for number in numbers:
         catalog.depend(holder, (RELATION, relation.oid, number), AUTO)
     if index.trees:
+        from pubcheck.postgres.ddl.object_address import functions_called
+
         for function in functions_called(session, list(index.trees)):
             catalog.depend(depender, (PROC, function, 0), NORMAL)
     if not numbers:

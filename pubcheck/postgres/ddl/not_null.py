@@ -12,7 +12,6 @@ from msgspec.structs import replace
 
 from pubcheck.postgres.catalog.rows import Column, NotNull, Relation
 from pubcheck.postgres.ddl.generated_names import NAME_BYTES, choose_constraint_name
-from pubcheck.postgres.ddl.replica_identity import refuse_nullable
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.session.columns import change_columns, require_column
@@ -257,6 +256,8 @@ def _refuse_needed(session: Session, row: Relation, column: Column) -> None:
         index = catalog.indexes[oid]
         if index.primary and column.number in index.keys:
             raise ServerError("42P16", f'column "{column.name}" is in a primary key')
+    from pubcheck.postgres.ddl.replica_identity import refuse_nullable
+
     refuse_nullable(session, row, column)
 
 

@@ -23,29 +23,9 @@ from pubcheck.postgres.catalog.rows import Operator, Proc, Relation
 from pubcheck.postgres.ddl.object_descriptions import format_type
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.parse_tree import find, names, plain_call
+from pubcheck.postgres.parse_tree import find, list_items, names, plain_call, range_var, strings
+from pubcheck.postgres.relkind import RELATION_KINDS, object_noun
 from pubcheck.postgres.session import Session
-
-RELATION_KINDS = {
-    "OBJECT_TABLE": "rp",
-    "OBJECT_VIEW": "v",
-    "OBJECT_MATVIEW": "m",
-    "OBJECT_INDEX": "iI",
-    "OBJECT_SEQUENCE": "S",
-    "OBJECT_FOREIGN_TABLE": "f",
-    "OBJECT_PROPGRAPH": "g",
-}
-"""Object type -> the relkinds it means."""
-
-RELATION_WORDS = {
-    "OBJECT_TABLE": "a table",
-    "OBJECT_VIEW": "a view",
-    "OBJECT_MATVIEW": "a materialized view",
-    "OBJECT_INDEX": "an index",
-    "OBJECT_SEQUENCE": "a sequence",
-    "OBJECT_FOREIGN_TABLE": "a foreign table",
-    "OBJECT_PROPGRAPH": "a property graph",
-}
 
 PROC_KINDS = {"OBJECT_FUNCTION": "fw", "OBJECT_PROCEDURE": "p", "OBJECT_AGGREGATE": "a", "OBJECT_ROUTINE": "fpaw"}
 
@@ -68,26 +48,6 @@ OTHER_KINDS = {
     "OBJECT_TSTEMPLATE": "text search template",
 }
 """Object type -> the kind of its row in ``Catalog.others``, which is also the server's word for it."""
-
-
-def range_var(parts: list[str]) -> Node:
-    """A qualified name as a RangeVar (makeRangeVarFromNameList)."""
-    rv: Node = {"relname": parts[-1]}
-    if len(parts) > 1:
-        rv["schemaname"] = parts[-2]
-    if len(parts) > 2:
-        rv["catalogname"] = parts[-3]
-    return rv
-
-
-def strings(items: Iterable[Node]) -> list[str]:
-    """The strings among the parts of a name."""
-    return [item["String"]["sval"] for item in items if "String" in item]
-
-
-def list_items(node: Node) -> list[Node]:
-    items: list[Node] = node.get("List", {}).get("items", [])
-    return items
 
 
 def find_object(session: Session, kind: str, node: Node, *, missing_ok: bool = False) -> Object | None:
@@ -182,7 +142,7 @@ def find_relation(session: Session, kind: str, rv: Node, *, missing_ok: bool) ->
         if row.kind == "c":
             raise ServerError("42809", f'"{row.name}" is a composite type', hint="Use ALTER TYPE instead.")
     elif kind in RELATION_KINDS and row.kind not in RELATION_KINDS[kind]:
-        raise ServerError("42809", f'"{row.name}" is not {RELATION_WORDS[kind]}')
+        raise ServerError("42809", f'"{row.name}" is not {object_noun(kind)}')
     return row
 
 

@@ -6,8 +6,6 @@ from typing import Any
 
 from pubcheck.postgres.catalog import FIRST_GENERATED, FIRST_NORMAL_OID, PG_CATALOG
 from pubcheck.postgres.catalog.rows import Type
-from pubcheck.postgres.ddl.object_address import all_objects_known, namespaces
-from pubcheck.postgres.ddl.object_descriptions import format_type
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import names
@@ -109,6 +107,8 @@ def collation_of(session: Session, clause: Node | None, oid: int) -> int:
         return default
     chosen = named_collation(session, names(clause["collname"]))
     if not default and oid and (oid < FIRST_NORMAL_OID or oid in session.catalog.types):
+        from pubcheck.postgres.ddl.object_descriptions import format_type
+
         raise ServerError("42804", f"collations are not supported by type {format_type(session, oid)}")
     return chosen
 
@@ -118,6 +118,8 @@ def named_collation(session: Session, parts: list[str]) -> int:
     catalog, name = session.catalog, parts[-1]
     if not catalog.collations and parts[:-1] in ([], ["pg_catalog"]) and name in _EVERYWHERE:
         return _EVERYWHERE[name]
+    from pubcheck.postgres.ddl.object_address import all_objects_known, namespaces
+
     path = namespaces(session, parts)
     for namespace in path:
         oid = catalog.collation_names.get((namespace, name))

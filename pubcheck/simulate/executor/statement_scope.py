@@ -7,12 +7,13 @@ from typing import Any
 
 from pubcheck.postgres.analysis.coerce import coerce_to_boolean, coerce_type
 from pubcheck.postgres.analysis.collate import assign_collations
-from pubcheck.postgres.analysis.from_clause import from_clause, renamed, strings
+from pubcheck.postgres.analysis.from_clause import from_clause, renamed
 from pubcheck.postgres.analysis.namespace_items import Item, Nested, Output
 from pubcheck.postgres.analysis.select import analyze_query, select_target, with_clause
 from pubcheck.postgres.catalog.rows import Relation
 from pubcheck.postgres.oids import TEXT
 from pubcheck.postgres.parse import Node
+from pubcheck.postgres.parse_tree import strings
 from pubcheck.postgres.primnodes import IMPLICIT, UNKNOWN
 from pubcheck.simulate.backend import Backend
 from pubcheck.simulate.executor.expressions import Scope, StatementBuilder, Step, compile_expression

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pubcheck.report.formats import FORMATS
+from pubcheck.report import FORMATS
 from tests.benchmarks.dimensions.parts import EMPTY, RANGE, TABLE, Dimension, each, nested, with_tables
 
 _REFUSED = "CREATE TABLE t (id int PRIMARY KEY, v text);\n"

@@ -26,7 +26,7 @@ from pubcheck.engine.linter import Linter
 from pubcheck.engine.unit import Unit
 from pubcheck.findings import Finding, Resolver, report
 from pubcheck.lint_files import lint_files
-from pubcheck.report.formats import render
+from pubcheck.report import render
 from pubcheck.source import Source
 from tests.support.linting import lint as lint_texts
 from tests.support.servers import MAJORS, Answer, Servers, execute

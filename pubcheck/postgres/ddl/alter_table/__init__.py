@@ -13,12 +13,11 @@ from operator import itemgetter
 from pubcheck.postgres.catalog import FIRST_UNPINNED
 from pubcheck.postgres.catalog.rows import Relation
 from pubcheck.postgres.ddl.not_null import column_of_constraint
-from pubcheck.postgres.ddl.object_address import RELATION_KINDS, RELATION_WORDS
 from pubcheck.postgres.ddl.unsupported_kinds import not_alterable
 from pubcheck.postgres.errors import NOT_RELATION_OWNER, ServerError
 from pubcheck.postgres.lazy_dispatch import Deferred
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.relkind import RELKIND_NOUN
+from pubcheck.postgres.relkind import RELATION_KINDS, RELKIND_NOUN, object_noun
 from pubcheck.postgres.session import Session
 
 _COMMAND, _SUBTYPE = itemgetter("AlterTableCmd"), itemgetter("subtype")
@@ -72,7 +71,7 @@ def _refuse_kind(relation: Relation, objtype: str, commands: list[Node]) -> None
         return
     kinds = RELATION_KINDS.get(objtype, "") if objtype != "OBJECT_TABLE" else ""
     if kinds and relation.kind not in kinds:
-        raise ServerError("42809", f'"{relation.name}" is not {RELATION_WORDS[objtype]}')
+        raise ServerError("42809", f'"{relation.name}" is not {object_noun(objtype)}')
     if relation.kind == "c":
         raise ServerError("42809", f'"{relation.name}" is a composite type', hint="Use ALTER TYPE instead.")
     for command in commands:

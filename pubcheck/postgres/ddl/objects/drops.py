@@ -5,19 +5,13 @@ from __future__ import annotations
 from pubcheck.postgres.catalog import FIRST_UNPINNED, NAMESPACE, PUBLICATION, RELATION, TYPE, Object
 from pubcheck.postgres.ddl.deletion import perform_deletion
 from pubcheck.postgres.ddl.event_triggers import require_event_trigger
-from pubcheck.postgres.ddl.object_address import (
-    OTHER_KINDS,
-    RELATION_KINDS,
-    RELATION_WORDS,
-    find_object,
-    list_items,
-    range_var,
-    strings,
-)
+from pubcheck.postgres.ddl.object_address import OTHER_KINDS, find_object
 from pubcheck.postgres.ddl.object_descriptions import KINDS
 from pubcheck.postgres.ddl.objects import object_row, require_publication_owner, word_of
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
+from pubcheck.postgres.parse_tree import list_items, range_var, strings
+from pubcheck.postgres.relkind import RELATION_KINDS, object_noun
 from pubcheck.postgres.session import Session
 
 
@@ -52,7 +46,7 @@ def _relation_to_drop(session: Session, kind: str, item: Node, missing_ok: bool)
     catalog = session.catalog
     parts = strings(list_items(item))
     rv = range_var(parts)
-    word = RELATION_WORDS[kind].split(" ", 1)[1]
+    word = object_noun(kind).split(" ", 1)[1]
     try:
         row = session.find_relation(rv) if missing_ok else session.relation(rv)
     except ServerError as error:
@@ -64,7 +58,7 @@ def _relation_to_drop(session: Session, kind: str, item: Node, missing_ok: bool)
         _note_dropped(session, RELATION, parts)
         return None
     if row.seen and row.kind not in RELATION_KINDS[kind]:
-        raise ServerError("42809", f'"{row.name}" is not {RELATION_WORDS[kind]}')
+        raise ServerError("42809", f'"{row.name}" is not {object_noun(kind)}')
     if not session.owns(row.owner) and not session.owns(catalog.namespaces[row.namespace].owner):
         raise ServerError("42501", f"must be owner of {KINDS.get(row.kind, 'relation')} {row.name}")
     if row.oid < FIRST_UNPINNED:

@@ -8,7 +8,6 @@ from pubcheck.postgres.catalog import NAMESPACE, PUBLICATION
 from pubcheck.postgres.ddl.object_address import (
     OTHER_KINDS,
     PROC_KINDS,
-    RELATION_KINDS,
     TABLE_OBJECTS,
     find_object,
     find_on_table,
@@ -28,6 +27,7 @@ from pubcheck.postgres.ddl.subscriptions import rename_subscription
 from pubcheck.postgres.ddl.types import refuse_shell
 from pubcheck.postgres.errors import PUBLICATION_EXISTS, ServerError
 from pubcheck.postgres.parse import Node
+from pubcheck.postgres.relkind import RELATION_KINDS
 from pubcheck.postgres.session import Session
 
 

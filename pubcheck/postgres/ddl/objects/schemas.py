@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from pubcheck.postgres.catalog import AUTO, INTERNAL, NAMESPACE, PG_TOAST, RELATION, TYPE, Object
 from pubcheck.postgres.catalog.rows import Namespace, Relation
-from pubcheck.postgres.ddl.object_address import RELATION_KINDS, find_object
+from pubcheck.postgres.ddl.object_address import find_object
 from pubcheck.postgres.ddl.objects import object_row, relation_to_alter, require_creation, require_object_owner
 from pubcheck.postgres.ddl.objects.new_names import move, move_row_type, relation_of_type, take_name
 from pubcheck.postgres.ddl.types import refuse_shell
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
+from pubcheck.postgres.relkind import RELATION_KINDS
 from pubcheck.postgres.session import Session
 
 

@@ -6,7 +6,6 @@ RENAME, OWNER TO and DROP are in ``ddl.objects``. This module has the first chec
 
 from __future__ import annotations
 
-from pubcheck.postgres import older_grammars
 from pubcheck.postgres.catalog.rows import Publication
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
@@ -15,7 +14,10 @@ from pubcheck.postgres.session import Session
 
 def check_text(session: Session, node: Node) -> None:
     """Check the statement's text with the major's own scanner and grammar, and the setting of backslashes."""
-    older_grammars.check(session.catalog.major, session.text)
+    if not session.catalog.major.sql_json_functions:
+        from pubcheck.postgres import older_grammars
+
+        older_grammars.check(session.catalog.major, session.text)
     if session.setting("standard_conforming_strings") == "off":
         from pubcheck.postgres.analysis.nonstandard_strings import read_escapes
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 from pubcheck.postgres.catalog import PUBLICATION_EXCLUSION, PUBLICATION_NAMESPACE, PUBLICATION_REL
 from pubcheck.postgres.catalog.rows import Publication
 from pubcheck.postgres.ddl.publications import add_names, check_text, permission_denied
-from pubcheck.postgres.ddl.publications.all_objects import exclude_tables, ignores_options
 from pubcheck.postgres.ddl.publications.objects import check_column_lists, look_up, open_tables, transform_filters
 from pubcheck.postgres.ddl.publications.options import parse_options
-from pubcheck.postgres.ddl.publications.schemas import add_schemas
 from pubcheck.postgres.ddl.publications.tables import add_tables
 from pubcheck.postgres.errors import NO_CREATE_IN_DATABASE, PUBLICATION_EXISTS, ServerError
 from pubcheck.postgres.parse import Node
@@ -62,8 +60,10 @@ def create_publication(session: Session, node: Node) -> None:
     publication = options.apply_to(defaults)
     former = None if existing is None else catalog.publications[existing]
     catalog.add_publication(publication)
-    ignores_options(session, publication, node.get("options", ()))
     if all_tables or all_sequences:
+        from pubcheck.postgres.ddl.publications.all_objects import exclude_tables, ignores_options
+
+        ignores_options(session, publication, node.get("options", ()))
         exclude_tables(session, publication, node.get("pubobjects", ()))
     else:
         _add_objects(session, publication, node)
@@ -82,4 +82,7 @@ def _add_objects(session: Session, publication: Publication, node: Node) -> None
         transform_filters(session, members, publication)
         check_column_lists(session, members, publication, bool(objects.schemas))
         add_tables(session, publication, members, if_not_exists=True)
-    add_schemas(session, publication, objects.schemas, if_not_exists=True)
+    if objects.schemas:
+        from pubcheck.postgres.ddl.publications.schemas import add_schemas
+
+        add_schemas(session, publication, objects.schemas, if_not_exists=True)

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID
 from pubcheck.postgres.catalog.rows import Column, Index, NotNull, Relation
-from pubcheck.postgres.ddl.index_spec import IndexSpec
+from pubcheck.postgres.ddl.index_keys import IndexSpec
 from pubcheck.postgres.ddl.indexes import define_index, spec_of
 from pubcheck.postgres.ddl.not_null import require_not_null
 from pubcheck.postgres.ddl.tables.inheritance import copy_check
