@@ -56,6 +56,33 @@ def test_partitions_stay_published_only_through_their_root(sql: str, expected: l
     assert published(KEYED + sql) == expected
 
 
+SPLIT_P1 = "pt SPLIT PARTITION p1 INTO"
+LISTED = "CREATE TABLE l (a text) PARTITION BY LIST (a); CREATE TABLE l1 PARTITION OF l FOR VALUES IN ('a', 'b');"
+
+
+@pytest.mark.parametrize(
+    ("statement", "accepted"),
+    [
+        (f"{SPLIT_P1} (PARTITION x FOR VALUES FROM (5) TO (10), PARTITION y FOR VALUES FROM (0) TO (5))", True),
+        (f"{SPLIT_P1} (PARTITION x FOR VALUES FROM (0) TO (5), PARTITION y FOR VALUES FROM (6) TO (10))", False),
+        (f"{SPLIT_P1} (PARTITION x FOR VALUES FROM (0) TO (5), PARTITION y FOR VALUES FROM (5) TO (9))", False),
+        (f"{SPLIT_P1} (PARTITION x FOR VALUES FROM (0) TO (5), PARTITION y DEFAULT)", True),
+        ("l SPLIT PARTITION l1 INTO (PARTITION x FOR VALUES IN ('a'), PARTITION y FOR VALUES IN ('b'))", True),
+        ("l SPLIT PARTITION l1 INTO (PARTITION x FOR VALUES IN ('a'), PARTITION y FOR VALUES IN ('c'))", False),
+        ("pt MERGE PARTITIONS (p2, p1) INTO x", True),
+        (
+            "pt DETACH PARTITION p2; CREATE TABLE p3 PARTITION OF pt FOR VALUES FROM (30) TO (40);"
+            "ALTER TABLE pt MERGE PARTITIONS (p1, p3) INTO x",
+            False,
+        ),
+    ],
+)
+def test_partitions_replace_others_only_for_the_same_rows(statement: str, accepted: bool) -> None:
+    """partitions/partbounds.c: check_partitions_for_split, calculate_partition_bound_for_merge."""
+    names = [row.name for row in followed(f"{KEYED}{LISTED}ALTER TABLE {statement};").relations.values()]
+    assert ("x" in names) is accepted
+
+
 def test_new_partitions_have_the_default_identity() -> None:
     full = "".join(f"ALTER TABLE {table} REPLICA IDENTITY FULL;" for table in ("pt", "p1", "p2"))
     found = lint(

@@ -6,6 +6,7 @@ indexes of the partitioned table, REPLICA IDENTITY DEFAULT, and no membership of
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 from pubcheck.postgres.catalog import RELATION
@@ -25,6 +26,7 @@ def merge(session: Session, relation: int, command: Node, recurse: bool) -> None
         raise ServerError("22023", "list of partitions to be merged should include at least two partitions")
     if len({partition.oid for partition in old}) < len(old):
         raise ServerError("42P07", "partition is already included in the list of partitions to be merged")
+    _refuse_gaps([row.bound for row in old if row.bound != ("d",)], any(row.bound == ("d",) for row in old))
     bound = {"known": _merged([partition.bound for partition in old]), **_merged_spec(session, old)}
     _replace(session, parent, old, [(spec["name"], bound)])
 
@@ -34,7 +36,44 @@ def split(session: Session, relation: int, command: Node, recurse: bool) -> None
     parts = [part["SinglePartitionSpec"] for part in spec["partlist"]]
     if len(parts) < 2:
         raise ServerError("22023", "list of new partitions should contain at least two partitions")
-    _replace(session, parent, [_partition(session, parent, spec["name"])], [(p["name"], p["bound"]) for p in parts])
+    old = _partition(session, parent, spec["name"])
+    new = _replace(session, parent, [old], [(part["name"], part["bound"]) for part in parts])
+    _refuse_other_rows(old.bound, [row.bound for row in new])
+
+
+def _refuse_gaps(bounds: list[Any], some_remain: bool) -> None:
+    """Raise the server's error if ranges do not follow each other without gaps, where no partition takes the rest
+    (check_two_partitions_bounds_range)."""
+    if some_remain or not all(bound is not None and bound[0] == "r" for bound in bounds):
+        return
+    ranges = sorted((bound[1], bound[2]) for bound in bounds)
+    if any(before[1] != after[0] for before, after in itertools.pairwise(ranges)):
+        raise _refused()
+
+
+def _refuse_other_rows(old: Any, new: list[Any]) -> None:
+    """Raise the server's error if partitions do not take exactly the rows of the one that they replace
+    (check_partitions_for_split)."""
+    if old is None or any(bound is None for bound in new):
+        return
+    default, bounds = ("d",) in new, [bound for bound in new if bound != ("d",)]
+    if old == ("d",):
+        if not default:
+            raise _refused()
+        return
+    if old[0] == "l":
+        values = frozenset().union(*(bound[1] for bound in bounds))
+        if not values <= old[1] or (values < old[1] and not default):
+            raise _refused()
+    elif old[0] == "r" and bounds:
+        _refuse_gaps(bounds, default)
+        low, high = min(bound[1] for bound in bounds), max(bound[2] for bound in bounds)
+        if low < old[1] or high > old[2] or ((low, high) != (old[1], old[2]) and not default):
+            raise _refused()
+
+
+def _refused() -> ServerError:
+    return ServerError("42P17", "the new partitions do not take the rows of those that they replace")
 
 
 def _partition(session: Session, parent: Relation, name: Node) -> Relation:
@@ -46,7 +85,7 @@ def _partition(session: Session, parent: Relation, name: Node) -> Relation:
     return row
 
 
-def _replace(session: Session, parent: Relation, old: list[Relation], new: list[tuple[Node, Node]]) -> None:
+def _replace(session: Session, parent: Relation, old: list[Relation], new: list[tuple[Node, Node]]) -> list[Relation]:
     perform_deletion(session, [(RELATION, partition.oid, 0) for partition in old], False)
     above = {
         "schemaname": session.catalog.namespaces[parent.namespace].name,
@@ -56,6 +95,7 @@ def _replace(session: Session, parent: Relation, old: list[Relation], new: list[
     for name, bound in new:
         relation = {**name, "relpersistence": parent.persistence}
         create_table(session, {"relation": relation, "inhRelations": [{"RangeVar": above}], "partbound": bound})
+    return [session.relation(name) for name, _ in new]
 
 
 def _merged_spec(session: Session, old: list[Relation]) -> Node:
