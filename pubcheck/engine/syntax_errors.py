@@ -24,7 +24,7 @@ from pubcheck.postgres.newer_grammar.skipped import UNREAD
 from pubcheck.postgres.newer_grammar.statements import parse_newer
 from pubcheck.postgres.parse import Node, SyntaxRefused
 from pubcheck.postgres.tokens import in_bytes, tokens
-from pubcheck.postgres.versions import BY_NUMBER
+from pubcheck.postgres.versions import BY_NUMBER, NEWER_GRAMMAR
 from pubcheck.rulebook import RULES, finder
 from pubcheck.source import Source
 from pubcheck.statement_index import Statements, StatementText
@@ -34,7 +34,7 @@ _PLACEHOLDER = re.compile(r"\{\{|\$\{|#\{|<%|%\(|%[sIqL]\b|@\w+@|:\w|:[\"']")
 
 
 class RefusedStatement(Struct, frozen=True):
-    """One statement of a source that the grammar of 18 refuses, or only that of 19 if it is ``newly`` refused.
+    """One statement of a source that the parser refuses, or only the newer grammar if it is ``newly`` refused.
 
     ``conditional``: it is unknown whether it runs.
     """
@@ -52,7 +52,7 @@ class RefusedStatement(Struct, frozen=True):
         return self.statement.text if self.item.edits else self.item.sql
 
     def is_newer(self) -> bool:
-        """Return whether PostgreSQL 19 accepts it."""
+        """Return whether the newer grammar accepts it."""
         try:
             return parse_newer(self.text) is not None
         except SyntaxRefused:
@@ -110,7 +110,7 @@ class SyntaxErrorReporter:
         self.notes.add(
             "PUB004",
             "assumed",
-            "pubcheck cannot read this PostgreSQL 19 syntax yet and skipped the statement",
+            f"pubcheck cannot read this PostgreSQL {NEWER_GRAMMAR} syntax yet and skipped the statement",
             refused.statement.span(0),
             help="objects that it creates are treated as unknown; other such statements in this file are skipped too",
             statement=refused.statement.ref(),
@@ -221,9 +221,9 @@ class SyntaxErrorReporter:
             end = max(start, statement.place(location + 1, end=True))
             related = (Span(statement.source, start, end, refusal.message),)
         if refused.newly:
-            message = "PostgreSQL 19 cannot parse this statement, which earlier versions accept"
+            message = f"PostgreSQL {NEWER_GRAMMAR} cannot parse this statement, which earlier versions accept"
         elif refused.is_newer():
-            message = "this statement is PostgreSQL 19 syntax and was skipped"
+            message = f"this statement is PostgreSQL {NEWER_GRAMMAR} syntax and was skipped"
         else:
             message = "this statement is not PostgreSQL and was skipped"
         self.notes.add(

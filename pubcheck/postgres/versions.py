@@ -35,6 +35,7 @@ class Major(Struct, frozen=True, kw_only=True):
 
     ``subscription_rights``: pg_create_subscription, password_required, and CREATE on the database.
     ``enabled_refusal_names_option``: an option that an enabled subscription does not take is refused by its name.
+    ``subscription_options``: the options that 15 does not have. ``alters_two_phase``: two_phase can be altered.
 
     A running server.
 
@@ -112,6 +113,7 @@ class Major(Struct, frozen=True, kw_only=True):
 
     number: int
     text_search_languages: frozenset[str] = frozenset()
+    subscription_options: frozenset[str] = frozenset()
 
     newer_grammar: bool = False
 
@@ -133,6 +135,7 @@ class Major(Struct, frozen=True, kw_only=True):
 
     subscription_rights: bool = False
     enabled_refusal_names_option: bool = False
+    alters_two_phase: bool = False
 
     slots_on_standbys: bool = False
     slot_invalidation: bool = False
@@ -228,6 +231,7 @@ _15 = Major(number=15, lists_count_generated=True, unlogged_partitioned=True)
 _16 = replace(
     _15,
     number=16,
+    subscription_options=frozenset(("origin", "password_required", "run_as_owner")),
     lists_count_generated=False,
     copy_combines_publications=True,
     apply_uses_any_index=True,
@@ -268,6 +272,7 @@ _16 = replace(
 _17 = replace(
     _16,
     number=17,
+    subscription_options=_16.subscription_options | {"failover"},
     requires_plugin_options=True,
     messages_open_block=True,
     slot_invalidation=True,
@@ -299,6 +304,7 @@ _17 = replace(
 _18 = replace(
     _17,
     number=18,
+    alters_two_phase=True,
     publish_generated_columns=True,
     set_validates_columns=True,
     skips_missing_publications=True,
@@ -327,6 +333,8 @@ _19 = replace(
     _18,
     number=19,
     newer_grammar=True,
+    subscription_options=_18.subscription_options
+    | {"max_retention_duration", "retain_dead_tuples", "wal_receiver_timeout"},
     publishes_sequences=True,
     identity_needs_valid_not_null=True,
     dependency_in_sentences=True,
@@ -347,6 +355,9 @@ BY_NUMBER: dict[int, Major] = {major.number: major for major in (_15, _16, _17, 
 MAJORS: tuple[int, ...] = tuple(BY_NUMBER)
 DEFAULT_MAJOR = 18
 """The latest major of which a released server was measured; 19 is known from its third beta."""
+
+NEWER_GRAMMAR = next(number for number, major in BY_NUMBER.items() if major.newer_grammar)
+"""The major that messages name where only its grammar accepts a statement."""
 
 
 @cache

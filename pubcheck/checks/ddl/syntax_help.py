@@ -8,11 +8,12 @@ from collections.abc import Sequence
 from pubcheck.checks.ddl.misspelt_keywords import misspelt_keyword
 from pubcheck.lexing.keywords import RESERVED
 from pubcheck.postgres.tokens import tokens
+from pubcheck.postgres.versions import NEWER_GRAMMAR
 from pubcheck.rulebook import finder
 
 _NAME = r"[^\s(),]+"
 _ANY_RESERVED = "|".join(sorted(RESERVED))
-_NINETEEN = "this is PostgreSQL 19 syntax"
+_NEWER = f"this is PostgreSQL {NEWER_GRAMMAR} syntax"
 _LOOK_FIRST = "or test for it first (SELECT FROM"
 _ONE_LIST = r"publish takes one string: publish = 'insert, update'"
 
@@ -64,7 +65,7 @@ _SYNTAX = (
     ),
     (
         r" except (?:\(|table\b)",
-        "EXCEPT goes with ALL TABLES only, from PostgreSQL 19 on: list the tables that are to be published",
+        f"EXCEPT goes with ALL TABLES only, from PostgreSQL {NEWER_GRAMMAR} on: list the tables to publish",
     ),
     (r" for all tables where\b", "FOR ALL TABLES takes no row filter: list the tables, each with its own WHERE"),
     (r" for all tables \(", "FOR ALL TABLES takes no column list: list the tables, each with its own"),
@@ -134,20 +135,26 @@ _SYNTAX = (
 )
 
 _OLDER_SYNTAX = (
-    (r" for all tables except\b", f"{_NINETEEN} (EXCEPT); before 19 list the tables that are to be published"),
+    (
+        r" for all tables except\b",
+        f"{_NEWER} (EXCEPT); before {NEWER_GRAMMAR} list the tables that are to be published",
+    ),
     (
         r" for all (?:tables , (?:all )?)?sequences\b",
-        f"{_NINETEEN} (ALL SEQUENCES); before 19 publications cannot contain sequences",
+        f"{_NEWER} (ALL SEQUENCES); before {NEWER_GRAMMAR} publications cannot contain sequences",
     ),
     (
         rf"^alter publication {_NAME} set all (?:tables|sequences)\b",
-        f"{_NINETEEN} (SET ALL TABLES); before 19 drop the publication and create it FOR ALL TABLES",
+        f"{_NEWER} (SET ALL TABLES); before {NEWER_GRAMMAR} drop the publication and create it FOR ALL TABLES",
     ),
 )
-"""Forms that only 19 accepts."""
+"""Forms that only the newer grammar accepts."""
 _OLDER_SUBSCRIPTIONS = (
-    (rf"^\w+ subscription {_NAME} server (?!$)", f"{_NINETEEN} (SERVER); before 19 write CONNECTION and a string"),
-    (r" refresh sequences$", f"{_NINETEEN} (REFRESH SEQUENCES); before 19 sequences are not synchronized"),
+    (
+        rf"^\w+ subscription {_NAME} server (?!$)",
+        f"{_NEWER} (SERVER); before {NEWER_GRAMMAR} write CONNECTION and a string",
+    ),
+    (r" refresh sequences$", f"{_NEWER} (REFRESH SEQUENCES); before {NEWER_GRAMMAR} sequences are not synchronized"),
 )
 _NEWER_SYNTAX = (
     (r" all (tables|sequences) (?:.* )?, all \1\b", "name each of ALL TABLES and ALL SEQUENCES once"),
@@ -166,7 +173,7 @@ _NEWER_SYNTAX = (
         "SET ALL TABLES takes no WITH: change options in a separate statement, ALTER PUBLICATION ... SET (...)",
     ),
 )
-"""Mistakes in the forms that are new in 19."""
+"""Mistakes in forms of the newer grammar."""
 
 _OPTION_SYNTAX = (
     (r"\bpublish = (?:\(|array\b)", _ONE_LIST),
@@ -178,9 +185,9 @@ _OPTION_SYNTAX = (
 def syntax_help(sql: str, *, newer: bool = False) -> str | None:
     """Return help for CREATE or ALTER PUBLICATION that PostgreSQL's grammar refuses, or None.
 
-    ``sql`` is the text of one statement; ``newer``: the grammar of 19 refuses it. Its options and its tokens outside
+    ``sql`` is the text of one statement; ``newer``: the newer grammar refuses it. Its options and its tokens outside
     parentheses decide. Other statements with help are ALTER TABLE ... REPLICA IDENTITY, and forms of subscriptions that
-    19 accepts.
+    the newer grammar accepts.
     """
     shape, options = _shape(sql)
     if shape.startswith("alter table "):

@@ -26,12 +26,6 @@ SUPPORTED: Mapping[str, frozenset[str]] = {
     "skip": frozenset(("lsn",)),
 }
 """The options of each statement on every major."""
-_SINCE = (
-    (16, ("create", "alter"), ("origin", "password_required", "run_as_owner")),
-    (17, ("create", "alter"), ("failover",)),
-    (18, ("alter",), ("two_phase",)),
-    (19, ("create", "alter"), ("max_retention_duration", "retain_dead_tuples", "wal_receiver_timeout")),
-)
 _OF_EXTENSIONS = "citus_"
 """The prefix of options that an extension removes before the server sees them. Other extensions may do the same."""
 _COMMITS = ("local", "remote_write", "remote_apply", "on", "off", "true", "false", "yes", "no", "1", "0")
@@ -51,8 +45,11 @@ def is_abbreviation(text: str) -> bool:
 def parse_options(session: Session, nodes: Iterable[Node], about: str) -> Options:
     """Return the options, read from left to right. Raises ServerError at the first that the server refuses."""
     major = session.catalog.major
-    later = (names for since, abouts, names in _SINCE if major.includes(since) and about in abouts)
-    supported = SUPPORTED[about].union(*later)
+    supported = SUPPORTED[about]
+    if about in ("create", "alter"):
+        supported |= major.subscription_options
+    if about == "alter" and major.alters_two_phase:
+        supported |= {"two_phase"}
     options: Options = {}
     for item in nodes:
         element = item["DefElem"]
