@@ -12,14 +12,15 @@ from pygls import uris
 from pygls.lsp.server import LanguageServer
 
 from pubcheck import __version__, rulebook
-from pubcheck.config import ConfigError
+from pubcheck.config import CONFIG_FILES, ConfigError
 from pubcheck.discovery.file_types import DiscoveredUnit
 from pubcheck.findings import Entry
+from pubcheck.server.actions import quick_fixes
 from pubcheck.server.analysis import Located, symbols
 from pubcheck.server.analyst import Analyst, Failed
-from pubcheck.server.convert import Convert, diagnostic_of, range_of, uri_of, workspace_edit
+from pubcheck.server.convert import diagnostic_of, range_of, uri_of, workspace_edit
+from pubcheck.server.positions import changed as changed_text
 from pubcheck.server.workspace import Workspace
-from pubcheck.source import LineIndex
 
 Answer = TypeVar("Answer")
 _PAUSE = 0.05
@@ -41,23 +42,16 @@ class Server(LanguageServer):
 
     def convert(self, path: str, place: types.Range) -> types.Range:
         """Turn a range in code points into the client's units."""
-        document = self.workspace.get_text_document(uri_of(path))
-        return document.position_codec.range_to_client_units(document.lines, place)
+        lines = self.files.lines(os.path.abspath(path))
+        return types.Range(lines.converted(place.start), lines.converted(place.end))
 
     def offset(self, path: str, position: types.Position) -> int:
         """Return a position of the client as an offset in code points."""
-        document = self.workspace.get_text_document(uri_of(path))
-        in_points = document.position_codec.position_from_client_units(document.lines, position)
-        lines = document.source.splitlines(keepends=True)
-        return sum(map(len, lines[: in_points.line])) + in_points.character
+        return self.files.lines(path).offset(position)
 
     def range(self, path: str, start: int, end: int) -> types.Range:
         """Return offsets in code points as a range of the client."""
-        document = self.workspace.get_text_document(uri_of(path))
-        index = LineIndex(document.source)
-        (line, column), (end_line, end_column) = index.locate(start), index.locate(end)
-        place = types.Range(types.Position(line - 1, column - 1), types.Position(end_line - 1, end_column - 1))
-        return document.position_codec.range_to_client_units(document.lines, place)
+        return self.files.lines(os.path.abspath(path)).range(start, end)
 
     def locations(self, places: Iterable[Located]) -> list[types.Location]:
         return [types.Location(uri_of(place.path), self.range(place.path, place.start, place.end)) for place in places]
@@ -100,28 +94,32 @@ class Server(LanguageServer):
         self._waiting.pop(path, None)
         await self.lint(path)
 
-    async def lint(self, path: str) -> None:
-        """Lint the unit of a file, and show the findings of all its open files."""
+    async def lint(self, path: str) -> list[str]:
+        """Lint the unit of a file, and show the findings of all its open files, which are returned."""
+        if path not in self.files.texts:
+            return []  # it was closed meanwhile
         try:
             unit = self.files.unit(path)
             config = self.files.config(path)
         except ConfigError as error:
             self.show_problem(path, str(error))
-            return
+            return [path]
         if unit is None:
             self.show(path, [])
-            return
+            return [path]
         texts = dict(self.files.texts)
         try:
             entries = await self.ask(self.analyst.findings, unit, config)
         except Failed as failure:
             self.show_problem(path, str(failure))
-            return
+            return [path]
         if any(self.files.texts.get(name) != text for name, text in texts.items() if name in self._names(unit)):
             self.lint_soon(path)  # it changed meanwhile
-            return
-        for name in self.files.files_of(unit):  # none of them if it was closed meanwhile
+            return [path]
+        names = self.files.files_of(unit)  # none of them if it was closed meanwhile
+        for name in names:
             self.show(name, [entry for entry in entries if os.path.abspath(entry.path) == name])
+        return names
 
     @staticmethod
     def _names(unit: DiscoveredUnit) -> set[str]:
@@ -140,7 +138,7 @@ class Server(LanguageServer):
 
     def _publish(self, path: str, diagnostics: list[types.Diagnostic]) -> None:
         uri = uri_of(path)
-        version = self.workspace.get_text_document(uri).version
+        version = self.workspace.get_text_document(uri).version if path in self.files.texts else None
         self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, diagnostics, version))
 
 
@@ -151,6 +149,23 @@ def path_of(uri: str) -> str | None:
 
 
 server = Server()
+
+
+@server.feature(types.INITIALIZED)
+def initialized(ls: Server, params: types.InitializedParams) -> None:
+    """Take over the units of columns; ask a client that can to report changes of files and configurations."""
+    ls.files.encoding = ls.workspace.position_encoding or types.PositionEncodingKind.Utf16
+    workspace = ls.client_capabilities.workspace
+    watching = workspace.did_change_watched_files if workspace is not None else None
+    if watching is None or not watching.dynamic_registration:
+        return
+    watchers = [types.FileSystemWatcher(f"**/{name}") for name in ("*.sql", *CONFIG_FILES)]
+    options = types.DidChangeWatchedFilesRegistrationOptions(watchers)
+    ls.client_register_capability(
+        types.RegistrationParams(
+            [types.Registration("watched-files", types.WORKSPACE_DID_CHANGE_WATCHED_FILES, options)]
+        )
+    )
 
 
 @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
@@ -164,8 +179,9 @@ async def opened(ls: Server, params: types.DidOpenTextDocumentParams) -> None:
 @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
 async def changed(ls: Server, params: types.DidChangeTextDocumentParams) -> None:
     path = path_of(params.text_document.uri)
-    if path is not None:
-        ls.files.put(path, ls.workspace.get_text_document(params.text_document.uri).source)
+    if path in ls.files.texts:
+        text = changed_text(ls.files.texts[path], params.content_changes, ls.files.encoding)
+        ls.files.put(path, text)
         ls.lint_soon(path)
 
 
@@ -190,8 +206,10 @@ async def files_changed(ls: Server, params: types.DidChangeWatchedFilesParams) -
 
 async def _looked_up_again(ls: Server) -> None:
     ls.files.forget()
-    for path in list(ls.files.texts):
-        await ls.lint(path)
+    waiting = list(ls.files.texts)
+    while waiting:
+        linted = await ls.lint(waiting.pop(0))
+        waiting = [path for path in waiting if path not in linted]
 
 
 # Questions about a place.
@@ -205,10 +223,8 @@ async def hover(ls: Server, params: types.HoverParams) -> types.Hover | None:
     offset = ls.offset(path, params.position)
     texts: list[str] = []
     place: types.Range | None = None
-    for entry in ls.shown.get(path, ()):
-        if _contains(ls.convert(path, range_of(entry)), params.position):
-            link = f"[{entry.rule}]({entry.url})" if entry.url else entry.rule
-            texts.append(f"**{link}** {entry.name}\n\n{rulebook.summary(entry.rule)}\n\n{entry.help or ''}".strip())
+    ranges = ((entry, ls.convert(path, range_of(entry))) for entry in ls.shown.get(path, ()))
+    texts += {entry.rule: _rule(entry) for entry, shown in ranges if _contains(shown, params.position)}.values()
     unit = ls.unit_of(path)
     if unit is not None:
         described = await ls.ask(ls.analyst.hover, unit, ls.files.config(path), path, offset)
@@ -218,6 +234,13 @@ async def hover(ls: Server, params: types.HoverParams) -> types.Hover | None:
     if not texts:
         return None
     return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, "\n\n---\n\n".join(texts)), place)
+
+
+def _rule(entry: Entry) -> str:
+    """Return the help of a finding, and the page of its rule."""
+    link = f"[{entry.rule}]({entry.url})" if entry.url else entry.rule
+    heading, _, page = rulebook.body(entry.rule).partition("\n")
+    return "\n\n".join(filter(None, (f"**{link}** {entry.name}", entry.help, page.strip() or heading)))
 
 
 def _contains(place: types.Range, position: types.Position) -> bool:
@@ -309,7 +332,7 @@ async def code_actions(ls: Server, params: types.CodeActionParams) -> list[types
         if _before(place.end, params.range.start) or _before(params.range.end, place.start):
             continue
         diagnostic = diagnostic_of(entry, ls.convert)
-        actions += _fixes(entry, diagnostic, ls.convert)
+        actions += quick_fixes(entry, diagnostic, ls.convert)
         edits = await ls.ask(ls.analyst.ignoring, unit, ls.files.config(path), entry)
         if edits:
             actions.append(
@@ -327,20 +350,8 @@ def _before(position: types.Position, other: types.Position) -> bool:
     return (position.line, position.character) < (other.line, other.character)
 
 
-def _fixes(entry: Entry, diagnostic: types.Diagnostic, convert: Convert) -> list[types.CodeAction]:
-    fixes = [fix for fix in entry.fixes if fix.edits]
-    return [
-        types.CodeAction(
-            fix.title if fix.applicability == "safe" else f"{fix.title} (changes more than the syntax)",
-            types.CodeActionKind.QuickFix,
-            [diagnostic],
-            is_preferred=fix.applicability == "safe" and number == 0,
-            edit=workspace_edit(fix.edits, convert),
-        )
-        for number, fix in enumerate(fixes)
-    ]
-
-
-def main() -> None:
-    """Serve a client on standard input and output until it exits."""
+def main(config_path: str | None = None) -> None:
+    """Serve a client on standard input and output until it exits. ``config_path``: the configuration file, None for
+    the nearest one of each file."""
+    server.files.config_path = config_path
     server.start_io()

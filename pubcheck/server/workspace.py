@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 
+from lsprotocol import types
 from msgspec.structs import replace
 
 from pubcheck.config import Config, load
 from pubcheck.discovery.file_types import DiscoveredUnit, File
 from pubcheck.discovery.units import discover_units
+from pubcheck.server.positions import Encoding, Lines
+from pubcheck.source import decode
 
 
 class Workspace:
@@ -17,8 +20,13 @@ class Workspace:
     Which files form a unit is looked up once, until ``forget`` says that files came or went.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, config_path: str | None = None) -> None:
+        self.config_path = config_path
+        """The configuration file, None for the nearest one of each file."""
+        self.encoding: Encoding = types.PositionEncodingKind.Utf16
+        """The units in which the client counts columns."""
         self.texts: dict[str, str] = {}
+        self._lines: dict[str, Lines] = {}
         self._units: dict[str, DiscoveredUnit | None] = {}
         self._configs: dict[str, Config] = {}
 
@@ -27,28 +35,37 @@ class Workspace:
         if path not in self.texts:
             self.forget()
         self.texts[path] = text
+        self._lines.pop(path, None)
 
     def close(self, path: str) -> None:
         self.texts.pop(path, None)
         self.forget()
 
+    def lines(self, path: str) -> Lines:
+        """Return the text of a file with its lines: of an open one, else as it is on the disk."""
+        if path not in self._lines:
+            text = self.texts.get(path)
+            self._lines[path] = Lines(_text_on_disk(path) if text is None else text, self.encoding)
+        return self._lines[path]
+
     def forget(self) -> None:
         """Look up units and configurations again: files were created, deleted, moved or saved."""
         self._units.clear()
         self._configs.clear()
+        self._lines.clear()
 
     def config(self, path: str) -> Config:
         """Return the configuration of a file: the nearest one above it. Raises ConfigError."""
         folder = os.path.dirname(path)
         if folder not in self._configs:
-            self._configs[folder] = replace(load(folder), force_exclude=True)
+            self._configs[folder] = replace(load(folder, self.config_path), force_exclude=True)
         return self._configs[folder]
 
     def unit(self, path: str) -> DiscoveredUnit | None:
         """Return the unit of an open file, with the text of all open files; the other files that are not open are its
         context. None for a file that is excluded. Raises ConfigError."""
         if path not in self._units:
-            buffers = {name: text.encode() for name, text in self.texts.items()}
+            buffers = {name: _encoded(text) for name, text in self.texts.items()}
             discovery = discover_units((path,), self.config(path), buffers=buffers)
             self._units[path] = discovery.units[0] if discovery.units else None
         unit = self._units[path]
@@ -59,9 +76,23 @@ class Workspace:
         text = self.texts.get(absolute)
         if text is None:
             return file
-        return replace(file, cached_content=text.encode(), context=False)
+        return replace(file, cached_content=_encoded(text), context=False)
 
     def files_of(self, unit: DiscoveredUnit) -> list[str]:
         """Return the open files of a unit."""
         paths = (os.path.abspath(file.path) for file in unit.files)
         return [path for path in paths if path in self.texts]
+
+
+def _encoded(text: str) -> bytes:
+    # A client may send half of a surrogate pair; a question mark in its place keeps all offsets.
+    return text.encode(errors="replace")
+
+
+def _text_on_disk(path: str) -> str:
+    """Return the text of a file, "" for one that cannot be read."""
+    try:
+        with open(path, "rb") as file:
+            return decode(file.read()).text or ""
+    except OSError:
+        return ""
