@@ -22,5 +22,4 @@ def command(config_path: str | None) -> int:
         if error.name is None or error.name.partition(".")[0] not in ("pygls", "lsprotocol"):
             raise
         raise click.UsageError("the language server needs pygls: pip install 'pubcheck[lsp]'") from None
-    main(config_path)
-    return 0
+    return main(config_path)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import Any, TypeVar
 
 from lsprotocol import types
@@ -35,6 +37,8 @@ class Server(LanguageServer):
         self.files = Workspace()
         self.analyst = Analyst()
         self.shown: dict[str, list[Entry]] = {}
+        self.may_exit = False
+        """Whether the client asked for the end."""
         self._waiting: dict[str, asyncio.Task[None]] = {}
         self._busy = asyncio.Lock()
 
@@ -137,9 +141,8 @@ class Server(LanguageServer):
         )
 
     def _publish(self, path: str, diagnostics: list[types.Diagnostic]) -> None:
-        uri = uri_of(path)
-        version = self.workspace.get_text_document(uri).version if path in self.files.texts else None
-        self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, diagnostics, version))
+        version = self.files.versions.get(path)
+        self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri_of(path), diagnostics, version))
 
 
 def path_of(uri: str) -> str | None:
@@ -154,6 +157,8 @@ server = Server()
 @server.feature(types.INITIALIZED)
 def initialized(ls: Server, params: types.InitializedParams) -> None:
     """Take over the units of columns; ask a client that can to report changes of files and configurations."""
+    # Edits are applied in `changed`: pygls also ends lines at characters at which the protocol does not.
+    ls.workspace.update_text_document = lambda *_: None  # type: ignore[method-assign]
     ls.files.encoding = ls.workspace.position_encoding or types.PositionEncodingKind.Utf16
     workspace = ls.client_capabilities.workspace
     watching = workspace.did_change_watched_files if workspace is not None else None
@@ -172,7 +177,7 @@ def initialized(ls: Server, params: types.InitializedParams) -> None:
 async def opened(ls: Server, params: types.DidOpenTextDocumentParams) -> None:
     path = path_of(params.text_document.uri)
     if path is not None:
-        ls.files.put(path, params.text_document.text)
+        ls.files.put(path, params.text_document.text, params.text_document.version)
         await ls.lint(path)
 
 
@@ -181,7 +186,7 @@ async def changed(ls: Server, params: types.DidChangeTextDocumentParams) -> None
     path = path_of(params.text_document.uri)
     if path in ls.files.texts:
         text = changed_text(ls.files.texts[path], params.content_changes, ls.files.encoding)
-        ls.files.put(path, text)
+        ls.files.put(path, text, params.text_document.version)
         ls.lint_soon(path)
 
 
@@ -350,8 +355,19 @@ def _before(position: types.Position, other: types.Position) -> bool:
     return (position.line, position.character) < (other.line, other.character)
 
 
-def main(config_path: str | None = None) -> None:
-    """Serve a client on standard input and output until it exits. ``config_path``: the configuration file, None for
-    the nearest one of each file."""
+@server.feature(types.SHUTDOWN)
+def shutdown(ls: Server, params: None) -> None:
+    ls.may_exit = True
+
+
+def main(config_path: str | None = None) -> int:
+    """Serve a client on standard input and output until it exits; return the exit status that the protocol asks for.
+
+    ``config_path``: the configuration file, None for the nearest one of each file.
+    """
     server.files.config_path = config_path
-    server.start_io()
+    output = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # a stray print is not a message
+    with suppress(SystemExit):
+        server.start_io(sys.stdin.buffer, output)
+    return 0 if server.may_exit else 1

@@ -26,15 +26,17 @@ class Workspace:
         self.encoding: Encoding = types.PositionEncodingKind.Utf16
         """The units in which the client counts columns."""
         self.texts: dict[str, str] = {}
+        self.versions: dict[str, int] = {}
+        """The versions of open files, as the client numbers them."""
         self._lines: dict[str, Lines] = {}
         self._units: dict[str, DiscoveredUnit | None] = {}
         self._configs: dict[str, Config] = {}
 
-    def put(self, path: str, text: str) -> None:
+    def put(self, path: str, text: str, version: int) -> None:
         """Take over the text of an open file."""
         if path not in self.texts:
             self.forget()
-        self.texts[path] = text
+        self.texts[path], self.versions[path] = text, version
         self._lines.pop(path, None)
 
     def close(self, path: str) -> None:

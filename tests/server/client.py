@@ -44,9 +44,10 @@ class ServerProcess:
         self.client.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)(published)
         await self.client.start_io(sys.executable, "-m", "pubcheck", "server")
         general = types.GeneralClientCapabilities(position_encodings=list(encodings) or None)
-        await self.client.initialize_async(
+        answer = await self.client.initialize_async(
             types.InitializeParams(capabilities=types.ClientCapabilities(general=general))
         )
+        self.capabilities = answer.capabilities
         self.client.initialized(types.InitializedParams())
 
     def end(self) -> None:
