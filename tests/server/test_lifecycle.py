@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import pytest
 from lsprotocol import types
 
 from tests.server.client import Editor
@@ -18,6 +19,7 @@ from tests.server.test_language_server import EU, ORDERS, Run, codes, position
 HISTORY = "db/migrations"
 
 
+@pytest.mark.slow
 def test_a_server_ends_with_its_client(tmp_path: Path) -> None:
     """With the status that the protocol asks for, and so does the process that lints."""
     open_file = notification(
@@ -206,6 +208,7 @@ def test_a_request_that_is_cancelled_leaves_the_others(run: Run) -> None:
     run(scenario)
 
 
+@pytest.mark.slow
 def test_a_file_of_ten_megabytes(run: Run) -> None:
     row = f"('{'x' * 1000}'),\n"
     text = ORDERS + "INSERT INTO notes VALUES\n" + row * 10_000 + "('x');\n" + EU
