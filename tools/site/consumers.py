@@ -8,7 +8,7 @@ from pathlib import Path
 from pubcheck.consumers import NAMES
 from pubcheck.consumers.contradictions import Contradiction, Side, contradictions
 from pubcheck.consumers.profiles import Claim, Consumer, Strength, load
-from tools.site.pages import Generated, escape, fence, table
+from tools.site.pages import Generated, anchor, escape, fence, table
 
 _HEADINGS: dict[Strength, str] = {"must": "What it demands", "should": "What it recommends", "effect": "What it does"}
 
@@ -32,15 +32,16 @@ def _list() -> str:
                 f"[{escape(consumer.name)}]({key}.md)",
                 f"`{key}`",
                 escape(consumer.category),
-                escape(consumer.reads),
                 f"{checked} of {len(consumer.claims)}",
+                escape(consumer.reads),
             )
         )
     head = (
         f"# All consumers\n\npubcheck knows {len(NAMES)} consumers. [Consumers](../consumers.md) explains how a "
         "publication is checked against one. A claim is checked if files or catalogs can answer it.\n\n"
     )
-    return head + table(("Consumer", "Name in the configuration", "Category", "Reads", "Claims checked"), rows)
+    heads = ("Consumer", "Name in the configuration", "Category", "Claims checked", "Reads")
+    return f'{head}<div class="consumers" markdown>\n\n{table(heads, rows)}\n</div>\n'
 
 
 def _page(key: str, consumer: Consumer) -> str:
@@ -67,7 +68,7 @@ def _page(key: str, consumer: Consumer) -> str:
     clashes = [each for each in contradictions() if own & {*each.first.claims, *each.second.claims}]
     if clashes:
         parts += ["## Contradictions\n"]
-        parts.append("".join(f"- [{escape(each.title)}](contradictions.md#{each.id.lower()})\n" for each in clashes))
+        parts.append("".join(f"- [{escape(each.title)}](contradictions.md#{anchor(each.title)})\n" for each in clashes))
     return "\n".join(parts)
 
 
@@ -108,22 +109,21 @@ def _contradictions() -> str:
     for each in contradictions():
         shared = "Both work, and one of them loses something. " if each.soft else ""
         parts += [
-            f"## {each.id}\n",
-            f"**{escape(each.title)}**\n",
+            f"## {escape(each.title)}\n",
             f"- {_side(each.first)}\n- {_second(each)}\n",
-            f"{shared}Consequence: {escape(each.consequence)}\n",
-            f"Solution: {escape(each.solution)}\n",
+            f"{shared}{escape(each.consequence)}\n",
+            f"Solution ({each.id}): {escape(each.solution)}.\n",
         ]
     return "\n".join(parts)
 
 
 def _second(contradiction: Contradiction) -> str:
     if contradiction.against == "column lists":
-        return f"Any publication with a column list {escape(contradiction.second.needs)}"
+        return f"Any publication that {escape(contradiction.second.needs)}"
     return _side(contradiction.second)
 
 
 def _side(side: Side) -> str:
     keys = dict.fromkeys(claim.rpartition("-")[0] for claim in side.claims)
     names = ", ".join(f"[{escape(NAMES[key])}]({key}.md)" for key in keys)
-    return f"{names}: {escape(side.needs)}"
+    return f"{escape(side.needs[:1].upper() + side.needs[1:])}: {names}"

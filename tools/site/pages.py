@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
+from pymdownx.slugs import slugify
 
 
 class Generated(Struct, frozen=True):
@@ -35,6 +36,12 @@ _ESCAPES = {ord(sign): f"&#{ord(sign)};" for sign in "\\`*_[]<>&#"}
 def escape(text: str) -> str:
     """Return plain text as Markdown that shows it."""
     return text.translate(_ESCAPES)
+
+
+def anchor(heading: str) -> str:
+    """Return the anchor of a heading, as in `mkdocs.yml`."""
+    slug: str = slugify(case="lower")(heading, "-")
+    return slug
 
 
 def fence(language: str, text: str, title: str = "") -> str:

@@ -1,6 +1,13 @@
-// The filter above the tables of the rules: by words, severity, phase and version.
 "use strict";
 
+// Tables that the theme lets scroll can be scrolled by keyboard too.
+new MutationObserver(() => {
+  for (const wrapper of document.querySelectorAll(".md-typeset__scrollwrap:not([tabindex])")) {
+    if (wrapper.scrollWidth > wrapper.clientWidth) wrapper.tabIndex = 0;
+  }
+}).observe(document.body, { childList: true, subtree: true });
+
+// The filter above the tables of the rules: by words, severity, phase and version.
 (() => {
   const box = document.getElementById("rule-filter");
   if (!box) return;
