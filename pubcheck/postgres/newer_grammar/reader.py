@@ -75,11 +75,11 @@ class Reader:
             self.refuse()
 
     def skip_until(self, *words: bytes) -> None:
-        """Read on to the first of these words that is outside the parentheses that open from here on."""
+        """Read on to the first of these words that is outside parentheses, or to the one that closes those around."""
         depth = 0
         while not self.at_end:
             token = self.tokens[self.next][1].lower()
-            if depth == 0 and token in words:
+            if depth == 0 and (token in words or token == b")"):
                 return
             depth += (token == b"(") - (token == b")")
             self.next += 1

@@ -125,6 +125,8 @@ def test_partitions_are_merged_and_split() -> None:
         ("UPDATE f FOR PORTION OF v FROM 3 TO 5 SET x = 'b'", "UpdateStmt"),
         ("DELETE FROM f FOR PORTION OF v (int4range(3, 5)) WHERE id = 1", "DeleteStmt"),
         ("INSERT INTO n VALUES (1) ON CONFLICT (a) DO SELECT FOR UPDATE RETURNING b", "InsertStmt"),
+        ("WITH q AS (DELETE FROM f FOR PORTION OF v FROM 3 TO 5) SELECT 1", "SelectStmt"),
+        ("CREATE RULE r AS ON DELETE TO f DO ALSO (DELETE FROM g FOR PORTION OF v FROM 3 TO 5; NOTIFY x)", "RuleStmt"),
         ("CREATE VIEW v AS SELECT first_value(a) IGNORE NULLS OVER (ORDER BY b) FROM t", "ViewStmt"),
         ("CREATE TEMP PROPERTY GRAPH s.g VERTEX TABLES (t)", "CreatePropGraphStmt"),
         ("DROP PROPERTY GRAPH IF EXISTS g CASCADE", "DropStmt"),
