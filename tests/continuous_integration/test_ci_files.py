@@ -26,6 +26,31 @@ def test_the_action_follows_its_schema() -> None:
     validate("vendor.github-actions", ROOT / "action.yml")
 
 
+@pytest.mark.parametrize("path", sorted((ROOT / ".github").rglob("*.yml")), ids=lambda path: path.stem)
+def test_files_for_github_follow_their_schemas(path: Path) -> None:
+    if path.parent.name == "workflows":
+        validate("vendor.github-workflows", path)
+        validate("custom.github-workflows-require-timeout", path)
+    else:
+        validate(f"vendor.github-issue-{'config' if path.stem == 'config' else 'forms'}", path)
+
+
+def test_actions_are_pinned() -> None:
+    """A tag of an action can be moved; the hash of a commit cannot."""
+    for path in (*(ROOT / ".github" / "workflows").glob("*.yml"), ROOT / "action.yml"):
+        uses = re.findall(r"uses: *(\S+)(.*)", path.read_text())
+        assert uses
+        for name, comment in uses:
+            assert re.fullmatch(r"[\w./-]+@[0-9a-f]{40}", name), f"{path}: {name}"
+            assert re.fullmatch(r" # v[\d.]+", comment), f"{path}: the version of {name}"
+
+
+def test_programs_of_the_workflows_exist() -> None:
+    for path in (ROOT / ".github" / "workflows").glob("*.yml"):
+        for name in re.findall(r"\.ci/\w+", path.read_text()):
+            assert os.access(ROOT / name, os.X_OK), f"{path}: {name}"
+
+
 def test_the_job_for_gitlab_follows_its_schema(tmp_path: Path) -> None:
     head, job = (ROOT / "ci" / "gitlab.yml").read_text().split("\n---\n")
     assert set(re.findall(r"inputs\.(\w+)", job)) == yaml.safe_load(head)["spec"]["inputs"].keys()

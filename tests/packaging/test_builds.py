@@ -11,6 +11,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from msgspec import Struct
 
 from pubcheck import __version__, rulebook
 
@@ -47,15 +48,33 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return copy
 
 
+class Built(Struct, frozen=True):
+    """The archives of two builds: of the project, and of a copy whose files have other times and permissions."""
+
+    wheel: Path
+    """Built from the copy."""
+    wheel_of_sdist: Path
+    sdist: Path
+    sdist_of_copy: Path
+
+
 @pytest.fixture(scope="module")
-def built(project: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """A wheel of the project and a wheel of its sdist."""
+def built(project: Path, tmp_path_factory: pytest.TempPathFactory) -> Built:
     out = tmp_path_factory.mktemp("dist")
-    build = (sys.executable, "-m", "build", "--no-isolation", project, "--outdir")
-    run(*build, out / "direct", "--wheel", cwd=out)
-    run(*build, out / "both", cwd=out)  # without an option: an sdist, and a wheel of it
-    (direct,), (from_sdist,) = (out / "direct").glob("*.whl"), (out / "both").glob("*.whl")
-    return {"wheel": direct, "wheel of the sdist": from_sdist}
+    other = out / "elsewhere" / "copy"
+    shutil.copytree(project, other)
+    for path in other.rglob("*"):
+        os.utime(path, (2_000_000_000, 2_000_000_000))
+        path.chmod(0o700 if path.is_dir() else 0o600)
+    build = (sys.executable, "-m", "build", "--no-isolation")
+    time = "1767323045"
+    run(*build, other, "--outdir", out / "copy", "--sdist", "--wheel", cwd=out, SOURCE_DATE_EPOCH=time)
+    run(
+        *build, project, "--outdir", out / "both", cwd=out, SOURCE_DATE_EPOCH=time
+    )  # without an option: an sdist, and a wheel of it
+    (wheel,), (wheel_of_sdist,) = (out / "copy").glob("*.whl"), (out / "both").glob("*.whl")
+    (sdist,), (sdist_of_copy,) = (out / "both").glob("*.tar.gz"), (out / "copy").glob("*.tar.gz")
+    return Built(wheel, wheel_of_sdist, sdist, sdist_of_copy)
 
 
 def install(what: tuple[str, ...], home: Path) -> Path:
@@ -74,26 +93,26 @@ def install(what: tuple[str, ...], home: Path) -> Path:
     return home / "bin" / "pubcheck"
 
 
-@pytest.mark.parametrize("kind", ["wheel", "wheel of the sdist", "editable"])
-def test_an_installation_has_the_command_and_every_page(
-    kind: str, project: Path, built: dict[str, Path], tmp_path: Path
-) -> None:
-    what = ("--editable", str(project)) if kind == "editable" else (str(built[kind]),)
+@pytest.mark.parametrize("kind", ["wheel", "editable"])
+def test_an_installation_has_the_command_and_every_page(kind: str, project: Path, built: Built, tmp_path: Path) -> None:
+    what = ("--editable", str(project)) if kind == "editable" else (str(built.wheel),)
     command = install(what, tmp_path / "env")
     assert run(command, "--version", cwd=tmp_path) == f"pubcheck {__version__}\n"
     for code in rulebook.RULES:
         assert run(command, "rule", code, cwd=tmp_path) == rulebook.page(code)
     listed = run(command, "rules", cwd=tmp_path)
     assert len(listed.splitlines()) == len(rulebook.RULES)
+    assert run(PROJECT / ".ci" / "smoke", command, cwd=tmp_path) == "pubcheck works\n"
 
 
-def test_both_wheels_hold_the_same(built: dict[str, Path]) -> None:
-    def names(wheel: Path) -> set[str]:
-        with zipfile.ZipFile(wheel) as archive:
-            return {name for name in archive.namelist() if not name.endswith("/RECORD")}
+def test_builds_of_the_same_files_are_equal(built: Built) -> None:
+    assert built.sdist.read_bytes() == built.sdist_of_copy.read_bytes()
+    assert built.wheel.read_bytes() == built.wheel_of_sdist.read_bytes()
 
-    direct = names(built["wheel"])
-    assert direct == names(built["wheel of the sdist"])
+
+def test_the_wheel_has_what_it_needs_and_no_tests(built: Built) -> None:
+    with zipfile.ZipFile(built.wheel) as archive:
+        names = set(archive.namelist())
     assert {
         "pubcheck/py.typed",
         "pubcheck/html/explain.css",
@@ -104,8 +123,10 @@ def test_both_wheels_hold_the_same(built: dict[str, Path]) -> None:
         "pubcheck/explain/explain.schema.json",
         "pubcheck/report/schema.json",
         "pubcheck/rules/PUB301-filter-column-outside-replica-identity.md",
-    } <= direct
-    assert all(name.startswith(("pubcheck/", f"pubcheck-{__version__}.dist-info/")) for name in direct)
+        "pubcheck/consumers/powersync.toml",
+    } <= names
+    assert all(name.startswith(("pubcheck/", f"pubcheck-{__version__}.dist-info/")) for name in names)
+    assert built.wheel.stat().st_size < 2_600_000
 
 
 def test_pre_commit_runs_the_hook(project: Path, tmp_path: Path) -> None:
