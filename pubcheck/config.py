@@ -36,12 +36,12 @@ class Config(Struct, frozen=True, kw_only=True):
 
     ``include``, ``exclude`` and the patterns of ``per_file_ignores`` are those of .gitignore, relative to ``root``, the
     folder of the configuration ("" for the current one). ``force_exclude``: a file skipped in a folder is skipped too
-    when it is given by name. ``extend_select`` adds to ``select``, or to the rules that are
-    on by default. ``platform_publications`` and ``platform_tables`` are names, or patterns with `*`, of what exists
-    without being made in the unit. ``consumers`` read publications of the unit.
-    ``variables`` are psql's, as `-v name=value` sets them.
-    ``max_statement_size``: bytes of a statement that is read. ``docs_url`` is where the
-    pages of the rules are published, for reports that link to them. ``file`` is the file that the options are from.
+    when it is given by name. ``ignore_comments``: whether comments in files ignore findings. ``extend_select`` adds to
+    ``select``, or to the rules that are on by default. ``platform_publications`` and ``platform_tables`` are names, or
+    patterns with `*`, of what exists without being made in the unit. ``consumers`` read publications of the unit.
+    ``variables`` are psql's, as `-v name=value` sets them. ``max_statement_size``: bytes of a statement that is read.
+    ``docs_url`` is where the pages of the rules are published, for reports that link to them. ``file`` is the file that
+    the options are from.
     """
 
     postgres: tuple[int, ...] = ()
@@ -58,6 +58,7 @@ class Config(Struct, frozen=True, kw_only=True):
     exclude: tuple[str, ...] = ()
     respect_gitignore: bool = True
     force_exclude: bool = False
+    ignore_comments: bool = True
     units: tuple[UnitConfig, ...] = ()
     platform_publications: tuple[str, ...] = ()
     platform_tables: tuple[str, ...] = ()
@@ -418,6 +419,7 @@ _READERS: Mapping[str, Callable[[object], object]] = {
     "exclude": _read_ignore_patterns,
     "respect-gitignore": _read_bool,
     "force-exclude": _read_bool,
+    "ignore-comments": _read_bool,
     "unit": _read_units,
     "platform-publications": _patterns("names"),
     "platform-tables": _patterns("names"),

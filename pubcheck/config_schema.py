@@ -62,6 +62,7 @@ _OPTIONS: Mapping[str, tuple[Schema, object, str]] = {
     "exclude": (_TEXTS, [], "Files to skip: patterns as in .gitignore, relative to the configuration."),
     "respect-gitignore": (_BOOL, True, "Whether to skip files that Git ignores."),
     "force-exclude": (_BOOL, False, "Whether to skip excluded files that are given by name; the pre-commit hook does."),
+    "ignore-comments": (_BOOL, True, "Whether comments in files ignore findings."),
     "unit": (
         {"type": "array", "items": _reference("unit")},
         [],

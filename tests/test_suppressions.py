@@ -118,6 +118,15 @@ def test_a_code_that_is_not_known_leaves_the_others_in_force() -> None:
     assert (found.rule, covered(found.span)) == (UNCLEAR, "PUB999")
 
 
+def test_comments_may_be_left_out_of_account() -> None:
+    text = "CREATE TABLE t (a int);\nCREATE PUBLICATION p FOR TABLE t; -- pubcheck: ignore, no key yet\nDELETE FROM t;"
+    config = Config(ignore_comments=False)
+    assert "PUB302" in rules(text, config=config) - rules(text)
+    assert not {"PUB011", "PUB012"} & rules(
+        "-- pubcheck: ignore[PUB301]\n-- pubcheck: nonsense\n" + text, config=config
+    )
+
+
 def test_a_rule_may_be_named() -> None:
     assert rules(f"{TABLE}-- pubcheck: ignore[filter-column-outside-replica-identity] why\n{BAD}") == set()
 

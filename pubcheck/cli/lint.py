@@ -105,6 +105,12 @@ or an internal error.""",
     shell_complete=completes("codes"),
     help="Do not report these rules; the longer of two matching codes wins.",
 )
+@click.option(
+    "--ignore-comments/--no-ignore-comments",
+    "ignore_comments",
+    default=None,
+    help="Whether comments in the files ignore findings.  [default: they do]",
+)
 @consumer_option
 @complete_option
 @together_option
@@ -158,6 +164,7 @@ def command(
     outputs: tuple[Output, ...],
     select: tuple[str, ...],
     ignore: tuple[str, ...],
+    ignore_comments: bool | None,
     consumers: tuple[str, ...],
     complete: bool | None,
     together: bool,
@@ -204,6 +211,7 @@ def command(
             "fail-on-assumed": fail_on_assumed,
             "extend-select": extend_select,
             "force-exclude": force_exclude,
+            "ignore-comments": ignore_comments,
             "max-statement-size": max_statement_size,
         },
         config_path,

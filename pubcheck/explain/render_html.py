@@ -68,7 +68,7 @@ def _address(docs_url: str) -> Callable[[str], str | None]:
     def address(code: str) -> str | None:
         if code not in RULES:
             return None
-        return url_of(docs_url, code, RULES[code].name) or f"#{code}"
+        return url_of(docs_url, code, RULES[code].name) if docs_url else f"#{code}"
 
     return address
 

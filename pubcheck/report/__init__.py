@@ -20,6 +20,8 @@ FORMATS: tuple[str, ...] = (
     "markdown",
     "junit",
     "checkstyle",
+    "azure",
+    "rdjson",
 )
 FOR_PEOPLE = ("text", "concise")
 """Formats that are coloured on a terminal, and of which ``quiet`` leaves out the closing line."""

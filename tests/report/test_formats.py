@@ -149,7 +149,8 @@ def test_nothing_found_is_a_whole_document_in_every_format() -> None:
     empty = {name: rendered(reported(), name) for name in MACHINES}
     assert json.loads(empty["gitlab"]) == []
     assert json.loads(empty["sarif"])["runs"][0]["results"] == []
-    assert (empty["jsonl"], empty["github"]) == ("", "")
+    assert (empty["jsonl"], empty["github"], empty["azure"]) == ("", "", "")
+    assert json.loads(empty["rdjson"])["diagnostics"] == []
     assert ElementTree.fromstring(empty["checkstyle"]).findall("file") == []
     assert [case.get("name") for case in ElementTree.fromstring(empty["junit"]).iter("testcase")] == ["no findings"]
 
@@ -174,6 +175,13 @@ def test_no_text_breaks_a_format(path: str, text: str, message: str) -> None:
     assert [json.loads(line)["message"] for line in rendered(report, "jsonl").split("\n")[:-1]] == [message, message]
     assert len(list(ElementTree.fromstring(rendered(report, "junit")).iter("failure"))) == 2
     assert len(list(ElementTree.fromstring(rendered(report, "checkstyle")).iter("error"))) == 2
+    assert [each["message"].startswith(message) for each in json.loads(rendered(report, "rdjson"))["diagnostics"]] == [
+        True
+    ] * 2
+    assert [line[:22] for line in re.split(r"[\r\n]", rendered(report, "azure"))] == ["##vso[task.logissue ty"] * 2 + [
+        ""
+    ]
+    assert all(line.count("]") == line.count("[") == 1 for line in rendered(report, "azure").split("\n")[:-1])
     commands = re.split(r"[\r\n]", rendered(report, "github"))
     assert [command[:8] for command in commands] == ["::error ", "::error ", ""]
     assert "\x1b" not in rendered(report, "github")
