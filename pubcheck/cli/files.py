@@ -8,19 +8,19 @@ from collections.abc import Iterator
 import click
 import msgspec
 from msgspec import Struct
-from msgspec.structs import replace
 
 from pubcheck import __version__
 from pubcheck.cli.app import Command, color_option, completes, show, use_color
 from pubcheck.cli.input_options import (
     config_option,
+    configuration,
     discover,
+    exclude_option,
     force_exclude_option,
     schema_option,
     stdin_option,
     together_option,
 )
-from pubcheck.config import load
 from pubcheck.discovery.file_types import DiscoveredUnit, File
 from pubcheck.discovery.units import Discovery
 from pubcheck.report import count
@@ -43,6 +43,7 @@ configuration.""",
 @click.argument("paths", nargs=-1, metavar="[PATH]...", shell_complete=completes("files"))
 @together_option
 @schema_option
+@exclude_option
 @force_exclude_option
 @click.option(
     "--format",
@@ -59,6 +60,7 @@ def command(
     paths: tuple[str, ...],
     together: bool,
     schema: tuple[str, ...],
+    exclude: tuple[str, ...],
     force_exclude: bool | None,
     format_: str,
     stdin_filename: str,
@@ -71,9 +73,7 @@ def command(
 
     Context files are replayed but not reported on. Rollback files are skipped.
     """
-    config = load(path=config_path)
-    if force_exclude is not None:
-        config = replace(config, force_exclude=force_exclude)
+    config = configuration({"exclude": exclude, "force-exclude": force_exclude}, config_path)
     discovery = discover(
         paths,
         config,

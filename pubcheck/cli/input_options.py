@@ -106,6 +106,13 @@ variables_option = click.option(
 )
 
 
+exclude_option = click.option(
+    "--exclude",
+    multiple=True,
+    metavar="PATTERN",
+    help="Skip these files of a folder too: a pattern as in .gitignore, relative to the current folder. Repeatable.",
+)
+
 force_exclude_option = click.option(
     "--force-exclude/--no-force-exclude",
     default=None,
@@ -115,16 +122,30 @@ force_exclude_option = click.option(
 
 def configuration(options: Mapping[str, object], path: str | None, variables: Mapping[str, str] = {}) -> Config:
     """Return the configuration in the file ``path``, or the nearest one, with the options of the command line that are
-    given (neither None nor empty) in its place. Rules of `extend-select` and variables of psql are added. Raises
-    ConfigError."""
+    given (neither None nor empty) in its place. Rules of `extend-select`, patterns of `exclude` and variables of psql
+    are added. Raises ConfigError."""
     base = load(path=path)
     chosen = {key: value for key, value in options.items() if value not in (None, ())}
     config = from_options(chosen, base, where="--")
     if "extend-select" in chosen:
         config = replace(config, extend_select=base.extend_select + config.extend_select)
+    if "exclude" in chosen:
+        below = tuple(_relative_to(base.root, pattern) for pattern in config.exclude)
+        config = replace(config, exclude=base.exclude + below)
     if variables:
         config = replace(config, variables=tuple({**dict(config.variables), **variables}.items()))
     return config
+
+
+def _relative_to(root: str, pattern: str) -> str:
+    """Return a pattern of .gitignore that is relative to the current folder, relative to ``root``."""
+    folder = os.path.relpath(".", root or ".").replace(os.sep, "/")
+    if folder == ".":
+        return pattern
+    escaped = re.sub(r"([\\*?\[])", r"\\\1", folder)
+    negation, rest = ("!", pattern[1:]) if pattern.startswith("!") else ("", pattern)
+    depth = "" if "/" in rest.rstrip("/") else "**/"
+    return f"{negation}/{escaped}/{depth}{rest.removeprefix('/')}"
 
 
 def read_units(

@@ -26,6 +26,7 @@ from pubcheck.cli.input_options import (
     configuration,
     consumer_option,
     discover,
+    exclude_option,
     force_exclude_option,
     no_input,
     schema_option,
@@ -116,6 +117,7 @@ or an internal error.""",
 @together_option
 @schema_option
 @variables_option
+@exclude_option
 @force_exclude_option
 @click.option(
     "--jobs",
@@ -170,6 +172,7 @@ def command(
     together: bool,
     schema: tuple[str, ...],
     variables: dict[str, str],
+    exclude: tuple[str, ...],
     force_exclude: bool | None,
     jobs: int,
     fail_on: str | None,
@@ -210,6 +213,7 @@ def command(
             "fail-on": fail_on,
             "fail-on-assumed": fail_on_assumed,
             "extend-select": extend_select,
+            "exclude": exclude,
             "force-exclude": force_exclude,
             "ignore-comments": ignore_comments,
             "max-statement-size": max_statement_size,

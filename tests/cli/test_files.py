@@ -181,6 +181,27 @@ def test_what_is_excluded_is_passed_over_by_name_only_when_asked(pubcheck: Call)
     assert "seed.sql  (the configuration excludes it)" in pubcheck("files", *given).out
 
 
+def test_patterns_of_the_command_line_are_relative_to_the_current_folder(
+    pubcheck: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("b[1]/a.sql", "b[1]/old/b.sql", "b[1]/x/old/c.sql", "b[1]/seed.sql"):
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        Path(name).write_text(TABLE + PUBLICATION)
+    Path("pubcheck.toml").write_text('exclude = ["seed*"]\n')
+    monkeypatch.chdir("b[1]")
+
+    def read(*patterns: str) -> set[str]:
+        options = [word for pattern in patterns for word in ("--exclude", pattern)]
+        return {path for path, *_ in linted(pubcheck, ".", *options)}
+
+    assert read() == {"a.sql", "old/b.sql", "x/old/c.sql"}
+    assert read("old/") == {"a.sql"}
+    assert read("/old") == {"a.sql", "x/old/c.sql"}
+    assert read("x/old/c.sql", "a.*") == {"old/b.sql"}
+    assert read("*.sql", "!a.sql") == {"a.sql"}
+    assert "a.sql" not in pubcheck("files", "--exclude", "a.sql", "--exclude", "old").out.split()
+
+
 def test_without_a_path_the_units_of_the_configuration_are_meant(
     pubcheck: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
