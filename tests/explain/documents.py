@@ -13,14 +13,19 @@ from pubcheck.source import Source
 
 
 def explain(
-    text: str, *, postgres: int = 18, publications: tuple[str, ...] = (), together: tuple[tuple[str, ...], ...] = ()
+    text: str,
+    *,
+    path: str = "a.sql",
+    postgres: int = 18,
+    publications: tuple[str, ...] = (),
+    together: tuple[tuple[str, ...], ...] = (),
 ) -> UnitExplained:
     """One text as one unit."""
     config = Config(postgres=(postgres,), select=("PUB",))
-    followed = Linter(config).follow(Unit((Source("a.sql", text),)))
+    followed = Linter(config).follow(Unit((Source(path, text),)))
     fold = followed.replays[0]
     wanted = Selection(publications, (), together)
-    return build_unit(fold, followed.statements, followed.result.diagnostics, ["a.sql"], wanted, sampler(fold))
+    return build_unit(fold, followed.statements, followed.result.diagnostics, [path], wanted, sampler(fold))
 
 
 def document(*units: UnitExplained, postgres: int = 18) -> Explanation:

@@ -117,14 +117,14 @@ def shown_audit() -> Audit:
     )
 
 
-def _explanation(text: str) -> str:
-    return "".join(render_html.render(document(explain(text))))
+def _explanation(text: str, path: str) -> str:
+    return "".join(render_html.render(document(explain(text, path=path))))
 
 
 PAGES: Mapping[str, Callable[[], str]] = {
-    "explain": lambda: _explanation(SHOP.read_text()),
-    "explain-large": lambda: _explanation(large_schema()),
-    "explain-odd": lambda: _explanation(odd_schema()),
+    "explain": lambda: _explanation(SHOP.read_text(), "shop.sql"),
+    "explain-large": lambda: _explanation(large_schema(), "db/schema.sql"),
+    "explain-odd": lambda: _explanation(odd_schema(), "odd.sql"),
     "audit": lambda: "".join(audit_html.render(shown_audit())),
     "audit-odd": lambda: "".join(audit_html.render(audit())),
 }
