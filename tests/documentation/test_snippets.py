@@ -53,11 +53,6 @@ def test_the_snippet_for_pre_commit_names_a_hook() -> None:
     assert {hook["id"] for hook in repository["hooks"]} <= {hook["id"] for hook in hooks}
 
 
-@pytest.mark.parametrize("workflow", [*(PROJECT / ".github").rglob("*.yml")], ids=lambda path: path.name)
-def test_workflows_follow_their_schema(workflow: Path) -> None:
-    validate("vendor.github-workflows", workflow)
-
-
 def command_lines() -> Iterator[tuple[str, str]]:
     """Every command line of pubcheck in the pages, with the name of its page."""
     for page in [PROJECT / "README.md", *(PROJECT / "docs").glob("*.md")]:
