@@ -113,15 +113,39 @@ class Consumer(Struct, frozen=True, rename="kebab", forbid_unknown_fields=True):
         return frozenset(mode.id for mode in self.modes if mode.default)
 
 
-@cache
 def load(consumer: str) -> Consumer:
-    """Return the consumer with this id. KeyError if there is none."""
+    """Return the consumer with this id, or that of a file of the user's own. KeyError if there is none; raises
+    ProfileError."""
+    if not is_own(consumer):
+        return _known(consumer)
+    try:
+        changed = os.stat(consumer).st_mtime_ns
+    except OSError:
+        changed = 0
+    return _own(consumer, changed)
+
+
+@cache
+def _known(consumer: str) -> Consumer:
     if consumer not in NAMES:
         raise KeyError(consumer)
-    return read(os.path.join(FOLDER, f"{consumer}.toml"))
-
-
-def read(path: str) -> Consumer:
-    """Return the consumer that a file declares. Raises msgspec.ValidationError, or tomllib's error."""
-    with open(path, "rb") as file:
+    with open(os.path.join(FOLDER, f"{consumer}.toml"), "rb") as file:
         return msgspec.toml.decode(file.read(), type=Consumer)
+
+
+@cache
+def _own(path: str, changed: int) -> Consumer:
+    # Loaded only for a file that may not be valid.
+    from pubcheck.consumers.reading import read
+
+    return read(path)
+
+
+def is_own(consumer: str) -> bool:
+    """Return whether a consumer is named by the path of a file of the user's own."""
+    return consumer.endswith(".toml")
+
+
+def id_of(consumer: str) -> str:
+    """Return the id of a consumer, which is the name of its file."""
+    return os.path.basename(consumer).removesuffix(".toml")
