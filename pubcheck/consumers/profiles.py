@@ -47,10 +47,10 @@ class Source(Struct, frozen=True, rename="kebab", forbid_unknown_fields=True):
 class Claim(Struct, frozen=True, rename="kebab", forbid_unknown_fields=True):
     """One fact about a consumer.
 
-    ``says`` is the fact, a sentence; ``breaks`` what happens otherwise, a clause. ``message`` is what the consumer
-    prints then. ``inferred``: the fact is a conclusion drawn from the code. ``modes``: it holds only in these.
-    ``since`` and ``until`` are the first and the last PostgreSQL major that it is about, 0 for any. ``demands`` are its
-    checks, empty if no file of SQL can answer it.
+    ``says`` is the fact, a sentence; ``breaks`` what happens otherwise, a clause. ``help``, an imperative, replaces the
+    advice that all demands of its kind have. ``message`` is what the consumer prints then. ``inferred``: the fact is a
+    conclusion drawn from the code. ``modes``: it holds only in these. ``since`` and ``until`` are the first and the
+    last PostgreSQL major that it is about, 0 for any. ``demands`` are its checks, none if no file of SQL can answer it.
     """
 
     id: str
@@ -58,6 +58,7 @@ class Claim(Struct, frozen=True, rename="kebab", forbid_unknown_fields=True):
     evidence: Evidence
     sources: tuple[Source, ...]
     breaks: str = ""
+    help: str = ""
     message: str = ""
     inferred: bool = False
     strength: Strength = "must"

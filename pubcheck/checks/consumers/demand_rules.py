@@ -121,7 +121,7 @@ def finding_of(
     return RuleFinding(
         rule=code,
         message=f"{violation.message}; {subject.consumer}: {'; '.join(map(consequence, (claim, *others)))}",
-        help=violation.help,
+        help=claim.help or violation.help,
         place=place,
         certain=seen and violation.certain and not reasons,
         related=first_places([*violation.related]),
