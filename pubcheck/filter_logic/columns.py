@@ -27,7 +27,10 @@ def columns_of(session: Session, relation: Relation) -> list[Column]:
     A NOT NULL that old rows, or rows of an inheriting table, need not meet does not count.
     """
     catalog, cache = session.catalog, session.syscache
-    family = [catalog.relations[oid] for oid in catalog.descendants(relation.oid)]
+    # Partitions have every NOT NULL of their root.
+    family = [relation]
+    if relation.kind != "p":
+        family = [catalog.relations[oid] for oid in catalog.descendants(relation.oid)]
     columns = []
     for column in relation.live():
         required = column.not_null and all(_is_required(row.column(column.name)) for row in family)
