@@ -122,9 +122,27 @@ def _identity_help(subject: Subject, demand: ReplicaIdentity, tables: list[Relat
         statement = (
             f"ALTER TABLE {name} REPLICA IDENTITY {'DEFAULT' if 'default' in demand.allow else 'USING INDEX ...'}"
         )
+    if statement.endswith("FULL"):
+        statement += _without_lists(subject, tables[0])
     keyless = "default" in demand.allow and not primary_key(subject.catalog, tables[0])
     advice = f"add a primary key to {name}, or {statement}" if keyless and "full" in demand.allow else statement
     return advice + (", and so on for each table" if len(tables) > 1 else "")
+
+
+def _without_lists(subject: Subject, table: Relation) -> str:
+    """Return what must come before REPLICA IDENTITY FULL: with a column list in any publication, the server then
+    refuses UPDATE and DELETE (CheckCmdReplicaIdentity)."""
+    publications = subject.catalog.publications
+    listing = [
+        publications[entry.publication]
+        for entry in subject.context.entries
+        if entry.relation == table.oid and entry.columns is not None
+    ]
+    names = [row.name for row in listing if row.update or row.delete]
+    if not names:
+        return ""
+    lists = f"column list{'s' if len(names) > 1 else ''} of {listed(quoted(names))}"
+    return f" after the {lists} for it {'are' if len(names) > 1 else 'is'} gone: with one, UPDATE and DELETE fail"
 
 
 @evaluates("PUB908", Key)
