@@ -10,8 +10,7 @@ from typing import Any
 import msgspec
 
 from pubcheck.consumers import FOLDER
-from pubcheck.consumers.profiles import Consumer
-from pubcheck.consumers.reading import read
+from pubcheck.consumers.profiles import Consumer, read
 
 
 def read_all(folder: str = FOLDER) -> dict[str, Consumer]:

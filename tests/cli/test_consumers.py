@@ -241,7 +241,7 @@ def test_a_finding_about_a_consumer_changes_no_answer_of_the_server(pubcheck: Ca
 
 
 def test_the_files_decode_strictly(tmp_path: Path) -> None:
-    from pubcheck.consumers.reading import ProfileError, read
+    from pubcheck.consumers.profiles import ProfileError, read
 
     path = tmp_path / "mine.toml"
     path.write_text(
