@@ -59,7 +59,7 @@ def _page(rule: Rule) -> str:
     title, _, rest = body(rule.code).partition("\n")
     facts = [
         f"**{rule.severity}**",
-        f"[phase](/concepts.md#rules) {rule.phase}",
+        f"[phase {rule.phase}](/concepts.md#rules)",
         f"PostgreSQL {versions(rule.postgres)}",
         *([f"SQLSTATE {', '.join(rule.sqlstate)}"] if rule.sqlstate else []),
         "has a fix" if rule.fix else "no automatic fix",
