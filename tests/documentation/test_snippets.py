@@ -1,4 +1,4 @@
-"""The snippets for continuous integration in `docs/`, and the workflows, follow the schemas of their tools."""
+"""The snippets, command lines and figures in `docs/` are right, and the workflows follow the schemas of their tools."""
 
 from __future__ import annotations
 
@@ -9,11 +9,16 @@ from pathlib import Path
 from typing import Any
 
 import click
+import msgspec
 import pytest
 import yaml
 
 from pubcheck.cli.app import cli, run
+from pubcheck.postgres.versions import MAJORS
+from tests import verification
 from tests.continuous_integration.test_ci_files import validate
+from tests.differential.__main__ import KINDS
+from tests.support.servers import PACKAGES
 
 PROJECT = Path(__file__).parents[2]
 CI_PAGE = (PROJECT / "docs" / "ci.md").read_text()
@@ -78,6 +83,14 @@ def test_command_lines_of_the_pages_name_commands_and_options_that_exist() -> No
         except click.UsageError as error:
             problems.append(f"{page}: {line}: {error.message}")
     assert problems == []
+
+
+def test_the_figures_of_the_last_run_are_about_every_version() -> None:
+    figures = msgspec.json.decode(verification.FILE.read_bytes(), type=verification.Figures)
+    assert tuple(row.major for row in figures.recorded) == MAJORS
+    asked = {str(major) for major in PACKAGES}
+    assert set(figures.versions) == {str(row.major) for row in figures.streams} == asked
+    assert {(row.kind, str(row.major)) for row in figures.random} == {(kind, name) for kind in KINDS for name in asked}
 
 
 def test_the_quick_start_shows_what_its_commands_print(
