@@ -108,8 +108,8 @@ class History:
         self.inherited: dict[int, Place] = {}
         """The places where ALTER TABLE made a table a child of another one."""
         self.ended_memberships: list[EndedMembership] = []
-        self.blind_sets: dict[int, Place] = {}
-        """The last SET of each publication that the unit does not make."""
+        self.blind_sets: dict[int, tuple[Place, bool]] = {}
+        """The last SET of each publication that the unit does not create, and whether it is SET ALL TABLES."""
         self.bared: list[tuple[PublicationRel, Place, Literal["set", "added"]]] = []
         """Memberships as they were before a statement named their table without filter, or without column list."""
         self._dropped: dict[tuple[int, int], PublicationRel] = {}
@@ -197,8 +197,8 @@ class History:
             self._ended(name, node, ended)
         if relations:
             self._relations(name, node, relations, ended)
-        if name == "AlterPublicationStmt" and node.get("action") == "AP_SetObjects" and "pubobjects" in node:
-            self._blind_set(node["pubname"])
+        if name == "AlterPublicationStmt" and node.get("action") == "AP_SetObjects":
+            self._blind_set(node)
         events.finish(name, node, relations)
 
     def _place(self, oid: int = 0) -> Place:
@@ -255,10 +255,11 @@ class History:
         if node.get("action") == "AP_SetObjects" and former.publication in self.session.catalog.publications:
             self.schemas_taken.append((former, self._publication_place(former.publication)))
 
-    def _blind_set(self, name: str) -> None:
-        publication = self.session.catalog.publications.get(self.session.catalog.publication_names.get(name, 0))
-        if publication is not None and not publication.seen:
-            self.blind_sets[publication.oid] = self._publication_place(publication.oid)
+    def _blind_set(self, node: Node) -> None:
+        catalog, all_tables = self.session.catalog, node.get("for_all_tables", False)
+        publication = catalog.publications.get(catalog.publication_names.get(node["pubname"], 0))
+        if publication is not None and not publication.seen and (all_tables or "pubobjects" in node):
+            self.blind_sets[publication.oid] = self._publication_place(publication.oid), all_tables
 
     def _publication_place(self, publication: int) -> Place:
         name = self.session.catalog.publications[publication].name

@@ -12,11 +12,12 @@ from msgspec.structs import replace
 from pubcheck import __version__
 from pubcheck.cli.app import NoInput
 from pubcheck.config import ConfigError
-from pubcheck.discovery.file_inspector import content_of
+from pubcheck.discovery.file_inspector import begins_as_json, content_of
 from pubcheck.discovery.file_types import DATABASE, SNAPSHOT, STDIN, UNNAMED, DiscoveredUnit, File, label_of
 from pubcheck.discovery.units import Discovery
 from pubcheck.live import document
 from pubcheck.live.connect import connect, display_name, is_connection
+from pubcheck.live.hand_edited import check
 from pubcheck.source import decode
 
 
@@ -29,15 +30,7 @@ class Listing(Struct, frozen=True):
 
 def is_listing(argument: str) -> bool:
     """Return whether an argument is a database or a snapshot. Folders are not searched for snapshots."""
-    return is_connection(argument) or (argument.endswith(".json") and _begins_as_snapshot(argument))
-
-
-def _begins_as_snapshot(path: str) -> bool:
-    try:
-        with open(path, "rb") as file:
-            return document.is_snapshot(file.read(document.OPENING))
-    except (OSError, ValueError):
-        return False
+    return is_connection(argument) or (begins_as_json(argument) and document.is_snapshot(content_of(argument)))
 
 
 def taken(conninfo: str, *, facts: bool = False) -> tuple[str, document.Snapshot]:
@@ -61,6 +54,7 @@ def read(argument: str, stdin: bytes | None = None) -> Listing:
         content = stdin if argument == STDIN and stdin is not None else content_of(argument)
         text = decode(content).text or ""  # Windows PowerShell writes UTF-16
         snapshot = document.decode(text.encode())
+        check(snapshot)
         return Listing(File(argument, label, content=content, view=SNAPSHOT), snapshot.server.postgres)
     except (OSError, document.BadSnapshot) as error:
         raise ConfigError(f"{label}: {error}") from None
@@ -95,6 +89,8 @@ def with_listings(
     for path in schema:
         if path.endswith(".json") and os.path.isfile(path) and not os.path.getsize(path):
             raise NoInput(f"{path} is empty; did the command that writes it fail?")
+        if path not in contexts and begins_as_json(path):
+            raise NoInput(f"{path} is JSON, and not a snapshot of a database")
     rest = tuple(path for path in paths if path not in listed)
     found = discover(rest, tuple(path for path in schema if path not in contexts)) if rest else Discovery([], [], [])
     units = [_unit(read(path, stdin), majors) for path in listed]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import click
+from msgspec.structs import replace
 
 from pubcheck import __version__
 from pubcheck.cli.app import (
@@ -32,7 +33,7 @@ from pubcheck.cli.input_options import (
 from pubcheck.cli.output_files import output_option, write_output
 from pubcheck.cli.process_pool import Workers
 from pubcheck.config import Config, suggestion
-from pubcheck.discovery.file_types import DiscoveredUnit
+from pubcheck.discovery.file_types import LISTINGS, DiscoveredUnit
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -197,6 +198,8 @@ def explain(
     files = sum(len(unit.files) for unit in units)
     statements = sum(result.statements for result in results)
     explanation = Explanation(__version__, SCHEMA_VERSION, major, files, statements, explained)
+    if units and all(unit.convention in LISTINGS for unit in units):
+        explanation = replace(explanation, noun="object", container="database")
     return explanation, [result.crash for result in results if result.crash], any(result.fails for result in results)
 
 

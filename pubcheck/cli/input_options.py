@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from pubcheck.cli.app import NoInput, completes
 from pubcheck.cli.lint_unit import ready
 from pubcheck.config import ISOLATED, Config, from_options, load
-from pubcheck.discovery.file_inspector import CachedFileInspector
+from pubcheck.discovery.file_inspector import CachedFileInspector, begins_as_json, opens_json
 from pubcheck.discovery.file_types import STDIN, UNNAMED, DiscoveredUnit
 from pubcheck.discovery.units import Discovery, discover_units
 from pubcheck.source import escape
@@ -243,8 +243,8 @@ def discover(
             )
 
         texts = (*paths, *schema)
-        if not (stdin or b"").startswith(b"{") and not any(
-            "=" in text or "://" in text or text.endswith(".json") for text in texts
+        if not opens_json(stdin or b"") and not any(
+            "=" in text or "://" in text or text.endswith(".json") or begins_as_json(text) for text in texts
         ):
             return units_of(paths, schema)
         # Loaded only where an argument may be a database or a snapshot.

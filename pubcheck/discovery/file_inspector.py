@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Callable, Sequence
 from stat import S_ISREG
 
@@ -128,3 +129,23 @@ def content_of(path: str) -> bytes:
     finally:
         os.close(descriptor)
     return b"".join(pieces)
+
+
+_JSON_OPENINGS = (b"{", b"[", BOM_UTF8 + b"{", BOM_UTF16_LE + b"{", BOM_UTF16_BE + b"\0{")
+_FIRST = 16
+
+
+def opens_json(content: bytes) -> bool:
+    """Return whether a content begins as a snapshot of a database may; no SQL does."""
+    return content[:_FIRST].lstrip().startswith(_JSON_OPENINGS)
+
+
+def begins_as_json(path: str) -> bool:
+    """Return whether a path is a file, and not a pipe, that begins as a snapshot of a database may."""
+    try:
+        if not os.path.isfile(path):
+            return False
+        with open(path, "rb", buffering=0) as file:
+            return opens_json(file.read(_FIRST))
+    except (OSError, ValueError):
+        return False

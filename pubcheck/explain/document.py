@@ -376,7 +376,7 @@ class UnitExplained(Struct, frozen=True):
 
 
 class Explanation(Struct, frozen=True):
-    """The whole document."""
+    """The whole document. ``noun`` is what ``statements`` counts, ``container`` what ``files`` counts."""
 
     pubcheck: str
     schema_version: int
@@ -384,3 +384,5 @@ class Explanation(Struct, frozen=True):
     files: int
     statements: int
     units: tuple[UnitExplained, ...]
+    noun: str = "statement"
+    container: str = "file"

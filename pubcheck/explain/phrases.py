@@ -30,7 +30,7 @@ NAMED = 3
 
 def summary(explanation: Explanation) -> str:
     """Return one sentence that summarises the input."""
-    among = f"{count(explanation.statements, 'statement')} of {count(explanation.files, 'file')}"
+    among = f"{count(explanation.statements, explanation.noun)} of {count(explanation.files, explanation.container)}"
     publications = sum(len(unit.publications) for unit in explanation.units)
     if not publications:
         return f"No publication found in {among} (PostgreSQL {explanation.postgres})."

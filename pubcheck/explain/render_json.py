@@ -31,12 +31,14 @@ def schema() -> bytes:
     return json.dumps({**head, **generated}, indent=2).encode() + b"\n"
 
 
-class _Head(Struct, frozen=True):
+class _Head(Struct, frozen=True, omit_defaults=True):
     pubcheck: str
     schema_version: int
     postgres: int
     files: int
     statements: int
+    noun: str = "statement"
+    container: str = "file"
 
 
 def render(explanation: Explanation) -> Iterator[str]:
@@ -47,6 +49,8 @@ def render(explanation: Explanation) -> Iterator[str]:
         explanation.postgres,
         explanation.files,
         explanation.statements,
+        explanation.noun,
+        explanation.container,
     )
     yield _text(head)[:-1] + ',"units":['
     for number, unit in enumerate(explanation.units):

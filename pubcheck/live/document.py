@@ -11,12 +11,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import Annotated
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from pubcheck.lazy_regex import lazy_compile
 from pubcheck.live.server_facts import ServerFacts
+
+Oid = Annotated[int, Meta(ge=0, lt=1 << 32)]
+Int4 = Annotated[int, Meta(ge=-(1 << 31), lt=1 << 31)]
 
 FORMAT = 1
 """The version of the format, in the field ``pubcheck_snapshot``."""
@@ -26,7 +30,7 @@ class SnapshotObject(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=
     """An object of the database. Its ``kind`` is PostgreSQL's word for it."""
 
     name: str
-    oid: int = 0
+    oid: Oid = 0
 
     @property
     def key(self) -> tuple[str, ...]:
@@ -108,7 +112,7 @@ class DefaultSetting(SnapshotObject, frozen=True, gc=False, kw_only=True, omit_d
 
 class Check(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     name: str
-    oid: int = 0
+    oid: Oid = 0
     expression: str = ""
 
 
@@ -117,10 +121,10 @@ class Type(InSchema, frozen=True, gc=False, kw_only=True, omit_defaults=True, ta
 
     type: str
     array: str = ""
-    array_oid: int = 0
+    array_oid: Oid = 0
     element: str = ""
     base: str = ""
-    typmod: int = -1
+    typmod: Int4 = -1
     not_null: bool = False
     labels: tuple[str, ...] = ()
     category: str = "U"
@@ -145,7 +149,7 @@ class Function(InSchema, frozen=True, gc=False, kw_only=True, omit_defaults=True
     strict: bool = False
     definer: bool = False
     variadic: str = ""
-    defaults: int = 0
+    defaults: Int4 = 0
     modes: tuple[str, ...] = ()
     argument_names: tuple[str, ...] = ()
     parameters: tuple[str, ...] = ()
@@ -191,7 +195,7 @@ class OperatorClass(InSchema, frozen=True, gc=False, kw_only=True, omit_defaults
     family: str
     method: str
     type: str
-    operators: tuple[tuple[str, str, int, str], ...] = ()
+    operators: tuple[tuple[str, str, Int4, str], ...] = ()
     functions: tuple[tuple[str, str, str], ...] = ()
 
 
@@ -199,7 +203,7 @@ class NotNull(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     """The NOT NULL constraint of a column; its name is left out where it is the usual one."""
 
     name: str = ""
-    inherited: int = 0
+    inherited: Int4 = 0
     local: bool = True
     no_inherit: bool = False
     validated: bool = True
@@ -208,7 +212,7 @@ class NotNull(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
 class Column(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     name: str
     type: str = ""
-    typmod: int = -1
+    typmod: Int4 = -1
     not_null: bool = False
     constraint: NotNull | None = None
     identity: str = ""
@@ -216,7 +220,7 @@ class Column(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     default: str = ""
     collation: str = ""
     storage: str = ""
-    inherited: int = 0
+    inherited: Int4 = 0
     local: bool = True
     dropped: bool = False
     uses: tuple[str, ...] = ()
@@ -263,10 +267,10 @@ class Sequence(Relation, frozen=True, gc=False, kw_only=True, omit_defaults=True
 
 
 class IndexConstraint(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
-    oid: int = 0
+    oid: Oid = 0
     type: str = "u"
     deferrable: bool = False
-    inherited: int = 0
+    inherited: Int4 = 0
     local: bool = True
 
 
@@ -302,7 +306,7 @@ class Constraint(OfRelation, frozen=True, gc=False, kw_only=True, omit_defaults=
     on_delete: str = "a"
     on_update: str = "a"
     deferrable: bool = False
-    inherited: int = 0
+    inherited: Int4 = 0
     local: bool = True
     no_inherit: bool = False
     validated: bool = True
@@ -498,6 +502,10 @@ class BadSnapshot(ValueError):
     """A document that cannot be read; the message says why, without its name."""
 
 
+class DanglingName(ValueError):
+    """An object names another one that the document does not have."""
+
+
 _ORDER = {kind.__struct_config__.tag: place for place, kind in enumerate(AnyObject.__args__)}
 _encode = msgspec.json.Encoder().encode
 _PLAIN = re.compile(r"[a-z_][a-z0-9_]*")
@@ -537,7 +545,7 @@ def decode(content: bytes) -> Snapshot:
             )
         snapshot = msgspec.json.decode(content, type=Snapshot)
     except msgspec.DecodeError as error:
-        raise BadSnapshot(f"this is not a whole snapshot: {error}") from None
+        raise BadSnapshot(f"this is not a whole snapshot: {_with_line(' '.join(str(error).split()))}") from None
     if not _has_one_object_a_line(content, len(snapshot.objects)):
         raise BadSnapshot(
             "this snapshot was formatted by another program, and does not have one object a line any more; take it"
@@ -546,20 +554,32 @@ def decode(content: bytes) -> Snapshot:
     return snapshot
 
 
+def _with_line(message: str) -> str:
+    """Return a message of msgspec with the line of the object that it is about."""
+    place = _PLACE.search(message)
+    return message if place is None else f"line {int(place[1]) + FIRST_OBJECT + 1}: {message}"
+
+
 def _has_one_object_a_line(content: bytes, objects: int) -> bool:
     """Return whether the objects are on the lines on which findings look for them."""
-    first = content.find(b"\n{")
-    return content.count(b"\n{") == objects and (not objects or content.count(b"\n", 0, first) == FIRST_OBJECT - 1)
+    lines = content.split(b"\n", FIRST_OBJECT + objects)[FIRST_OBJECT : FIRST_OBJECT + objects]
+    return len(lines) == objects and all(map(_OBJECT.fullmatch, lines))
 
 
 def is_snapshot(content: bytes) -> bool:
-    """Return whether a file begins as snapshots do, also after another program formatted or recoded it."""
-    return _OPENING.match(content[:OPENING].replace(b"\0", b"")) is not None
+    """Return whether a file is a snapshot, also one that another program formatted, sorted or recoded."""
+    opening = content[:OPENING].replace(b"\0", b"")
+    if _JSON.match(opening) is None:
+        return False
+    return _OPENING.match(opening) is not None or b'"pubcheck_snapshot"' in content.replace(b"\0", b"")
 
 
 OPENING = 100
-"""The bytes by which a snapshot is recognized."""
+"""The bytes by which a snapshot is usually recognized."""
+_JSON = lazy_compile(rb"\W*[{\[]")
 _OPENING = lazy_compile(rb'\W*"pubcheck_snapshot"\s*:')
+_PLACE = lazy_compile(r"\$\.objects\[(\d+)\]")
+_OBJECT = lazy_compile(rb"\{.*\},?\r?")
 
 
 def quoted(name: str) -> str:

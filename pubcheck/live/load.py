@@ -15,15 +15,19 @@ from pubcheck.postgres.session import Session
 def load(session: Session, snapshot: doc.Snapshot, source: int) -> None:
     """Load a snapshot into an empty catalog. ``source`` is its number among the unit's sources; the object on each line
     is the statement of that number."""
+    # What is not in the catalogs of the server does not exist.
+    session.complete = True
+    load_all(Loading(session, snapshot, source))
+    session.forget_path()
+    session.catalog.journal.entries.clear()
+    session.begin_statement(source, 0)
+
+
+def load_all(loading: Loading) -> None:
+    """Load all objects and the settings of the connection."""
     with _without_collections():
-        # What is not in the catalogs of the server does not exist.
-        session.complete = True
-        loading = Loading(session, snapshot, source)
         _load(loading)
         schemas.start_connection(loading)
-        session.forget_path()
-        session.catalog.journal.entries.clear()
-        session.begin_statement(source, 0)
 
 
 def _load(loading: Loading) -> None:
@@ -40,6 +44,7 @@ def _load(loading: Loading) -> None:
             group_of[type(row)].append((number, row))
     for group, loaders in zip(groups, _GROUPS, strict=True):
         for number, row in sorted(group, key=lambda numbered: numbered[1].oid):
+            loading.number = number
             loaders[type(row)](loading, row, number)
     catalog.databases[server.database] = loading.refs.role(server.database_owner)
     for role in server.creators:

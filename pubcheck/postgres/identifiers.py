@@ -29,7 +29,7 @@ def in_quotes(name: str) -> str:
 
 
 def qualified(name: str) -> str:
-    """``schema.table`` as SQL writes it."""
+    """Return ``schema.table`` as SQL writes it; the first dot is the one between the names."""
     return ".".join(identifier(part) for part in name.split(".", 1))
 
 

@@ -110,7 +110,8 @@ def test_a_snapshot_says_what_the_server_says(database: tuple[Server, str], tmp_
     lines = file.read_text().splitlines()
     for row in taken["diagnostics"]:
         named = json.loads(lines[row["line"] - 1].rstrip(","))
-        assert f"{named['kind'].split()[0]} {named['name']}" in row["database_object"]
+        assert row["database_object"].startswith(named["kind"].split()[0])
+        assert named["name"] in row["database_object"]
 
 
 def test_a_migration_is_linted_in_the_state_of_the_database(database: tuple[Server, str], tmp_path: Path) -> None:

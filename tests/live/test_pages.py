@@ -15,6 +15,7 @@ import pytest
 from msgspec import Struct
 from psycopg import sql
 
+from pubcheck.checks.running_server import statistics
 from pubcheck.postgres.versions import span
 from pubcheck.rulebook import RULES
 from pubcheck.rulebook.pages import read_pages
@@ -175,7 +176,10 @@ def findings(conninfo: str, code: str) -> tuple[str, ...]:
 @pytest.mark.server
 @pytest.mark.parametrize("major", PACKAGES)
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.code)
-def test_a_page_is_what_a_server_shows(slot_servers: Servers, page: LivePage, major: int) -> None:
+def test_a_page_is_what_a_server_shows(
+    slot_servers: Servers, page: LivePage, major: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(statistics, "TYPICAL_PERIOD", 0)
     expected = without_numbers(page.findings[major])
     with configured(slot_servers, major, page.settings) as server, played(server, page) as conninfo:
         wait(lambda: without_numbers(findings(conninfo, page.code)) == expected)

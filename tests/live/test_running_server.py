@@ -142,6 +142,12 @@ def test_pub861_a_limit_is_reached(usage: dict[str, Any], found: list[str]) -> N
     assert messages == found
 
 
+def test_pub861_one_is_not_all() -> None:
+    settings = replace(FACTS.settings, max_replication_slots=1)
+    [finding] = lint("PUB861", replace(with_usage(slots=1), settings=settings))
+    assert finding.message.startswith("the only replication slot is in use: CREATE SUBSCRIPTION is refused")
+
+
 QUARTER = (4 << 30) // 4
 
 
@@ -259,6 +265,7 @@ KEY = doc.Index(
     ({"size": 2048 * 1_000_000}, (KEY,), 1),
     ({"size": 2048 * 1_000_000, "updates": 0}, (), 0),
     ({"rows": 0}, (), 0),
+    ({"size": 2048 * 1_000_000, "seconds": DAY - 1}, (), 0),
 ])  # fmt: skip
 def test_pub869_identity_full_is_reported_for_wide_or_busy_tables(
     changes: dict[str, Any], more: tuple[doc.AnyObject, ...], found: int

@@ -46,7 +46,36 @@ def test_the_schema_that_ships_describes_snapshots() -> None:
         (SHOP.read_text()[:3000], "this is not a whole snapshot: Input data was truncated"),
         ('{"pubcheck_snapshot":1,"pubcheck":"0.1.0"}', "this is not a whole snapshot: Object missing required field"),
         (json.dumps(json.loads(SHOP.read_text()), indent=2), "does not have one object a line any more"),
+        (json.dumps(json.loads(SHOP.read_text()), indent=2, sort_keys=True), "not have one object a line any more"),
         (SHOP.read_text().replace("\n", ""), "does not have one object a line any more"),
+        (SHOP.read_text().replace('"owner":"postgres"}', '"owner":\n"postgres"}', 1), "not have one object a line"),
+        (SHOP.read_text().replace('\n{"kind":"role"', '\n\n{"kind":"role"', 1), "not have one object a line any more"),
+        (f"[{SHOP.read_text()}]", "this is not a whole snapshot: Expected `object`, got `array`"),
+        (SHOP.read_text().replace('"postgres":17', '"postgres":14'), "this is a snapshot of PostgreSQL 14"),
+        (SHOP.read_text().replace('"postgres":17', '"postgres":"17"'), "Expected `int`, got `str`"),
+        (SHOP.read_text().replace('"kind":"view"', '"kind":"vue"', 1), "line 22: Invalid value 'vue'"),
+        (SHOP.read_text().replace('"oid":149717', f'"oid":{10**30}'), "line 39: Expected `int` <= 4294967295"),
+        (SHOP.read_text().replace('"oid":149717,', ""), "line 39: publication eu: it has no oid"),
+        (
+            SHOP.read_text().replace('"oid":149717', '"oid":149720'),
+            "line 40: publication s: the oid 149720 is there twice",
+        ),
+        (
+            SHOP.read_text().replace('"type":"app.mood"', '"type":"app.food"'),
+            "table app.orders: there is no type app.food",
+        ),
+        (
+            SHOP.read_text().replace('"collation":"\\"C\\""', '"collation":"D"'),
+            "line 21: table app.orders: its definition",
+        ),
+        (SHOP.read_text().replace('"table":"app.log",', '"table":"app.lag",'), "there is no app.lag in the snapshot"),
+        (SHOP.read_text().replace('"columns":["id","region"]', '"columns":["id","regio"]'), "there is no regio in"),
+        (
+            SHOP.read_text().replace("((region)::text = 'eu'", "((region)::text = = 'eu'"),
+            "cannot be read: syntax error",
+        ),
+        (SHOP.read_text().replace("((region)::text = 'eu'", "((regio)::text = 'eu'"), 'column "regio" does not exist'),
+        (SHOP.read_text().replace('"parents":["app.log"]', '"parents":["app.log_1"]'), "it is among its own ancestors"),
     ],
 )
 def test_a_snapshot_that_cannot_be_read_is_one_line(
@@ -58,6 +87,16 @@ def test_a_snapshot_that_cannot_be_read_is_one_line(
     error = capsys.readouterr().err
     assert message in error
     assert error.count("\n") == 1
+
+
+def test_a_snapshot_is_known_by_its_content(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file, other = tmp_path / "shop.snapshot", tmp_path / "other.json"
+    file.write_bytes(SHOP.read_bytes())
+    other.write_text('{"name": "app"}')
+    assert app.run(["lint", str(file), "--format", "concise"]) == 1
+    assert "publication eu, table app.orders: error[PUB301]" in capsys.readouterr().out
+    assert app.run(["lint", "--schema", str(other), str(file)]) == 2
+    assert "other.json is JSON, and not a snapshot of a database" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
@@ -142,6 +181,11 @@ def test_a_comment_ignores_a_refused_write_of_a_migration(tmp_path: Path) -> Non
     migration = tmp_path / "0042.sql"
     migration.write_text("SELECT 1;\n-- pubcheck: ignore[PUB3] known\nUPDATE app.orders SET id = 1;\n")
     assert app.run(["lint", "--schema", str(SHOP), str(migration)]) == 0
+
+
+def test_explain_counts_the_objects_of_a_database(capsys: pytest.CaptureFixture[str]) -> None:
+    assert app.run(["explain", str(SHOP)]) in (0, 1)
+    assert f"from {len(document.decode(SHOP.read_bytes()).objects)} objects of 1 database" in capsys.readouterr().out
 
 
 def test_an_upgrade_is_checked_and_reported(capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pubcheck.checks.context import RuleContext, RuleFinding, finds
+from pubcheck.checks.table_names import table_name
 from pubcheck.postgres.catalog.rows import Relation
-from pubcheck.postgres.identifiers import qualified
 from pubcheck.postgres.replication.publication_lookup import is_publishable, publications_of
 
 
@@ -28,8 +28,8 @@ def dropped_identity_index(context: RuleContext) -> Iterator[RuleFinding]:
             rule="PUB711",
             message=f"the replica identity index of {name} is dropped: the table has no replica identity now, and "
             "its UPDATEs and DELETEs are refused as soon as a publication publishes them",
-            help=f"ALTER TABLE {qualified(name)} REPLICA IDENTITY USING INDEX with the index that replaces it, or "
-            "DEFAULT for the primary key",
+            help=f"ALTER TABLE {table_name(context.session, relation)} REPLICA IDENTITY USING INDEX with the "
+            "index that replaces it, or DEFAULT for the primary key",
             place=place,
             certain=relation.seen and not context.session.healed,
             related=()

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from pubcheck.checks.context import MENTIONED, RuleContext, RuleFinding, finds, first_places, listed, order
 from pubcheck.checks.event_log import FormerPublication
+from pubcheck.checks.table_names import table_name
 from pubcheck.postgres.catalog import RELATION
 from pubcheck.postgres.catalog.rows import Place, Publication, PublicationRel, Relation
-from pubcheck.postgres.identifiers import identifier, qualified
+from pubcheck.postgres.identifiers import identifier
 from pubcheck.postgres.replication.publication_lookup import is_publishable, route
 
 _OPERATIONS = ("insert", "update", "delete", "truncate")
@@ -133,7 +134,8 @@ def _finding(
     options: list[str],
 ) -> RuleFinding:
     catalog = context.catalog
-    names = [context.name(catalog.relations[entry.relation]) for entry in lost] + [context.name(row) for row in left]
+    missing = [*(catalog.relations[entry.relation] for entry in lost), *left]
+    names = [context.name(row) for row in missing]
     plain = [context.name(catalog.relations[entry.relation]) for entry in bared]
     parts = [f"without {listed(names, 'table')}"] if names else []
     if plain:
@@ -142,7 +144,8 @@ def _finding(
         parts.append(f"without {listed(options)}")
     remedies = []
     if names:
-        tables = ", ".join([*map(qualified, names[:MENTIONED]), *(["..."] if len(names) > MENTIONED else [])])
+        shown = [table_name(context.session, row) for row in missing[:MENTIONED]]
+        tables = ", ".join([*shown, *(["..."] if len(names) > MENTIONED else [])])
         remedies.append(f"ALTER PUBLICATION {identifier(publication.name)} ADD TABLE {tables}")
     if plain:
         remedies.append("repeat the filters and lists")

@@ -10,9 +10,10 @@ from typing import Any
 
 from pubcheck.checks.context import RuleContext, RuleFinding, finds, first_places, listed, order, quoted
 from pubcheck.checks.publication_history import Added, EndedMembership, out, still_out
+from pubcheck.checks.table_names import table_name
 from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.catalog.rows import Place, Publication, PublicationRel, Relation
-from pubcheck.postgres.identifiers import identifier, qualified
+from pubcheck.postgres.identifiers import identifier
 from pubcheck.postgres.replication.publication_lookup import is_publishable, route
 
 
@@ -46,9 +47,9 @@ def set_drops_members(context: RuleContext) -> Iterator[RuleFinding]:
     yield from _schemas_dropped(context)
     yield from _bared(context)
     reported = {place for _, place in groups}
-    for oid, place in history.blind_sets.items():
+    for oid, (place, all_tables) in history.blind_sets.items():
         if place not in reported and oid in catalog.publications and not catalog.publications[oid].seen:
-            yield _members_elsewhere(catalog.publications[oid], place)
+            yield _members_elsewhere(catalog.publications[oid], place, all_tables=all_tables)
 
 
 def _sets_one(catalog: Catalog, publication: int, place: Place) -> bool:
@@ -58,12 +59,15 @@ def _sets_one(catalog: Catalog, publication: int, place: Place) -> bool:
     return len(from_statement) == 1
 
 
-def _members_elsewhere(publication: Publication, place: Place) -> RuleFinding:
+def _members_elsewhere(publication: Publication, place: Place, *, all_tables: bool) -> RuleFinding:
+    # SET ALL TABLES is refused for a publication that has members (CheckAlterPublication).
+    change = "SET ALL TABLES replaces the EXCEPT list" if all_tables else "SET replaces the whole list"
+    loss = "tables that it left out are published" if all_tables else "members that were added elsewhere are dropped"
+    advice = f"ALTER PUBLICATION {identifier(publication.name)} ADD TABLE ..., unless SET names all members"
     return RuleFinding(
         rule="PUB709",
-        message=f'SET replaces the whole list of publication "{publication.name}", which these files do not create: '
-        "members that were added elsewhere are dropped",
-        help=f"ALTER PUBLICATION {identifier(publication.name)} ADD TABLE ..., unless SET names all members",
+        message=f'{change} of publication "{publication.name}", which these files do not create: {loss}',
+        help="name all tables to leave out after EXCEPT" if all_tables else advice,
         place=place,
         certain=False,
         publications=(publication.name,),
@@ -170,7 +174,7 @@ def _recreated_tables(context: RuleContext) -> Iterator[RuleFinding]:
             rule="PUB705",
             message=f"{context.name(relation)} is {word}, and not in {listed(quoted(lost), 'publication')}: a "
             "publication refers to tables by OID, not by name",
-            help=f"ALTER PUBLICATION {identifier(lost[0])} ADD TABLE {qualified(context.name(relation))}; "
+            help=f"ALTER PUBLICATION {identifier(lost[0])} ADD TABLE {table_name(context.session, relation)}; "
             "subscribers then REFRESH PUBLICATION",
             place=relation.place or former.place,
             certain=relation.seen,
@@ -189,7 +193,7 @@ def _moved_tables(context: RuleContext) -> Iterator[RuleFinding]:
         lost = _lost(catalog, moved.publications, relation.oid)
         if not lost:
             continue
-        add = f"ALTER PUBLICATION {identifier(lost[0])} ADD TABLE {qualified(context.name(relation))}"
+        add = f"ALTER PUBLICATION {identifier(lost[0])} ADD TABLE {table_name(context.session, relation)}"
         if moved.by == "schema":
             message = f"{context.name(relation)} leaves {listed(quoted(lost), 'publication')} with its schema: its "
             message += "changes are no longer published"

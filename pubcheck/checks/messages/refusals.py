@@ -57,7 +57,9 @@ def _fields(error: ServerError) -> dict[str, str]:
         "alter_publication": f"ALTER PUBLICATION {'...' if publication is None else identifier(publication)}",
         "table_sql": (identifier(bare) if bare is not None else "...")
         if relation is None
-        else qualified(relation.removeprefix("public.")),
+        else identifier(relation.removeprefix("public."))
+        if relation.startswith("public.")
+        else qualified(relation),
         "alter_table": f"ALTER TABLE {'...' if relation is None else qualified(relation)}",
         **{name: _Name(value) for name, value in error.arguments.items()},
     }

@@ -36,14 +36,14 @@ def used_up(context: RuleContext, facts: ServerFacts) -> Iterator[RuleFinding]:
         (
             "max_replication_slots",
             usage.slots >= settings.max_replication_slots and bool(context.catalog.publications),
-            f"all {settings.max_replication_slots} replication slots are in use: CREATE SUBSCRIPTION is refused, and "
+            f"{_all(settings.max_replication_slots, 'replication slot')} in use: CREATE SUBSCRIPTION is refused, and "
             "so is the slot that the initial copy of each table needs",
             "drop slots that nobody reads, or raise max_replication_slots and restart the server",
         ),
         (
             "max_wal_senders",
             usage.wal_senders >= settings.max_wal_senders and bool(context.catalog.publications),
-            f"all {settings.max_wal_senders} walsenders are in use: a subscriber or a standby that connects is "
+            f"{_all(settings.max_wal_senders, 'walsender')} in use: a subscriber or a standby that connects is "
             "refused, also after an interruption",
             "raise max_wal_senders and restart the server: one for each subscription, each table that is copied at the "
             "same time, and each standby",
@@ -51,7 +51,7 @@ def used_up(context: RuleContext, facts: ServerFacts) -> Iterator[RuleFinding]:
         (
             "max_logical_replication_workers",
             usage.subscription_workers >= settings.max_logical_replication_workers and bool(waiting),
-            f"all {settings.max_logical_replication_workers} logical replication workers are in use: "
+            f"{_all(settings.max_logical_replication_workers, 'logical replication worker')} in use: "
             f"{listed(quoted(waiting), 'subscription')} cannot start",
             "raise max_logical_replication_workers, and max_worker_processes with it, and restart the server",
         ),
@@ -59,3 +59,7 @@ def used_up(context: RuleContext, facts: ServerFacts) -> Iterator[RuleFinding]:
     for setting, full, message, help in limits:
         if full:
             yield about(context, "PUB861", f"setting {setting}", message, help)
+
+
+def _all(limit: int, noun: str) -> str:
+    return f"the only {noun} is" if limit == 1 else f"all {limit} {noun}s are"

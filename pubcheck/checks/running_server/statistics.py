@@ -27,6 +27,9 @@ BUSY = 0.1
 """The share of its time that an apply worker spends on searching. It is an average, and the load of a working day is
 often ten times the average: then the worker does nothing else."""
 
+TYPICAL_PERIOD = 86_400
+"""Seconds that counters must cover to say what is usual: nights are quiet, and imports are not."""
+
 FEW_ROWS = 100
 """With fewer rows the next one changes the share by more than a percent."""
 
@@ -88,6 +91,8 @@ def identity_full(context: RuleContext, facts: ServerFacts) -> Iterator[RuleFind
 
 
 def _costs(context: RuleContext, relation: Relation, table: TableStatistics) -> Iterator[str]:
+    if table.seconds < TYPICAL_PERIOD:
+        return
     changes = table.updates + table.deletes
     per_day = changes / table.seconds * 86_400
     width = table.size / table.rows if table.rows else 0

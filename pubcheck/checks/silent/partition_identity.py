@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Literal
 
 from pubcheck.checks.context import RuleContext, RuleFinding, finds, first_places, listed
+from pubcheck.checks.table_names import table_name
 from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.catalog.rows import Publication, Relation
-from pubcheck.postgres.identifiers import qualified
 from pubcheck.postgres.replication.published_changes import published_by
 from pubcheck.postgres.replication.replica_identity import replica_identity
 
@@ -104,4 +104,4 @@ def _finding(
 
 
 def _written(context: RuleContext, relation: Relation) -> str:
-    return qualified(context.name(relation))
+    return table_name(context.session, relation)

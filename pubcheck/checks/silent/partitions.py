@@ -17,9 +17,10 @@ from pubcheck.checks.context import (
     published_roots,
     quoted,
 )
+from pubcheck.checks.table_names import table_name
 from pubcheck.postgres.catalog.rows import Place, Publication, PublicationRel, Relation
 from pubcheck.postgres.ddl.publications.tables import same_filter
-from pubcheck.postgres.identifiers import identifier, qualified
+from pubcheck.postgres.identifiers import identifier
 from pubcheck.postgres.replication.initial_copy import tables_to_copy
 from pubcheck.postgres.replication.publication_lookup import (
     Arrival,
@@ -313,8 +314,9 @@ def _new_partitions(context: RuleContext) -> Iterator[RuleFinding]:
             rule="PUB507",
             message=f'rows of {listed(names, "table")} are not published: publication "{publication.name}" names the '
             f"partitions that {context.name(above)} had then, one by one",
-            help=f"ALTER PUBLICATION {identifier(publication.name)} ADD TABLE {qualified(names[0])}; or publish "
-            f"{context.name(above)}, with all partitions that it will have",
+            help=f"ALTER PUBLICATION {identifier(publication.name)} ADD TABLE "
+            f"{table_name(context.session, rest[0])}; or publish {context.name(above)}, with all partitions that it "
+            "will have",
             place=places[0],
             certain=publication.seen and above.seen and all(row.seen for row in rest),
             related=first_places([(entry.place, "is named by itself") for entry in entries]),
@@ -363,7 +365,7 @@ def _new_children(context: RuleContext) -> Iterator[RuleFinding]:
             rule="PUB507",
             message=f'rows of {listed(names, "table")} are not published: publication "{row.name}" publishes '
             f"{context.name(parent)} with the children that it had then",
-            help=f"ALTER PUBLICATION {identifier(row.name)} ADD TABLE {qualified(names[0])}",
+            help=f"ALTER PUBLICATION {identifier(row.name)} ADD TABLE {table_name(context.session, child)}",
             place=place,
             certain=row.seen and parent.seen,
             related=first_places(

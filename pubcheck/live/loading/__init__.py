@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from pubcheck.live import document as doc
 from pubcheck.live.loading.expressions import Expressions
@@ -14,13 +14,21 @@ from pubcheck.postgres.session import Session
 
 class Loading:
     """A snapshot on its way into the catalog of a session. ``source`` is its number among the unit's sources; the
-    object on each line is the statement of that number."""
+    object on each line is the statement of that number. ``checked``: a name that leads nowhere is an error."""
 
-    def __init__(self, session: Session, snapshot: doc.Snapshot, source: int) -> None:
+    def __init__(self, session: Session, snapshot: doc.Snapshot, source: int, *, checked: bool = False) -> None:
         self.session, self.catalog = session, session.catalog
         self.snapshot, self.source = snapshot, source
-        self.refs = References(session, snapshot.objects)
+        self.refs = References(session, snapshot.objects, checked=checked)
         self.expressions = Expressions()
+        self.number = 0
+        """The number of the object that is being loaded."""
+
+    def objects(self) -> Iterator[tuple[int, doc.AnyObject]]:
+        """Yield the objects with their numbers, each while it is being loaded."""
+        for number, row in enumerate(self.snapshot.objects):
+            self.number = number
+            yield number, row
 
     def place(self, number: int) -> Place:
         """Return the place of the object of that number."""

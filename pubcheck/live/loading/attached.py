@@ -24,7 +24,7 @@ def trigger(loading: Loading, row: doc.Trigger, number: int) -> None:
 def follow_triggers(loading: Loading) -> None:
     """Note the triggers that may change publications: they run when rows are changed, which is not followed."""
     session, catalog = loading.session, loading.catalog
-    for row in loading.snapshot.objects:
+    for _, row in loading.objects():
         if isinstance(row, doc.Trigger) and row.enabled not in _DISABLED:
             function = catalog.procs.get(loading.refs.function(row.function))
             routine = catalog.routines.get(function.oid) if function is not None else None

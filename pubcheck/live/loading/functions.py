@@ -45,7 +45,7 @@ def function(loading: Loading, row: doc.Function, number: int) -> None:
 
 def read_definitions(loading: Loading) -> None:
     """Read the bodies of the functions whose calls may change something."""
-    for number, row in enumerate(loading.snapshot.objects):
+    for number, row in loading.objects():
         if isinstance(row, doc.Function) and row.definition:
             _read_definition(loading, row, number)
 

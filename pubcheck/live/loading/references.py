@@ -11,12 +11,16 @@ from pubcheck.postgres.catalog.rows import OtherObject, Relation, Role
 from pubcheck.postgres.ddl.type_modifiers import type_collation
 from pubcheck.postgres.session import Session
 
+_NOT_LISTED = ("information_schema", "pg_toast")
+"""Schemas whose types are of no interest."""
+
 
 class References:
-    """The oids of the objects that a snapshot names."""
+    """The oids of the objects that a snapshot names. ``checked``: a name that leads nowhere raises DanglingName;
+    otherwise it is that of an object that no model of a server has."""
 
-    def __init__(self, session: Session, objects: Iterable[doc.AnyObject]) -> None:
-        self.session, self.catalog = session, session.catalog
+    def __init__(self, session: Session, objects: Iterable[doc.AnyObject], *, checked: bool = False) -> None:
+        self.session, self.catalog, self._checked = session, session.catalog, checked
         self.schemas: dict[str, int] = dict(self.catalog.namespace_names)
         self.relations: dict[str, int] = {}
         self.constraints: dict[tuple[str, str], int] = {}
@@ -79,7 +83,12 @@ class References:
         known = self._types.get(name)
         if known is None:
             known = self._types[name] = self._own_type(name) or self._builtin_type(name) or self._row_type(name)
+            self._check("type", name, known[0])
         return known
+
+    def _check(self, kind: str, name: str, oid: int) -> None:
+        if self._checked and not oid and parts(name)[0] not in _NOT_LISTED:
+            raise doc.DanglingName(f"there is no {kind} {name} in the snapshot")
 
     def _own_type(self, name: str) -> tuple[int, int] | None:
         oid, collation = self._own_types.get(name, (0, ""))
@@ -119,6 +128,7 @@ class References:
             (_, plain), arguments = self._signature(name)
             rows = self.session.syscache.builtin.procs(plain)
             oid = self._functions[name] = next((row.oid for row in rows if row.arguments == arguments), 0)
+            self._check("function", name.partition("(")[0], oid)
         return oid
 
     def operator(self, name: str) -> int:
@@ -128,6 +138,7 @@ class References:
             (_, plain), (left, right) = self._signature(name)
             rows = self.session.syscache.builtin.operators(plain, not left)
             oid = next((row.oid for row in rows if (row.left, row.right) == (left, right)), 0)
+            self._check("operator", name.partition("(")[0], oid)
             self._operators[name] = oid
         return oid
 

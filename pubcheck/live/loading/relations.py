@@ -112,7 +112,7 @@ def _columns(loading: Loading, row: doc.Relation) -> tuple[Column, ...]:
 def read_bounds(loading: Loading) -> None:
     """Read the bounds of partitions, once all tables are known."""
     relations = loading.catalog.relations
-    for row in loading.snapshot.objects:
+    for _, row in loading.objects():
         if isinstance(row, doc.Relation) and row.bound:
             relation = relations[row.oid]
             spec = loading.expressions.bound(row.bound)
@@ -122,7 +122,7 @@ def read_bounds(loading: Loading) -> None:
 
 def depend_on_owners(loading: Loading) -> None:
     """Let sequences depend on the columns that own them."""
-    for row in loading.snapshot.objects:
+    for _, row in loading.objects():
         if isinstance(row, doc.Sequence) and row.owned_by is not None:
             table, name = row.owned_by
             relation = loading.catalog.relations[loading.refs.relations[table]]
@@ -151,7 +151,7 @@ def _not_null(row: doc.Relation, column: doc.Column) -> NotNull:
 
 def show_views(loading: Loading) -> None:
     """Keep the queries of updatable views."""
-    for row in loading.snapshot.objects:
+    for _, row in loading.objects():
         if isinstance(row, doc.View) and row.query:
             _show(loading, row)
 

@@ -139,3 +139,10 @@ def test_a_schema_that_is_renamed_is_not_announced_by_15(major: int, later: str)
         'changes of a.t arrive as those of b.t in publication "p": a subscriber without a table of that name stops at '
         "the first change" + later
     )
+
+
+def test_sql_for_a_name_with_a_dot_is_quoted_as_one_name() -> None:
+    files = ('CREATE TABLE "a.b" (id int PRIMARY KEY); CREATE PUBLICATION p FOR TABLE "a.b";', 'DROP TABLE "a.b";')
+    one = only("PUB705", *files, 'CREATE TABLE "a.b" (id int PRIMARY KEY);')
+    assert one.help is not None
+    assert one.help.startswith('ALTER PUBLICATION p ADD TABLE "a.b"; ')
