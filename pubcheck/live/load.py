@@ -27,7 +27,6 @@ def load_all(loading: Loading) -> None:
     """Load all objects and the settings of the connection."""
     with _without_collections():
         _load(loading)
-        schemas.start_connection(loading)
 
 
 def _load(loading: Loading) -> None:
@@ -52,6 +51,8 @@ def _load(loading: Loading) -> None:
     relations.read_bounds(loading)
     relations.depend_on_owners(loading)
     relations.show_views(loading)
+    # Expressions are written for fixed settings, and bodies for those of the connection.
+    schemas.start_connection(loading)
     functions.read_definitions(loading)
     attached.follow_triggers(loading)
 

@@ -71,6 +71,19 @@ _FUNCTIONS = f"""functions AS MATERIALIZED (
 
 _CHANGING = r"publication|\y(create|alter|drop|rename|execute|import|call|do|search_path)\y"
 """The words of a body that may change catalogs (``postgres.ddl.functions``)."""
+_CHANGING_FUNCTIONS = f"""readable AS MATERIALIZED (
+    SELECT p.oid, p.proname::text AS name, p.prosrc, p.prorettype = 'event_trigger'::regtype AS of_event
+    FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang
+    WHERE p.oid >= {FIRST_NORMAL_OID} AND l.lanname IN ('plpgsql', 'sql') AND p.prosqlbody IS NULL
+        AND p.prokind IN ('f', 'p') AND NOT EXISTS (SELECT FROM pg_depend d
+        WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e')),
+calls AS MATERIALIZED (
+    SELECT DISTINCT p.oid, p.name, lower(called[1]) AS called
+    FROM readable p, regexp_matches(p.prosrc, '([a-z_][a-z0-9_]*)\\s*\\(', 'gi') called),
+changing AS (
+    SELECT p.oid, p.name FROM readable p WHERE p.of_event OR p.prosrc ~* '{_CHANGING}'
+    UNION SELECT calls.oid, calls.name FROM calls JOIN changing ON changing.name = calls.called)"""
+"""The functions whose body may change catalogs, also by calling another one of them."""
 _OWN_FUNCTIONS = _FUNCTIONS.format(where=f"WHERE p.oid >= {FIRST_NORMAL_OID}")
 _EXTENSIONS = """extensions AS MATERIALIZED (
     SELECT d.classid, d.objid, e.extname FROM pg_depend d JOIN pg_extension e ON e.oid = d.refobjid
@@ -270,9 +283,7 @@ def types(major: Major) -> str:
         modes="to_json(p.proargmodes)",
         argument_names="to_json(p.proargnames)",
         parameters=_types_of("p.proallargtypes"),
-        definition=f"""CASE WHEN l.lanname IN ('plpgsql', 'sql') AND p.prosqlbody IS NULL AND p.prokind IN ('f', 'p')
-            AND x.extname IS NULL AND (p.prorettype = 'event_trigger'::regtype OR p.prosrc ~* '{_CHANGING}')
-            THEN pg_get_functiondef(p.oid) END""",
+        definition="""CASE WHEN p.oid IN (SELECT oid FROM changing) THEN pg_get_functiondef(p.oid) END""",
         extension="x.extname",
         uses="uses.list",
     )
@@ -335,8 +346,8 @@ def types(major: Major) -> str:
                      WHERE c.oid >= {FIRST_NORMAL_OID} AND a.amprocnum = 1)"""
     own = f"oid >= {FIRST_NORMAL_OID}"
     return f"""
-WITH {_SCHEMAS}, {_TYPES}, {_COLLATIONS}, {_RELATIONS}, {_FUNCTIONS.format(where=used)}, {_EXTENSIONS},
-{_uses("pg_proc")}
+WITH RECURSIVE {_SCHEMAS}, {_TYPES}, {_COLLATIONS}, {_RELATIONS}, {_FUNCTIONS.format(where=used)}, {_EXTENSIONS},
+{_CHANGING_FUNCTIONS}, {_uses("pg_proc")}
 SELECT {type_} FROM pg_type t JOIN schemas n ON n.oid = t.typnamespace
     LEFT JOIN pg_class c ON c.oid = t.typrelid
     LEFT JOIN pg_type arr ON arr.oid = t.typarray

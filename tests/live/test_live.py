@@ -150,12 +150,18 @@ def test_the_functions_and_views_of_a_database_are_followed(servers: Servers, tm
     migration = tmp_path / "next.sql"
     migration.write_text(
         "ALTER TABLE t DROP COLUMN b;\nSELECT publish();\nALTER PUBLICATION p ADD TABLE u;\nUPDATE v SET a = 2;\n"
+        "SELECT a_caller_of_a_caller();\nALTER PUBLICATION p ADD TABLE w;\n"
     )
     script = """
         CREATE TABLE t (a int PRIMARY KEY, b int); CREATE TABLE u (a int PRIMARY KEY);
         CREATE VIEW v AS SELECT a, b FROM t; CREATE PUBLICATION p FOR TABLE t WHERE (b > 1);
         CREATE FUNCTION publish() RETURNS void LANGUAGE plpgsql AS
             $$ BEGIN EXECUTE 'ALTER PUBLICATION p ADD TABLE u'; END $$;
+        CREATE TABLE w (a int PRIMARY KEY); CREATE SCHEMA app;
+        CREATE FUNCTION app.publish_w() RETURNS void LANGUAGE plpgsql AS
+            $$ BEGIN EXECUTE 'ALTER PUBLICATION p ADD TABLE w'; END $$;
+        CREATE FUNCTION caller() RETURNS void LANGUAGE plpgsql AS $$ BEGIN PERFORM app.publish_w(); END $$;
+        CREATE FUNCTION a_caller_of_a_caller() RETURNS void LANGUAGE sql AS $$ SELECT caller() $$;
     """
     with server.database() as name:
         with server.connect(name) as connection:
@@ -172,6 +178,7 @@ def test_the_functions_and_views_of_a_database_are_followed(servers: Servers, tm
     # The view depends on the column, the function made u a member, and the view's UPDATE is one of t.
     assert ("PUB701", "certain", 1) in places
     assert ("PUB130", "certain", 3) in places
+    assert ("PUB130", "certain", 6) in places
     assert any(row["path"] == str(migration) and row["line"] == 4 for row in rows)
 
 

@@ -44,10 +44,21 @@ def function(loading: Loading, row: doc.Function, number: int) -> None:
 
 
 def read_definitions(loading: Loading) -> None:
-    """Read the bodies of the functions whose calls may change something."""
-    for number, row in loading.objects():
-        if isinstance(row, doc.Function) and row.definition:
-            _read_definition(loading, row, number)
+    """Read the bodies of the functions whose calls may change something.
+
+    The effect of a body that calls another function is known once that one was read, so they are read again until
+    nothing new is known.
+    """
+    procs, before = loading.catalog.procs, dict[int, str]()
+    while True:
+        effects = dict[int, str]()
+        for number, row in loading.objects():
+            if isinstance(row, doc.Function) and row.definition:
+                _read_definition(loading, row, number)
+                effects[row.oid] = procs[row.oid].effect
+        if effects == before:
+            return
+        before = effects
 
 
 def _read_definition(loading: Loading, row: doc.Function, number: int) -> None:

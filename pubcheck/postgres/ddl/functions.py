@@ -213,7 +213,7 @@ def _volatility(options: dict[str, Any]) -> str:
 
 _CHANGING = re.compile(r"\b(?:create|alter|drop|rename|execute|import|call|do|search_path)\b", re.IGNORECASE)
 """The words without one of which the body of a function does not change catalogs or the search path."""
-_CALLED = re.compile(r"\b([a-z_]\w*)\s*\(", re.IGNORECASE)
+_CALLED = re.compile(r"\b(?:([a-z_]\w*)\s*\.\s*)?([a-z_]\w*)\s*\(", re.IGNORECASE)
 
 
 def _effect(session: Session, options: dict[str, Any]) -> str:
@@ -227,8 +227,8 @@ def _effect(session: Session, options: dict[str, Any]) -> str:
     procs = session.catalog.procs
     called = {
         procs[oid].effect
-        for name in {name.lower() for name in _CALLED.findall(body)}
-        for oid in functions_named(session, [name])
+        for schema, name in {(schema.lower(), name.lower()) for schema, name in _CALLED.findall(body)}
+        for oid in functions_named(session, [schema, name] if schema else [name])
     }
     return max(called, default="")
 
