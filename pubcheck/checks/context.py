@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pubcheck.checks.write.replica_identity import Refusal
     from pubcheck.consumers.options import ConsumerUse
     from pubcheck.live.document import Snapshot
-    from pubcheck.live.server_facts import ServerFacts, Slot
+    from pubcheck.live.server_facts import ServerFacts, Slot, Statistics
 
     class Placed(Protocol):
         """A row that was written somewhere."""
@@ -161,18 +161,24 @@ class RuleContext:
 
     @cached_property
     def _snapshot(self) -> tuple[int, Snapshot] | None:
-        """The catalogs of a running server among the sources, with their number."""
+        """The catalogs with facts or statistics among the sources, with their number."""
         if all(source.listing is None for source in self._sources):
             return None
         # Loaded only for databases.
         from pubcheck.live.source import snapshots
 
-        return next(((number, row) for number, row in snapshots(self._sources).items() if row.facts is not None), None)
+        rows = snapshots(self._sources).items()
+        return next(((number, row) for number, row in rows if row.facts or row.statistics), None)
 
     @cached_property
     def facts(self) -> ServerFacts | None:
         """The facts about the running server whose catalogs are a source."""
         return self._snapshot[1].facts if self._snapshot is not None else None
+
+    @cached_property
+    def statistics(self) -> Statistics | None:
+        """The statistics of the database that is a source."""
+        return (self._snapshot[1].facts or self._snapshot[1].statistics) if self._snapshot is not None else None
 
     @cached_property
     def _addresses(self) -> dict[str, Place]:

@@ -100,7 +100,7 @@ MODULES: Mapping[str, Callable[[RuleContext], bool]] = {
     "history.unpublished": lambda context: context.history.anything_unpublished,
     "running_server.limits": _server,
     "running_server.slots": _server,
-    "running_server.statistics": _server,
+    "running_server.statistics": lambda context: context.statistics is not None,
     "running_server.subscriptions": _server,
     "silent.filter_logic": lambda context: _unusual_filters(context) or (_filters(context) and _subscribers(context)),
     "silent.filters": lambda context: _filters(context) or _partitions(context),

@@ -44,6 +44,17 @@ def taken(conninfo: str, *, facts: bool = False) -> tuple[str, document.Snapshot
         return connection.name, with_facts(connection, snapshot) if facts else snapshot
 
 
+def with_statistics(snapshot: document.Snapshot) -> document.Snapshot:
+    """Return the snapshot of a running server as a file has it, with statistics."""
+    # Loaded only for statistics.
+    from pubcheck.live.published_shares import without_values
+
+    assert snapshot.facts is not None
+    objects = (row for row in snapshot.objects if not isinstance(row, document.Setting | document.Slot))
+    statistics = without_values(snapshot, snapshot.facts)
+    return replace(snapshot, objects=tuple(objects), facts=None, statistics=statistics)
+
+
 def read(argument: str, stdin: bytes | None = None) -> Listing:
     """Read a database or a snapshot. Raises LiveError, and ConfigError for a snapshot that cannot be read."""
     if is_connection(argument):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from pubcheck.cli.app import Command, NoInput
-from pubcheck.cli.databases import taken
+from pubcheck.cli.databases import taken, with_statistics
 from pubcheck.cli.output_files import output_option, write_output
 from pubcheck.live import document
 from pubcheck.live.connect import is_connection
@@ -25,7 +25,13 @@ Exit status: 0; 2 bad arguments, or the database cannot be read.""",
 )
 @click.argument("database", metavar="DATABASE")
 @output_option
-def command(database: str, output: str | None) -> int:
+@click.option(
+    "--statistics",
+    is_flag=True,
+    help="Add the share of rows that each row filter publishes, and the counters of tables with REPLICA IDENTITY FULL."
+    " No value of a table is written.",
+)
+def command(database: str, output: str | None, statistics: bool) -> int:
     """Write a snapshot of a database: its schemas, tables, publications and all else that `lint` reads, without data
     and passwords.
 
@@ -35,6 +41,8 @@ def command(database: str, output: str | None) -> int:
     if not is_connection(database):
         # Its text is not shown: a misspelled connection string may hold a password.
         raise NoInput("DATABASE is not a connection string, such as postgresql://host/db or service=name")
-    _, snapshot = taken(database)
+    _, snapshot = taken(database, facts=statistics)
+    if statistics:
+        snapshot = with_statistics(snapshot)
     text = document.encode(snapshot).decode()
     return write_output(output, [text], for_people=False)

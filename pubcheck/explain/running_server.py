@@ -6,35 +6,40 @@ from collections.abc import Sequence
 
 from pubcheck.engine.replay import Replay
 from pubcheck.explain.document import Estimate, FullCost, SlotReader
-from pubcheck.live.server_facts import ServerFacts
+from pubcheck.live.server_facts import ServerFacts, Statistics
 from pubcheck.postgres.catalog.rows import PublicationRel
-from pubcheck.postgres.primnodes import Expr
 from pubcheck.source import Source
 
 _DAY = 86_400
 
 
 def server_of(replay: Replay, sources: Sequence[Source]) -> RunningServer | None:
-    """Return the running server among the sources of a unit."""
+    """Return the server, or the snapshot with statistics, among the sources of a unit."""
     if all(source.listing is None for source in sources):
         return None
     # Loaded only for databases.
-    from pubcheck.live.source import facts_among
+    from pubcheck.live.source import statistics_among
 
-    facts = facts_among(sources)
-    return None if facts is None else RunningServer(replay, facts)
+    statistics = statistics_among(sources)
+    return None if statistics is None else RunningServer(replay, statistics)
 
 
 class RunningServer:
-    """Answers questions about publications and tables from the facts of a server."""
+    """Answers questions about publications and tables from the facts of a server, or statistics alone."""
 
-    def __init__(self, replay: Replay, facts: ServerFacts) -> None:
-        self._replay, self._facts = replay, facts
-        self._tables = {row.table: row for row in facts.tables}
-        self._columns = facts.columns_by_table()
+    def __init__(self, replay: Replay, statistics: Statistics) -> None:
+        # Loaded only for databases.
+        from pubcheck.live.published_shares import Shares
 
-    def slots_of(self, publication: str) -> tuple[SlotReader, ...]:
-        """Return the slots whose readers ask for a publication, or may do so."""
+        self._statements = replay.statements
+        self._facts = statistics if isinstance(statistics, ServerFacts) else None
+        self._tables = {row.table: row for row in statistics.tables}
+        self._shares = Shares(replay.session, statistics)
+
+    def slots_of(self, publication: str) -> tuple[SlotReader, ...] | None:
+        """Return the slots whose readers ask for a publication, or may do so; None if nothing is known of slots."""
+        if self._facts is None:
+            return None
         slots = (slot for slot in self._facts.slots if slot.may_read_publications)
         return tuple(
             SlotReader(
@@ -52,18 +57,11 @@ class RunningServer:
     def estimate(self, entry: PublicationRel) -> Estimate | None:
         """Return the estimated share of rows that match the row filter of a membership."""
         # Loaded only for databases.
-        from pubcheck.live.filter_share import UNKNOWN, filter_share
-        from pubcheck.postgres.analysis.row_filter import parse_state
-        from pubcheck.postgres.executor import Context
+        from pubcheck.live.filter_share import UNKNOWN
 
-        relation = self._replay.catalog.relations[entry.relation]
-        columns = self._columns.get(self._replay.session.qualified(relation))
-        if columns is None or entry.filter is None or not isinstance(entry.filter.expr, Expr):
-            return None
-        context = Context(parse_state(self._replay.session, relation).inputs)
-        share = filter_share(entry.filter.expr, relation, columns, context)
-        rows = max(column.rows for column in columns.values())
-        return None if share == UNKNOWN else Estimate(rows, *share.true)
+        stored = self._statements.sources[entry.place.source].listing is not None
+        estimate = self._shares.of(entry, stored=stored)
+        return None if estimate is None or estimate[1] == UNKNOWN else Estimate(estimate[0], *estimate[1].true)
 
     def full_cost(self, table: str) -> FullCost | None:
         """Return the cost of REPLICA IDENTITY FULL for a table, by its counters."""

@@ -17,7 +17,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from pubcheck.lazy_regex import lazy_compile
-from pubcheck.live.server_facts import ServerFacts
+from pubcheck.live.server_facts import ServerFacts, Statistics
 
 Oid = Annotated[int, Meta(ge=0, lt=1 << 32)]
 Int4 = Annotated[int, Meta(ge=-(1 << 31), lt=1 << 31)]
@@ -484,13 +484,14 @@ class Server(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 class Snapshot(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The document. ``pubcheck`` is the version that wrote it. ``facts`` are those of a running server, for as long as
-    a command runs: no snapshot in a file has them."""
+    a command runs: no snapshot in a file has them. ``statistics`` are in a file if they were asked for."""
 
     pubcheck_snapshot: int
     pubcheck: str
     server: Server
     objects: tuple[AnyObject, ...]
     facts: ServerFacts | None = None
+    statistics: Statistics | None = None
 
 
 class _Head(Struct):
@@ -520,8 +521,13 @@ def encode(snapshot: Snapshot) -> bytes:
     """Return the document, one object a line."""
     head = _encode({"pubcheck_snapshot": snapshot.pubcheck_snapshot, "pubcheck": snapshot.pubcheck})
     lines = b",\n".join(map(_encode, snapshot.objects))
-    facts = b',\n"facts": %b' % _encode(snapshot.facts) if snapshot.facts is not None else b""
-    return b'%b,\n"server": %b,\n"objects": [\n%b\n]%b}\n' % (head[:-1], _encode(snapshot.server), lines, facts)
+    more = b',\n"facts": %b' % _encode(snapshot.facts) if snapshot.facts is not None else b""
+    if snapshot.statistics is not None:
+        tables, shares = (
+            b",\n".join(map(_encode, rows)) for rows in (snapshot.statistics.tables, snapshot.statistics.shares)
+        )
+        more += b',\n"statistics": {"tables": [\n%b\n],"shares": [\n%b\n]}' % (tables, shares)
+    return b'%b,\n"server": %b,\n"objects": [\n%b\n]%b}\n' % (head[:-1], _encode(snapshot.server), lines, more)
 
 
 def schema() -> bytes:

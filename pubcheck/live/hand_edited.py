@@ -34,6 +34,8 @@ def check(snapshot: doc.Snapshot) -> None:
         raise doc.BadSnapshot(
             f"this is a snapshot of PostgreSQL {snapshot.server.postgres}; pubcheck reads {MAJORS[0]} to {MAJORS[-1]}"
         )
+    if snapshot.facts is not None:
+        raise doc.BadSnapshot("it has the facts of a running server, which no snapshot in a file has")
     _check_identities(snapshot.objects)
     _check_composite_types(snapshot.objects)
     _check_ancestors(snapshot.objects)

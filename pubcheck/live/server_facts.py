@@ -1,12 +1,14 @@
 """The facts that only a running server knows: limits in use, slots and their readers, subscriptions, statistics.
 
-A snapshot has none of them except, if asked for, the statistics: slots and workers change from minute to minute, and
-a file that CI compares must not.
+A snapshot has none of them except, if asked for, statistics without values of the tables: slots and workers change from
+minute to minute, and a file that CI compares must not.
 """
 
 from __future__ import annotations
 
-from msgspec import Struct
+from typing import Annotated
+
+from msgspec import Meta, Struct
 
 
 class Settings(Struct, frozen=True, kw_only=True):
@@ -116,7 +118,7 @@ class TableStatistics(Struct, frozen=True, kw_only=True):
     size: int
     updates: int
     deletes: int
-    seconds: int
+    seconds: Annotated[int, Meta(ge=1)]
 
 
 class ColumnStatistics(Struct, frozen=True, kw_only=True):
@@ -136,7 +138,33 @@ class ColumnStatistics(Struct, frozen=True, kw_only=True):
     bounds: tuple[str, ...] = ()
 
 
-class ServerFacts(Struct, frozen=True, kw_only=True):
+class PublishedShare(Struct, frozen=True, kw_only=True):
+    """Bounds of the share of a table's rows for which the filter of a membership is true, and false, by the statistics
+    of about ``rows`` rows."""
+
+    publication: str
+    table: str
+    rows: float
+    true: tuple[float, float]
+    false: tuple[float, float]
+
+
+class Statistics(Struct, frozen=True, kw_only=True):
+    """Statistics of a database. ``columns`` hold values of tables; a snapshot in a file has ``shares`` instead."""
+
+    tables: tuple[TableStatistics, ...] = ()
+    columns: tuple[ColumnStatistics, ...] = ()
+    shares: tuple[PublishedShare, ...] = ()
+
+    def columns_by_table(self) -> dict[str, dict[str, ColumnStatistics]]:
+        """Return the statistics of columns by table and name."""
+        tables: dict[str, dict[str, ColumnStatistics]] = {}
+        for row in self.columns:
+            tables.setdefault(row.table, {})[row.column] = row
+        return tables
+
+
+class ServerFacts(Statistics, frozen=True, kw_only=True):
     """The facts about a server and one of its databases.
 
     ``publication_ages``: by publication, the number of transactions since the oldest trace of it, at most its true age.
@@ -147,12 +175,3 @@ class ServerFacts(Struct, frozen=True, kw_only=True):
     slots: tuple[Slot, ...] = ()
     publication_ages: dict[str, int] = {}
     subscriptions: tuple[SubscriptionState, ...] = ()
-    tables: tuple[TableStatistics, ...] = ()
-    columns: tuple[ColumnStatistics, ...] = ()
-
-    def columns_by_table(self) -> dict[str, dict[str, ColumnStatistics]]:
-        """Return the statistics of columns by table and name."""
-        tables: dict[str, dict[str, ColumnStatistics]] = {}
-        for row in self.columns:
-            tables.setdefault(row.table, {})[row.column] = row
-        return tables

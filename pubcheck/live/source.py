@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pubcheck.live import document as doc
-from pubcheck.live.server_facts import ServerFacts
+from pubcheck.live.server_facts import Statistics
 from pubcheck.postgres.identifiers import identifier
 from pubcheck.source import Listing, Source
 
@@ -31,9 +31,10 @@ def snapshots(sources: Sequence[Source]) -> dict[int, doc.Snapshot]:
     }
 
 
-def facts_among(sources: Sequence[Source]) -> ServerFacts | None:
-    """Return the facts about the running server whose catalogs are one of the sources."""
-    return next((row.facts for row in snapshots(sources).values() if row.facts is not None), None)
+def statistics_among(sources: Sequence[Source]) -> Statistics | None:
+    """Return the statistics of the database that is one of the sources, with the facts of a running server."""
+    known = (row.facts or row.statistics for row in snapshots(sources).values())
+    return next((statistics for statistics in known if statistics is not None), None)
 
 
 def statement(row: doc.AnyObject) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from collections.abc import Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
@@ -16,13 +17,14 @@ from msgspec import Struct
 
 import pubcheck
 from pubcheck import __version__
+from pubcheck.checks.running_server import statistics
 from pubcheck.cli import app
 from pubcheck.live.connect import connect
 from pubcheck.live.document import FORMAT, decode, encode
 from pubcheck.live.read import read_snapshot, with_facts
 from tests.differential.__main__ import KINDS
 from tests.live.compare import compare_live
-from tests.support.servers import PACKAGES, ROLES, Server, Servers, execute
+from tests.support.servers import PACKAGES, ROLES, Server, Servers, execute, prepare
 
 pytestmark = pytest.mark.server
 
@@ -233,6 +235,52 @@ def test_a_migration_runs_with_the_settings_of_the_session_that_reads(servers: S
 def test_a_random_schema_gives_the_findings_of_its_script(servers: Servers, kind: str, major: int) -> None:
     compared = compare_live(servers[major], KINDS[kind](major).statements)
     assert (compared.missing, compared.added, compared.wrong) == ((), (), ())
+
+
+BY_STATISTICS = ("PUB868", "PUB869")
+
+
+@pytest.mark.parametrize("major", PACKAGES)
+def test_a_snapshot_with_statistics_holds_no_values_and_gives_their_findings(
+    servers: Servers, major: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(statistics, "TYPICAL_PERIOD", 0)
+    server, file = servers[major], tmp_path / "shop.json"
+    with server.database() as name:
+        with server.connect(name) as connection:
+            prepare(connection, [
+                "CREATE TABLE orders (id int PRIMARY KEY, region text, note text)",
+                "CREATE TABLE documents (id bigint PRIMARY KEY, body text)",
+                "ALTER TABLE documents ALTER body SET STORAGE EXTERNAL",
+                "ALTER TABLE documents REPLICA IDENTITY FULL",
+                "INSERT INTO documents SELECT i, repeat('secret', 2000) FROM generate_series(1, 200) i",
+                "UPDATE documents SET id = -id",
+                "SELECT pg_stat_force_next_flush()",
+                "INSERT INTO orders SELECT i, 'secret' || i % 2, 'secret' FROM generate_series(1, 500) i",
+                "VACUUM ANALYZE",
+                "CREATE PUBLICATION every FOR TABLE orders WHERE (region <> 'x'), documents",
+                "CREATE PUBLICATION none FOR TABLE orders WHERE (note = 'x') WITH (publish = insert)",
+                "CREATE PUBLICATION half FOR TABLE orders WHERE (region = 'secret1') WITH (publish = insert)",
+            ])  # fmt: skip
+        conninfo = server.conninfo(name)
+        assert run("snapshot", "--statistics", conninfo, "-o", str(file)).returncode == 0
+        rows, stored = (report(input)["diagnostics"] for input in (conninfo, str(file)))
+        explained = [json.loads(run("explain", "--format", "json", input).stdout) for input in (conninfo, str(file))]
+        assert "statistics" not in json.loads(run("snapshot", conninfo).stdout)
+    assert "secret0" not in file.read_text()
+    assert file.read_text().count("secret") == 1, "the literal of a filter"
+    by_statistics = [
+        [(row["rule"], re.sub(r"[\d,.]+ UPDATEs", "", row["message"])) for row in found if row["rule"] in BY_STATISTICS]
+        for found in (rows, stored)
+    ]
+    assert by_statistics[0] == by_statistics[1]
+    assert sorted(rule for rule, _ in by_statistics[1]) == ["PUB868", "PUB868", "PUB869"]
+    estimates = [
+        {unit["name"]: unit["answers"][-1]["estimate"] for unit in document["units"][0]["publications"]}
+        for document in explained
+    ]
+    assert estimates[0] == estimates[1]
+    assert estimates[1]["half"]["low"] == pytest.approx(0.5)
 
 
 def test_explain_reads_the_server(database: tuple[Server, str]) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from pubcheck.checks.context import CHECKS, RuleContext, RuleFinding
-from pubcheck.live.server_facts import ServerFacts
+from pubcheck.live.server_facts import ServerFacts, Statistics
 from pubcheck.rulebook import finder
 
 if TYPE_CHECKING:
@@ -31,6 +31,19 @@ def finds_on_server(code: str) -> Callable[[ServerCheck], ServerCheck]:
 
     def enter(check: ServerCheck) -> ServerCheck:
         CHECKS[code] = lambda context: iter(()) if context.facts is None else check(context, context.facts)
+        return finder(code)(check)
+
+    return enter
+
+
+StatisticsCheck = Callable[[RuleContext, Statistics], Iterator[RuleFinding]]
+
+
+def finds_by_statistics(code: str) -> Callable[[StatisticsCheck], StatisticsCheck]:
+    """Enter a check under the code of the rule whose findings it yields. It runs only with statistics of a database."""
+
+    def enter(check: StatisticsCheck) -> StatisticsCheck:
+        CHECKS[code] = lambda context: iter(()) if context.statistics is None else check(context, context.statistics)
         return finder(code)(check)
 
     return enter

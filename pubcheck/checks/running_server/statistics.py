@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pubcheck.checks.context import RuleContext, RuleFinding
-from pubcheck.checks.running_server.report import about, finds_on_server
+from pubcheck.checks.running_server.report import about, finds_by_statistics
 from pubcheck.checks.table_names import table_name
 from pubcheck.live.amounts import count_text, size_text
-from pubcheck.live.filter_share import filter_share
-from pubcheck.live.server_facts import ServerFacts, TableStatistics
-from pubcheck.postgres.analysis.row_filter import parse_state
+from pubcheck.live.published_shares import Shares
+from pubcheck.live.server_facts import Statistics, TableStatistics
 from pubcheck.postgres.catalog.rows import Relation
-from pubcheck.postgres.executor import Context
-from pubcheck.postgres.primnodes import Expr
 from pubcheck.postgres.replication.publication_lookup import publications_of
 
 WIDE_ROW = 2048
@@ -34,19 +31,18 @@ FEW_ROWS = 100
 """With fewer rows the next one changes the share by more than a percent."""
 
 
-@finds_on_server("PUB868")
-def filter_takes_all_or_nothing(context: RuleContext, facts: ServerFacts) -> Iterator[RuleFinding]:
+@finds_by_statistics("PUB868")
+def filter_takes_all_or_nothing(context: RuleContext, statistics: Statistics) -> Iterator[RuleFinding]:
     """Row filters that are true for every row of the statistics, or for none."""
-    tables = facts.columns_by_table()
+    shares = Shares(context.session, statistics)
     for filtered in context.visit(context.filtered):
         relation, publication = filtered.relation, filtered.publication
-        columns = tables.get(context.session.qualified(relation), {})
-        rows = max((column.rows for column in columns.values()), default=0)
-        if rows < FEW_ROWS or filtered.entry.filter is None or not isinstance(filtered.entry.filter.expr, Expr):
+        # A share in a snapshot is that of the filter in it.
+        estimate = shares.of(filtered.entry, stored=context.is_listed(filtered.entry.place))
+        if estimate is None:
             continue
-        inputs = parse_state(context.session, relation).inputs
-        share = filter_share(filtered.entry.filter.expr, relation, columns, Context(inputs))
-        if not share.takes_all and not share.takes_none:
+        rows, share = estimate
+        if rows < FEW_ROWS or not (share.takes_all or share.takes_none):
             continue
         amount = "every row" if share.takes_all else "no row"
         yield RuleFinding(
@@ -65,11 +61,11 @@ def filter_takes_all_or_nothing(context: RuleContext, facts: ServerFacts) -> Ite
         )
 
 
-@finds_on_server("PUB869")
-def identity_full(context: RuleContext, facts: ServerFacts) -> Iterator[RuleFinding]:
+@finds_by_statistics("PUB869")
+def identity_full(context: RuleContext, known: Statistics) -> Iterator[RuleFinding]:
     """Tables with REPLICA IDENTITY FULL whose old rows are wide, or are searched for all the time."""
     catalog = context.catalog
-    statistics = {row.table: row for row in facts.tables}
+    statistics = {row.table: row for row in known.tables}
     for relation in context.visit(catalog.relations.values()):
         name = context.session.qualified(relation)
         if relation.identity != "f" or relation.kind != "r" or name not in statistics:
