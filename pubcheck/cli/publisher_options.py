@@ -109,7 +109,10 @@ def linted_schema(path: str, config: Config, together: bool, schema: tuple[str, 
 def refuse_databases(sources: Sequence[Source]) -> None:
     """Raise UsageError for a database among the sources of a schema that is to be simulated."""
     if any(source.listing is not None for source in sources):
-        raise click.UsageError("a simulated server runs the statements of its schema; a database or snapshot has none")
+        raise click.UsageError(
+            "a simulated server runs the statements of its schema and knows the rows that they insert; a database or a"
+            " snapshot has no statements, and its rows are not read"
+        )
 
 
 def chosen_publications(publications: tuple[str, ...], followed: Followed) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import re
 from collections.abc import Iterator
 from contextlib import redirect_stderr, redirect_stdout
@@ -139,6 +140,36 @@ def test_reading_takes_few_round_trips_and_writes_nothing(database: tuple[Server
             connection._connection.execute("CREATE TABLE public.t ()")
     assert decode(encode(snapshot)) == snapshot
     assert snapshot.pubcheck_snapshot == FORMAT
+
+
+def test_nothing_is_written_and_no_right_is_needed(servers: Servers, tmp_path: Path) -> None:
+    """Every command with a database, as a role without any grant, changes no row and takes no transaction id. (WAL is
+    written all the time, for standbys.)"""
+    server, migration, role = servers[17], tmp_path / "next.sql", f"stranger_{os.getpid()}"
+    migration.write_text("ALTER PUBLICATION eu ADD TABLE app.items; UPDATE app.orders SET region = 'x';")
+    query = """SELECT tup_inserted, tup_updated, tup_deleted, temp_files, pg_snapshot_xmax(pg_current_snapshot()),
+        (SELECT sum(n_tup_ins + n_tup_upd + n_tup_del) FROM pg_stat_all_tables) FROM pg_stat_database
+        WHERE datname = current_database()"""
+    with server.database() as name, server.connect(name) as connection:
+        connection.execute(SCRIPT)
+        connection.execute(f"CREATE ROLE {role} LOGIN; REVOKE ALL ON DATABASE {name} FROM PUBLIC")
+        connection.execute(f"GRANT CONNECT ON DATABASE {name} TO {role}; REVOKE ALL ON SCHEMA public, app FROM PUBLIC")
+        conninfo = server.conninfo(name).replace("user=postgres", f"user={role}")
+        try:
+            connection.execute("SELECT pg_stat_force_next_flush()")
+            before = connection.execute(query).fetchall()
+            for command in (
+                ("lint", conninfo),
+                ("lint", "--schema", conninfo, str(migration)),
+                ("explain", conninfo),
+                ("snapshot", conninfo),
+                ("snapshot", "--statistics", conninfo),
+            ):
+                assert run(*command).returncode in (0, 1), command
+            connection.execute("SELECT pg_stat_force_next_flush()")
+            assert connection.execute(query).fetchall() == before
+        finally:
+            connection.execute(f"REVOKE ALL ON DATABASE {name} FROM {role}; DROP ROLE {role}")
 
 
 def test_an_ordinary_role_reads_the_same(database: tuple[Server, str]) -> None:
@@ -281,6 +312,39 @@ def test_a_snapshot_with_statistics_holds_no_values_and_gives_their_findings(
     ]
     assert estimates[0] == estimates[1]
     assert estimates[1]["half"]["low"] == pytest.approx(0.5)
+
+
+def test_a_stream_is_checked_against_the_database_that_it_comes_from(servers: Servers, tmp_path: Path) -> None:
+    server, capture, file, script = servers[16], tmp_path / "stream.hex", tmp_path / "shop.json", tmp_path / "work.sql"
+    script.write_text("INSERT INTO t VALUES (3);")
+    with server.database() as name, server.connect(name) as connection:
+        prepare(connection, [
+            "CREATE TABLE t (id int PRIMARY KEY)",
+            "CREATE PUBLICATION p FOR TABLE t WHERE (id > 2)",
+            f"SELECT pg_create_logical_replication_slot('{name}', 'pgoutput')",
+            "INSERT INTO t VALUES (1), (3)",
+        ])  # fmt: skip
+        messages = connection.execute(
+            "SELECT encode(data, 'hex') FROM pg_logical_slot_get_binary_changes(%s, NULL, NULL, 'proto_version', '1',"
+            " 'publication_names', 'p')",
+            [name],
+        ).fetchall()
+        connection.execute("SELECT pg_drop_replication_slot(%s)", [name])
+        capture.write_text("".join(f"{message}\n" for (message,) in messages))
+        conninfo = server.conninfo(name)
+        assert run("snapshot", conninfo, "-o", str(file)).returncode == 0
+        for schema in (conninfo, str(file)):
+            verified = run("verify", schema, str(capture))
+            assert (verified.returncode, verified.stdout[:13]) == (0, "Nothing found"), verified
+            assert "INSERT public.t id=3" in run("decode", str(capture), "--schema", schema).stdout
+            for refused in (
+                run("simulate", schema, str(script)),
+                run("verify", schema, str(capture), "--script", str(script)),
+            ):
+                assert refused.returncode == 2
+                assert "its rows are not read" in refused.stderr
+        connection.execute("ALTER PUBLICATION p SET TABLE t WHERE (id > 5)")
+        assert "PUB856" in run("verify", conninfo, str(capture)).stdout
 
 
 def test_explain_reads_the_server(database: tuple[Server, str]) -> None:
