@@ -75,7 +75,7 @@ def _check_identities(objects: tuple[doc.AnyObject, ...]) -> None:
     for number, row in enumerate(objects):
         catalog = _CATALOG.get(type(row), type(row))
         name = (catalog, *row.key)
-        if name in names:
+        if name in names and not isinstance(row, doc.OperatorClass):  # of several methods
             raise _problem(objects, number, "this name is there twice")
         names.add(name)
         for oid in _oids(row):

@@ -14,6 +14,7 @@ from pubcheck.engine.linter import Followed, Linter
 from pubcheck.engine.unit import Unit
 from pubcheck.live.connect import connect
 from pubcheck.live.document import decode, encode
+from pubcheck.live.hand_edited import check
 from pubcheck.live.read import read_snapshot
 from pubcheck.live.source import source_of
 from pubcheck.source import Source
@@ -96,6 +97,7 @@ def compare_live(server: Server, statements: Sequence[str]) -> LiveComparison:
         return LiveComparison((), (), 0, (), 0, round_trips, "")
     text = encode(snapshot)
     assert decode(text) == snapshot
+    check(snapshot)
     script = ";\n".join(text if answer.ok else "SELECT 1" for text, answer in zip(texts, answers, strict=True))
     of_script = _followed(Source("script.sql", script), server.major, name)
     live = _followed(source_of("live", text.decode(), live=True), server.major, name)
