@@ -28,6 +28,8 @@ class Reading(Struct, frozen=True):
     faults: tuple[Fault, ...] = ()
 
 
+_SNAPSHOT = '{"pubcheck_snapshot"'
+"""The beginning of a snapshot; one that comes from a pipe is seen only when it is read."""
 _EIGHT_BIT = {"windows-1252": "Windows-1252", "iso-8859-1": "ISO 8859-1"}
 
 
@@ -54,6 +56,10 @@ def read_unit(files: Sequence[File], majors: tuple[int, ...]) -> Reading:
             from pubcheck.live.source import source_of
 
             sources.append(source_of(file.label, decoded.text, live=file.view == DATABASE))
+            continue
+        if decoded.text.startswith(_SNAPSHOT):
+            message = "this cannot be read: a snapshot of a database is read from a file, or from standard input as -"
+            diagnostics.append(remark("PUB001", message, Span(Source(file.label, ""), 0, 0), majors))
             continue
         view = interpreter_of(decoded.text) if decoded.text.startswith("#!") else None
         # A file that is a row of a table has a label only.

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
+from threading import Thread
 from xml.etree import ElementTree
 
 import jsonschema
@@ -108,6 +110,17 @@ def test_a_snapshot_is_read_in_the_encodings_of_windows(
     assert app.run(["lint", str(file), "--format", "concise"]) == app.run(["lint", str(SHOP), "--format", "concise"])
     first, second = capsys.readouterr().out.split("1 database (PostgreSQL 17).\n")[:2]
     assert first.replace(str(file), str(SHOP)) == second
+
+
+def test_a_snapshot_from_a_pipe_is_not_taken_for_sql(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pipe, migration = tmp_path / "pipe", tmp_path / "0001.sql"
+    os.mkfifo(pipe)
+    migration.write_text("SELECT 1")
+    writer = Thread(target=lambda: pipe.write_bytes(SHOP.read_bytes()))
+    writer.start()
+    assert app.run(["lint", "--schema", str(pipe), str(migration)]) == 1
+    writer.join()
+    assert "a snapshot of a database is read from a file, or from standard input" in capsys.readouterr().out
 
 
 def test_an_empty_file_is_not_a_schema(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
