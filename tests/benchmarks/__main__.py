@@ -18,6 +18,7 @@ from tests.benchmarks.decoding import (
     decoding_costs,
     decoding_inputs,
 )
+from tests.benchmarks.editing import editing
 from tests.benchmarks.filters import median_milliseconds, tables_and_publications
 from tests.benchmarks.growth import growth
 from tests.benchmarks.measure import BARE_PARSER, BARE_PYTHON, cost, file_of, lint
@@ -157,6 +158,7 @@ BENCHMARKS: dict[str, Callable[[], Iterator[Row]]] = {
     "trees": trees,
     "verifying": verifying,
     "decoding": decoding,
+    "editing": editing,
     "peers": peers,
 }
 

@@ -1,0 +1,1 @@
+"""The snippets and the extension for editors."""

@@ -1,0 +1,130 @@
+"""The snippets of docs/editors.md start the server for SQL files, and the extension for VS Code is built."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import lupa
+import pytest
+
+from pubcheck.discovery.file_types import SUFFIXES
+
+ROOT = Path(__file__).parents[2]
+EXTENSION = ROOT / "editors" / "vscode"
+PAGE = (ROOT / "docs" / "editors.md").read_text()
+SERVER = ["pubcheck", "server"]
+
+
+def snippet(heading: str, language: str) -> str:
+    section = PAGE.partition(f"\n## {heading}")[2].partition("\n## ")[0]
+    (text,) = re.findall(rf"```{language}\n(.*?)```", section, re.DOTALL)
+    return str(text)
+
+
+def test_the_snippet_for_neovim() -> None:
+    lua = lupa.LuaRuntime()
+    lua.execute(
+        "started = {}; vim = {lsp = {config = function(n, c) configured = c end, enable = function(n) on = n end}}"
+    )
+    lua.execute(snippet("Neovim", "lua"))
+    found = lua.globals()
+    assert (list(found.configured.cmd.values()), found.on) == (SERVER, "pubcheck")
+    assert "sql" in list(found.configured.filetypes.values())
+    assert "pubcheck.toml" in list(found.configured.root_markers.values())
+
+
+def test_the_snippet_for_helix() -> None:
+    options = tomllib.loads(snippet("Helix", "toml"))
+    server = options["language-server"]["pubcheck"]
+    assert [server["command"], *server["args"]] == SERVER
+    assert options["language"] == [{"name": "sql", "language-servers": ["pubcheck"]}]
+
+
+def test_the_snippet_for_zed() -> None:
+    options = json.loads(snippet("Zed", "json"))
+    assert "pubcheck" in options["languages"]["SQL"]["language_servers"]
+    binary = options["lsp"]["pubcheck"]["binary"]
+    assert [binary["path"], *binary["arguments"]] == SERVER
+
+
+def test_the_snippet_for_emacs() -> None:
+    (form,) = expressions(snippet("Emacs", "elisp"))
+    assert form[:2] == ["with-eval-after-load", ["quote", "eglot"]]
+    assert form[2] == ["add-to-list", ["quote", "eglot-server-programs"], ["quote", ["sql-mode", ".", *SERVER]]]
+
+
+def expressions(text: str) -> list[Any]:
+    """Read expressions of Lisp: lists as lists, a quoted one as (quote it), a dotted pair of a list with its dot."""
+    tokens = re.findall(r"""[()']|"(?:[^"\\]|\\.)*"|[^\s()'"]+""", text)
+
+    def read() -> Any:
+        token = tokens.pop(0)
+        if token == "'":
+            return ["quote", read()]
+        if token != "(":
+            return token.strip('"')
+        items: list[Any] = []
+        while tokens[0] != ")":
+            item = read()
+            # (a . (b c)) is (a b c); the dot is kept to show the pair.
+            items += item if items[-1:] == ["."] and isinstance(item, list) else [item]
+        tokens.pop(0)
+        return items
+
+    forms = []
+    while tokens:
+        forms.append(read())
+    return forms
+
+
+# Visual Studio Code.
+
+
+def test_the_extension_is_activated_for_the_files_that_the_server_reads() -> None:
+    manifest = json.loads((EXTENSION / "package.json").read_text())
+    languages = manifest["contributes"]["configuration"]["properties"]["pubcheck.languages"]["default"]
+    assert {f"onLanguage:{language}" for language in languages} < set(manifest["activationEvents"])
+    assert {suffix.strip(".").replace("psql", "sql").replace("pgsql", "sql") for suffix in SUFFIXES} <= set(languages)
+    source = "".join(file.read_text() for file in (EXTENSION / "src").glob("*.ts"))
+    registered = set(re.findall(r'registerCommand\("([^"]+)"', source))
+    assert registered == {command["command"] for command in manifest["contributes"]["commands"]}
+    for name in manifest["contributes"]["configuration"]["properties"]:
+        key = name.removeprefix("pubcheck.")
+        assert key.startswith("trace.") or f'"{key}"' in source  # the client itself reads the trace
+    assert not list(EXTENSION.glob("package-lock.json"))
+
+
+@pytest.mark.slow
+def test_the_extension_is_type_checked_and_packaged(tmp_path: Path) -> None:
+    """Without a lock file, for that would name the host of a registry; the versions are exact."""
+    copy = tmp_path / "vscode"
+    shutil.copytree(EXTENSION, copy, ignore=shutil.ignore_patterns("node_modules", "dist", "*.vsix"))
+    shutil.copy(ROOT / "LICENSE", copy)
+    python = {**os.environ, "PYTHONPATH": str(ROOT)}
+    schema = [sys.executable, "-m", "pubcheck", "schema", "-o", "pubcheck.schema.json"]
+    subprocess.run(schema, cwd=copy, env=python, check=True)
+    for command in (
+        ("install", "--no-package-lock", "--no-audit", "--no-fund", "--loglevel=error"),
+        ("run", "check"),
+        ("run", "package"),
+    ):
+        done = subprocess.run(["npm", *command], cwd=copy, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        assert done.returncode == 0, done.stdout
+    (package,) = copy.glob("*.vsix")
+    with zipfile.ZipFile(package) as archive:
+        files = {name for name in archive.namelist() if name.startswith("extension/")}
+        bundle = archive.read("extension/dist/extension.js").decode()
+    assert {name.lower().removeprefix("extension/") for name in files} == {
+        *("package.json", "readme.md", "license.txt", "pubcheck.schema.json", "dist/extension.js")
+    }
+    assert "pubcheck.restart" in bundle
+    assert package.stat().st_size < 300_000
