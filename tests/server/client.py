@@ -41,11 +41,18 @@ class ServerProcess:
                 self.versions[params.uri] = params.version
                 self.news.notify_all()
 
+        def register(params: types.RegistrationParams) -> None:
+            self.registered += [registration.method for registration in params.registrations]
+
+        self.registered: list[str] = []
         self.client.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)(published)
+        self.client.feature(types.CLIENT_REGISTER_CAPABILITY)(register)
         await self.client.start_io(sys.executable, "-m", "pubcheck", "server")
         general = types.GeneralClientCapabilities(position_encodings=list(encodings) or None)
+        watching = types.DidChangeWatchedFilesClientCapabilities(dynamic_registration=True)
+        workspace = types.WorkspaceClientCapabilities(did_change_watched_files=watching)
         answer = await self.client.initialize_async(
-            types.InitializeParams(capabilities=types.ClientCapabilities(general=general))
+            types.InitializeParams(capabilities=types.ClientCapabilities(general=general, workspace=workspace))
         )
         self.capabilities = answer.capabilities
         self.client.initialized(types.InitializedParams())

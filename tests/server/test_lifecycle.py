@@ -247,7 +247,7 @@ def test_other_remedies_are_offered_and_do_what_they_say(run: Run) -> None:
     run(scenario)
 
 
-def test_the_page_of_a_rule_is_shown_and_a_rename_is_not_offered(run: Run) -> None:
+def test_a_rule_is_shown_a_rename_is_not_offered_and_files_are_watched(run: Run) -> None:
     async def scenario(client: Editor) -> None:
         await client.open("schema.sql", ORDERS + EU)
         params = types.HoverParams(client.document("schema.sql"), position(ORDERS + EU, "region =", 1))
@@ -256,5 +256,6 @@ def test_the_page_of_a_rule_is_shown_and_a_rename_is_not_offered(run: Run) -> No
         assert isinstance(hover.contents, types.MarkupContent)
         assert hover.contents.value.count("## What happens") == 1
         assert client.server.capabilities.rename_provider is None
+        assert client.server.registered == [types.WORKSPACE_DID_CHANGE_WATCHED_FILES]
 
     run(scenario)
