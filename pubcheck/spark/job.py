@@ -186,8 +186,8 @@ def ruleset(linter: Linter) -> str:
 
 
 _DEFAULT = Config()
-_OF_THE_STATUS = ("fail_on", "fail_on_assumed", "baseline")
-"""Settings that change no finding."""
+_OF_THE_STATUS = ("fail_on", "fail_on_assumed", "baseline", "file")
+"""Settings that change no finding; the file is only where they were read."""
 
 
 def _carried(units: DataFrame, before: Before | None) -> DataFrame:
