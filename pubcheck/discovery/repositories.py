@@ -24,24 +24,40 @@ def fixed_part(where: str) -> list[str] | None:
 class Repository(Struct, frozen=True):
     """A repository of a corpus: its files, by absolute path, and folders in it that cannot be listed. ``tops`` are the
     folders in it that git watches over by themselves, ``included`` the files that the configuration includes;
-    ``linked``: one of the files is a link."""
+    ``linked``: one of the files is a link. ``root`` is its folder."""
 
     name: str
     files: tuple[tuple[str, File], ...]
     tops: tuple[str, ...] = ()
     included: tuple[str, ...] = ()
     linked: bool = False
+    root: str = ""
+
+
+class RepositoryPlace(Struct, frozen=True):
+    """The name of a repository and its path. ``into``: the folders in it are part of it."""
+
+    name: str
+    path: str
+    into: bool = True
 
 
 def find_repositories(where: str, config: Config = Config()) -> Iterator[Repository]:
-    """Return the repositories of a corpus that hold a file to read, one at a time, so that a corpus may be of any size.
+    """Return the repositories of a corpus (``find_places``) that hold a file to read, one at a time, so that a corpus
+    may be of any size."""
+    tops: dict[str, str | None] = {}
+    for place in find_places(where, config):
+        yield from read_place(place, config, tops)
+
+
+def find_places(where: str, config: Config = Config()) -> Iterator[RepositoryPlace]:
+    """Return the places of the repositories of a corpus.
 
     ``where`` is a pattern (`corpus/*/*`), each match of which, unless it lies in another one, is a repository, named
     by the path below the part before the first wildcard; or a folder, in which each folder is a repository and its
     own files are one, named "."; a folder that holds `.git` is a repository itself. The labels of the files are those
     of `pubcheck lint`.
     """
-    tops: dict[str, str | None] = {}
     fixed = fixed_part(where)
     if fixed is not None:
         from glob import iglob
@@ -51,13 +67,13 @@ def find_repositories(where: str, config: Config = Config()) -> Iterator[Reposit
             matched = _called(path).rstrip("/").split("/")
             if repositories.isdisjoint("/".join(matched[:length]) for length in range(1, len(matched))):
                 repositories.add("/".join(matched))
-                yield from _repository("/".join(matched[len(fixed) :]), path, config, tops)
+                yield RepositoryPlace("/".join(matched[len(fixed) :]), path)
     elif not os.path.isdir(where) or os.path.exists(join(where, ".git")):
-        yield from _repository(_called(os.path.basename(os.path.abspath(where))), where, config, tops)
+        yield RepositoryPlace(_called(os.path.basename(os.path.abspath(where))), where)
     else:
-        yield from _repository(".", where, config, tops, into=False)
+        yield RepositoryPlace(".", where, into=False)
         for name in folders_of(where, config):
-            yield from _repository(_called(name), join(where, name), config, tops)
+            yield RepositoryPlace(_called(name), join(where, name))
 
 
 def _called(path: str) -> str:
@@ -66,14 +82,14 @@ def _called(path: str) -> str:
     return text.encode("utf-8", "surrogateescape").replace(b"\\", b"\\\\").decode("utf-8", "backslashreplace")
 
 
-def _repository(
-    name: str, path: str, config: Config, tops: dict[str, str | None], *, into: bool = True
-) -> Iterator[Repository]:
+def read_place(place: RepositoryPlace, config: Config, tops: dict[str, str | None]) -> Iterator[Repository]:
+    """Return the repository of a place if it holds a file to read. ``tops`` keeps what was learnt about folders."""
+    name, path = place.name, place.path
     if not os.path.isdir(path):
         error = None if os.path.exists(path) else os.strerror(errno.ENOENT)
         yield Repository(name, ((os.path.abspath(path), File(path, label_of(path), error=error)),))
         return
-    walked = walk(path, config, into=into, tops=tops)
+    walked = walk(path, config, into=place.into, tops=tops)
     top, prefix_length = os.path.abspath(path), len(join(path, ""))
     files = [
         (join(top, file_path[prefix_length:]), File(file_path, label_of(file_path), view=view_of(file_path)))
@@ -88,5 +104,5 @@ def _repository(
             for paths in (walked.tops, walked.included)
         )
         yield Repository(
-            name, tuple(sorted(files, key=lambda file_path: file_path[0])), apart, included, bool(walked.links)
+            name, tuple(sorted(files, key=lambda file_path: file_path[0])), apart, included, bool(walked.links), top
         )
