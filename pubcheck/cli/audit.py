@@ -8,30 +8,20 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pubcheck.cli.app import FOUND, Command, NoInput, complain, completes, fail_on_assumed_option, fail_on_option, show
+from pubcheck.cli.app import Command, NoInput, completes, fail_on_assumed_option, fail_on_option
 from pubcheck.cli.input_options import config_option, configuration
-from pubcheck.cli.output_files import put
 from pubcheck.cli.spark import (
     check_installed,
     conf_option,
-    failed,
-    failures,
     master_option,
     pair,
-    progress_of,
-    reason,
     remote_option,
 )
 from pubcheck.config import Config, ConfigError, read_size
-from pubcheck.diagnostics import SEVERITIES
 from pubcheck.discovery.walk import readable
-from pubcheck.rulebook import RULES
-from pubcheck.source import escape
 
 if TYPE_CHECKING:
-    from pubcheck.report.audit_document import Audit, Change
     from pubcheck.spark.inputs import Input
-    from pubcheck.spark.summary import Summary
 
 
 def _size(value: str) -> int:
@@ -40,6 +30,14 @@ def _size(value: str) -> int:
         return read_size(value)
     except ConfigError as error:
         raise click.BadParameter(str(error)) from None
+
+
+def _export(value: str) -> tuple[str, str]:
+    """Return the format and the folder of FORMAT:DIR."""
+    format_name, _, where = value.partition(":")
+    if format_name not in ("csv", "parquet", "sarif") or not where:
+        raise click.BadParameter(f"{value!r} must be csv:DIR, parquet:DIR or sarif:DIR")
+    return format_name, where
 
 
 @click.command(
@@ -73,12 +71,19 @@ lint; other quarantined items do not fail a run.""",
     default="files",
     metavar="FORMAT",
     show_default=True,
-    help="Kind of INPUT: files (a folder of repositories, or a pattern that matches them), table (a catalog "
-    "table), or a Spark data source such as parquet, json, csv or delta.",
+    help="Kind of INPUT: files (a folder of repositories, or a pattern that matches them), objects (a folder of "
+    "repositories in an object store, listed and read by tasks), archives (a folder of .zip and .tar files, one a "
+    "repository), table (a catalog table), or a Spark data source such as parquet, json, csv or delta.",
 )
 @click.option("--repo-column", metavar="NAME", help="Column with the name of the repository.  [default: repository]")
 @click.option("--path-column", metavar="NAME", help="Column with the path of the file.  [default: path]")
 @click.option("--content-column", metavar="NAME", help="Column with the content of the file.  [default: content]")
+@click.option(
+    "--commit-column",
+    metavar="NAME",
+    help="Column with the commit, or another version of a file or repository. With --since, a repository is not read if"
+    " its commits are the same.",
+)
 @click.option(
     "--preset", metavar="NAME", help="Columns of a well-known corpus: the-stack, github-code or bigquery-github."
 )
@@ -92,6 +97,24 @@ lint; other quarantined items do not fail a run.""",
     " run of INPUT, or the most recent run of any input. A repository is not read if its files have the same names,"
     " sizes, times and inodes.",
 )
+@click.option(
+    "--retry-quarantine",
+    is_flag=True,
+    help="Lint again what was quarantined in the run of --since (by default latest), whatever the reason, for example"
+    " with other limits; copy the rest.",
+)
+@click.option(
+    "--stream",
+    is_flag=True,
+    help="Audit the rows that INPUT, a table or a folder of a data source, has got since the last time, as one run per"
+    " micro-batch.",
+)
+@click.option(
+    "--stream-interval",
+    metavar="TIME",
+    help="With --stream: go on, and look for new rows at this interval, such as '1 minute'.",
+)
+@click.option("--dry-run", is_flag=True, help="Print how much there is to read, and end.")
 @click.option(
     "--run",
     metavar="ID",
@@ -134,6 +157,27 @@ lint; other quarantined items do not fail a run.""",
     shell_complete=completes("files"),
     help="Write the HTML report to this file.  [default: DIR/report.html if DIR is local]",
 )
+@click.option(
+    "--survey",
+    is_flag=True,
+    help="Count features of publications, rules and consumers, with confidence intervals: the table survey, and"
+    " DIR/survey.html if DIR is local.",
+)
+@click.option(
+    "--export",
+    "exports",
+    type=_export,
+    multiple=True,
+    metavar="FORMAT:DIR",
+    help="Write the findings to a folder as well: as csv, as parquet, or as sarif, a file for each repository."
+    " Repeatable.",
+)
+@click.option(
+    "--merge-into",
+    metavar="TABLE",
+    help="Merge the findings into this table of Spark's catalog, which must support MERGE, such as one of Delta Lake"
+    " or Iceberg.",
+)
 @click.option("--no-report", is_flag=True, help="Write no report.")
 @click.option("-q", "--quiet", is_flag=True, help="Print no progress and no summary.")
 def command(
@@ -143,9 +187,14 @@ def command(
     repo_column: str | None,
     path_column: str | None,
     content_column: str | None,
+    commit_column: str | None,
     preset: str | None,
     options: tuple[tuple[str, str], ...],
     since: str | None,
+    retry_quarantine: bool,
+    stream: bool,
+    stream_interval: str | None,
+    dry_run: bool,
     run: str | None,
     max_file_size: int,
     max_unit_size: int,
@@ -162,6 +211,9 @@ def command(
     remote: str | None,
     conf: tuple[tuple[str, str], ...],
     report: str | None,
+    exports: tuple[tuple[str, str], ...],
+    merge_into: str | None,
+    survey: bool,
     no_report: bool,
     quiet: bool,
 ) -> int:
@@ -203,62 +255,41 @@ def command(
     check_installed("the audit")
     if config.units and not quiet:
         click.echo("pubcheck: ignoring [[unit]]: it applies to one repository, not to a corpus", err=True)
-    columns = (repo_column, path_column, content_column)
+    columns = (repo_column, path_column, content_column, commit_column)
     source = _input(input_, input_format, columns, preset, dict(options), config)
 
-    from pubcheck.engine.linter import Linter
-    from pubcheck.spark.inputs import BadInput, EmptyInput
-    from pubcheck.spark.job import Options, audit
+    from pubcheck.cli.audit_run import AuditRequest, run_audit
     from pubcheck.spark.lint_process import Limits
-    from pubcheck.spark.report_data import collect
-    from pubcheck.spark.session import release, session
-    from pubcheck.spark.store import NoRun, Store
-    from pubcheck.spark.summary import Lost
 
-    try:
-        spark = session("pubcheck audit", master, remote, dict(conf))
-        try:
-            store = Store(spark, output)
-            audit_options = Options(
-                run=run or _new_id(),
-                since=store.find(since, source.name) if since else None,
-                largest_file=max_file_size,
-                largest_unit=max_unit_size,
-                limits=Limits(unit_timeout, unit_memory),
-            )
-            with progress_of(spark, quiet=quiet) as progress:
-                summary = audit(spark, source, store, Linter(config), audit_options, progress)
-                page = None if no_report else report or _page_in(output, audit_options.run)
-                document, unwritten = None, None
-                if page is not None:
-                    from pubcheck.report import audit_html
+    if stream or stream_interval:
+        _check_stream(input_format, since, retry_quarantine, dry_run)
+    request = AuditRequest(
+        output=output,
+        run=run,
+        since=since or ("latest" if retry_quarantine else None),
+        retry=retry_quarantine,
+        stream=stream or stream_interval is not None,
+        interval=stream_interval,
+        dry_run=dry_run,
+        largest_file=max_file_size,
+        largest_unit=max_unit_size,
+        limits=Limits(unit_timeout, unit_memory),
+        report=report,
+        no_report=no_report,
+        exports=exports,
+        merge_into=merge_into,
+        survey=survey,
+        quiet=quiet,
+    )
+    return run_audit(request, source, config, master, remote, dict(conf))
 
-                    progress("writing the report")
-                    try:
-                        document = collect(store, audit_options.run)
-                        put(page, audit_html.render(document))
-                    except OSError as error:
-                        unwritten, page = f"{page}: {error.strerror or error}", None
-                    except failures() as error:
-                        unwritten, page = reason(str(error)), None
-        finally:
-            release(spark)
-    except EmptyInput as error:
-        raise NoInput(str(error)) from None
-    except BadInput as error:
-        raise ConfigError(str(error)) from None
-    except NoRun as error:
-        raise ConfigError(f"--since: {error}") from None
-    except Lost as error:
-        return complain(str(error))
-    except failures() as error:
-        return failed(error)
-    if not quiet:
-        show(f"{line}\n" for line in summarised(summary, output, page, document))
-    if unwritten is not None:
-        return complain(f"the run is complete, but its report could not be written: {unwritten}")
-    failing = any(config.fails_run(severity, certainty) for _, severity, certainty, _ in summary.rules)
-    return FOUND if failing else 0
+
+def _check_stream(input_format: str, since: str | None, retry: bool, dry_run: bool) -> None:
+    """Raise UsageError for options that do not go with --stream."""
+    if input_format in ("files", "objects", "archives"):
+        raise click.UsageError("--stream needs a table: name its kind with --input-format, such as parquet or delta")
+    if since or retry or dry_run:
+        raise click.UsageError("--stream cannot be combined with --since, --retry-quarantine or --dry-run")
 
 
 def _input(
@@ -271,13 +302,14 @@ def _input(
 ) -> Input:
     from pubcheck.discovery.repositories import fixed_part
     from pubcheck.spark.folder_input import FolderInput
+    from pubcheck.spark.object_input import ObjectInput
     from pubcheck.spark.table_input import PRESETS, TableColumns, TableInput
 
+    if input_format in ("files", "objects", "archives") and (preset or any(columns) or options):
+        raise ConfigError("columns, presets and options apply to tables: name the kind of INPUT with --input-format")
+    if input_format in ("objects", "archives"):
+        return ObjectInput(where, archives=input_format == "archives")
     if input_format == "files":
-        if preset or any(columns) or options:
-            raise ConfigError(
-                "columns, presets and options apply to tables: name the kind of INPUT with --input-format"
-            )
         if not os.path.exists(where) and fixed_part(where) is None:
             raise NoInput(f"no input: there is no {where}")
         if os.path.isfile(where) and not readable([os.path.basename(where)]):
@@ -290,71 +322,6 @@ def _input(
         if preset not in PRESETS:
             raise ConfigError(f"--preset: there is no preset {preset}; choose from {', '.join(PRESETS)}")
         base = PRESETS[preset]
-    repository, path, content = columns
-    chosen = TableColumns(repository or base.repository, path or base.path, content or base.content)
+    repository, path, content, commit = columns
+    chosen = TableColumns(repository or base.repository, path or base.path, content or base.content, commit)
     return TableInput(where, input_format, chosen, options)
-
-
-def _new_id() -> str:
-    """Return the time, and what no other run has that starts in the same second."""
-    from datetime import UTC, datetime
-    from secrets import token_hex
-
-    return f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{token_hex(4)}"
-
-
-def _page_in(output: str, run: str) -> str | None:
-    """Return the report's default path: in DIR, if DIR is a folder of this machine."""
-    local = output.removeprefix("file://")
-    return os.path.join(local, "report.html") if os.path.isdir(os.path.join(local, "runs", f"run={run}")) else None
-
-
-def summarised(summary: Summary, output: str, page: str | None = None, document: Audit | None = None) -> list[str]:
-    """Return the lines of a run's summary on the terminal."""
-
-    count = {name: int(value) for name, value in summary.metrics.items()}
-    lines = [
-        f"{count['units']:,} units of {count['repositories']:,} repositories,"
-        f" {count['files']:,} files, {count['statements']:,} statements"
-        + (f"; {count['units_carried']:,} units carried over" if count["units_carried"] else "")
-    ]
-    for end in ("linted", "nothing_to_lint", "quarantined"):
-        units, files = count[f"units_{end}"], count[f"files_{end}"]
-        lines.append(f"  {end.replace('_', ' '):16}{units:>10,} units {files:>10,} files")
-    for why, (units, files) in summary.quarantine.items():
-        lines.append(f"    {why:14}{units:>10,} units {files:>10,} files")
-    if skipped := count.get("rows_passed_over"):
-        lines.append(f"{skipped:,} rows of the input are not files to read")
-    lines += summary.notes
-    severities = ((severity, count[f"{severity}s"]) for severity in reversed(SEVERITIES))
-    lines.append(", ".join(f"{times:,} {severity}{'s' if times != 1 else ''}" for severity, times in severities))
-    for rule, severity, certainty, times in sorted(summary.rules, key=lambda row: (-row[3], row)):
-        name = RULES[rule].name if rule in RULES else ""
-        lines.append(f"  {rule} {severity:8}{certainty:8}{times:>10,}  {name}")
-    if document is not None:
-        lines += _compared(document.change)
-        worst = [repository for repository in document.worst if repository.errors or repository.warnings][:_WORST]
-        if worst:
-            lines.append("    errors warnings  in")
-        lines += [
-            f"  {repository.errors:>8,} {repository.warnings:>8,}  {escape(repository.name)}" for repository in worst
-        ]
-    lines.append(
-        f"The tables are {escape(output)}/*/run={summary.run}, made in {summary.metrics['seconds']:.1f} seconds."
-    )
-    if page is not None:
-        lines.append(f"The report is {escape(page)}.")
-    return lines
-
-
-_WORST = 5
-"""Repositories that the summary names."""
-
-
-def _compared(change: Change | None) -> list[str]:
-    if change is None:
-        return []
-    new, gone, unchanged = (sum(getattr(rule, field) for rule in change.rules) for field in ("new", "gone", "same"))
-    suffix = "" if change.alike else ", which used another pubcheck version or configuration"
-    suffix += "" if change.input is None else f", which had another input, {change.input}"
-    return [f"{new:,} new, {gone:,} gone and {unchanged:,} the same as in run {change.run}{suffix}"]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from pubcheck.consumers import NAMES
 from pubcheck.consumers.contradictions import contradictions
-from pubcheck.consumers.profiles import Claim, Strength, id_of, load
+from pubcheck.consumers.profiles import Claim, Strength, load
 
 _WIDTH = 100
 _HEADINGS: dict[Strength, str] = {"must": "It demands", "should": "It recommends", "effect": "What it does"}
@@ -26,8 +26,6 @@ def listing() -> Iterator[str]:
 def page(key: str) -> Iterator[str]:
     """Yield the lines about one consumer: what it reads, its modes, and its claims with their evidence."""
     consumer = load(key)
-    own_claims = {claim.id for claim in consumer.claims}
-    key = id_of(key)
     yield f"{consumer.product} ({key})\n"
     yield f"  {consumer.category}; plugin {consumer.plugin}\n"
     yield f"  reads: {consumer.reads}\n"
@@ -43,7 +41,7 @@ def page(key: str) -> Iterator[str]:
             yield f"\n{heading}\n"
         for claim in claims:
             yield from _claim(claim)
-    yield from _conflicts(consumer.name, own_claims)
+    yield from _conflicts(key)
 
 
 def _claim(claim: Claim) -> Iterator[str]:
@@ -60,7 +58,8 @@ def _claim(claim: Claim) -> Iterator[str]:
         yield f"      {source.address}\n"
 
 
-def _conflicts(name: str, own: set[str]) -> Iterator[str]:
+def _conflicts(key: str) -> Iterator[str]:
+    own = {claim.id for claim in load(key).claims}
     lines = []
     for contradiction in contradictions():
         for side, other in (
@@ -68,7 +67,7 @@ def _conflicts(name: str, own: set[str]) -> Iterator[str]:
             (contradiction.second, contradiction.first),
         ):
             if own.intersection(side.claims):
-                others = sorted({NAMES[claim.rpartition("-")[0]] for claim in other.claims} - {name})
+                others = sorted({NAMES[claim.rpartition("-")[0]] for claim in other.claims} - {NAMES[key]})
                 text = f"{contradiction.id}  {contradiction.title}: not with {', '.join(others)}"
                 lines.append(_wrapped(text, "  ", "      "))
     if lines:

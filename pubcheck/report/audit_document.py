@@ -55,6 +55,16 @@ class Repository(Struct, frozen=True):
     rules: dict[str, int]
 
 
+class Owner(Struct, frozen=True):
+    """An owner, as CODEOWNERS names it, and the findings in its files; empty for files without an owner."""
+
+    name: str
+    repositories: int
+    errors: int
+    warnings: int
+    notes: int
+
+
 class Share(Struct, frozen=True):
     """The number of publications with a property, and of their repositories."""
 
@@ -157,3 +167,4 @@ class Audit(Struct, frozen=True, kw_only=True):
     slowest: tuple[Slow, ...]
     change: Change | None
     history: tuple[Past, ...]
+    owners: tuple[Owner, ...] = ()

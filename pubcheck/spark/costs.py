@@ -22,3 +22,8 @@ def cost(size: int, files: int) -> int:
 def part(whole: int) -> int:
     """Return the cost of each task, if tasks share the whole."""
     return max(min(_PART, math.ceil(whole / _FEWEST_PARTS)), SMALL, math.ceil(whole / _MOST_PARTS))
+
+
+def tasks(whole: int) -> int:
+    """Return the number of tasks that share the whole cost."""
+    return math.ceil(whole / part(whole))

@@ -14,12 +14,13 @@ from pyspark.sql import DataFrame, SparkSession
 
 from pubcheck.config import Config
 from pubcheck.discovery.file_types import label_of
+from pubcheck.discovery.owners import owners_states
 from pubcheck.discovery.repositories import Repository, find_repositories, fixed_part
 from pubcheck.spark import worker
-from pubcheck.spark.costs import cost, part
+from pubcheck.spark.costs import cost, tasks
 from pubcheck.spark.incremental import RepositoryDiff
-from pubcheck.spark.inputs import EmptyInput, without_trailing_separators
-from pubcheck.spark.schema import DISCOVERED, EXAMINED, LISTING, arrow, ddl
+from pubcheck.spark.inputs import EmptyInput, InputSize, without_trailing_separators
+from pubcheck.spark.schema import EXAMINED, LISTING, arrow, ddl
 from pubcheck.spark.store import Store
 
 _CHUNK = 40_000
@@ -39,16 +40,24 @@ class FolderInput:
         self._written = False
         self._listing: Callable[[], DataFrame] | None = None
 
+    def size(self, spark: SparkSession, largest: int) -> InputSize:
+        repositories = files = size = 0
+        for repository in find_repositories(self._where, self._config):
+            repositories += 1
+            files += len(repository.files)
+            size += state_of(repository, 0, "")[1]
+        return InputSize(repositories, files, size)
+
     def look(self, spark: SparkSession, store: Store, run: str, settings: str, largest: int) -> str | None:
         self._repositories = self._count = self._cost = 0
         self._written = False
         whole: hashlib._Hash | None = hashlib.sha256()
-        chunk = _Chunk()
+        chunk = Chunk()
         listed = time.time_ns()
         for repository in find_repositories(self._where, self._config):
             if chunk.files >= _CHUNK:
                 store.write(self._frame(spark, chunk), "listing", run, more=self._written)
-                self._written, chunk = True, _Chunk()
+                self._written, chunk = True, Chunk()
             state, size = state_of(repository, listed, settings)
             if state is None:
                 whole = None
@@ -70,10 +79,10 @@ class FolderInput:
         return whole.hexdigest() if whole is not None else None
 
     @staticmethod
-    def _frame(spark: SparkSession, chunk: _Chunk) -> DataFrame:
+    def _frame(spark: SparkSession, chunk: Chunk) -> DataFrame:
         return spark.createDataFrame(chunk.table(), ddl(LISTING))
 
-    def repositories(self) -> DataFrame:
+    def repositories(self, job: worker.Job) -> DataFrame:
         return self._listed().select("repository", "state", "files")
 
     def _listed(self) -> DataFrame:
@@ -83,7 +92,7 @@ class FolderInput:
     def units(self, standing: RepositoryDiff | None, job: worker.Job) -> DataFrame:
         listing = self._listed()
         if standing is None:
-            parts = math.ceil(self._cost / part(self._cost))
+            parts = tasks(self._cost)
         else:
             listing = listing.join(standing.of("changed"), "repository", "left_semi")
             parts = math.ceil(self._count * standing.changed / self._repositories / _SURVEYED)
@@ -91,7 +100,7 @@ class FolderInput:
         return listing.repartition(parts).mapInArrow(examine, ddl(EXAMINED))
 
     def linted(self, units: DataFrame, parts: int, job: worker.Job) -> DataFrame:
-        placed = units.repartition(parts, "salt").select(*(column.name for column in DISCOVERED))
+        placed = units.repartition(parts, "salt").select(*(column.name for column in EXAMINED))
         return placed.mapInArrow(partial(worker.lint_units, job=job), ddl(EXAMINED))
 
     def count(self) -> int:
@@ -115,7 +124,7 @@ def _top(where: str) -> str:
     return top.removeprefix("./")  # as in the labels of files
 
 
-class _Chunk:
+class Chunk:
     """Repositories, held as columns: a fraction of what they take as rows."""
 
     def __init__(self) -> None:
@@ -126,7 +135,15 @@ class _Chunk:
 
     def add(self, repository: Repository, state: str | None, cost: int) -> None:
         places = ([os.fsencode(path) for path in paths] for paths in (repository.tops, repository.included))
-        fields = (repository.name, state, len(repository.files), cost, *places, repository.linked)
+        fields = (
+            repository.name,
+            state,
+            len(repository.files),
+            cost,
+            *places,
+            repository.linked,
+            os.fsencode(repository.root),
+        )
         for column, value in zip(self._columns, fields, strict=True):
             column.append(value)
         labels, locations, problems = self._members
@@ -159,7 +176,7 @@ def state_of(repository: Repository, listed: int, settings: str) -> tuple[str | 
     The digest is None if a file was written shortly before ``listed`` (in nanoseconds): a second write might not change
     its times (Git calls such entries racy).
     """
-    lines = [settings, *repository.tops]
+    lines = [settings, *repository.tops, *owners_states(repository.root)]
     size = 0
     racy = False
     for _, file in repository.files:

@@ -4,48 +4,93 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import reduce
+from typing import Protocol
 
 from msgspec import Struct
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 
 from pubcheck.spark.schema import RESULTS, RUNS
 from pubcheck.spark.store import Store
+from pubcheck.spark.unit_discovery import Largest
 
 LASTING = ("not-postgresql", "not-text")
 """Reasons to quarantine a unit that are its content's own. What it took or met may be otherwise next time."""
 SETTLED = (*LASTING, "too-large", "duplicate")
-"""And of a unit or a file, those that its repository's state tells."""
+"""And of a unit or a file, those that its repository's state and the limits of a run tell."""
 
 
-def ended() -> Column:
-    """Return whether a unit's rows are what they would be again."""
-    return F.coalesce((F.col("status") == "linted") | F.col("reason").isin(*LASTING), F.lit(False))
+class Earlier(Struct, frozen=True):
+    """The run that is carried over from: its tables by name, the state of all its repositories if it is known, and the
+    reasons for a quarantine that would be the same again: of a unit with its content, and of a repository with its
+    state."""
+
+    tables: dict[str, DataFrame]
+    state: str | None
+    lasting: tuple[str, ...]
+    settled: tuple[str, ...]
+
+    @property
+    def ended(self) -> Column:
+        """Whether a unit's rows are what they would be again."""
+        return F.coalesce((F.col("status") == "linted") | F.col("reason").isin(*self.lasting), F.lit(False))
 
 
-Before = dict[str, DataFrame]
-"""The tables of the run that is carried over from, by name."""
+class CarryOptions(Protocol):
+    """The options of a run that decide what is carried over (``job.Options``)."""
+
+    @property
+    def run(self) -> str: ...
+    @property
+    def since(self) -> str | None: ...
+    @property
+    def retry(self) -> bool: ...
+    @property
+    def largest(self) -> Largest: ...
 
 
-def prepared(
-    store: Store, run: str, since: str | None, rules: str, name: str
-) -> tuple[Before | None, str | None, tuple[str, ...]]:
-    """Take the run back that there may be, and reads the one to carry over from, if anything can be: its tables, the
-    state of all its repositories, and why less than could be is carried over."""
-    store.clear(RUNS, "runs", run)
+def prepared(store: Store, options: CarryOptions, rules: str, name: str) -> tuple[Earlier | None, tuple[str, ...]]:
+    """Take the run back that there may be, and read the one to carry over from, if anything can be, and why less than
+    could be is carried over."""
+    store.clear(RUNS, "runs", options.run)
+    since, largest = options.since, options.largest
     if since is None:
-        return None, None, ()
-    row = store.runs().where(F.col("run") == since).select("ruleset", "input", "state").collect()[0]
+        return None, ()
+    row, before = _run(store, since, largest)
     notes = []
-    if row[0] != rules:
-        notes.append(
-            f"Nothing was carried over from run {since}: it used another pubcheck version, rules or configuration."
-        )
-    if row[1] != name:
-        notes.append(f"Run {since} is of another input, {row[1]}.")
-    if row[0] != rules:
-        return None, None, tuple(notes)
-    return {name: store.read(columns, name, since) for name, columns in RESULTS.items()}, row[2], tuple(notes)
+    obstacle = _obstacle(row["ruleset"], before, rules, largest)
+    if obstacle is not None:
+        notes.append(f"Nothing was carried over from run {since}: it {obstacle}.")
+    if row["input"] != name:
+        notes.append(f"Run {since} is of another input, {row['input']}.")
+    if obstacle is not None:
+        return None, tuple(notes)
+    settled = () if options.retry else SETTLED if largest == before else (*LASTING, "duplicate")
+    tables = {name: store.read(columns, name, since) for name, columns in RESULTS.items()}
+    state = row["state"] if settled == SETTLED else None
+    return Earlier(tables, state, () if options.retry else LASTING, settled), tuple(notes)
+
+
+def _run(store: Store, run: str, largest: Largest) -> tuple[Row, Largest]:
+    """Return the row of a run and its limits; ``largest`` are taken for those of a run of an earlier release."""
+    row = store.runs().where(F.col("run") == run).head()
+    assert row is not None
+    return row, Largest(row["largest_file"] or largest.file, row["largest_unit"] or largest.unit)
+
+
+def may_carry(store: Store, since: str, rules: str, largest: Largest) -> bool:
+    """Return whether a run with these rules and limits may carry anything over from another one."""
+    row, before = _run(store, since, largest)
+    return _obstacle(row["ruleset"], before, rules, largest) is None
+
+
+def _obstacle(earlier_rules: str, earlier: Largest, rules: str, largest: Largest) -> str | None:
+    """Return what about an earlier run forbids to carry anything over from it."""
+    if earlier_rules != rules:
+        return "used another pubcheck version, rules or configuration"
+    if largest.file < earlier.file or largest.unit < earlier.unit:
+        return "linted larger files or units"
+    return None
 
 
 class RepositoryDiff(Struct, frozen=True):
@@ -81,14 +126,18 @@ class RepositoryDiff(Struct, frozen=True):
 ALL_UNCHANGED = RepositoryDiff(None, 1, 0, 0)
 
 
-def compared(listed: DataFrame, before: Before, keep: Callable[[DataFrame], DataFrame]) -> RepositoryDiff:
-    """Compare the listed repositories with those of the earlier run; ``keep`` persists a frame that is read again."""
+def compared(
+    listed: DataFrame, earlier: Earlier, keep: Callable[[DataFrame], DataFrame], *, partial: bool
+) -> RepositoryDiff:
+    """Compare the listed repositories with those of the earlier run; ``keep`` persists a frame that is read again.
+    ``partial``: a repository that is not listed has not changed."""
+    before = earlier.tables
 
     def tagged(rows: DataFrame, label: str, state: Column | str) -> DataFrame:
         return rows.select("repository", F.lit(label).alias("of"), state)
 
     # An aggregation of all three, for joins of as many would take as many passes.
-    unsettled = before["quarantine"].where(~F.col("reason").isin(*SETTLED))
+    unsettled = before["quarantine"].where(~F.col("reason").isin(*earlier.settled))
     rows = reduce(
         DataFrame.unionByName,
         [
@@ -104,7 +153,9 @@ def compared(listed: DataFrame, before: Before, keep: Callable[[DataFrame], Data
         F.max(F.col("of") == "unsettled").alias("unsettled"),
     )
     unchanged = (F.col("now") == F.col("before")) & ~F.col("unsettled")
-    standing = F.when(~F.col("there"), "gone").when(unchanged, "unchanged").otherwise("changed")
+    standing = (
+        F.when(~F.col("there"), "unchanged" if partial else "gone").when(unchanged, "unchanged").otherwise("changed")
+    )
     differences = keep(repositories.select("repository", standing.alias("standing")))
     counts = {row[0]: row[1] for row in differences.groupBy("standing").count().collect()}
     return RepositoryDiff(differences, counts.get("unchanged", 0), counts.get("changed", 0), counts.get("gone", 0))

@@ -1,15 +1,26 @@
-"""The input of an audit: repositories in folders (``folder_input``), or the rows of a table (``table_input``)."""
+"""The input of an audit: repositories in folders (``folder_input``), the rows of a table (``table_input``),
+or the files of an object store or of archives (``object_input``)."""
 
 from __future__ import annotations
 
 import os
 from typing import Protocol
 
+from msgspec import Struct
 from pyspark.sql import DataFrame, SparkSession
 
 from pubcheck.spark import worker
 from pubcheck.spark.incremental import RepositoryDiff
 from pubcheck.spark.store import Store
+
+
+class InputSize(Struct, frozen=True):
+    """The repositories of an input, the files to read and their bytes, and the rows that are not files to read."""
+
+    repositories: int
+    files: int
+    bytes: int
+    passed_over: int = 0
 
 
 class Input(Protocol):
@@ -23,11 +34,14 @@ class Input(Protocol):
     def top(self) -> str:
         """The beginning of the labels of files that depends on how the input is written: a copy has another one."""
 
+    def size(self, spark: SparkSession, largest: int) -> InputSize:
+        """Return how much there is to read, without reading it. Raises BadInput."""
+
     def look(self, spark: SparkSession, store: Store, run: str, settings: str, largest: int) -> str | None:
         """Find the repositories and return the state of all of them, of which ``settings`` are a part; None if the
         state is not known. A file may have ``largest`` bytes. Raises EmptyInput, BadInput."""
 
-    def repositories(self) -> DataFrame:
+    def repositories(self, job: worker.Job) -> DataFrame:
         """Return one row per repository with its number of files and its state, which changes when the repository
         does."""
 

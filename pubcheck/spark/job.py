@@ -15,7 +15,6 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from datetime import UTC, datetime
-from functools import reduce
 from typing import Any
 
 import msgspec
@@ -23,7 +22,7 @@ import pyarrow as pa
 from msgspec import Struct
 from msgspec.structs import replace
 from pyspark import cloudpickle
-from pyspark.sql import Column, DataFrame, SparkSession, Window
+from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
 from pubcheck import __version__
@@ -31,12 +30,14 @@ from pubcheck.config import Config
 from pubcheck.engine.linter import Linter
 from pubcheck.rulebook import RULES
 from pubcheck.spark import costs, incremental
-from pubcheck.spark.incremental import Before, RepositoryDiff
+from pubcheck.spark.incremental import Earlier, RepositoryDiff
 from pubcheck.spark.inputs import Input
 from pubcheck.spark.lint_process import Limits
-from pubcheck.spark.schema import METRICS, RESULTS, RUNS, arrow, ddl
+from pubcheck.spark.run_tables import KEY, RunTables
+from pubcheck.spark.schema import METRICS, RUNS, arrow, ddl
+from pubcheck.spark.steps import Steps
 from pubcheck.spark.store import NoRun, Store
-from pubcheck.spark.summary import Summary
+from pubcheck.spark.summary import Lost, Summary
 from pubcheck.spark.summary import summary as summarized
 from pubcheck.spark.unit_discovery import Largest
 from pubcheck.spark.worker import Job
@@ -44,16 +45,21 @@ from pubcheck.spark.worker import Job
 
 class Options(Struct, frozen=True, kw_only=True):
     """The limits of a run in bytes, its names, and ``since``, the id of the run from which unchanged units are
-    carried over."""
+    carried over. ``retry``: whatever was quarantined then is linted again. ``partial``: the input holds only the
+    repositories that may have changed, and all others are carried over."""
 
     run: str
     since: str | None = None
+    retry: bool = False
+    partial: bool = False
     largest_file: int = 32 << 20
     largest_unit: int = 128 << 20
     limits: Limits = Limits(60.0, 2 << 30)
 
+    @property
+    def largest(self) -> Largest:
+        return Largest(self.largest_file, self.largest_unit)
 
-KEY = ["repository", "unit"]
 
 _WRITTEN = 10_000
 """Units whose rows are written in one task."""
@@ -73,62 +79,21 @@ def audit(
     if run == options.since:
         raise NoRun(f"{run} is the run to be written; it cannot be read at the same time")
     started = datetime.now(UTC)
-    rules = ruleset(linter)
-    job = Job(_pickled(linter), options.limits, Largest(options.largest_file, options.largest_unit), rules, source.top)
-    settings = f"{rules} {options.largest_file} {options.largest_unit}"
-
+    # Few rows a batch: a row may be a file of many megabytes. Releases that know of it count bytes as well.
+    spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", 500)
+    spark.conf.set("spark.sql.execution.arrow.maxBytesPerBatch", 16 << 20)
     # The pool ends first: what still runs in it needs what is kept.
-    with ExitStack() as ending, ThreadPoolExecutor(_AT_ONCE) as pool:
-
-        def keep(frame: DataFrame) -> DataFrame:
-            persisted = frame.persist()
-            ending.callback(persisted.unpersist)
-            return persisted
-
+    with Steps(spark, run, progress) as steps, ExitStack() as ending, ThreadPoolExecutor(_AT_ONCE) as pool:
         ending.callback(source.forget, store, run)
-        progress("listing files")
-        preparing = pool.submit(incremental.prepared, store, run, options.since, rules, source.name)
-        state = source.look(spark, store, run, settings, options.largest_file)
-        before, was, notes = preparing.result()
-
-        standing = None
-        if before is not None:
-            alike = state is not None and state == was
-            standing = incremental.ALL_UNCHANGED if alike else incremental.compared(source.repositories(), before, keep)
-        units, counts = None, {}
-        if standing is None or standing.changed:
-            # Few rows a batch: a row may be a file of many megabytes. Releases that know of it count bytes as well.
-            spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", 500)
-            spark.conf.set("spark.sql.execution.arrow.maxBytesPerBatch", 16 << 20)
-            progress("examining files")
-            units = keep(_carried(source.units(standing, job), before))
-            steps = units.groupBy("step").agg(F.count("*"), F.sum("cost"), F.max("cost")).collect()
-            counts = {row[0]: row[1] for row in steps}
-            progress(_summary_line(counts, standing))
-            if counts.get("lint"):
-                progress("linting the rest" if counts.get("linted") else "linting")
-                cost, most = next((row[2], row[3]) for row in steps if row[0] == "lint")
-                placed, parts = _placed(spark, units.where("step = 'lint'"), cost, most)
-                linted = keep(source.linted(placed, parts, job))
-                linted.count()  # which makes them, in as many tasks as are meant
-                units = units.where("step <> 'lint'").unionByName(linted)
-                counts["linted"] = counts.get("linted", 0) + counts.pop("lint")
-            units = units.coalesce(1 + sum(counts.values()) // _WRITTEN)
-        else:
-            progress(_summary_line(counts, standing))
-
-        progress("writing tables")
-        tables = _RunTables(source.repositories, units, counts, before, standing).by_name()
-        copied = _ALIKE if standing is not None and standing.all_unchanged else ()
-
-        def write(name: str) -> None:
-            if name not in copied or options.since is None or not store.carry(name, options.since, run):
-                store.write(tables[name](), name, run)
-
-        for _ in pool.map(write, tables):
-            pass
-        seconds = (datetime.now(UTC) - started).total_seconds()
-        summary = summarized(source, store, run, seconds, standing, notes)
+        rules = ruleset(linter)
+        job = Job(_pickled(linter), options.limits, options.largest, rules, source.top)
+        running = _Running(spark, source, store, job, options, steps, ending, pool)
+        state, earlier, standing, notes = running.compare()
+        units, counts = running.lint(earlier, standing)
+        tables = RunTables(lambda: source.repositories(job), units, counts, earlier, standing)
+        summary = running.write(tables, standing, notes)
+        summary.metrics["seconds"] = (datetime.now(UTC) - started).total_seconds()
+        summary.metrics.update(steps.seconds())
         metrics = _rows(spark, METRICS, {"metric": list(summary.metrics), "value": list(summary.metrics.values())})
         store.write(metrics, "metrics", run)
         row: dict[str, object] = {
@@ -142,9 +107,96 @@ def audit(
             "ruleset": rules,
             "config": msgspec.json.encode(linter.config).decode(),
             "state": state if all(reason in incremental.SETTLED for reason in summary.quarantine) else None,
+            "largest_file": options.largest_file,
+            "largest_unit": options.largest_unit,
         }
         store.write(_rows(spark, RUNS, {name: [value] for name, value in row.items()}), "runs", run)
     return summary
+
+
+class _Running:
+    """The steps of an audit. Frames that are kept are released when ``ending`` ends."""
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        source: Input,
+        store: Store,
+        job: Job,
+        options: Options,
+        steps: Steps,
+        ending: ExitStack,
+        pool: ThreadPoolExecutor,
+    ) -> None:
+        self._spark, self._source, self._store, self._job = spark, source, store, job
+        self._options, self._steps, self._ending, self._pool = options, steps, ending, pool
+
+    def _keep(self, frame: DataFrame) -> DataFrame:
+        persisted = frame.persist()
+        self._ending.callback(persisted.unpersist)
+        return persisted
+
+    def compare(self) -> tuple[str | None, Earlier | None, RepositoryDiff | None, tuple[str, ...]]:
+        """Return the state of the input, the run that is carried over from, the differences between their repositories,
+        and why less is carried over than could be."""
+        source, options, rules = self._source, self._options, self._job.rules
+        self._steps("listing", "listing files")
+        preparing = self._pool.submit(incremental.prepared, self._store, options, rules, source.name)
+        state = source.look(self._spark, self._store, options.run, rules, options.largest_file)
+        earlier, notes = preparing.result()
+        if earlier is None:
+            return state, None, None, notes
+        if state is not None and state == earlier.state and not options.partial:
+            return state, earlier, incremental.ALL_UNCHANGED, notes
+        listed = source.repositories(self._job)
+        return state, earlier, incremental.compared(listed, earlier, self._keep, partial=options.partial), notes
+
+    def lint(
+        self, earlier: Earlier | None, standing: RepositoryDiff | None
+    ) -> tuple[DataFrame | None, Mapping[str, int]]:
+        """Return the units, linted, and how many there are of each step; None if no repository has changed."""
+        if standing is not None and not standing.changed:
+            self._steps("examining", _summary_line({}, standing))
+            return None, {}
+        self._steps("examining", "examining files")
+        units = self._keep(_carried(self._source.units(standing, self._job), earlier))
+        rows = units.groupBy("step").agg(F.count("*"), F.sum("cost"), F.max("cost")).collect()
+        counts: dict[str, int] = {row[0]: row[1] for row in rows}
+        self._steps("linting", _summary_line(counts, standing))
+        if counts.get("lint"):
+            cost, most = next((row[2], row[3]) for row in rows if row[0] == "lint")
+            placed, parts = _placed(self._spark, units.where("step = 'lint'"), cost, most)
+            linted = self._keep(self._source.linted(placed, parts, self._job))
+            # This makes them, in as many tasks as are meant.
+            number, statements, errors = linted.agg(F.count("*"), F.sum("statements"), F.sum("errors")).collect()[0]
+            self._steps.progress(f"{number:,} units linted: {statements or 0:,} statements, {errors or 0:,} errors")
+            units = units.where("step <> 'lint'").unionByName(linted)
+            counts["linted"] = counts.get("linted", 0) + counts.pop("lint")
+        return units.coalesce(1 + sum(counts.values()) // _WRITTEN), counts
+
+    def write(self, tables: RunTables, standing: RepositoryDiff | None, notes: tuple[str, ...]) -> Summary:
+        """Write the tables and count them. Raises Lost."""
+        self._steps("writing", "writing tables")
+        try:
+            return self._write(tables, standing, notes)
+        except Lost:
+            # An executor that was lost meanwhile took what it kept along; what is made in its place, such as a unit
+            # that took too long, may differ from what the tables written before it have.
+            self._steps("writing", "writing tables again")
+            return self._write(tables, standing, notes)
+
+    def _write(self, tables: RunTables, standing: RepositoryDiff | None, notes: tuple[str, ...]) -> Summary:
+        frames, options, store = tables.by_name(), self._options, self._store
+        copied = _ALIKE if standing is not None and standing.all_unchanged else ()
+
+        def write(name: str) -> None:
+            self._steps.describe(f"writing {name}")
+            if name not in copied or options.since is None or not store.carry(name, options.since, options.run):
+                store.write(frames[name](), name, options.run)
+
+        for _ in self._pool.map(write, frames):
+            pass
+        return summarized(self._source, store, options.run, standing, notes, partial=options.partial)
 
 
 _ALIKE = ("findings", "publications", "quarantine", "repositories")
@@ -190,11 +242,11 @@ _OF_THE_STATUS = ("fail_on", "fail_on_assumed", "baseline", "file")
 """Settings that change no finding; the file is only where they were read."""
 
 
-def _carried(units: DataFrame, before: Before | None) -> DataFrame:
+def _carried(units: DataFrame, earlier: Earlier | None) -> DataFrame:
     """Units with the step `carried` for those that are yet to be linted and were as they are in the run before."""
-    if before is None:
+    if earlier is None:
         return units
-    known = before["units"].where(incremental.ended()).select(*KEY, "fingerprint", F.lit(True).alias("known"))
+    known = earlier.tables["units"].where(earlier.ended).select(*KEY, "fingerprint", F.lit(True).alias("known"))
     carried = (F.col("step") == "lint") & F.coalesce("known", F.lit(False))
     joined = units.join(known, [*KEY, "fingerprint"], "left")
     return joined.withColumn("step", F.when(carried, "carried").otherwise(F.col("step"))).drop("known")
@@ -227,163 +279,3 @@ def _placed(spark: SparkSession, chosen: DataFrame, cost: int, most: int) -> tup
     )
     salts = tries.groupBy("part").agg(F.min("salt").alias("salt"))
     return placed.join(F.broadcast(salts), "part", "left"), parts
-
-
-# The tables.
-
-
-class _RunTables:
-    """The tables of a run. A table known to be empty is not included, because Spark takes its time for that too: of
-    ``examined``, the units with what came of them (``schema.EXAMINED``), there may be none."""
-
-    def __init__(
-        self,
-        listed: Callable[[], DataFrame],
-        examined: DataFrame | None,
-        counts: dict[str, int],
-        before: Before | None,
-        standing: RepositoryDiff | None,
-    ) -> None:
-        self._listed, self._examined, self._counts = listed, examined, counts
-        self._before, self._standing = before, standing
-
-    def by_name(self) -> dict[str, Callable[[], DataFrame]]:
-        """Return the functions that make the tables, those that take longest first."""
-        return {
-            "publications": self.publications,
-            "findings": self.findings,
-            "units": self.units,
-            "quarantine": self.quarantine,
-            "repositories": self.repositories,
-        }
-
-    def findings(self) -> DataFrame:
-        return self._all_rows(self._exploded("findings"), "findings")
-
-    def publications(self) -> DataFrame:
-        return self._all_rows(self._exploded("published"), "publications")
-
-    def units(self) -> DataFrame:
-        fresh = [] if self._examined is None else [_unit_rows(self._examined)]
-        # The rows of what was not linted then either are only what they would be again.
-        return self._all_rows(fresh, "units", carried=incremental.ended())
-
-    def quarantine(self) -> DataFrame:
-        fresh = [*self._exploded("quarantine")]
-        examined = self._examined
-        if examined is not None:
-            nothing = F.lit(None).cast("string")
-            if self._counts.get("stopped"):
-                stopped = examined.where("step = 'stopped'")
-                fresh.append(
-                    stopped.select(
-                        *KEY, nothing.alias("path"), "reason", F.col("why").alias("detail"), nothing.alias("trace")
-                    )
-                )
-            # Files whose fate was known before linting, and those of a unit that is quarantined. The linter reports an
-            # unreadable file if it saw the file.
-            unseen = (F.col("fate") != "unreadable") | F.col("unit").isNull()
-            own = F.col("fate").isNotNull() & unseen
-            files = examined.where("step <> 'carried'").select(
-                *KEY,
-                _reason().alias("whole"),
-                F.col("quarantine.path").alias("reported"),
-                F.explode(F.filter("members", lambda file: ~file["context"])).alias("file"),
-            )
-            unreported = F.col("whole").isNotNull() & ~F.coalesce(
-                F.array_contains("reported", F.col("path")), F.lit(False)
-            )
-            fresh.append(
-                files.select(*KEY, "whole", "reported", "file.*")
-                .where(own | unreported)
-                .select(
-                    *KEY,
-                    "path",
-                    F.when(own, F.col("fate")).otherwise(F.col("whole")).alias("reason"),
-                    F.when(own, F.col("detail")).otherwise("its unit is quarantined").alias("detail"),
-                    F.when(own, F.col("trace")).alias("trace"),
-                )
-            )
-        return self._all_rows(fresh, "quarantine")
-
-    def repositories(self) -> DataFrame:
-        fresh = []
-        if self._examined is not None:
-            listed = self._listed()
-            if self._standing is not None and self._standing.unchanged:
-                listed = listed.join(self._standing.of("changed"), "repository", "left_semi")
-            zero = F.lit(0).cast("bigint")
-            apart = [F.col("files").alias("files_apart"), F.size("members").alias("files_apart_quarantined")]
-            if self._counts.get("apart"):
-                outside = self._examined.where("step = 'apart'").select("repository", *apart)
-                listed = listed.join(outside, "repository", "left")
-            else:
-                listed = listed.withColumns(dict.fromkeys(("files_apart", "files_apart_quarantined"), zero))
-            fresh.append(
-                listed.select(
-                    "repository",
-                    "state",
-                    "files",
-                    *(
-                        F.coalesce(name, zero).cast("bigint").alias(name)
-                        for name in ("files_apart", "files_apart_quarantined")
-                    ),
-                )
-            )
-        return self._all_rows(fresh, "repositories", by_unit=False)
-
-    def _exploded(self, name: str) -> list[DataFrame]:
-        """Return the rows of a table that the results of units hold in the column of that name."""
-        if self._examined is None or not self._counts.get("linted"):
-            return []
-        linted = self._examined.where("step = 'linted'")
-        return [linted.select(*KEY, F.explode(name).alias("row")).select(*KEY, "row.*")]
-
-    def _all_rows(
-        self, fresh: list[DataFrame], name: str, *, by_unit: bool = True, carried: Column | None = None
-    ) -> DataFrame:
-        """Rows of this run, and those of a table that are carried over: with their repository, or ``by_unit``. Of the
-        latter, ``carried`` is the column of that name."""
-        rows = list(fresh)
-        if self._before is not None:
-            before = self._before[name]
-            if carried is not None:
-                before = before.withColumn("carried", carried)
-            if self._standing is not None and self._standing.unchanged:
-                rows.append(self._standing.rows_of_unchanged(before))
-            if by_unit and self._examined is not None and self._counts.get("carried"):
-                rows.append(before.join(self._examined.where("step = 'carried'").select(*KEY), KEY, "left_semi"))
-        if not rows:
-            assert self._examined is not None
-            return self._examined.sparkSession.createDataFrame([], ddl(RESULTS[name]))
-        return reduce(DataFrame.unionByName, rows)
-
-
-def _reason() -> Column:
-    """Return the reason for which a unit is quarantined: linting was not possible, or it failed."""
-    return F.coalesce("reason", "failed")
-
-
-def _unit_rows(examined: DataFrame) -> DataFrame:
-    """Return the rows of the table `units` for those that are not carried over."""
-    rows = examined.where("step NOT IN ('apart', 'carried')")
-    zero = F.lit(0).cast("bigint")
-    passed_over = F.col("step") == "passed-over"
-    reason = _reason()
-    quarantined = F.when(reason.isNotNull(), F.col("files")).otherwise(F.col("set_aside") + F.col("unread"))
-    status = F.when(passed_over, "nothing-to-lint").when(reason.isNotNull(), "quarantined").otherwise("linted")
-    return rows.select(
-        *KEY,
-        status.alias("status"),
-        reason.alias("reason"),
-        F.lit(False).alias("carried"),
-        "fingerprint",
-        "files",
-        F.when(passed_over, zero).otherwise(F.col("files") - quarantined).alias("files_linted"),
-        F.when(passed_over, F.col("files") - quarantined).otherwise(zero).alias("files_nothing_to_lint"),
-        quarantined.alias("files_quarantined"),
-        "bytes",
-        "postgres",
-        *("statements", "errors", "warnings", "notes"),
-        "seconds",
-    )

@@ -170,7 +170,11 @@ def lint_unit(row: UnitRow, contents: Sequence[bytes | None], linter: Linter, to
     failure = failure or refusal
     entries = [finding.entry for finding in linted.findings]
     names = fingerprints(entries, row.repository, top)
-    findings = tuple(FindingRow(**asdict(entry), fingerprint=name) for entry, name in zip(entries, names, strict=True))
+    owners = {member.path: member.owners for member in row.members if member.owners}
+    findings = tuple(
+        FindingRow(**asdict(entry), fingerprint=name, owners=owners.get(entry.path, ()))
+        for entry, name in zip(entries, names, strict=True)
+    )
     severities = [entry.severity for entry in entries]
     return replace(
         row if failure is not None else row.without_members(),

@@ -33,6 +33,7 @@ class ChildProcess:
     def __init__(self, linter: bytes, limits: Limits) -> None:
         self.linter, self.limits = linter, limits
         self._process: subprocess.Popen[bytes] | None = None
+        self._was_killed = False
 
     @property
     def pid(self) -> int | None:
@@ -41,7 +42,12 @@ class ChildProcess:
 
     def ask(self, request: Request) -> Answer[list[Any]]:
         """Return the answer to a request, with the fields of each row in order. If the process dies of the request, or
-        takes too long, the answer is a failure."""
+        takes too long, the answer is a failure. One that was killed from outside gets a second try."""
+        self._was_killed = False
+        answer = self._answer_to(request)
+        return self._answer_to(request) if self._was_killed else answer
+
+    def _answer_to(self, request: Request) -> Answer[list[Any]]:
         message = _encode(request)
         if self._process is None or self._process.poll() is not None or not self._send(message):
             # None yet, or one that died at rest, which no unit is to blame for.
@@ -109,6 +115,7 @@ class ChildProcess:
             status = process.wait()
         trace = self._last_words()
         self.close()
+        self._was_killed = status == -signal.SIGKILL
         if status == OUT_OF_MEMORY or (trace is not None and trace.endswith(_PARSER_WITHOUT_MEMORY)):
             return _failed("memory", TOO_LITTLE_MEMORY)
         if status < 0:

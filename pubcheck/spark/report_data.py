@@ -19,6 +19,7 @@ from pubcheck.report.audit_document import (
     Ends,
     Features,
     Finding,
+    Owner,
     Past,
     Quarantined,
     Repository,
@@ -31,7 +32,7 @@ from pubcheck.rulebook import RULES
 from pubcheck.spark.schema import FINDINGS, METRICS, PUBLICATIONS, QUARANTINE, UNITS
 from pubcheck.spark.store import Store
 
-MOST_REPOSITORIES, MOST_SLOW, MOST_RUNS = 30, 10, 12
+MOST_REPOSITORIES, MOST_OWNERS, MOST_SLOW, MOST_RUNS = 30, 30, 10, 12
 """Rows of the lists that a corpus could make long."""
 
 MOST_FINDINGS, MOST_OF_A_RULE, MOST_OF_A_MESSAGE = 300, 20, 400
@@ -86,8 +87,9 @@ def collect(store: Store, run: str) -> Audit:
         rules=_rules(findings),
         findings=_first_findings(findings),
         worst=worst,
+        owners=_owners(findings),
         spread=spread,
-        features=_features(store.read(PUBLICATIONS, "publications", run)),
+        features=features(store.read(PUBLICATIONS, "publications", run)),
         quarantine=_quarantined(store.read(QUARANTINE, "quarantine", run)),
         slowest=_slowest(units),
         change=change,
@@ -180,10 +182,30 @@ def _repositories(findings: DataFrame, units: DataFrame) -> tuple[tuple[Reposito
     return tuple(named), classes.asDict()
 
 
+def _owners(findings: DataFrame) -> tuple[Owner, ...]:
+    """Return the owners of files with findings, the worst first; none if no repository names any."""
+    owner = F.explode(F.when(F.size("owners") > 0, F.col("owners")).otherwise(F.array(F.lit("")))).alias("owner")
+    rows = (
+        findings.select(owner, "repository", "severity")
+        .groupBy("owner")
+        .agg(
+            F.count_distinct("repository"),
+            *(F.count_if(F.col("severity") == severity).alias(severity) for severity in reversed(SEVERITIES)),
+        )
+        .orderBy(*(F.desc(severity) for severity in reversed(SEVERITIES)), "owner")
+        .limit(MOST_OWNERS)
+        .collect()
+    )
+    owners = tuple(Owner(*row) for row in rows)
+    return owners if any(each.name for each in owners) else ()
+
+
 _KEY = ("repository", "unit", "publication")
 
 
-def _features(publications: DataFrame) -> Features:
+def features(publications: DataFrame) -> Features:
+    """Return what the publications of a run have, and what becomes of their operations."""
+
     def any_of(condition: Column) -> Column:
         return F.max(F.coalesce(condition, F.lit(False)))
 

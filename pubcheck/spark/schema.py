@@ -93,8 +93,10 @@ DIAGNOSTIC = (
         consumer="the claim about a consumer that it rests on, with its evidence and source",
     ),
     Column("fingerprint", _TEXT, "identifies the finding across runs, even if its line changes"),
+    Column("owners", pa.list_(_TEXT), "of its file, as the CODEOWNERS of the repository says"),
 )
-"""A finding: the fields of the JSON document (`pubcheck/report/schema.json`), and its fingerprint."""
+"""A finding: the fields of the JSON document (`pubcheck/report/schema.json`), its fingerprint and its
+owners."""
 
 FINDINGS = (*_UNIT_KEY, *DIAGNOSTIC)
 """`findings`: a row a diagnostic."""
@@ -198,6 +200,18 @@ RESULTS = {
 }
 """The tables that hold what a run found, by name."""
 
+SURVEY = (
+    Column("subject", _TEXT, "features, outcomes, rules or consumers"),
+    Column("item", _TEXT, "such as row filter"),
+    Column("kind", _TEXT, "what is counted, such as publications"),
+    Column("count", _LONG, "how many of them are as `item` says"),
+    Column("whole", _LONG, "of how many"),
+    Column("share", _REAL, "their share"),
+    Column("low", _REAL, "the lower bound of its interval of 95 percent (Wilson)"),
+    Column("high", _REAL, "and the upper bound"),
+)
+"""`survey`: with --survey, a row a share."""
+
 METRICS = (
     Column("metric", _TEXT, "what was counted"),
     Column("value", _REAL, "how much"),
@@ -220,6 +234,8 @@ RUNS = (
         "of all its repositories (see `repositories`): equal, so is the whole input; null where something may be"
         " otherwise next time",
     ),
+    Column("largest_file", _LONG, "bytes that a file could have"),
+    Column("largest_unit", _LONG, "bytes that a unit could have"),
 )
 """`runs`: the row that makes a run exist."""
 
@@ -231,6 +247,7 @@ LISTING = (
     Column("tops", pa.list_(pa.binary()), "folders in it that git watches over by themselves"),
     Column("included", pa.list_(pa.binary()), "files that the configuration includes"),
     Column("linked", _FLAG, "whether one of its files is a link"),
+    Column("root", pa.binary(), "its folder"),
     Column(
         "members",
         pa.list_(pa.struct([("path", _TEXT), ("location", pa.binary()), ("problem", _TEXT)])),
@@ -238,7 +255,7 @@ LISTING = (
     ),
 )
 """Repositories in folders."""
-SCANNED = (
+FILES = (
     _UNIT_KEY[0],
     Column("path", _TEXT, "label of the file"),
     Column("digest", _TEXT, "SHA-256 of the content; for a file that was not read, its size or the error"),
@@ -250,13 +267,9 @@ SCANNED = (
     Column("trace", _TEXT, "of the process that looked at it"),
     Column("traits", pa.binary(), "what of its content decides where it belongs: discovery.file_facts.Traits"),
     Column("names", pa.binary(), "discovery.object_names.Names"),
+    Column("owners", pa.binary(), "the content of a CODEOWNERS; else null"),
 )
-"""Files that are rows of a table."""
-FACTS = tuple(
-    column
-    for column in SCANNED
-    if column.name in ("repository", "path", "digest", "fate", "detail", "trace", "traits", "names")
-)
+"""Files that are rows of a table, without their contents."""
 MEMBER = (
     Column("path", _TEXT, "label of the file"),
     Column("location", pa.binary(), "the file's name for the system, null where the content comes with a table"),
@@ -269,10 +282,9 @@ MEMBER = (
     Column("detail", _TEXT, "for people"),
     Column("trace", _TEXT, ""),
     Column("digest", _TEXT, ""),
+    Column("owners", pa.list_(_TEXT), "as CODEOWNERS says"),
 )
-GIVEN = MEMBER[:7]
-"""The columns of a file that the linter gets, besides its content."""
-DISCOVERED = (
+EXAMINED = (
     *_UNIT_KEY,
     Column("convention", _TEXT, "by which the unit was found"),
     Column("majors", pa.list_(_INT), "that its files name, as Supabase's configuration does; else empty"),
@@ -291,10 +303,7 @@ DISCOVERED = (
         "its files in their order, with its context; of a unit that need not be linted, or was and is not"
         " quarantined, only those of its own that have a fate",
     ),
-)
-"""Columns of a unit that are known without linting it."""
-OUTCOMES = (
-    Column("findings", pa.list_(_struct(DIAGNOSTIC)), ""),
+    Column("findings", pa.list_(_struct(DIAGNOSTIC)), "this and what follows is empty until the unit is linted"),
     *(Column(f"{severity}s", _LONG, "findings of that severity") for severity in reversed(SEVERITIES)),
     Column("published", pa.list_(_struct(PUBLISHED)), ""),
     Column("quarantine", pa.list_(_struct(QUARANTINE[2:])), "rows of that table"),
@@ -304,21 +313,15 @@ OUTCOMES = (
     Column("seconds", _REAL, ""),
     Column("failed", _TEXT, "why the unit is quarantined, null when it was linted"),
 )
-"""Columns with the result of linting a unit; empty, zero or null if it was not linted."""
-EXAMINED = (*DISCOVERED, *OUTCOMES)
-"""Units, and for each repository that has files outside them a row without a unit."""
+"""A unit from its discovery to the tables: `unit_row.UnitRow`. For each repository that has files outside units there
+is a row without a unit."""
 CONTENTS = (
     *_UNIT_KEY,
-    Column("convention", _TEXT, ""),
-    Column("majors", pa.list_(_INT), ""),
-    Column("platform", _TEXT, ""),
-    Column("ordinal", _INT, "place of the file in its unit, from 0"),
-    *GIVEN,
-    Column("content", pa.binary(), ""),
+    Column("ordinal", _INT, "place of the file among the unit's members; -1 in the row that holds the unit"),
+    Column("row", _struct(EXAMINED), "the unit"),
+    Column("content", pa.binary(), "of the file"),
 )
-"""Files of units with their contents, where they come with a table."""
-LINTED = (*_UNIT_KEY, *OUTCOMES)
-"""Columns with the results of units that come with their contents."""
+"""Units with the contents of their files, where they come with a table."""
 
 
 def arrow(columns: tuple[Column, ...]) -> pa.Schema:

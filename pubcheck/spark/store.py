@@ -86,6 +86,15 @@ class Store:
         """Return the runs that exist, a row each."""
         return self.spark.read.schema(ddl(RUNS)).parquet(literal(f"{self.where}/runs"))
 
+    def last_of(self, input: str, *, but: str) -> str | None:
+        """Return the id of the run of an input that finished last, other than ``but``, if there is one."""
+        try:
+            rows = self.runs().where((F.col("input") == input) & (F.col("run") != but))
+            row = rows.orderBy(F.desc("finished"), F.desc("run")).select("run").head()
+        except AnalysisException:  # there is no such folder
+            return None
+        return None if row is None else str(row[0])
+
     def find(self, run_id: str, input: str | None = None) -> str:
         """Return the id of a run that exists, `latest` being the one of this input that finished last, or if none is of
         this input the last one of any. Raises NoRun."""

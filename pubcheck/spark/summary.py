@@ -32,9 +32,15 @@ class Lost(RuntimeError):
 
 
 def summary(
-    source: Input, store: Store, run: str, seconds: float, standing: RepositoryDiff | None, notes: tuple[str, ...]
+    source: Input,
+    store: Store,
+    run: str,
+    standing: RepositoryDiff | None,
+    notes: tuple[str, ...],
+    *,
+    partial: bool = False,
 ) -> Summary:
-    """Count what was written, and holds it to the input. Raises Lost."""
+    """Count what was written, and holds it to the input, unless that is ``partial``. Raises Lost."""
     written = {name: store.read(columns, name, run) for name, columns in RESULTS.items()}
     counts = [
         written["units"].selectExpr(*_counts("units", (), _OF_UNITS.values())),
@@ -56,11 +62,11 @@ def summary(
     rules = [(names[0], names[1], names[2], int(numbers[0])) for names, numbers in sorted(counted.get("findings", []))]
     metrics["findings"] = float(sum(row[3] for row in rules))
     metrics["rows_passed_over"] = float(source.passed_over())
-    metrics["seconds"] = seconds
     _hold(metrics, "units", sum(metrics[f"units_{end}"] for end in ENDS), "units of every status")
     _hold(metrics, "files", sum(metrics[f"files_{end}"] for end in ENDS), "files of every status")
     _hold(metrics, "files", listed["files"], "files of all repositories")
-    _hold(metrics, "files", source.count(), "files of the input")
+    if not partial:
+        _hold(metrics, "files", source.count(), "files of the input")
     _hold(metrics, "findings", sum(metrics[f"{severity}s"] for severity in SEVERITIES), "findings of all units")
     quarantine = {names[0]: (int(units), int(files)) for names, (units, files) in sorted(counted.get("quarantine", []))}
     _hold(metrics, "units_quarantined", sum(units for units, _ in quarantine.values()), "units in quarantine")

@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from pubcheck.discovery.file_facts import Traits, traits
 from pubcheck.discovery.file_types import SUFFIXES, DiscoveredUnit, File, view_of
 from pubcheck.discovery.object_names import Names, mentions, names
+from pubcheck.discovery.owners import Owners, owners_in, read_owners
 from pubcheck.discovery.supabase_project import project_above
 from pubcheck.discovery.units import Identity, by_top, group_into_units, in_order, without_repeated
 from pubcheck.discovery.walk import readable
@@ -52,7 +53,7 @@ class ScannedFile(Struct, array_like=True):
         share a label."""
         return self.label if self.location is None else os.fsdecode(self.location)
 
-    def member(self, file: File | None = None) -> MemberRow:
+    def member(self, file: File | None = None, owners: Owners | None = None) -> MemberRow:
         """Return the row of the file in a unit, where it is ``file``, or outside of units."""
         row = MemberRow(
             self.label,
@@ -66,7 +67,8 @@ class ScannedFile(Struct, array_like=True):
         )
         if file is None:
             return row
-        return replace(row, view=file.view, context=file.context, sometime=file.sometime, app=file.app)
+        of_file = owners.of(self.path or "") if owners is not None else ()
+        return replace(row, view=file.view, context=file.context, sometime=file.sometime, app=file.app, owners=of_file)
 
 
 class Largest(Struct, frozen=True, array_like=True):
@@ -78,7 +80,7 @@ class Largest(Struct, frozen=True, array_like=True):
 
 class RepositoryFiles(Struct, frozen=True, array_like=True):
     """A repository, its files, and the cost of linting all of it where that is known; the rest as in
-    ``repositories.Repository``."""
+    ``repositories.Repository``. ``owners`` are its files of that name, if it is the rows of a table."""
 
     name: str
     files: list[ScannedFile]
@@ -86,6 +88,8 @@ class RepositoryFiles(Struct, frozen=True, array_like=True):
     tops: tuple[bytes, ...] = ()
     included: tuple[bytes, ...] = ()
     linked: bool = False
+    root: bytes | None = None
+    owners: dict[str, bytes] = {}
 
 
 class FileToInspect(Struct, frozen=True, array_like=True):
@@ -104,8 +108,10 @@ class FileInspection(Struct, frozen=True, array_like=True, tag=True):
 
 
 class Facts(Struct, frozen=True, array_like=True):
-    """The facts about a file's content that decide its unit: `Traits` and `Names`, encoded."""
+    """The facts about a file's content that decide its unit: whether there may be a finding about it, and `Traits` and
+    `Names`, encoded."""
 
+    may_publish: bool
     traits: bytes
     names: bytes
 
@@ -128,7 +134,7 @@ def inspect_files(request: FileInspection) -> tuple[Facts, ...]:
                 content = b""
         facts = traits(file.label, content)
         named = names(content) if file.label.lower().endswith(SUFFIXES) or facts.may_publish else _NOTHING
-        every.append(Facts(_encode(facts), _encode(named)))
+        every.append(Facts(facts.may_matter, _encode(facts), _encode(named)))
     return tuple(every)
 
 
@@ -148,16 +154,21 @@ def discover(
     for file in ordered:
         copies.setdefault(file.path, []).append(file)
     publishes = any(file.may_publish for file in ordered)
+    owners = _owners(repository) if publishes else None
     rows = []
     members: set[str | None] = set()
     for unit in _plans(repository, copies, inspector):
         members.update(file.path for file in unit.files if not file.context)
-        row = _row(repository.name, unit, [copies[file.path] for file in unit.files], largest, rules)
+        row = _row(repository.name, unit, [copies[file.path] for file in unit.files], largest, rules, owners)
         rows.append(row if publishes else _passed_over(row))
     outside = [file for path, same_contents in copies.items() if path not in members for file in same_contents]
     if outside:
         rows.append(_outside(repository.name, outside))
     return tuple(rows), inspector.contents
+
+
+def _owners(repository: RepositoryFiles) -> Owners | None:
+    return read_owners(os.fsdecode(repository.root)) if repository.root else owners_in(repository.owners)
 
 
 def undiscovered(repository: RepositoryFiles) -> UnitRow:
@@ -298,7 +309,12 @@ def _unused(name: str, used_names: set[str]) -> str:
 
 
 def _row(
-    repository: str, unit: DiscoveredUnit, copies: Sequence[Sequence[ScannedFile]], largest: Largest, rules: str
+    repository: str,
+    unit: DiscoveredUnit,
+    copies: Sequence[Sequence[ScannedFile]],
+    largest: Largest,
+    rules: str,
+    owners: Owners | None,
 ) -> UnitRow:
     """Return the row of a unit; ``copies`` are, for each of its files, the rows that have its path. Its context costs
     time and memory, and the unit cannot be linted without it; it is counted where another unit has it, or none."""
@@ -312,9 +328,11 @@ def _row(
         rows = same_contents[:1] if file.context else same_contents
         every += rows
         own += () if file.context else rows
-        members += [copy.member(file) for copy in rows]
+        rows_of_file = [copy.member(file, owners) for copy in rows]
+        members += rows_of_file
         placed = f"{file.view}\t{file.context}\t{file.sometime}\t{file.app}"
         described += [f"{ordinal}\t{copy.label}\t{copy.digest}\t{copy.fate}\t{placed}" for copy in rows]
+        described += [" ".join(member.owners) for member in rows_of_file if member.owners]
     text = "\n".join(described).encode("utf-8", "surrogateescape")
     size = sum(file.size for file in every)
     reason, why = _stopped(every, size, largest)

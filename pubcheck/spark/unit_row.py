@@ -39,6 +39,7 @@ class MemberRow(Struct, frozen=True, array_like=True):
     detail: str | None = None
     trace: str | None = None
     digest: str = ""
+    owners: tuple[str, ...] = ()
 
 
 class Quarantined(Struct, frozen=True):
@@ -55,10 +56,12 @@ class FindingRow(Entry, frozen=True):
     """A finding: the columns ``schema.DIAGNOSTIC``."""
 
     fingerprint: str = ""
+    owners: tuple[str, ...] = ()
 
 
 class UnitRow(Struct, frozen=True, array_like=True):
     """A unit: the columns ``schema.EXAMINED`` in their order. Without a name, it holds the files that are in no unit.
+    It is whole from its discovery on; linting fills in the fields from ``findings`` on.
 
     ``reason`` is that of the table `quarantine` for a unit that cannot be linted, and ``why`` the same for people;
     ``set_aside`` counts the files that are quarantined by themselves before linting. ``members`` are in order; of a

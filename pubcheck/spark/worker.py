@@ -14,12 +14,12 @@ from typing import Any, TypeVar
 import msgspec
 import pyarrow as pa
 from msgspec import Struct
-from msgspec.structs import replace
 
+from pubcheck.discovery.owners import OWNERS
 from pubcheck.spark.costs import SMALL
 from pubcheck.spark.lint_process import Answer, Examine, Limits, LintUnit
 from pubcheck.spark.process_client import ChildProcess
-from pubcheck.spark.schema import DISCOVERED, EXAMINED, FACTS, GIVEN, LINTED, LISTING, MEMBER, arrow
+from pubcheck.spark.schema import EXAMINED, FILES, LISTING, MEMBER, arrow
 from pubcheck.spark.unit_discovery import (
     FileInspection,
     FileToInspect,
@@ -35,7 +35,7 @@ Row = list[Any]
 FileRow = dict[str, Any]
 """A row of a table of files."""
 
-_EXAMINED, _FACTS, _LINTED = arrow(EXAMINED), arrow(FACTS), arrow(LINTED)
+_EXAMINED, _FILES = arrow(EXAMINED), arrow(FILES)
 _BATCH = 5000
 """Units, their members, and rows of the tables that come of them, after which they are handed on."""
 _INSPECTED, _INSPECTED_BYTES = 200, 1 << 20
@@ -91,17 +91,19 @@ def examine(batches: Iterable[pa.RecordBatch], *, job: Job, at_once: bool) -> It
     """Return the units of repositories in folders. ``at_once``: those of a small repository are linted as well, which
     saves passing them on and reading them twice."""
     rows = _linted_at_once if at_once else _discovered
-    yield from _in_batches(rows(_listed(batches), job), _examined)
+    yield from in_batches(rows(_listed(batches), job))
 
 
 def group(batches: Iterable[pa.RecordBatch], *, job: Job) -> Iterator[pa.RecordBatch]:
     """Return the units of repositories that are rows of a table; the rows of a repository are next to each other."""
-    yield from _in_batches(_discovered(_scanned(batches), job), _examined)
+    yield from in_batches(_discovered(_scanned(batches), job))
 
 
 def _listed(batches: Iterable[pa.RecordBatch]) -> Iterator[RepositoryFiles]:
     for batch in batches:
-        columns = (batch.column(name).to_pylist() for name in ("repository", "cost", "tops", "included", "linked"))
+        columns = (
+            batch.column(name).to_pylist() for name in ("repository", "cost", "tops", "included", "linked", "root")
+        )
         for name, *rest, files in zip(*columns, _nested(batch.column("members"), _LISTED), strict=True):
             yield RepositoryFiles(name, [ScannedFile(*file) for file in files], *rest)
 
@@ -114,12 +116,18 @@ _SCANNED = ("problem", "fate", "detail", "trace", "size", "digest", "may_publish
 def _scanned(batches: Iterable[pa.RecordBatch]) -> Iterator[RepositoryFiles]:
     rows = (row for batch in batches for row in batch.to_pylist())
     for name, files in groupby(rows, itemgetter("repository")):
-        yield RepositoryFiles(name, [ScannedFile(row["path"], None, *map(row.get, _SCANNED)) for row in files])
+        scanned: list[ScannedFile] = []
+        owners: dict[str, bytes] = {}
+        for row in files:
+            scanned.append(ScannedFile(row["path"], None, *map(row.get, _SCANNED)))
+            if row["owners"] is not None:
+                owners[row["path"]] = row["owners"]
+        yield RepositoryFiles(name, scanned, owners=owners)
 
 
 def _discovered(repositories: Iterable[RepositoryFiles], job: Job) -> Iterator[Row]:
     for repository in repositories:
-        yield from _units_of(repository, job)
+        yield from _discover(repository, job)
 
 
 def _linted_at_once(repositories: Iterable[RepositoryFiles], job: Job) -> Iterator[Row]:
@@ -135,7 +143,7 @@ def _linted_at_once(repositories: Iterable[RepositoryFiles], job: Job) -> Iterat
             yield from answer.rows
 
 
-def _units_of(repository: RepositoryFiles, job: Job) -> Sequence[Row]:
+def _discover(repository: RepositoryFiles, job: Job) -> Sequence[Row]:
     """Return the units of a repository. A file that the search dies of, or takes too long for, has that as its fate;
     where all of them together are too much, every file has."""
     request = job.examine([repository], lint=False)
@@ -165,12 +173,14 @@ def _encoded(unit: UnitRow) -> Row:
     return fields
 
 
-def _in_batches(rows: Iterable[Row], batch_of: Callable[[Sequence[Row]], pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def in_batches(rows: Iterable[Row]) -> Iterator[pa.RecordBatch]:
+    """Return units as batches of ``schema.EXAMINED``."""
+
     def weight(row: Row) -> int:
         return 1 + sum(len(field) for field in row if isinstance(field, list | tuple))
 
     for batch in _together(rows, weight, _BATCH, _BATCH):
-        yield batch_of(batch)
+        yield _examined(batch)
 
 
 _T = TypeVar("_T")
@@ -192,21 +202,11 @@ def _together(items: Iterable[_T], weight: Callable[[_T], int], heaviest: int, m
 
 
 def _examined(rows: Sequence[Row]) -> pa.RecordBatch:
-    return _record_batch(zip(*rows, strict=True), _EXAMINED)
-
-
-def _linted(rows: Sequence[Row]) -> pa.RecordBatch:
-    """Repositories and names of units, and the results."""
-    columns = list(zip(*rows, strict=True))
-    return _record_batch([*columns[:2], *columns[len(DISCOVERED) :]], _LINTED)
-
-
-def _record_batch(columns: Iterable[Sequence[Any]], schema: pa.Schema) -> pa.RecordBatch:
     arrays = [
         _lists(column, field.type) if field.name in ("members", "published") else pa.array(column, field.type)
-        for column, field in zip(columns, schema, strict=True)
+        for column, field in zip(zip(*rows, strict=True), _EXAMINED, strict=True)
     ]
-    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+    return pa.RecordBatch.from_arrays(arrays, schema=_EXAMINED)
 
 
 def _lists(lists: Sequence[Sequence[Sequence[Any]]], kind: pa.ListType) -> pa.ListArray:
@@ -230,30 +230,39 @@ def _nested(lists: pa.ListArray, names: Sequence[str]) -> Iterator[list[tuple[An
 
 
 def describe(batches: Iterable[pa.RecordBatch], *, job: Job) -> Iterator[pa.RecordBatch]:
-    """Yield the facts about files' contents that decide their units."""
+    """Return the rows of a table of files without their contents (``schema.FILES``). The input has a file's repository,
+    path, size and digest, a ``problem`` if it cannot be read, and its content, or the beginning of a large one."""
     for batch in batches:
         rows: list[FileRow] = []
-        for files in _together(_rows(batch), lambda row: len(row["content"]), _INSPECTED_BYTES, _INSPECTED):
+        for files in _together(_rows(batch), lambda row: len(row["content"] or b""), _INSPECTED_BYTES, _INSPECTED):
             rows += _described(files, job)
-        yield pa.RecordBatch.from_pylist(rows, schema=_FACTS)
+        yield pa.RecordBatch.from_pylist(rows, schema=_FILES)
 
 
 def _described(files: list[FileRow], job: Job) -> Iterator[FileRow]:
-    inspected = tuple(FileToInspect(row["path"], None, row["content"]) for row in files)
-    answer = job.process.ask(FileInspection(inspected, job.largest.file))
+    inspected = tuple(FileToInspect(row["path"], None, row["content"]) for row in files if row["problem"] is None)
+    answer = job.process.ask(FileInspection(inspected, job.largest.file)) if inspected else Answer()
     failure = answer.failure
-    if failure is None:
-        for row, facts in zip(files, answer.facts, strict=True):
-            yield _key(row) | {"traits": facts.traits, "names": facts.names}
-    elif len(files) > 1:
+    if failure is not None and len(inspected) > 1:
         for row in files:
             yield from _described([row], job)
-    else:
-        yield _key(files[0]) | {"fate": failure.reason, "detail": failure.detail, "trace": failure.trace}
-
-
-def _key(row: FileRow) -> FileRow:
-    return {name: row[name] for name in ("repository", "path", "digest")}
+        return
+    facts = iter(answer.facts)
+    for row in files:
+        size, problem = row["size"], row["problem"]
+        described = {**row, "content": None, "may_publish": True}
+        if problem is None and row["path"].rpartition("/")[2] == OWNERS:
+            described["owners"] = row["content"]
+        if problem is not None:
+            described |= {"fate": "unreadable", "detail": problem}
+        elif failure is not None:
+            described |= {"fate": failure.reason, "detail": failure.detail, "trace": failure.trace}
+        else:
+            known = next(facts)
+            described |= {"may_publish": known.may_publish, "traits": known.traits, "names": known.names}
+        if problem is None and failure is None and size > job.largest.file:
+            described |= {"fate": "too-large", "detail": f"{size} bytes", "may_publish": True}
+        yield described
 
 
 # Linting.
@@ -261,31 +270,33 @@ def _key(row: FileRow) -> FileRow:
 
 def lint_units(batches: Iterable[pa.RecordBatch], *, job: Job) -> Iterator[pa.RecordBatch]:
     """Units whose files lie in folders, with the results."""
-    rows = (job.lint(unit) for batch in batches for unit in _units(batch))
-    yield from _in_batches(rows, _examined)
+    yield from in_batches(job.lint(unit) for batch in batches for unit in units_of(batch))
 
 
-def _units(batch: pa.RecordBatch) -> Iterator[UnitRow]:
-    columns = (batch.column(column.name).to_pylist() for column in DISCOVERED[:-1])
+def units_of(batch: pa.RecordBatch) -> Iterator[UnitRow]:
+    """Return the units of a batch of ``schema.EXAMINED``."""
+    names = [field.name for field in _EXAMINED]
+    place = names.index("members")
+    columns = (batch.column(name).to_pylist() for name in names if name != "members")
     for *fields, members in zip(*columns, _nested(batch.column("members"), _MEMBER), strict=True):
-        yield replace(UnitRow(*fields), members=tuple(MemberRow(*member) for member in members))
+        fields.insert(place, tuple(MemberRow(*member) for member in members))
+        yield UnitRow(*fields)
 
 
 def lint_contents(batches: Iterable[pa.RecordBatch], *, job: Job) -> Iterator[pa.RecordBatch]:
-    """Return the results of units whose files come with their contents, one row per file, with the files of a unit in
-    order and next to each other."""
+    """Units whose files come with their contents (``schema.CONTENTS``), with the results. The rows of a unit are next
+    to each other and begin with the one that holds it."""
     files = (row for batch in batches for row in _rows(batch))
-    rows = (job.lint(unit, contents) for unit, contents in _units_with_contents(files))
-    yield from _in_batches(rows, _linted)
+    yield from in_batches(job.lint(unit, contents) for unit, contents in _units_with_contents(files))
 
 
 def _units_with_contents(rows: Iterable[FileRow]) -> Iterator[tuple[UnitRow, tuple[bytes | None, ...]]]:
-    for key, files in groupby(rows, itemgetter("repository", "unit", "convention", "majors", "platform")):
+    for _, (head, *files) in groupby(rows, itemgetter("repository", "unit")):
+        fields = head["row"]
+        members = tuple(MemberRow(*member.values()) for member in fields["members"])
         # Rows that are wholly alike were joined to the one that counts.
-        members = [next(same_unit) for _, same_unit in groupby(files, itemgetter("ordinal"))]
-        given_members = tuple(MemberRow(*(row[column.name] for column in GIVEN)) for row in members)
-        unit: UnitRow = replace(UnitRow(*key), members=given_members)
-        yield unit, tuple(row["content"] for row in members)
+        contents = {row["ordinal"]: row["content"] for row in files}
+        yield UnitRow(*{**fields, "members": members}.values()), tuple(map(contents.get, range(len(members))))
 
 
 def _rows(batch: pa.RecordBatch) -> Iterator[FileRow]:

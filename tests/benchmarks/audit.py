@@ -3,7 +3,9 @@
     findings   the audit gives the findings of lint row by row, all planted faults are found, and none is invented;
     speed      its throughput, in units a second and core, against that of `pubcheck lint --jobs`
     since      a full run against one in which nothing has changed
-    growth     the cost of small units from the hundredth part of --units to all of them, and the driver's memory
+    inputs     the same findings from Parquet, a table, an object store and a stream
+   generated  rows made inside the tasks, up to --units of them, and the driver's memory
+   growth     the cost of small units from the hundredth part of --units to all of them, and the driver's memory
     giant      a unit a thousand times the median among many
 
 Corpora are made by `corpus.generate` in a folder for the time of the run. What a start takes stands apart: of each
@@ -23,28 +25,33 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pyarrow.parquet
 from msgspec import Struct
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
-from corpus.generate import Repository, Shape, planted, repositories, write
+from corpus.generate import Repository, Shape, planted, repositories, repository, write
 from pubcheck.engine.linter import Linter
 from pubcheck.spark.folder_input import FolderInput
 from pubcheck.spark.job import Options, audit
+from pubcheck.spark.object_input import ObjectInput
 from pubcheck.spark.session import session
 from pubcheck.spark.store import Store
+from pubcheck.spark.stream_audit import stream
 from pubcheck.spark.summary import Summary
+from pubcheck.spark.table_input import FrameInput, TableColumns, TableInput
 from tests.benchmarks.measure import ROOT
 
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-LEAST_THROUGHPUT = 0.85
+LEAST_THROUGHPUT = 0.95
 """Of the audit, of what lint has."""
-LEAST_GAIN = 10
+LEAST_GAIN = 20
 """Of a run in which nothing has changed."""
 
 
@@ -215,7 +222,7 @@ def findings(bench: Bench) -> None:
     bench.held.most("found and not planted", (found - expected).total(), 0, "rows")
 
 
-_OWN = ("repository", "unit", "fingerprint")
+_OWN = ("repository", "unit", "fingerprint", "owners")
 
 
 def _as_printed(row: dict[str, Any]) -> dict[str, Any]:
@@ -223,6 +230,12 @@ def _as_printed(row: dict[str, Any]) -> dict[str, Any]:
     printed = {name: value for name, value in row.items() if name not in _OWN}
     if printed["statement"] and printed["statement"]["embedded"] is None:
         del printed["statement"]["embedded"]
+    if printed["consumer"] is None:
+        del printed["consumer"]
+    for place in printed["related"]:
+        for name in ("database_object", "live"):
+            if place[name] is None:
+                del place[name]
     return printed
 
 
@@ -245,6 +258,88 @@ def speed(bench: Bench) -> None:
     bench.held.least("throughput against lint's, wall", theirs.wall / ours.wall, LEAST_THROUGHPUT)
     if ours.cpu:
         bench.held.least("throughput against lint's, processors", theirs.cpu / ours.cpu, LEAST_THROUGHPUT)
+
+
+def inputs(bench: Bench) -> None:
+    """The findings of every kind of input, row by row against those of folders."""
+    where = bench.corpus("corpus", bench.given.repositories)
+    folders, _, store = bench.audit(where)
+    expected = _fingerprints(store, folders.run)
+    rows = _rows(bench.spark, where)
+    files = str(bench.folder / "files.parquet")
+    rows.write.mode("overwrite").parquet(files)
+    rows.createOrReplaceTempView("files")
+    columns = TableColumns("repository", "path", "content")
+    parquet = TableInput(files, "parquet", columns)
+    kinds: dict[str, Callable[[], Summary | None]] = {
+        "parquet": lambda: audit(bench.spark, parquet, store, Linter(), Options(run="parquet")),
+        "table": lambda: audit(
+            bench.spark, TableInput("files", "table", columns), store, Linter(), Options(run="table")
+        ),
+        "objects": lambda: audit(bench.spark, ObjectInput(where), store, Linter(), Options(run="objects")),
+        "stream": lambda: stream(bench.spark, parquet, store, Linter(), Options(run="stream")),
+    }
+    for kind, run in kinds.items():
+        summary = run()
+        assert summary is not None
+        found = _fingerprints(store, summary.run)
+        bench.held.told(f"{kind}: findings", found.total(), "rows")
+        bench.held.most(
+            f"{kind}: more or fewer than of folders", (found - expected | expected - found).total(), 0, "rows"
+        )
+        bench.held.told(f"{kind}: time against folders", summary.metrics["seconds"] / folders.metrics["seconds"], "x")
+
+
+def _fingerprints(store: Store, run: str) -> Counter[tuple[str, ...]]:
+    """The findings of a run. A path is without what depends on how the input is written."""
+    columns = ["repository", "rule", "line", "certainty", "message", "operation", "path"]
+    rows = pyarrow.parquet.read_table(store.path("findings", run), columns=columns).to_pylist()
+    return Counter(
+        (*map(str, list(row.values())[:-1]), row["path"].partition(f"/{row['repository']}/")[2]) for row in rows
+    )
+
+
+def _rows(spark: SparkSession, where: str) -> DataFrame:
+    """The files of a corpus as rows."""
+    pattern = f"{where}/*"
+    read = spark.read.format("binaryFile").option("recursiveFileLookup", "true").load(pattern)
+    path = F.substring_index("path", f"{where}/", -1)
+    return read.select(
+        F.substring_index(path, "/", 1).alias("repository"), F.concat(F.lit(f"{where}/"), path).alias("path"), "content"
+    )
+
+
+def generated(bench: Bench) -> None:
+    """Rows that are made in the tasks that read them, so that no disk limits their number."""
+    costs: dict[int, float] = {}
+    memory: dict[int, tuple[float, float]] = {}
+    most = bench.given.units
+    for number in (most // 100, most // 10, most):
+        made = bench.spark.range(0, number, 1, max(4, number // 2000)).mapInArrow(
+            partial(_made, seed=bench.given.seed), "repository STRING, path STRING, content BINARY"
+        )
+        _forget_peak()
+        store = Store(bench.spark, str(bench.folder / "generated"))
+        begun = time.monotonic()
+        source = FrameInput(made, TableColumns("repository", "path", "content"))
+        summary = audit(bench.spark, source, store, Linter(), Options(run=f"g{number}"))
+        costs[number], memory[number] = time.monotonic() - begun, (_peak(), _heap(bench.spark))
+        bench.held.told(f"{summary.metrics['units']:,.0f} units", costs[number], "s")
+        bench.held.told("  the driver's Python, at its peak", memory[number][0], "MB")
+        bench.held.told("  the driver's Java, heap after collection", memory[number][1], "MB")
+    bench.held.most(f"ten times {most // 10:,} repositories", costs[most] / costs[most // 10], 11)
+    for what, place in (("Python", 0), ("Java", 1)):
+        bench.held.most(f"growth of the driver's {what}", memory[most][place] / memory[most // 100][place], 1.1)
+
+
+def _made(batches: Iterable[pyarrow.RecordBatch], *, seed: str) -> Iterator[pyarrow.RecordBatch]:
+    shape = Shape(tables=1.5, spread=0.3, quiet=0.5, faulty=0.05, plain=True)
+    for batch in batches:
+        made = [repository(seed, number, shape) for number in batch.column("id").to_pylist()]
+        rows = [(each.name, path, content) for each in made for path, content in each.files.items()]
+        yield pyarrow.RecordBatch.from_arrays(
+            [pyarrow.array(column) for column in zip(*rows, strict=True)], names=["repository", "path", "content"]
+        )
 
 
 def since(bench: Bench) -> None:
@@ -330,8 +425,10 @@ PARTS: dict[str, Callable[[Bench], None]] = {
     "findings": findings,
     "speed": speed,
     "since": since,
+    "inputs": inputs,
     "growth": growth,
     "giant": giant,
+    "generated": generated,
 }
 
 

@@ -59,9 +59,12 @@ class Audits:
 
     def findings(self, run: str = "r1") -> list[dict[str, Any]]:
         """The findings as `pubcheck lint --format json` has them, in the order of ``linted``."""
-        rows = self.rows("findings", run)
+        return self.as_lint_has_them(self.rows("findings", run))
+
+    @staticmethod
+    def as_lint_has_them(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
         for row in rows:
-            for name in ("repository", "unit", "fingerprint"):
+            for name in ("repository", "unit", "fingerprint", "owners"):
                 del row[name]
             if row["statement"] and row["statement"]["embedded"] is None:
                 del row["statement"]["embedded"]

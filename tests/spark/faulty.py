@@ -80,7 +80,17 @@ def _killed() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+def _killed_once() -> None:
+    """Dies the first time, as `FAULTY_MARK` notes: of a system that has no memory left, say."""
+    try:
+        os.close(os.open(os.environ["FAULTY_MARK"], os.O_CREAT | os.O_EXCL))
+    except FileExistsError:
+        return
+    _killed()
+
+
 _FAULTS = {
+    "killed-once": _killed_once,
     "segfault": faulthandler._sigsegv,  # type: ignore[attr-defined]
     "killed": _killed,
     "loop": _loop,

@@ -6,6 +6,7 @@ import os
 import pickle
 import signal
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -98,6 +99,14 @@ def test_a_process_that_was_killed_at_rest_is_replaced_and_no_unit_is_blamed(pro
     os.waitid(os.P_PID, first, os.WEXITED | os.WNOWAIT)
     assert lint(process, GOOD)["failed"] is None
     assert process.pid != first
+
+
+def test_what_was_killed_from_outside_is_tried_once_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FAULTY_MARK", str(tmp_path / "mark"))
+    process = ChildProcess(pickle.dumps(FaultyLinter()), Limits(60.0, 512 << 20))
+    assert lint(process, GOOD + "-- fault: killed-once\n")["failed"] is None
+    assert (tmp_path / "mark").exists()
+    process.close()
 
 
 def test_one_process_lints_many_units(process: ChildProcess) -> None:

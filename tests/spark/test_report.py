@@ -11,7 +11,7 @@ import pytest
 from pyspark.sql import SparkSession
 from rich.console import Console
 
-from pubcheck.cli.audit import summarised
+from pubcheck.cli.audit_summary import summarised
 from pubcheck.diagnostics import SEVERITIES
 from pubcheck.report import audit_html
 from pubcheck.report.audit_document import Audit, Ends, Share

@@ -9,12 +9,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pyspark.sql import SparkSession
 
 from pubcheck.discovery.file_facts import traits
-from pubcheck.discovery.prefilter import ACTIONS, IDENTITY, NAMED, STATEMENT, WORD, may_matter, may_publish
+from pubcheck.discovery.prefilter import may_matter, may_publish
 from pubcheck.discovery.units import find_units
-from pubcheck.spark import table_input
 from tests.spark.conftest import PROJECT, linted
 
 KEPT = (
@@ -136,16 +134,3 @@ def test_the_search_takes_linear_time() -> None:
 
     seconds(1_000)
     assert seconds(160_000) < 64 * max(seconds(10_000), 0.005)
-
-
-@pytest.mark.spark
-def test_spark_keeps_what_python_keeps(spark: SparkSession) -> None:
-    examples = [text.encode() for text in (*KEPT, *PASSED_OVER, *MADE_LATE, *OTHERS, "\0\0", "a", "\0")]
-    examples += [text.encode(each) for text in KEPT for each in ("utf-16", "utf-16-le", "utf-16-be")]
-    examples += [text.replace(" ", "\u00a0").encode() for text in (*KEPT, *MADE_LATE)]
-    examples += [text.encode("cp1252") for text in ("CREATE /* é */ PUBLICATION p", "é CREATE PUBLICATION p")]
-    named = [(path, text) for path in ("x/a.PSQL", "a.py") for text in examples]
-    rows = spark.createDataFrame(named, "path STRING, content BINARY")
-    kept = rows.select("path", "content", table_input.may_matter(rows["path"], rows["content"]).alias("kept")).collect()
-    assert {(row[0], bytes(row[1])): row[2] for row in kept} == {each: may_matter(*each) for each in named}
-    assert all(each.startswith("(?i)") for each in (WORD, STATEMENT, IDENTITY, NAMED, ACTIONS))

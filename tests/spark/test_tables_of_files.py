@@ -87,10 +87,12 @@ def test_rows_that_are_no_file_are_quarantined(spark: SparkSession, audits: Audi
         ("a", None, None, "unreadable"): 2,
         ("large", ".", None, "too-large"): 1,
         ("large", ".", "4.sql", "too-large"): 1,
+        ("quiet", ".", None, "too-large"): 1,
         ("quiet", ".", "5.sql", "too-large"): 1,
+        ("quiet", ".", "6.sql", "too-large"): 1,
     }
     assert (summary.metrics["files"], summary.metrics["files_linted"]) == (10, 2)
-    assert summary.metrics["files_quarantined"] == sum(files for _, files in summary.quarantine.values()) == 7
+    assert summary.metrics["files_quarantined"] == sum(files for _, files in summary.quarantine.values()) == 8
     assert summary.metrics["rows_passed_over"] == 1
     assert sum(1 for row in audits.rows("findings") if row["rule"] == "PUB301") == 4
     assert {row["repository"] for row in audits.rows("units")} == {"a", "", "large", "quiet"}

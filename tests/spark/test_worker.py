@@ -14,7 +14,7 @@ from pubcheck.discovery.repositories import find_repositories
 from pubcheck.spark import worker
 from pubcheck.spark.costs import SMALL, cost
 from pubcheck.spark.lint_process import Limits
-from pubcheck.spark.schema import DISCOVERED, EXAMINED, LISTING, arrow
+from pubcheck.spark.schema import EXAMINED, LISTING, arrow
 from pubcheck.spark.unit_discovery import Largest
 from pubcheck.spark.worker import Job
 from tests.spark.conftest import Plant, linted
@@ -64,8 +64,7 @@ def rows_of(batches: Iterator[pa.RecordBatch]) -> list[dict[str, Any]]:
 
 def in_two_passes(where: str) -> list[dict[str, Any]]:
     found = rows_of(worker.examine(listed(where), job=job(), at_once=False))
-    waiting = [{column.name: row[column.name] for column in DISCOVERED} for row in found if row["step"] == "lint"]
-    batch = pa.RecordBatch.from_pylist(waiting, schema=arrow(DISCOVERED))
+    batch = pa.RecordBatch.from_pylist([row for row in found if row["step"] == "lint"], schema=arrow(EXAMINED))
     return [row for row in found if row["step"] != "lint"] + rows_of(worker.lint_units([batch], job=job()))
 
 

@@ -1,0 +1,188 @@
+"""Run the job of `pubcheck audit`, and write what it gives."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from secrets import token_hex
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+from pubcheck.cli.app import FOUND, NoInput, complain, show
+from pubcheck.cli.audit_summary import dry_run_line, summarised
+from pubcheck.cli.output_files import put
+from pubcheck.cli.spark import failed, failures, progress_of, reason
+from pubcheck.config import Config, ConfigError
+from pubcheck.engine.linter import Linter
+from pubcheck.spark.inputs import BadInput, EmptyInput, Input
+from pubcheck.spark.job import Options, audit
+from pubcheck.spark.lint_process import Limits
+from pubcheck.spark.report_data import collect
+from pubcheck.spark.session import release, session
+from pubcheck.spark.store import NoRun, Store
+from pubcheck.spark.summary import Lost, Summary
+
+if TYPE_CHECKING:
+    from pubcheck.report.audit_document import Audit
+
+Progress = Callable[[str], None]
+
+
+class AuditRequest(Struct, frozen=True, kw_only=True):
+    """The options of the command that the job depends on."""
+
+    output: str
+    run: str | None
+    since: str | None
+    retry: bool
+    stream: bool
+    interval: str | None
+    dry_run: bool
+    largest_file: int
+    largest_unit: int
+    limits: Limits
+    report: str | None
+    no_report: bool
+    exports: tuple[tuple[str, str], ...]
+    merge_into: str | None
+    survey: bool
+    quiet: bool
+
+
+class _Written(Struct):
+    """What a run wrote besides its tables: the page, or why there is none, and the document on it."""
+
+    page: str | None = None
+    document: Audit | None = None
+    problem: str | None = None
+
+
+def run_audit(
+    request: AuditRequest,
+    source: Input,
+    config: Config,
+    master: str | None,
+    remote: str | None,
+    conf: Mapping[str, str],
+) -> int:
+    """Run an audit and return the exit status."""
+    try:
+        spark = session("pubcheck audit", master, remote, conf)
+        try:
+            store = Store(spark, request.output)
+            with progress_of(spark, quiet=request.quiet) as progress:
+                if request.dry_run:
+                    progress("listing files")
+                    size = source.size(spark, request.largest_file)
+                    show([dry_run_line(size) + "\n"])
+                    return 0
+                summary = _audit(spark, source, store, config, request, progress)
+                if summary is None:
+                    show(() if request.quiet else ["Nothing is new.\n"])
+                    return 0
+                written = _write(store, summary, request, progress)
+        finally:
+            release(spark)
+    except EmptyInput as error:
+        raise NoInput(str(error)) from None
+    except BadInput as error:
+        raise ConfigError(str(error)) from None
+    except NoRun as error:
+        raise ConfigError(f"--since: {error}") from None
+    except Lost as error:
+        return complain(str(error))
+    except failures() as error:
+        return failed(error)
+    if not request.quiet:
+        show(f"{line}\n" for line in summarised(summary, request.output, written.page, written.document))
+    if written.problem is not None:
+        return complain(f"the run is complete, but {written.problem}")
+    failing = any(config.fails_run(severity, certainty) for _, severity, certainty, _ in summary.rules)
+    return FOUND if failing else 0
+
+
+def _audit(
+    spark: SparkSession, source: Input, store: Store, config: Config, request: AuditRequest, progress: Progress
+) -> Summary | None:
+    options = Options(
+        run=request.run or _new_id(),
+        since=store.find(request.since, source.name) if request.since else None,
+        retry=request.retry,
+        largest_file=request.largest_file,
+        largest_unit=request.largest_unit,
+        limits=request.limits,
+    )
+    if not request.stream:
+        return audit(spark, source, store, Linter(config), options, progress)
+    from pubcheck.spark.stream_audit import stream
+    from pubcheck.spark.table_input import TableInput
+
+    assert isinstance(source, TableInput)
+    # The position in a table belongs to its name, so that the command can be repeated as it is.
+    run = request.run or f"stream-{hashlib.sha256(source.name.encode()).hexdigest()[:8]}"
+    options = replace(options, run=run)
+    return stream(spark, source, store, Linter(config), options, progress, interval=request.interval)
+
+
+def _write(store: Store, summary: Summary, request: AuditRequest, progress: Progress) -> _Written:
+    """Write what was asked for besides the tables. The run is complete by now, whatever fails here."""
+    written = _Written(None if request.no_report else request.report or _page_in(request.output, summary.run))
+    try:
+        if written.page is not None:
+            from pubcheck.report import audit_html
+
+            progress("writing the report")
+            written.document = collect(store, summary.run)
+            put(written.page, audit_html.render(written.document))
+    except OSError as error:
+        written.problem = f"its report could not be written: {written.page}: {error.strerror or error}"
+        written.page = None
+    except failures() as error:
+        written.problem, written.page = f"its report could not be written: {reason(str(error))}", None
+    try:
+        for format_name, where in request.exports:
+            from pubcheck.spark.exports import export
+
+            progress(f"exporting {format_name}")
+            export(store, summary.run, format_name, where)
+        if request.survey:
+            progress("writing the survey")
+            _write_survey(store, summary.run, request)
+        if request.merge_into is not None:
+            from pubcheck.spark.views import merge_into
+
+            progress(f"merging into {request.merge_into}")
+            merge_into(store, summary.run, request.merge_into)
+    except failures() as error:
+        written.problem = f"its findings could not be exported or merged: {reason(str(error))}"
+    return written
+
+
+def _write_survey(store: Store, run: str, request: AuditRequest) -> None:
+    """Write the survey as a table, and as a page if DIR is a folder of this machine."""
+    from pubcheck.report.survey import SurveyPage, render
+    from pubcheck.spark.survey import survey
+
+    shares = survey(store, run)
+    row = store.runs().where(F.col("run") == run).select("input", "pubcheck").collect()[0]
+    folder = request.output.removeprefix("file://")
+    if os.path.isdir(folder):
+        put(os.path.join(folder, "survey.html"), render(SurveyPage(run, row[0], row[1], shares)))
+
+
+def _new_id() -> str:
+    """Return the time, and what no other run has that starts in the same second."""
+
+    return f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{token_hex(4)}"
+
+
+def _page_in(output: str, run: str) -> str | None:
+    """Return the report's default path: in DIR, if DIR is a folder of this machine."""
+    local = output.removeprefix("file://")
+    return os.path.join(local, "report.html") if os.path.isdir(os.path.join(local, "runs", f"run={run}")) else None

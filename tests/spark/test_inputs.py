@@ -1,0 +1,118 @@
+"""The same files through every kind of input give the same findings."""
+
+from __future__ import annotations
+
+import io
+import tarfile
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+from corpus.generate import Shape, repositories
+from pubcheck.spark.data_source import PubcheckDataSource, findings_of
+from pubcheck.spark.inputs import BadInput
+from pubcheck.spark.object_input import ObjectInput
+from pubcheck.spark.table_input import TableColumns, TableInput
+from tests.spark.audits import Audits, exactly
+from tests.spark.conftest import PUBLISHES, Plant, linted
+
+pytestmark = pytest.mark.spark
+
+ODD: dict[str, str | bytes] = {
+    "odd/a/1.sql": PUBLISHES,
+    "odd/b/x.sql": b"CREATE PUBLICATION \x00",
+    "odd/.hidden/y.sql": PUBLISHES,
+    "odd/.github/CODEOWNERS": "* @all\n/a/ @a-team @b-team\n",
+    "odd/README.md": "CREATE PUBLICATION p;",
+    "quiet/a.sql": "SELECT 1;",
+}
+COLUMNS = TableColumns("repository", "path", "content", "commit")
+
+
+def corpus_files() -> dict[str, str | bytes]:
+    made = repositories("inputs", 14, Shape(tables=1.5, spread=0.5, quiet=0.3, faulty=0.6))
+    return {f"{each.name}/{path}": text for each in made for path, text in each.files.items()} | ODD
+
+
+def rows_of(spark: SparkSession, files: Mapping[str, str | bytes], commit: str = "1") -> DataFrame:
+    rows = [
+        (name.partition("/")[0], f"corpus/{name}", bytearray(text.encode() if isinstance(text, str) else text), commit)
+        for name, text in files.items()
+    ]
+    return spark.createDataFrame(rows, "repository STRING, path STRING, content BINARY, commit STRING")
+
+
+def pack(files: dict[str, str | bytes], folder: Path) -> None:
+    """Write each repository as an archive: a tar, or a zip."""
+    folder.mkdir()
+    for number, name in enumerate(sorted({path.partition("/")[0] for path in files})):
+        own = {path.partition("/")[2]: text for path, text in files.items() if path.startswith(f"{name}/")}
+        own_bytes = {path: text.encode() if isinstance(text, str) else text for path, text in own.items()}
+        if number % 2:
+            with zipfile.ZipFile(folder / f"{name}.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+                for path, content in own_bytes.items():
+                    archive.writestr(path, content)
+        else:
+            with tarfile.open(folder / f"{name}.tar.gz", "w:gz") as tar:
+                for path, content in own_bytes.items():
+                    info = tarfile.TarInfo(f"./{path}")
+                    info.size = len(content)
+                    tar.addfile(info, io.BytesIO(content))
+
+
+def without_prefix(findings: list[dict[str, Any]], prefix: str = "corpus") -> list[str]:
+    return sorted(str(row).replace(f"{prefix}/", "") for row in exactly(findings))
+
+
+def test_every_input_gives_what_lint_finds(spark: SparkSession, audits: Audits, plant: Plant, tmp_path: Path) -> None:
+    files = corpus_files()
+    plant(files)
+    expected = exactly(linted("corpus"))
+    assert len(expected) > 10
+
+    rows_of(spark, files).write.parquet(str(tmp_path / "files"))
+    table = TableInput(str(tmp_path / "files"), "parquet", COLUMNS)
+    audits.run(table, "table")
+    assert exactly(audits.findings("table")) == expected
+    top = (tmp_path / "corpus").as_uri()
+    audits.run(ObjectInput(top), "objects")
+    assert without_prefix(audits.findings("objects"), top) == without_prefix(expected)
+    pack(files, tmp_path / "archives")
+    (tmp_path / "archives" / "broken.zip").write_bytes(b"PK")
+    audits.run(ObjectInput("archives", archives=True), "archives")
+    assert without_prefix(audits.findings("archives")) == without_prefix(expected)
+    for run in ("table", "objects", "archives"):
+        owners = {tuple(row["owners"]) for row in audits.rows("findings", run) if row["repository"] == "odd"}
+        assert owners == {("@a-team", "@b-team"), ("@all",)}, run
+    (broken,) = (row for row in audits.rows("quarantine", "archives") if row["repository"] == "broken")
+    assert (broken["unit"], broken["path"], broken["reason"]) == (None, None, "unreadable")
+
+    spark.dataSource.register(PubcheckDataSource)
+    reader = spark.read.format("pubcheck").option("tasks", "2")
+    top = str(tmp_path / "corpus")
+    rows = [row.asDict(recursive=True) for row in reader.load(top).collect()]
+    assert without_prefix(audits.as_lint_has_them(rows), top) == without_prefix(expected)
+    for found in (
+        reader.option("inputFormat", "parquet").load(str(tmp_path / "files")),
+        findings_of(spark.read.parquet(str(tmp_path / "files")), tasks=2),
+    ):
+        rows = [row.asDict(recursive=True) for row in found.collect()]
+        assert exactly(audits.as_lint_has_them(rows)) == expected
+
+
+def test_a_repository_with_the_same_commit_is_not_read(spark: SparkSession, audits: Audits) -> None:
+    same, other = {"a/1.sql": PUBLISHES}, {"b/1.sql": PUBLISHES}
+    columns = TableColumns("repository", "path", "content", "commit")
+    rows_of(spark, {**same, **other}).createOrReplaceTempView("committed")
+    audits.run(TableInput("committed", "table", columns), "r1")
+    # The content of `a` is another one, which its commit does not say.
+    rows_of(spark, {"a/1.sql": "SELECT 1;"}).union(rows_of(spark, other, "2")).createOrReplaceTempView("committed")
+    summary = audits.run(TableInput("committed", "table", columns), "r2", since="r1")
+    assert (summary.metrics["repositories_unchanged"], summary.metrics["units_carried"]) == (1, 2)
+    assert len(audits.findings("r2")) == 4
+    with pytest.raises(BadInput, match="nowhere is not a folder of repositories"):
+        audits.run(ObjectInput("nowhere"))

@@ -1,0 +1,130 @@
+"""Audits as a platform runs them: a table that grows, runs side by side, a quarantine that is tried again, and what is
+made of the tables afterwards."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from pubcheck.engine.linter import Linter
+from pubcheck.spark.exports import export
+from pubcheck.spark.folder_input import FolderInput
+from pubcheck.spark.job import Options, audit
+from pubcheck.spark.schema import SURVEY
+from pubcheck.spark.stream_audit import stream
+from pubcheck.spark.survey import survey
+from pubcheck.spark.table_input import TableColumns, TableInput
+from pubcheck.spark.views import create_views, current_findings, merge_statement
+from tests.spark.audits import SMALL, Audits, exactly
+from tests.spark.conftest import PROJECT, PUBLISHES, Plant, linted
+from tests.spark.test_inputs import rows_of
+
+pytestmark = pytest.mark.spark
+
+FIRST: dict[str, str | bytes] = {
+    "shop/db/1.sql": "CREATE TABLE t (id int PRIMARY KEY, r text);",
+    "same/a.sql": PUBLISHES,
+    "quiet/a.sql": "SELECT 1;",
+}
+SECOND: dict[str, str | bytes] = {
+    "shop/db/2.sql": "CREATE PUBLICATION p FOR TABLE t WHERE (r = 'x');",
+    "new/a.sql": "SELECT 2;",
+}
+
+
+def test_a_stream_ends_with_the_findings_of_a_batch(
+    spark: SparkSession, audits: Audits, plant: Plant, tmp_path: Path
+) -> None:
+    where = str(tmp_path / "grows")
+
+    def grow(files: dict[str, str | bytes]) -> None:
+        rows_of(spark, files).coalesce(1).write.mode("append").parquet(where)
+
+    def go_on(linter: Linter = Linter()) -> Any:
+        table = TableInput(where, "parquet", TableColumns("repository", "path", "content"))
+        return stream(spark, table, audits.store, linter, Options(run="s"))
+
+    def now() -> list[dict[str, Any]]:
+        rows = [row.asDict(recursive=True) for row in current_findings(audits.store).collect()]
+        return [
+            {name: value for name, value in row.items() if name not in ("run", "input", "finished")} for row in rows
+        ]
+
+    plant(FIRST)
+    grow(FIRST)
+    summary = go_on()
+    assert (summary.run, summary.metrics["units_carried"]) == ("s-000000000", 0)
+    assert exactly(audits.as_lint_has_them(now())) == exactly(linted("corpus"))
+    plant(SECOND)
+    grow(SECOND)
+    summary = go_on()
+    assert summary.metrics["repositories_unchanged"] == 2
+    assert exactly(audits.as_lint_has_them(now())) == exactly(linted("corpus"))
+    assert go_on() is None
+
+    create_views(spark, audits.store.where)
+    history = spark.table("pubcheck_finding_history").orderBy("repository", "operation").collect()
+    assert [(row["repository"], row["first_run"], row["runs"], row["open"]) for row in history] == [
+        ("same", "s-000000000", 2, True),
+        ("same", "s-000000000", 2, True),
+        ("shop", "s-000000001", 1, True),
+        ("shop", "s-000000001", 1, True),
+    ]
+    # No catalog of these tests has tables that can be merged into; the statement is one that Spark can read.
+    parser = spark._jsparkSession.sessionState().sqlParser()
+    assert "MergeIntoTable" in parser.parsePlan(merge_statement("lake.findings")).getClass().getName()
+
+    notebook = json.loads((PROJECT / "docs" / "audit.ipynb").read_text())
+    names: dict[str, Any] = {}
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "code":
+            # Java runs in another folder.
+            exec("".join(cell["source"]).replace('"audit"', repr(audits.store.where)), names)
+    assert names["findings_of"](names["files"]).count() == 2
+
+    export(audits.store, summary.run, "sarif", str(tmp_path / "sarif"))
+    export(audits.store, summary.run, "csv", str(tmp_path / "csv"))
+    assert {path.name for path in (tmp_path / "sarif").iterdir()} == {"same.sarif", "shop.sarif"}
+    (run,) = json.loads((tmp_path / "sarif" / "shop.sarif").read_text())["runs"]
+    assert [result["ruleId"] for result in run["results"]] == ["PUB301", "PUB301"]
+    lines = [row for path in (tmp_path / "csv").glob("*.csv") for row in csv.DictReader(io.StringIO(path.read_text()))]
+    shares = {(row.subject, row.item, row.kind): row for row in survey(audits.store, summary.run)}
+    assert shares["features", "row filter", "repositories"].count == 2
+    assert shares["rules", "PUB301 filter-column-outside-replica-identity", "linted units"].whole == 2
+    assert audits.store.read(SURVEY, "survey", summary.run).count() == len(shares)
+    assert sorted(row["path"] for row in lines) == sorted(row["path"] for row in now())
+    assert {row["server_sqlstate"] for row in lines if row["rule"] == "PUB301"} == {"42P10"}
+
+
+def test_runs_side_by_side_are_whole_and_a_quarantine_is_tried_again(
+    spark: SparkSession, audits: Audits, plant: Plant
+) -> None:
+    plant({"a/.github/CODEOWNERS": "*.sql @github\n"})
+    files = {"a/a.sql": PUBLISHES, "b/b.sql": PUBLISHES, "large/a.sql": PUBLISHES + "-" * SMALL}
+    corpus = plant(files)
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(lambda run: audits.run(corpus, run), ("r1", "r2")))
+    assert sorted(row["run"] for row in audits.store.runs().collect()) == ["r1", "r2"]
+    assert audits.findings("r1") == audits.findings("r2")
+    assert len(audits.findings("r1")) == 4
+    assert {(row["repository"], *row["owners"]) for row in audits.rows("findings")} == {("a", "@github"), ("b",)}
+
+    # With the same limits it ends as before, with larger ones it is linted; the rest is carried over both times.
+    options = Options(run="r3", since="r2", retry=True, largest_file=SMALL, largest_unit=2 * SMALL)
+    summary = audit(spark, FolderInput("corpus"), audits.store, Linter(), options)
+    assert (summary.metrics["units_quarantined"], summary.metrics["units_carried"]) == (1, 2)
+    summary = audit(spark, FolderInput("corpus"), audits.store, Linter(), Options(run="r4", since="r3"))
+    assert (summary.metrics["units_quarantined"], summary.metrics["units_carried"]) == (0, 2)
+    assert exactly(audits.findings("r4")) == exactly(linted("corpus"))
+    summary = audits.run(corpus, "r5", since="r4")
+    assert summary.notes == ("Nothing was carried over from run r4: it linted larger files or units.",)
+    assert {f"seconds_step_{step}" for step in ("listing", "examining", "writing")} <= set(summary.metrics)
+    size = FolderInput("corpus").size(spark, SMALL)
+    assert (size.repositories, size.files, size.bytes) == (3, 3, sum(map(len, files.values())))
