@@ -342,6 +342,7 @@ class Run:
         ``conditional``: it is unknown whether it runs.
         """
         unsure = conditional or item.perhaps or bool(item.placeholders)
+        filled = False
         replays = self.databases.replays
         try:
             try:
@@ -355,7 +356,7 @@ class Run:
                 parsed = self._parse_filled(item)
                 if parsed is None:
                     raise
-                unsure = True
+                unsure = filled = True
         except TooDeep as error:
             self._too_deep(statement, error)
             return True
@@ -369,7 +370,7 @@ class Run:
                 return self.syntax_errors.report(refused, splitter)
             parsed, replays = accepted
         else:
-            if any(replay.catalog.major.newer_grammar for replay in replays):
+            if not filled and any(replay.catalog.major.newer_grammar for replay in replays):
                 replays = self._accepting(source, statement, item, conditional=conditional)
         if parsed is None or self.idle:
             return True

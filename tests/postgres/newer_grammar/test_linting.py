@@ -147,3 +147,8 @@ def test_a_statement_that_only_19_refuses_is_followed_before_it() -> None:
         ("PUB107", (19,), "42P01"),
         ("PUB108", (18,), "22023"),
     }
+
+
+def test_a_template_with_a_new_keyword_is_not_refused() -> None:
+    sql = "CREATE TABLE t (ignore int, {{ columns }} int);\nCREATE PUBLICATION p FOR TABLE t;"
+    assert not [each for each in lint(sql, postgres=(18, 19)) if each.rule in ("PUB004", "PUB101")]
