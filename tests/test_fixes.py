@@ -89,14 +89,14 @@ def problems(given: Given, *, unsafe: bool) -> Iterator[str]:
 
 @pytest.mark.parametrize("unsafe", [False, True])
 def test_what_is_fixed_is_found_no_more_and_not_fixed_again(corpus: list[Case], unsafe: bool) -> None:
-    latest = [each for each in (*of_pages(), *of_corpus(corpus)) if each.major == 18]
+    latest = [each for each in (*of_pages(), *of_corpus(corpus[:: 2 if unsafe else 5])) if each.major == 18]
     assert [problem for given in latest for problem in problems(given, unsafe=unsafe)] == []
 
 
 @pytest.mark.server
 def test_servers_accept_what_safe_fixes_leave(servers: Servers, corpus: list[Case]) -> None:
     checked, refused = 0, []
-    for given, connection in _connected(servers, (*of_pages(), *of_corpus(corpus))):
+    for given, connection in _connected(servers, (*of_pages(), *of_corpus(corpus[::2]))):
         changes = applied(given.sql, given.major)
         after = changes.files[0].after.decode() if changes.files else given.sql
         before = "".join(f"{each};\n" for each in given.setup)
@@ -275,7 +275,10 @@ def test_context_is_never_changed() -> None:
 
 def test_a_rule_that_fixes_says_so_on_its_page(corpus: list[Case]) -> None:
     found = {
-        fix.rule for case in of_corpus(corpus) if case.major == 18 for fix in applied(case.sql, unsafe=True).applied
+        fix.rule
+        for case in of_corpus(corpus[1::2])
+        if case.major == 18
+        for fix in applied(case.sql, unsafe=True).applied
     }
     assert {rule for rule in found if not RULES[rule].fix} == set()
 
@@ -287,7 +290,7 @@ def test_a_rule_that_fixes_says_so_on_its_page(corpus: list[Case]) -> None:
 def test_comments_silence_all_that_is_found_and_nothing_is_left_to_comment(corpus: list[Case]) -> None:
     linter = Linter(Config(postgres=(18,), complete=True, database=DATABASE, select=("PUB",)))
     wrong, commented = [], 0
-    for case in corpus:
+    for case in corpus[::4]:
         plan = DiscoveredUnit("a", (File("a.sql", "a.sql", content=text_of(case)[0].encode()),), "file", "")
         changes = add_ignores(plan, lambda plan: lint_files(plan, linter, excerpts=False))
         commented += sum(each.number for each in changes.applied)
@@ -299,7 +302,7 @@ def test_comments_silence_all_that_is_found_and_nothing_is_left_to_comment(corpu
             if again.files:
                 wrong.append(f"{case.id}, the second time")
     assert wrong == []
-    assert commented > 1000
+    assert commented > 250
 
 
 # --- Edits --------------------------------------------------------------------------------------------------------

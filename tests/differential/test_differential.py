@@ -16,7 +16,7 @@ from tests.differential.trees import Trees
 from tests.differential.wild import Wild
 from tests.support.servers import MAJORS, Servers
 
-SEEDS = range(120)
+SEEDS = range(40)
 """About a tenth of a second a seed and major."""
 
 
@@ -53,7 +53,7 @@ def test_histories_that_once_differed(major: int, servers: Servers) -> None:
     assert not found
 
 
-WILD = range(60)
+WILD = range(20)
 """Most of a second a seed and major; `python -m tests.differential wild` takes any number."""
 
 
@@ -67,7 +67,7 @@ def test_histories_of_all_kinds_of_statements(major: int, servers: Servers) -> N
     assert sum(found.judged for found in compared) > 800
 
 
-PROBED = range(30)
+PROBED = range(12)
 """A sixth of a second a seed and major, for some 80 probes; `python -m tests.differential trees` takes any number."""
 
 
@@ -87,14 +87,14 @@ def test_writes_are_refused_where_the_server_refuses_them(major: int, servers: S
 @pytest.mark.parametrize("complete", [True, False])
 def test_no_script_raises(complete: bool) -> None:
     linter = Linter(Config(postgres=(15, 18), complete=complete))
-    for seed in range(1_000_000, 1_000_030):
+    for seed in range(1_000_000, 1_000_015):
         statements = (Script, Trees, Later)[seed % 3](seed).statements
         linter.lint(Unit((Source("script.sql", ";\n".join(statements)),)))
         # Half of it has a world that is not visible.
         linter.lint(Unit((Source("script.sql", ";\n".join(statements[::2])),)))
 
 
-LATER = range(40)
+LATER = range(15)
 
 
 @pytest.mark.server

@@ -9,7 +9,7 @@ from tests.differential.embedded import differences, invented
 from tests.differential.mutants import blocks, script
 from tests.support.servers import MAJORS, Servers
 
-SEEDS = range(40)
+SEEDS = range(15)
 """A fifth of a second a seed and major; `python -m tests.differential.embedded` takes any number."""
 
 

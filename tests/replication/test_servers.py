@@ -8,7 +8,7 @@ from tests.replication.agreement import Agreement, agree, scripts
 from tests.replication.streams import Streams, stream
 from tests.support.servers import MAJORS, Servers
 
-SEEDS = range(40)
+SEEDS = range(15)
 """About a tenth of a second a seed and major."""
 
 

@@ -294,7 +294,7 @@ def disproved(server: Server, statements: list[str], told: Counter[str]) -> Iter
 
 
 CLOSING = ("COMMIT", "RESET search_path")
-PROVED = range(500, 515)
+PROVED = range(500, 507)
 KINDS = {
     "the primary key": r"REPLICA IDENTITY DEFAULT$",
     "an index that is there": r"^ALTER TABLE \S+ REPLICA IDENTITY USING INDEX",

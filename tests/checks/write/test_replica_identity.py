@@ -256,7 +256,7 @@ def random_script(seed: int) -> list[str]:
     return script
 
 
-RANDOM = {f"random {seed}": random_script(seed) for seed in range(60)}
+RANDOM = {f"random {seed}": random_script(seed) for seed in range(20)}
 
 
 def asked(connection: psycopg.Connection, operation: str) -> Answer:

