@@ -210,9 +210,9 @@ def assume_unknown(session: Session, name: str, node: Node, changes: list[Change
         _doubt_recreated(session, changes)
     if name in _OF_QUERIES and not session.vouched:
         assume_changes(catalog, changes)
-    if name not in _DOUBTED or _is_plain(catalog, name, node):
+    if name not in _DOUBTED or (session.basis.certain and name != "AlterTableStmt"):
         return
-    if session.basis.certain and not (name == "AlterTableStmt" and rests_on_unseen(changes)):
+    if _is_plain(catalog, name, node) or (session.basis.certain and not rests_on_unseen(changes)):
         return
     if name == "IndexStmt":
         for heap, key, _ in changes:

@@ -71,6 +71,7 @@ class Run:
             )
             for major in self.majors
         ]
+        self._newer_grammar = any(replay.catalog.major.newer_grammar for replay in replays)
         self.databases = Databases(replays, config.database)
         self.unknown_names = UnknownNames()
         self.run_objects: RunObjects | None = None
@@ -370,7 +371,7 @@ class Run:
                 return self.syntax_errors.report(refused, splitter)
             parsed, replays = accepted
         else:
-            if not filled and any(replay.catalog.major.newer_grammar for replay in replays):
+            if self._newer_grammar and not filled:
                 replays = self._accepting(source, statement, item, conditional=conditional)
         if parsed is None or self.idle:
             return True
