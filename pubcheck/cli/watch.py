@@ -110,7 +110,7 @@ def watch(lint: Callable[[WarmWorkers], int], paths: Sequence[str]) -> int:
 
 
 def _linted(lint: Callable[[WarmWorkers], int], workers: WarmWorkers) -> int:
-    """Lint once; a configuration that is not valid, or nothing to lint, is reported and may be mended."""
+    """Lint once; a configuration that is not valid, or nothing to lint, is reported, and the user may correct it."""
     try:
         return lint(workers)
     except (ConfigError, NoInput) as error:

@@ -76,7 +76,7 @@ def _svg(picture: Picture) -> Iterator[str]:
 
 
 def _ribbon(picture: Picture, index: int) -> str:
-    """Return everything that runs in a lane, as one group: where its paths lie over each other it is no darker."""
+    """Return everything that runs in a lane, as one group: where its paths lie over each other it is not darker."""
     lane = picture.lanes[index]
     paths = [
         _path(_curve(CARD_X + CARD_WIDTH, edge.y, PILL_X, lane.y), _WIDE)

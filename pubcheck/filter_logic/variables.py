@@ -37,7 +37,7 @@ class Cell(Struct, eq=False):
 
 
 class Variable:
-    """``expr`` is the expression that it stands for, None for an open answer.
+    """``expr`` is the expression that it represents, None for an open answer.
 
     ``cuts`` are the keys at which conditions on it may change their answer. Its ``groups`` of cells, over which a
     search runs, are the cells that no condition tells apart.

@@ -106,7 +106,7 @@ def _truth(text: str, variables: Mapping[str, str]) -> bool | None:
 
 
 def is_true(text: str) -> bool:
-    """Return the truth of a text (ParseVariableBool). One that is no truth value counts as false."""
+    """Return the truth of a text (ParseVariableBool). One that is not a truth value counts as false."""
     word = " ".join(argument.strip(_QUOTES) for argument in _ARGUMENT.findall(text)).lower()
     return word in ("on", "1") or (word != "" and any(full.startswith(word) for full in ("true", "yes")))
 

@@ -22,7 +22,7 @@ from pubcheck.postgres.executor.compile import Prepared, prepare
 from pubcheck.postgres.primnodes import Expr, nodes
 
 ROUNDING = 1e-6
-"""Frequencies are float4: those of all values add up to 1 but for this."""
+"""Frequencies are float4: those of all values add up to 1 within this error."""
 
 
 _TOO_WIDE = 1e-5

@@ -145,7 +145,7 @@ def _relation_before(replay: Replay, words: list[Word], end: int) -> Relation | 
     """Return the table whose name ends before a word."""
     number = end - 1
     if number >= 0 and words[number].text == ")":
-        # A column list stands between the table and WHERE.
+        # There may be a column list between the table and WHERE.
         while number >= 0 and words[number].text != "(":
             number -= 1
         number -= 1

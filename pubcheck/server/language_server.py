@@ -146,7 +146,7 @@ class Server(LanguageServer):
 
 
 def path_of(uri: str) -> str | None:
-    """Return the path of a document, None for one that is no file."""
+    """Return the path of a document, None for one that is not a file."""
     path = uris.to_fs_path(uri) if uri.startswith("file:") else None
     return os.path.normpath(path) if path else None
 

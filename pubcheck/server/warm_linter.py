@@ -60,7 +60,7 @@ def _can_be_continued(unit: Unit) -> bool:
 
 
 def _alike(before: Unit, after: Unit) -> bool:
-    """Return whether two units are linted alike but for their sources."""
+    """Return whether two units are linted alike except for their sources."""
     return (
         (before.postgres, before.convention, before.loose) == (after.postgres, after.convention, after.loose)
         and before.speaks_of_replication() == after.speaks_of_replication()

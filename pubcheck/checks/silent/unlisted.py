@@ -24,7 +24,7 @@ _BOOKKEEPING = lazy_compile(
 )
 """The names of tables that migration tools keep for themselves."""
 _SIBLINGS = 3
-"""The number of tables of a schema from which on it is a habit that all of them are listed."""
+"""The number of tables of a schema from which on it is taken as a rule of its author to list all of them."""
 
 
 @finds("PUB513")

@@ -178,7 +178,7 @@ def _retention(name: str, arg: Node | None, major: Major) -> int:
 
 
 def _timeout(name: str, arg: Node | None, major: Major) -> str:
-    """A number of milliseconds, or of a unit (parse_int); -1 stands for the setting of that name."""
+    """A number of milliseconds, or of a unit (parse_int); -1 means the setting of that name."""
     value = _text(name, arg)
     if _DURATION.fullmatch(value) is None:
         raise ServerError("22023", f'invalid value for parameter "{name}": "{value}"', key=KEY)

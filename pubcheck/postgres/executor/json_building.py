@@ -39,7 +39,7 @@ class _Documents:
     # Both.
 
     def scalar(self, type_oid: int, value: Any) -> str:
-        """The text of a value that is no document."""
+        """Return the text of a value that is not a document."""
         if type_oid == BOOL:
             return "true" if value else "false"
         if type_oid in _DATES:

@@ -1,7 +1,7 @@
 """CREATE TABLE as pg_dump writes it, with columns of which the definitions were read before.
 
 A dump of thousands of tables has a few hundred different definitions of columns, such as ``text NOT NULL``. A table of
-such columns is neither parsed nor are its columns analysed again. The grammar is free of context: what stands between
+such columns is neither parsed nor are its columns analysed again. The grammar is free of context: the text between
 two commas of the list means the same in every table.
 """
 
