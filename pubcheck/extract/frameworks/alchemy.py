@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 
-from pubcheck.extract.frameworks.operations import Place, Sql, Unreadable, quoted
+from pubcheck.extract.frameworks.operations import Place, Sql, Unreadable
 from pubcheck.extract.frameworks.python import Module, keywords, last_name
+from pubcheck.postgres.identifiers import in_quotes
 
 _PLAIN = {
     "AutoString": "varchar",
@@ -140,7 +141,7 @@ class Type:
             self.sql = self._read(module, node)
         except (Unreadable, IndexError):
             self.unknown = last_name(node) or "type"
-            self.sql = quoted(self.unknown)
+            self.sql = in_quotes(self.unknown)
 
     def _read(self, module: Module, node: ast.expr) -> str:
         name = last_name(node)
@@ -169,9 +170,9 @@ class Type:
         if not module.truth(options.get("native_enum"), True):
             return "varchar"
         name = module.text(options.get("name"))
-        sql = quoted(name)
+        sql = in_quotes(name)
         if "schema" in options and module.value(options["schema"]) is not None:
-            sql = f"{quoted(module.text(options['schema']))}.{sql}"
+            sql = f"{in_quotes(module.text(options['schema']))}.{sql}"
         if module.truth(options.get("create_type"), True):
             self.enum = (sql, tuple(labels))
         else:
@@ -190,7 +191,7 @@ def expression(module: Module, node: ast.expr) -> str:
     """Return a string of SQL, by itself or as ``text()``."""
     if isinstance(node, ast.Call) and last_name(node) in ("text", "literal_column", "column") and len(node.args) == 1:
         written = module.text(node.args[0])
-        return quoted(written) if last_name(node) == "column" else written.replace("%%", "%")
+        return in_quotes(written) if last_name(node) == "column" else written.replace("%%", "%")
     return module.text(node)
 
 
@@ -226,7 +227,7 @@ def add_reference(module: Module, sql: Sql, targets: list[str], options: dict[st
     parts = [target.split(".") for target in targets]
     if not parts or any(not 1 < len(part) < 4 or part[:-1] != parts[0][:-1] for part in parts):
         raise Unreadable
-    sql.add(f" REFERENCES {'.'.join(map(quoted, parts[0][:-1]))} ").names((part[-1], None) for part in parts)
+    sql.add(f" REFERENCES {'.'.join(map(in_quotes, parts[0][:-1]))} ").names((part[-1], None) for part in parts)
     add_actions(module, sql, options)
 
 

@@ -14,9 +14,10 @@ from pubcheck.extract.frameworks.alchemy import (
     expression,
     identifier,
 )
-from pubcheck.extract.frameworks.operations import Place, Sql, Unreadable, create_enum, quoted
+from pubcheck.extract.frameworks.operations import Place, Sql, Unreadable, create_enum
 from pubcheck.extract.frameworks.project import Project
 from pubcheck.extract.frameworks.python import Module, keywords, last_name
+from pubcheck.postgres.identifiers import in_quotes
 
 
 class Operation:
@@ -220,7 +221,7 @@ def _add_column(operation: Operation) -> None:
         target = operation.module.text(reference.args[0])
         actions = keywords(reference)
         name = identifier(operation.module, actions.get("name"))
-        sql.add(", ADD ").add(f"CONSTRAINT {quoted(name)} " if name else "")
+        sql.add(", ADD ").add(f"CONSTRAINT {in_quotes(name)} " if name else "")
         sql.add("FOREIGN KEY ").names([(column.name, None)])
         add_reference(operation.module, sql, [target], actions)
         operation.known(table, name)
@@ -284,7 +285,7 @@ def _create_index(operation: Operation) -> None:
     sql.add("ON ")
     table = operation.table(sql, arguments)
     method = operation.unless_none(arguments, "postgresql_using")
-    sql.add(f" USING {quoted(operation.module.text(method))}" if method is not None else "")
+    sql.add(f" USING {in_quotes(operation.module.text(method))}" if method is not None else "")
     for number, element in enumerate(operation.module.items(arguments.get("columns"))):
         sql.add(", " if number else " (")
         if isinstance(element, ast.Call):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pubcheck.extract.frameworks.django_fields import Field, shortened
-from pubcheck.extract.frameworks.operations import quoted
+from pubcheck.postgres.identifiers import in_quotes
 
 Key = tuple[str, str]
 """An application's label and a model in lower case."""
@@ -105,4 +105,4 @@ def joining_table(model: Model, field: Field) -> str:
 
 def table_sql(name: str) -> str:
     """Return a table's name as Django quotes it: some write quotes into it to name a schema."""
-    return name if len(name) > 1 and name[0] == name[-1] == '"' else f'"{name}"' if '"."' in name else quoted(name)
+    return name if len(name) > 1 and name[0] == name[-1] == '"' else f'"{name}"' if '"."' in name else in_quotes(name)

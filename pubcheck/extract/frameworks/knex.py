@@ -7,11 +7,12 @@ from collections.abc import Sequence
 
 from pubcheck.extract.frameworks.javascript import Link, callback, chain, tokens, value
 from pubcheck.extract.frameworks.knex_columns import Column, columns_of, constraint
-from pubcheck.extract.frameworks.operations import Operations, Sql, Unreadable, qualified, quoted
+from pubcheck.extract.frameworks.operations import Operations, Sql, Unreadable, qualified
 from pubcheck.extract.frameworks.project import Project
 from pubcheck.extract.frameworks.tokens import Token, Value
 from pubcheck.extract.program_migrations import code_of, doubtful, undone
 from pubcheck.extract.string_literals import LANGUAGES, literals
+from pubcheck.postgres.identifiers import in_quotes
 
 _HARMLESS = frozenset(
     [
@@ -101,20 +102,20 @@ class _Reader:
             self.start("DROP TABLE IF EXISTS " if name.endswith("Exists") else "DROP TABLE ", link.value(0))
         elif name == "renameTable":
             new = link.value(1)
-            self.start("ALTER TABLE ", link.value(0), " RENAME TO ").add(quoted(new.text()), new.place)
+            self.start("ALTER TABLE ", link.value(0), " RENAME TO ").add(in_quotes(new.text()), new.place)
             parts = self.project.parts
             parts |= {(new.text(), part) for table, part in parts if table == link.value(0).text()}
         elif name == "createTableLike" and len(link.arguments) == 2:
             self.start("CREATE TABLE ", link.value(0), " (LIKE ").add(f"{self._table(link.value(1))} INCLUDING ALL)")
         elif name in ("createSchema", "createSchemaIfNotExists"):
             guard = "IF NOT EXISTS " if name.endswith("Exists") else ""
-            self._pending.append(Sql(self.at).add(f"CREATE SCHEMA {guard}{quoted(link.value(0).text())}"))
+            self._pending.append(Sql(self.at).add(f"CREATE SCHEMA {guard}{in_quotes(link.value(0).text())}"))
         elif name not in _HARMLESS:
             raise Unreadable
 
     def _table(self, table: Value) -> str:
         name = qualified(table.text())
-        return f"{quoted(self._schema)}.{name}" if self._schema else name
+        return f"{in_quotes(self._schema)}.{name}" if self._schema else name
 
     def start(self, words: str, table: Value, after: str = "") -> Sql:
         """Return a new statement about a table."""
@@ -159,12 +160,12 @@ class _Reader:
         sql = self.start(f"CREATE TABLE {guard}", table, " (")
         for number, column in enumerate(columns):
             self._type(column)
-            sql.add(", " if number else "").add(quoted(column.name.text()), column.place).add(column.definition())
+            sql.add(", " if number else "").add(in_quotes(column.name.text()), column.place).add(column.definition())
         marked = [column for column in columns if column.key is not None]
         keys = keys or [column.name for column in marked]
         named = named or next((column.key for column in marked if column.key), "") or f"{_plain(table)}_pkey"
         if keys:
-            sql.add(f"{', ' if columns else ''}CONSTRAINT {quoted(named)} PRIMARY KEY ")
+            sql.add(f"{', ' if columns else ''}CONSTRAINT {in_quotes(named)} PRIMARY KEY ")
             sql.names((key.text(), key.place) for key in keys)
             self._know(table, named)
         sql.add(")")
@@ -192,7 +193,7 @@ class _Reader:
     def _column(self, table: Value, column: Column) -> None:
         """Add a column, or changes its type and whether it is nullable."""
         self._type(column)
-        name = quoted(column.name.text())
+        name = in_quotes(column.name.text())
         if not column.changes:
             self.start("ALTER TABLE ", table, " ADD COLUMN ").add(name, column.place).add(column.definition())
             if column.key is not None:
@@ -212,21 +213,21 @@ class _Reader:
 
     def _key(self, table: Value, columns: list[Value], name: str) -> None:
         name = name or f"{_plain(table)}_pkey"
-        sql = self.start("ALTER TABLE ", table, f" ADD CONSTRAINT {quoted(name)} PRIMARY KEY ")
+        sql = self.start("ALTER TABLE ", table, f" ADD CONSTRAINT {in_quotes(name)} PRIMARY KEY ")
         sql.names((column.text(), column.place) for column in columns)
         self._know(table, name)
 
     def _unique(self, table: Value, columns: list[Value], name: str) -> None:
         name = name or _name(table, columns, "unique")
-        sql = self.start("ALTER TABLE ", table, f" ADD CONSTRAINT {quoted(name)} UNIQUE ")
+        sql = self.start("ALTER TABLE ", table, f" ADD CONSTRAINT {in_quotes(name)} UNIQUE ")
         sql.names((column.text(), column.place) for column in columns)
         self._know(table, name)
 
     def _foreign(self, table: Value, columns: list[Value], refers: list[str]) -> None:
         name = _name(table, columns, "foreign")
-        sql = self.start("ALTER TABLE ", table, f" ADD CONSTRAINT {quoted(name)} FOREIGN KEY ")
+        sql = self.start("ALTER TABLE ", table, f" ADD CONSTRAINT {in_quotes(name)} FOREIGN KEY ")
         sql.names((column.text(), column.place) for column in columns)
-        sql.add(f" REFERENCES {self._table(Value(self.at, refers[0]))} ({quoted(refers[1])})")
+        sql.add(f" REFERENCES {self._table(Value(self.at, refers[0]))} ({in_quotes(refers[1])})")
         if refers[2]:
             sql.add(f" ON DELETE {refers[2]}" if refers[2].replace(" ", "").isalpha() else "")
         self._know(table, name)
@@ -244,7 +245,7 @@ class _Reader:
             self._unique(table, _names(link), constraint(option, "indexName"))
         elif name == "index":
             named = constraint(link.value(1), "indexName") or _name(table, _names(link), "index")
-            sql = self.start(f"CREATE INDEX {quoted(named)} ON ", table, " ")
+            sql = self.start(f"CREATE INDEX {in_quotes(named)} ON ", table, " ")
             sql.names((column.text(), column.place) for column in _names(link))
             self._know(table, named)
         elif name in ("renameColumn", "dropColumn", "dropColumns", "setNullable", "dropNullable", "dropTimestamps"):
@@ -264,12 +265,12 @@ class _Reader:
             names = [text for column in names for text in column.texts()]
         words = {"setNullable": " DROP NOT NULL", "dropNullable": " SET NOT NULL"}.get(link.name)
         if link.name == "renameColumn":
-            sql = self.start("ALTER TABLE ", table, " RENAME COLUMN ").add(quoted(names[0].text()), names[0].place)
-            sql.add(" TO ").add(quoted(names[1].text()), names[1].place)
+            sql = self.start("ALTER TABLE ", table, " RENAME COLUMN ").add(in_quotes(names[0].text()), names[0].place)
+            sql.add(" TO ").add(in_quotes(names[1].text()), names[1].place)
             return
         for column in names[:1] if words else names:
             sql = self.start("ALTER TABLE ", table, " ALTER COLUMN " if words else " DROP COLUMN ")
-            sql.add(quoted(column.text()), column.place).add(words or "")
+            sql.add(in_quotes(column.text()), column.place).add(words or "")
 
     def _dropped(self, table: Value, link: Link) -> None:
         kind = link.name.removeprefix("drop").lower()
@@ -281,9 +282,9 @@ class _Reader:
             raise Unreadable
         self.project.parts.discard((table.text(), name))
         if kind == "index":
-            self._pending.append(Sql(self.at).add(f"DROP INDEX {quoted(name)}"))
+            self._pending.append(Sql(self.at).add(f"DROP INDEX {in_quotes(name)}"))
         else:
-            self.start("ALTER TABLE ", table, f" DROP CONSTRAINT {quoted(name)}")
+            self.start("ALTER TABLE ", table, f" DROP CONSTRAINT {in_quotes(name)}")
 
 
 _OF_TABLE = frozenset(["charset", "check", "collate", "comment", "engine"])

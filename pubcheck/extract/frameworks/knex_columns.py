@@ -5,8 +5,9 @@ from __future__ import annotations
 from msgspec import Struct
 
 from pubcheck.extract.frameworks.javascript import Link
-from pubcheck.extract.frameworks.operations import Place, Unreadable, quoted
+from pubcheck.extract.frameworks.operations import Place, Unreadable
 from pubcheck.extract.frameworks.tokens import Value
+from pubcheck.postgres.identifiers import in_quotes
 
 _TYPES = {
     "bigInteger": "bigint",
@@ -120,9 +121,9 @@ def _type(link: Link) -> tuple[str, str]:
         option = link.value(2).known
         name = option.get("enumName") if isinstance(option, dict) else None
         if name is not None:
-            return quoted(name.text()), name.text()
+            return in_quotes(name.text()), name.text()
     if kind in _UNREAD:
-        return quoted(kind), kind
+        return in_quotes(kind), kind
     type = _TYPES.get(kind)
     if type is None:
         raise Unreadable

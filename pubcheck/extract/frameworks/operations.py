@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from pubcheck.postgres.identifiers import in_quotes, quote_literal
 from pubcheck.source import Call
 
 Place = tuple[int, int]
@@ -44,7 +45,7 @@ class Sql:
         return self
 
     def name(self, name: str, place: Place | None = None) -> Sql:
-        return self.add(quoted(name), place)
+        return self.add(in_quotes(name), place)
 
     def names(self, names: Iterable[tuple[str, Place | None]]) -> Sql:
         """Names in parentheses."""
@@ -71,23 +72,13 @@ class Sql:
         return Call(*self._place, tuple(edits), conditional)
 
 
-def quoted(name: str) -> str:
-    """Return a name as a statement that keeps its letters as they are."""
-    return '"' + name.replace('"', '""') + '"'
-
-
-def literal(text: str) -> str:
-    """Return a string constant."""
-    return "'" + text.replace("'", "''") + "'"
-
-
 def qualified(name: str) -> str:
     """Return a table's name, which may have its schema before it."""
-    return ".".join(map(quoted, name.split(".")))
+    return ".".join(map(in_quotes, name.split(".")))
 
 
 def create_enum(name: str, labels: Iterable[str]) -> str:
     """Return the statement that creates a type of an enumeration if there is none of that name. ``name`` is written as
     SQL."""
-    create = f"CREATE TYPE {name} AS ENUM ({', '.join(map(literal, labels))})"
+    create = f"CREATE TYPE {name} AS ENUM ({', '.join(map(quote_literal, labels))})"
     return f"DO $pubcheck$ BEGIN {create}; EXCEPTION WHEN duplicate_object THEN NULL; END $pubcheck$"

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from pubcheck.extract.frameworks.operations import Operations, Place, Sql, literal, quoted
+from pubcheck.extract.frameworks.operations import Operations, Place, Sql
+from pubcheck.postgres.identifiers import in_quotes, quote_literal
 
 _TYPES = {
     "BigInt": "bigint",
@@ -100,7 +101,7 @@ def prisma(text: str) -> Operations | None:
                 label[1]: _sql_name(label[2])
                 for label in re.finditer(rf"^[ \t]*(\w+)[ \t]+@map\(({_STRING})", block["body"], re.M)
             }
-            listed = ", ".join(literal(mapped.get(label, label)) for label in labels)
+            listed = ", ".join(quote_literal(mapped.get(label, label)) for label in labels)
             sql = Sql(block.span()).add("CREATE TYPE ").name(enums[block["name"]], block.span("name"))
             operations.calls.append(sql.add(f" AS ENUM ({listed})").call())
     tables = {block["name"]: _Table(block, set(models), enums) for block in blocks if block["kind"] == "model"}
@@ -131,7 +132,7 @@ class _Table:
         mapped = re.search(_STRING, attributes.get("map", ""))
         schema = re.search(_STRING, attributes.get("schema", ""))
         self.name = _sql_name(mapped[0]) if mapped else block["name"]
-        self.target = f"{quoted(_sql_name(schema[0]))}.{quoted(self.name)}" if schema else quoted(self.name)
+        self.target = f"{in_quotes(_sql_name(schema[0]))}.{in_quotes(self.name)}" if schema else in_quotes(self.name)
         written = list(_FIELD.finditer(body))
         fields = [_field(match, offset, enums) for match in written if match["type"] not in models]
         self.fields = [field for field in fields if field is not None]
@@ -140,12 +141,12 @@ class _Table:
     def create(self, operations: Operations) -> None:
         sql = Sql(self.block.span()).add("CREATE TABLE ").add(self.target, self.block.span("name")).add(" (")
         for number, field in enumerate(self.fields):
-            sql.add(", " if number else "").add(quoted(field.column), field.place).add(field.definition)
+            sql.add(", " if number else "").add(in_quotes(field.column), field.place).add(field.definition)
         id_arguments = dict(self.attributes).get("id", "")
         keys = [field.column for field in self.fields if field.key] or self._listed(id_arguments)
         if keys:
             name = _constraint(id_arguments, f"{self.name}_pkey")
-            sql.add(f", CONSTRAINT {quoted(name)} PRIMARY KEY ({', '.join(map(quoted, keys))})")
+            sql.add(f", CONSTRAINT {in_quotes(name)} PRIMARY KEY ({', '.join(map(in_quotes, keys))})")
         operations.calls.append(sql.add(")").call())
         unique = [(field.unique, [field.column]) for field in self.fields if field.unique is not None]
         unique += [
@@ -156,7 +157,7 @@ class _Table:
         for name, listed in unique:
             name = name or f"{self.name}_{'_'.join(listed)}_key"
             if listed and len(name) <= _LONGEST:
-                words = f"CREATE UNIQUE INDEX {quoted(name)} ON {self.target} ({', '.join(map(quoted, listed))})"
+                words = f"CREATE UNIQUE INDEX {in_quotes(name)} ON {self.target} ({', '.join(map(in_quotes, listed))})"
                 operations.calls.append(Sql(self.block.span()).add(words).call())
 
     def refer(self, operations: Operations, tables: Mapping[str, _Table]) -> None:
@@ -174,9 +175,9 @@ class _Table:
             action = re.search(r"\bonDelete\s*:\s*(\w+)", relation[1])
             word = action[1] if action else "SetNull" if field["mark"] == "?" else "Restrict"
             name = _constraint(relation[1], f"{self.name}_{'_'.join(columns)}_fkey")
-            words = f"ALTER TABLE {self.target} ADD CONSTRAINT {quoted(name)} FOREIGN KEY"
-            targets = ", ".join(map(quoted, far_columns))
-            words += f" ({', '.join(map(quoted, columns))}) REFERENCES {target_table.target} ({targets})"
+            words = f"ALTER TABLE {self.target} ADD CONSTRAINT {in_quotes(name)} FOREIGN KEY"
+            targets = ", ".join(map(in_quotes, far_columns))
+            words += f" ({', '.join(map(in_quotes, columns))}) REFERENCES {target_table.target} ({targets})"
             if word in _ACTIONS and len(name) <= _LONGEST:
                 operations.calls.append(Sql(self.block.span()).add(f"{words} ON DELETE {_ACTIONS[word]}").call())
 
@@ -196,12 +197,12 @@ def _field(match: re.Match[str], offset: int, enums: dict[str, str]) -> _Field |
     native = _NATIVE_TYPE.search(rest)
     if native is not None:
         name = native["name"].lower()
-        sql = _NATIVE.get(name, quoted(native["name"])) + (f"({native['size']})" if native["size"] else "")
+        sql = _NATIVE.get(name, in_quotes(native["name"])) + (f"({native['size']})" if native["size"] else "")
     elif type in enums:
-        sql = quoted(enums[type])
+        sql = in_quotes(enums[type])
     else:
         unsupported = re.search(_STRING, type)
-        sql = _sql_name(unsupported[0]) if unsupported else _TYPES.get(type, quoted(type))
+        sql = _sql_name(unsupported[0]) if unsupported else _TYPES.get(type, in_quotes(type))
     sql += "[]" if match["mark"] == "[]" else "" if match["mark"] == "?" else " NOT NULL"
     unique = re.search(r"@unique\b(\([^)\n]*\))?", rest)
     start, end = match.span("name")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from pubcheck.extract.frameworks.operations import Place, Unreadable, quoted
+from pubcheck.extract.frameworks.operations import Place, Unreadable
 from pubcheck.extract.frameworks.ruby import Command
 from pubcheck.extract.frameworks.tokens import Value
+from pubcheck.postgres.identifiers import in_quotes
 
 _TYPES = {
     "bigint": "bigint",
@@ -92,9 +93,9 @@ def _type(kind: str, options: dict[str, Value]) -> tuple[str, str]:
     if kind == "enum":
         named = options.get("enum_type")
         name = named.text() if named is not None else "enum"
-        return quoted(name), name
+        return in_quotes(name), name
     if kind in _OF_EXTENSIONS:
-        return quoted(kind), kind
+        return in_quotes(kind), kind
     type = _TYPES.get(kind)
     if type is None:
         raise Unreadable

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from pubcheck.extract.frameworks.operations import Unreadable, create_enum, quoted
+from pubcheck.extract.frameworks.operations import Unreadable, create_enum
 from pubcheck.extract.frameworks.rails_columns import (
     Column,
     column_of,
@@ -16,6 +16,7 @@ from pubcheck.extract.frameworks.rails_columns import (
 )
 from pubcheck.extract.frameworks.ruby import Command
 from pubcheck.extract.frameworks.tokens import Value
+from pubcheck.postgres.identifiers import in_quotes
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
 if TYPE_CHECKING:
@@ -131,12 +132,12 @@ def _index(writer: StatementWriter, table: Value, columns: Value, command: Comma
     unique = "UNIQUE " if _truth(command, "unique") else ""
     guard = "IF NOT EXISTS " if _truth(command, "if_not_exists") else ""
     method = f" USING {options['using'].text()}" if "using" in options else ""
-    sql = writer.start(f"CREATE {unique}INDEX {guard}{quoted(name)} ON ", table, method)
+    sql = writer.start(f"CREATE {unique}INDEX {guard}{in_quotes(name)} ON ", table, method)
     if plain:
         sql.add(" ").names((column.text(), column.place) for column in listed)
     else:
         sql.add(
-            f" ({', '.join(column if re.search(r'[( ]', column) else quoted(column) for column in names)})",
+            f" ({', '.join(column if re.search(r'[( ]', column) else in_quotes(column) for column in names)})",
             columns.place,
         )
     if "include" in options:
@@ -162,7 +163,7 @@ def _remove_index(writer: StatementWriter, command: Command) -> None:
     if name not in indexes:
         raise Unreadable
     del indexes[name]
-    writer.send(f"DROP INDEX {quoted(name)}")
+    writer.send(f"DROP INDEX {in_quotes(name)}")
 
 
 def _drop_table(writer: StatementWriter, command: Command) -> None:
@@ -174,14 +175,14 @@ def _drop_table(writer: StatementWriter, command: Command) -> None:
 
 def _rename_table(writer: StatementWriter, command: Command) -> None:
     old, new = command.arguments[:2]
-    writer.start("ALTER TABLE ", old, " RENAME TO ").add(quoted(new.text()), new.place)
+    writer.start("ALTER TABLE ", old, " RENAME TO ").add(in_quotes(new.text()), new.place)
     known = writer.project.indexes.pop(old.text(), {})
     writer.project.indexes[new.text()] = renamed = {}
     for name, columns in known.items():
         changed = index_name(new.text(), list(columns)) if name == index_name(old.text(), list(columns)) else name
         renamed[changed] = columns
         if changed != name:
-            writer.send(f"ALTER INDEX {quoted(name)} RENAME TO {quoted(changed)}")
+            writer.send(f"ALTER INDEX {in_quotes(name)} RENAME TO {in_quotes(changed)}")
 
 
 def _alter(writer: StatementWriter, table: Value, columns: list[Column]) -> None:
@@ -207,13 +208,13 @@ def _remove_column(writer: StatementWriter, command: Command) -> None:
     table, names = command.arguments[0], command.arguments[1:]
     guard = "IF EXISTS " if _truth(command, "if_exists") else ""
     for name in names[:1] if command.name == "remove_column" else names:
-        writer.start("ALTER TABLE ", table, f" DROP COLUMN {guard}").add(quoted(name.text()), name.place)
+        writer.start("ALTER TABLE ", table, f" DROP COLUMN {guard}").add(in_quotes(name.text()), name.place)
 
 
 def _rename_column(writer: StatementWriter, command: Command) -> None:
     table, old, new = command.arguments[:3]
-    sql = writer.start("ALTER TABLE ", table, " RENAME COLUMN ").add(quoted(old.text()), old.place)
-    sql.add(" TO ").add(quoted(new.text()), new.place)
+    sql = writer.start("ALTER TABLE ", table, " RENAME COLUMN ").add(in_quotes(old.text()), old.place)
+    sql.add(" TO ").add(in_quotes(new.text()), new.place)
     known = writer.project.indexes.get(table.text(), {})
     for name, columns in list(known.items()):
         if old.text() in columns:
@@ -222,20 +223,20 @@ def _rename_column(writer: StatementWriter, command: Command) -> None:
             known[changed] = after
             if changed != name:
                 del known[name]
-                writer.send(f"ALTER INDEX {quoted(name)} RENAME TO {quoted(changed)}")
+                writer.send(f"ALTER INDEX {in_quotes(name)} RENAME TO {in_quotes(changed)}")
 
 
 def _change_column(writer: StatementWriter, command: Command) -> None:
     table, name, kind = command.arguments[:3]
     column = column_of(kind.text(), name, {**command.options, "null": Value(writer.at, None)})
     writer.unknown_type(column.unknown)
-    sql = writer.start("ALTER TABLE ", table, " ALTER COLUMN ").add(quoted(column.name), column.place)
+    sql = writer.start("ALTER TABLE ", table, " ALTER COLUMN ").add(in_quotes(column.name), column.place)
     sql.add(f" TYPE{column.definition}")
     if "using" in command.options:
         sql.add(f" USING {command.options['using'].text()}")
     if "null" in command.options:
         words = "DROP NOT NULL" if _truth(command, "null") else "SET NOT NULL"
-        writer.start("ALTER TABLE ", table, " ALTER COLUMN ").add(f"{quoted(column.name)} {words}", column.place)
+        writer.start("ALTER TABLE ", table, " ALTER COLUMN ").add(f"{in_quotes(column.name)} {words}", column.place)
 
 
 def _change_null(writer: StatementWriter, command: Command) -> None:
@@ -243,7 +244,7 @@ def _change_null(writer: StatementWriter, command: Command) -> None:
     if not isinstance(null.known, bool):
         raise Unreadable
     words = "DROP NOT NULL" if null.known else "SET NOT NULL"
-    writer.start("ALTER TABLE ", table, " ALTER COLUMN ").add(quoted(name.text()), name.place).add(f" {words}")
+    writer.start("ALTER TABLE ", table, " ALTER COLUMN ").add(in_quotes(name.text()), name.place).add(f" {words}")
 
 
 def _add_reference(writer: StatementWriter, command: Command) -> None:
@@ -257,7 +258,7 @@ def _remove_reference(writer: StatementWriter, command: Command) -> None:
     table, name = command.arguments[:2]
     polymorphic = "polymorphic" in command.options and command.options["polymorphic"].known is not False
     for end in ("_type", "_id") if polymorphic else ("_id",):
-        writer.start("ALTER TABLE ", table, " DROP COLUMN ").add(quoted(name.text() + end), name.place)
+        writer.start("ALTER TABLE ", table, " DROP COLUMN ").add(in_quotes(name.text() + end), name.place)
 
 
 def _add_timestamps(writer: StatementWriter, command: Command) -> None:
@@ -305,7 +306,7 @@ def _change_table(writer: StatementWriter, command: Command) -> None:
 
 def _create_enum(writer: StatementWriter, command: Command) -> None:
     name, labels = command.arguments[:2]
-    writer.send(create_enum(quoted(name.text()), (label.text() for label in labels.texts())))
+    writer.send(create_enum(in_quotes(name.text()), (label.text() for label in labels.texts())))
     writer.project.parts.add(("", name.text()))
 
 

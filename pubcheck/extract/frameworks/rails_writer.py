@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from pubcheck.extract.frameworks.operations import Operations, Sql, qualified, quoted
+from pubcheck.extract.frameworks.operations import Operations, Sql, qualified
 from pubcheck.extract.frameworks.project import Project
 from pubcheck.extract.frameworks.rails_columns import Column
 from pubcheck.extract.frameworks.tokens import Value
+from pubcheck.postgres.identifiers import in_quotes
 
 
 class StatementWriter:
@@ -39,4 +40,4 @@ class StatementWriter:
     def add(self, sql: Sql, column: Column) -> None:
         """Add the definition of a column."""
         self.unknown_type(column.unknown)
-        sql.add(quoted(column.name), column.place).add(column.definition)
+        sql.add(in_quotes(column.name), column.place).add(column.definition)
