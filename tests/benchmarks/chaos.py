@@ -17,6 +17,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 
 import pyarrow.parquet
@@ -25,7 +26,7 @@ from corpus.generate import Shape, repositories, write
 from tests.benchmarks.measure import ROOT
 
 KINDS = {
-    "worker": "pyspark/daemon",
+    "worker": "pyspark.daemon",
     "lint process": "pubcheck.spark.lint_process",
     "Java": "org.apache.spark.deploy.SparkSubmit",
     "command": "-m pubcheck audit",
@@ -97,10 +98,14 @@ def main() -> int:
         for number in range(options.kills):
             kind, run = list(KINDS)[number % len(KINDS)], f"r{number}"
             process = audit(where, output, run)
-            time.sleep(chance.uniform(0.3, 0.95) * whole)
-            victims = [pid for pid, line in processes(process.pid).items() if KINDS[kind] in line]
-            if victims:
-                os.kill(chance.choice(victims), signal.SIGKILL)
+            delay, victims = chance.uniform(0.2, 0.7) * whole, list[int]()
+            time.sleep(delay)
+            while not victims and process.poll() is None:
+                victims = [pid for pid, line in processes(process.pid).items() if KINDS[kind] in line]
+                time.sleep(0.05)
+            for victim in chance.sample(victims, min(1, len(victims))):
+                with suppress(ProcessLookupError):
+                    os.kill(victim, signal.SIGKILL)
             status = process.wait()
             ended = exists(output, run)
             if not ended:
