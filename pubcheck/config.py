@@ -143,22 +143,29 @@ def _read(path: str, *, table: bool) -> Config | None:
             raise ConfigError(f"{path}: tool.pubcheck must be a table")
     elif "pubcheck" in options.get("tool", ()):
         raise ConfigError(f"{path}: tool.pubcheck: in a file of this name the options must be outside any table")
-    config = from_options(options, where=f"{path}: {'tool.pubcheck.' if table else ''}")
-    return msgspec.structs.replace(config, root=os.path.dirname(os.path.abspath(path)), file=path)
+    root = os.path.dirname(os.path.abspath(path))
+    config = from_options(options, where=f"{path}: {'tool.pubcheck.' if table else ''}", folder=root)
+    return msgspec.structs.replace(config, root=root, file=path)
 
 
-def from_options(options: Mapping[str, object], base: Config | None = None, where: str = "") -> Config:
+def from_options(
+    options: Mapping[str, object], base: Config | None = None, where: str = "", folder: str = ""
+) -> Config:
     """``base`` with the options of a file or a command line over it.
 
     Keys are spelled with hyphens, as on the command line. ``where`` begins every message of the ConfigError that is
-    raised for an unknown key, a wrong type, a major that is not supported or a code that no rule has.
+    raised for an unknown key, a wrong type, a major that is not supported or a code that no rule has. Paths of
+    consumers are relative to ``folder``.
     """
     changes: dict[str, object] = {}
     for key, value in options.items():
         reader = _READERS.get(key)
         if reader is None:
             raise ConfigError(f"{where}{key}: there is no such option{suggestion(key, _READERS)}")
-        changes[OPTIONS[key]] = _read_value(reader, value, f"{where}{key}")
+        if key == "consumer":
+            changes["consumers"] = _read_value(lambda value: _read_consumers(value, folder), value, f"{where}{key}")
+        else:
+            changes[OPTIONS[key]] = _read_value(reader, value, f"{where}{key}")
     return msgspec.structs.replace(base or Config(), **changes)
 
 
@@ -375,12 +382,12 @@ def _read_units(value: object) -> tuple[UnitConfig, ...]:
     return tuple(units)
 
 
-def _read_consumers(value: object) -> tuple[ConsumerUse, ...]:
+def _read_consumers(value: object, folder: str = "") -> tuple[ConsumerUse, ...]:
     # Loaded only where consumers are configured.
     from pubcheck.consumers.options import UnknownName, WrongValue, uses_of
 
     try:
-        return uses_of(value)
+        return uses_of(value, folder)
     except UnknownName as error:
         raise ConfigError(f"{error}{error.hint}") from None
     except WrongValue as error:

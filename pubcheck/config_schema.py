@@ -129,7 +129,7 @@ def schema() -> Schema:
             "code-list": {"anyOf": [_reference("code"), {"type": "string", "pattern": ","}]},
             "codes": _one_or_more(_reference("code-list")),
             "majors": _majors(),
-            "consumer": {"anyOf": [{"enum": list(NAMES)}, {"type": "string", "pattern": "[:=]"}]},
+            "consumer": {"anyOf": [{"enum": list(NAMES)}, {"type": "string", "pattern": "[:=]|\\.toml$"}]},
             "consumers": _consumers(),
             "unit": _table(_UNIT, ("name", "files")),
         },

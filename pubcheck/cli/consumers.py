@@ -22,15 +22,20 @@ Examples:
     "--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Output format."
 )
 def command(name: str | None, format_: str) -> None:
-    """List every consumer that pubcheck knows, or show what one demands, how this is known, and the sources."""
-    if name is not None and name not in NAMES:
-        from pubcheck.consumers.options import hint_for
-
-        raise click.UsageError(f"there is no consumer {name!r}{hint_for(name)}")
+    """List every consumer that pubcheck knows, or show what one demands, how this is known, and the sources. NAME can
+    be a .toml file of your own, which is checked."""
     # Loaded only for this command.
+    from pubcheck.consumers.options import hint_for
     from pubcheck.consumers.page import listing, page
-    from pubcheck.consumers.profiles import load
+    from pubcheck.consumers.profiles import is_own, load
 
+    if name is not None and is_own(name):
+        try:
+            load(name)
+        except ValueError as error:
+            raise click.UsageError(str(error)) from None
+    elif name is not None and name not in NAMES:
+        raise click.UsageError(f"there is no consumer {name!r}{hint_for(name)}")
     if format_ == "json":
         import msgspec
 

@@ -28,7 +28,8 @@ class Contradiction(Struct, frozen=True, forbid_unknown_fields=True):
     """Two demands that cannot both be met.
 
     ``level`` says what the two cannot share. ``soft``: both work, and one of them loses something. ``against``: the
-    second side is any publication with a column list, whoever reads it. ``solution`` is the shortest way to serve both.
+    second side is any publication with a column list, whoever reads it. ``solution`` is the shortest way to serve both;
+    `{first}` and `{second}` in it are the names of the consumers.
     """
 
     id: str

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from pubcheck.consumers import NAMES
 
@@ -48,30 +50,34 @@ class WrongValue(ValueError):
     """A value of another type; the message says what is expected."""
 
 
-def use_of(text: str) -> ConsumerUse:
-    """Read `NAME`, `NAME:MODE`, or `PUBLICATION=NAME:MODE`. Raises UnknownName or WrongValue."""
+def use_of(text: str, folder: str | None = None) -> ConsumerUse:
+    """Read `NAME`, `NAME:MODE`, or `PUBLICATION=NAME:MODE`. A name can be the path of a `.toml` file, which is relative
+    to a folder; not without a folder. Raises UnknownName or WrongValue."""
     before, equals, reader = text.rpartition("=")
     publication = before.strip()
     if equals and not publication:
         raise WrongValue(f"{text!r} names no publication: write {reader.strip() or 'NAME'}, or PUBLICATION=NAME")
     if not reader.strip():
         raise WrongValue(f"{text!r} names no consumer: write PUBLICATION=NAME")
-    name, *modes = reader.strip().split(":")
-    return _checked(ConsumerUse(name, tuple(modes), (publication,) if publication else ()))
+    # A path may have colons of its own.
+    path, is_path, rest = reader.strip().partition(".toml")
+    name, *modes = [path + is_path, *rest.split(":")[1:]] if is_path else path.split(":")
+    return _checked(ConsumerUse(name, tuple(modes), (publication,) if publication else ()), folder)
 
 
-def uses_of(value: object) -> tuple[ConsumerUse, ...]:
+def uses_of(value: object, folder: str = "") -> tuple[ConsumerUse, ...]:
     """Read the option `consumer` of a configuration.
 
     It is one text as ``use_of`` reads it, a list of texts, a table of publications with their consumers, or an array
     of tables with `name`, `modes`, `publications` and `tables`. Raises UnknownName or WrongValue.
     """
     if isinstance(value, str):
-        return (use_of(value),)
+        return (use_of(value, folder),)
     if isinstance(value, Mapping):
-        return tuple(_by_publication(value))
+        return tuple(_by_publication(value, folder))
     if isinstance(value, list | tuple):
-        return tuple(_of_table(item) if isinstance(item, Mapping) else use_of(_text(item)) for item in value)
+        items = (item if isinstance(item, Mapping) else _text(item) for item in value)
+        return tuple(use_of(item, folder) if isinstance(item, str) else _of_table(item, folder) for item in items)
     raise WrongValue(_EXPECTED)
 
 
@@ -79,19 +85,19 @@ _EXPECTED = "must be the name of a consumer, a list of names, or a table of publ
 _KEYS = ("name", "modes", "publications", "tables")
 
 
-def _by_publication(table: Mapping[str, object]) -> Iterator[ConsumerUse]:
+def _by_publication(table: Mapping[str, object], folder: str) -> Iterator[ConsumerUse]:
     for publication, names in table.items():
         for name in names if isinstance(names, list) else [names]:
-            yield use_of(f"{publication}={_text(name)}")
+            yield use_of(f"{publication}={_text(name)}", folder)
 
 
-def _of_table(table: Mapping[str, object]) -> ConsumerUse:
+def _of_table(table: Mapping[str, object], folder: str) -> ConsumerUse:
     for key in table:
         if key not in _KEYS:
             raise UnknownName(f"there is no option {key!r}", f"; there are {', '.join(_KEYS)}")
-    use = use_of(_text(table.get("name")))
+    use = use_of(_text(table.get("name")), folder)
     modes, publications, tables = (tuple(map(_text, _list(table.get(key, [])))) for key in _KEYS[1:])
-    return _checked(ConsumerUse(use.consumer, use.modes + modes, use.publications + publications, tables))
+    return _checked(ConsumerUse(use.consumer, use.modes + modes, use.publications + publications, tables), folder)
 
 
 def _list(value: object) -> list[object]:
@@ -104,16 +110,25 @@ def _text(value: object) -> str:
     return value
 
 
-def _checked(use: ConsumerUse) -> ConsumerUse:
-    if use.consumer not in NAMES:
+def _checked(use: ConsumerUse, folder: str | None) -> ConsumerUse:
+    is_path = use.consumer.endswith(".toml")
+    if is_path and folder is None:
+        raise WrongValue(f"{use.consumer!r} is a file: name it in the configuration, or with --consumer")
+    if is_path:
+        use = replace(use, consumer=os.path.abspath(os.path.join(folder or "", use.consumer)))
+    elif use.consumer not in NAMES:
         raise UnknownName(f"there is no consumer {use.consumer!r}", hint_for(use.consumer))
-    if use.modes:
-        # Loaded only for a consumer with modes.
-        from pubcheck.consumers.profiles import load
+    if use.modes or is_path:
+        # Loaded only for a consumer with modes, or of the user's own.
+        from pubcheck.consumers.profiles import id_of, load
 
+        try:
+            load(use.consumer)
+        except ValueError as error:
+            raise WrongValue(str(error)) from None
         modes = [mode.id for mode in load(use.consumer).modes]
         for mode in use.modes:
             if mode not in modes:
                 known = f"; its modes are {', '.join(modes)}" if modes else ""
-                raise UnknownName(f"{use.consumer} has no mode {mode!r}", known)
+                raise UnknownName(f"{id_of(use.consumer)} has no mode {mode!r}", known)
     return use

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from pubcheck.consumers import NAMES
 from pubcheck.consumers.contradictions import contradictions
-from pubcheck.consumers.profiles import Claim, Strength, load
+from pubcheck.consumers.profiles import Claim, Strength, id_of, load
 
 _WIDTH = 100
 _HEADINGS: dict[Strength, str] = {"must": "It demands", "should": "It recommends", "effect": "What it does"}
@@ -26,6 +26,8 @@ def listing() -> Iterator[str]:
 def page(key: str) -> Iterator[str]:
     """Yield the lines about one consumer: what it reads, its modes, and its claims with their evidence."""
     consumer = load(key)
+    own_claims = {claim.id for claim in consumer.claims}
+    key = id_of(key)
     yield f"{consumer.product} ({key})\n"
     yield f"  {consumer.category}; plugin {consumer.plugin}\n"
     yield f"  reads: {consumer.reads}\n"
@@ -41,7 +43,7 @@ def page(key: str) -> Iterator[str]:
             yield f"\n{heading}\n"
         for claim in claims:
             yield from _claim(claim)
-    yield from _conflicts(key)
+    yield from _conflicts(consumer.name, own_claims)
 
 
 def _claim(claim: Claim) -> Iterator[str]:
@@ -58,8 +60,7 @@ def _claim(claim: Claim) -> Iterator[str]:
         yield f"      {source.address}\n"
 
 
-def _conflicts(key: str) -> Iterator[str]:
-    own = {claim.id for claim in load(key).claims}
+def _conflicts(name: str, own: set[str]) -> Iterator[str]:
     lines = []
     for contradiction in contradictions():
         for side, other in (
@@ -67,7 +68,7 @@ def _conflicts(key: str) -> Iterator[str]:
             (contradiction.second, contradiction.first),
         ):
             if own.intersection(side.claims):
-                others = sorted({NAMES[claim.rpartition("-")[0]] for claim in other.claims} - {NAMES[key]})
+                others = sorted({NAMES[claim.rpartition("-")[0]] for claim in other.claims} - {name})
                 text = f"{contradiction.id}  {contradiction.title}: not with {', '.join(others)}"
                 lines.append(_wrapped(text, "  ", "      "))
     if lines:

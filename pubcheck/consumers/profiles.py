@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 from functools import cache
-from typing import Literal
+from typing import Literal, get_args
 
 import msgspec
 from msgspec import Struct
@@ -47,10 +48,10 @@ class Source(Struct, frozen=True, rename="kebab", forbid_unknown_fields=True):
 class Claim(Struct, frozen=True, rename="kebab", forbid_unknown_fields=True):
     """One fact about a consumer.
 
-    ``says`` is the fact, a sentence; ``breaks`` what happens otherwise, a clause. ``message`` is what the consumer
-    prints then. ``inferred``: the fact is a conclusion drawn from the code. ``modes``: it holds only in these.
-    ``since`` and ``until`` are the first and the last PostgreSQL major that it is about, 0 for any. ``demands`` are its
-    checks, empty if no file of SQL can answer it.
+    ``says`` is the fact, a sentence; ``breaks`` what happens otherwise, a clause. ``help``, an imperative, replaces the
+    advice that all demands of its kind have. ``message`` is what the consumer prints then. ``inferred``: the fact is a
+    conclusion drawn from the code. ``modes``: it holds only in these. ``since`` and ``until`` are the first and the
+    last PostgreSQL major that it is about, 0 for any. ``demands`` are its checks, none if no file of SQL can answer it.
     """
 
     id: str
@@ -58,6 +59,7 @@ class Claim(Struct, frozen=True, rename="kebab", forbid_unknown_fields=True):
     evidence: Evidence
     sources: tuple[Source, ...]
     breaks: str = ""
+    help: str = ""
     message: str = ""
     inferred: bool = False
     strength: Strength = "must"
@@ -113,15 +115,125 @@ class Consumer(Struct, frozen=True, rename="kebab", forbid_unknown_fields=True):
         return frozenset(mode.id for mode in self.modes if mode.default)
 
 
-@cache
 def load(consumer: str) -> Consumer:
-    """Return the consumer with this id. KeyError if there is none."""
+    """Return the consumer with this id, or that of a file of the user's own. KeyError if there is none; raises
+    ProfileError."""
+    if not is_own(consumer):
+        return _known(consumer)
+    try:
+        changed = os.stat(consumer).st_mtime_ns
+    except OSError:
+        changed = 0
+    return _own(consumer, changed)
+
+
+@cache
+def _known(consumer: str) -> Consumer:
     if consumer not in NAMES:
         raise KeyError(consumer)
-    return read(os.path.join(FOLDER, f"{consumer}.toml"))
+    with open(os.path.join(FOLDER, f"{consumer}.toml"), "rb") as file:
+        return msgspec.toml.decode(file.read(), type=Consumer)
+
+
+@cache
+def _own(path: str, changed: int) -> Consumer:
+    return read(path)
+
+
+def is_own(consumer: str) -> bool:
+    """Return whether a consumer is named by the path of a file of the user's own."""
+    return consumer.endswith(".toml")
+
+
+def id_of(consumer: str) -> str:
+    """Return the id of a consumer, which is the name of its file."""
+    return os.path.basename(consumer).removesuffix(".toml")
+
+
+class ProfileError(ValueError):
+    """A file of a consumer that cannot be read or is not valid; the message begins with its path."""
 
 
 def read(path: str) -> Consumer:
-    """Return the consumer that a file declares. Raises msgspec.ValidationError, or tomllib's error."""
-    with open(path, "rb") as file:
-        return msgspec.toml.decode(file.read(), type=Consumer)
+    """Return the consumer that a file declares. Raises ProfileError."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+    except OSError as error:
+        raise ProfileError(f"{path}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise ProfileError(f"{path}: is not valid UTF-8") from None
+    # Loaded only for a file that may not be valid.
+    import tomllib
+
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        message, _, place = str(error).removesuffix(")").partition(" (at line ")
+        line = place.partition(",")[0]
+        raise ProfileError(f"{path}:{line}: {message}" if line else f"{path}: {message}") from None
+    try:
+        consumer = msgspec.convert(document, Consumer)
+    except msgspec.ValidationError as error:
+        raise ProfileError(_described(path, text, str(error))) from None
+    _check_claims(path, text, consumer)
+    return consumer
+
+
+def _described(path: str, text: str, error: str) -> str:
+    """Return an error of the decoder with the line that it is about, and the choices where a value has some."""
+    message, _, place = error.partition(" - at `")
+    key = place.removesuffix("`").removeprefix("$").removeprefix(".")
+    unknown = re.search(r"unknown field `([^`]+)`", message)
+    if unknown is not None:
+        key = f"{key}.{unknown[1]}" if key else unknown[1]
+    choices = _CHOICES.get(re.sub(r".*\.|\[.*?\]", "", key), ())
+    known = f"; there are {', '.join(choices)}" if choices and "nvalid" in message else ""
+    return f"{path}:{_line(text, key)}: {key}: {message}{known}" if key else f"{path}: {message}"
+
+
+_CHOICES = {
+    "kind": [str(demand.__struct_config__.tag) for demand in get_args(Demand)],
+    "evidence": get_args(Evidence),
+    "strength": get_args(Strength),
+}
+
+
+def _line(text: str, key: str) -> int:
+    """Return the number of the line of a key such as ``claims[2].demands[0].kind``: that of its deepest part which has
+    a line of its own."""
+    lines = text.splitlines()
+    first, last = 0, len(lines)
+    best = 0
+    for name, number in re.findall(r"([\w-]+)(?:\[(\d+)\])?", key):
+        heads = [place for place, line in enumerate(lines) if re.match(rf"\s*\[+\s*{re.escape(name)}\s*\]+", line)]
+        if number and int(number) < len(heads):
+            first = best = heads[int(number)]
+            later = (place for place in range(first + 1, len(lines)) if re.match(r"\s*\[", lines[place]))
+            last = next(later, len(lines))
+            continue
+        written = (place for place in range(first, last) if re.match(rf"\s*{re.escape(name)}\s*=", lines[place]))
+        best = next(written, heads[0] if heads else best)
+        first, last = best, best + 1  # what is inside of it is inline
+    return best + 1
+
+
+def _check_claims(path: str, text: str, consumer: Consumer) -> None:
+    """Raises ProfileError for ids and modes that the types allow and that are wrong."""
+    key = id_of(path)
+    ids: set[str] = set()
+    modes = {mode.id for mode in consumer.modes}
+    for number, claim in enumerate(consumer.claims):
+        where = f"claims[{number}]"
+        if not claim.id.startswith(f"{key}-"):
+            at = _line(text, f"{where}.id")
+            raise ProfileError(f"{path}:{at}: {where}.id: {claim.id} does not begin with {key}-, the name of the file")
+        if claim.id in ids:
+            raise ProfileError(f"{path}:{_line(text, f'{where}.id')}: {where}.id: there are two claims {claim.id}")
+        ids.add(claim.id)
+        if not claim.sources:
+            raise ProfileError(f"{path}:{_line(text, f'{where}.sources')}: {where}.sources: a claim needs a source")
+        for mode in claim.modes:
+            if mode not in modes:
+                at = _line(text, f"{where}.modes")
+                raise ProfileError(f"{path}:{at}: {where}.modes: {claim.id}: there is no mode {mode}")

@@ -22,6 +22,7 @@ def consumers_of(replay: Replay, diagnostics: Iterable[Diagnostic]) -> Mapping[i
     # Loaded only where a publication has a known consumer.
     from pubcheck.checks.consumers.demand_rules import EFFECTS
     from pubcheck.checks.consumers.readers import subjects
+    from pubcheck.consumers.profiles import id_of
 
     claims: dict[tuple[str, str], list[Diagnostic]] = {}
     for diagnostic in diagnostics:
@@ -30,7 +31,7 @@ def consumers_of(replay: Replay, diagnostics: Iterable[Diagnostic]) -> Mapping[i
                 claims.setdefault((name, diagnostic.claim.consumer), []).append(diagnostic)
     views: dict[int, list[ConsumerView]] = {}
     for subject in subjects(context):
-        findings = claims.get((subject.publication.name, subject.reader.id), ())
+        findings = claims.get((subject.publication.name, id_of(subject.reader.id)), ())
         demands = [
             claim
             for claim in subject.reader.claims(context.catalog.major.number)
@@ -50,7 +51,7 @@ def consumers_of(replay: Replay, diagnostics: Iterable[Diagnostic]) -> Mapping[i
                     all_tables = tuple(dict.fromkeys((*before, *tables)))
                     unmet[claim.id] = Unmet(claim.id, claim.severity, claim.says, all_tables)
         view = ConsumerView(
-            subject.reader.id,
+            id_of(subject.reader.id),
             subject.consumer,
             "assumed" if subject.reader.reason else "certain",
             tuple(sorted(subject.reader.modes)),

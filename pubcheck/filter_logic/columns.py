@@ -27,7 +27,10 @@ def columns_of(session: Session, relation: Relation) -> list[Column]:
     A NOT NULL that old rows, or rows of an inheriting table, need not meet does not count.
     """
     catalog, cache = session.catalog, session.syscache
-    family = [catalog.relations[oid] for oid in catalog.descendants(relation.oid)]
+    # Partitions have every NOT NULL of their root.
+    family = [relation]
+    if relation.kind != "p":
+        family = [catalog.relations[oid] for oid in catalog.descendants(relation.oid)]
     columns = []
     for column in relation.live():
         required = column.not_null and all(_is_required(row.column(column.name)) for row in family)
@@ -97,23 +100,24 @@ def _or_null(check: Expr) -> Expr:
     return Expr("BoolExpr", oids.BOOL, [is_null, check], value="OR")
 
 
-def generated_values(session: Session, relation: Relation) -> dict[int, Expr]:
-    """Return the expressions of stored generated columns by attribute number, without those that are not followed."""
-    values: dict[int, Expr] = {}
-    for column in relation.live():
-        if column.generated == "s" and isinstance(column.tree, dict):
-            state = parse_state(session, relation)
-            try:
-                expr = state.transform(column.tree)
-                value = coerce_to_target_type(state, expr, expr.type, column.type, column.typmod, "a", IMPLICIT, -1)
-                if value is not None:
-                    assign_collations(state, value)
-            except (ServerError, Unknowable, RecursionError):
-                continue
-            # A function of a user may have been replaced after it computed the values.
-            if value is not None and not state.frozen and not any(map(_is_of_user, nodes(value))):
-                values[column.number] = value
-    return values
+def generated_value(session: Session, relation: Relation, column: Column) -> Expr | None:
+    """Return the expression of a stored generated column, None if it is not followed."""
+    catalog = session.catalog
+    family = [catalog.relations[oid].column(column.name) for oid in catalog.descendants(relation.oid)]
+    if not isinstance(column.tree, dict) or any(one is None or one.tree != column.tree for one in family):
+        return None  # a partition or child may have an expression of its own
+    state = parse_state(session, relation)
+    try:
+        expr = state.transform(column.tree)
+        value = coerce_to_target_type(state, expr, expr.type, column.type, column.typmod, "a", IMPLICIT, -1)
+        if value is not None:
+            assign_collations(state, value)
+    except (ServerError, Unknowable, RecursionError):
+        return None
+    # A function of a user may have been replaced after it computed the values.
+    if value is None or state.frozen or any(map(_is_of_user, nodes(value))):
+        return None
+    return value
 
 
 def _is_of_user(expr: Expr) -> bool:

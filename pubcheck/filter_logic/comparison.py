@@ -8,8 +8,8 @@ from typing import Literal
 
 from msgspec import Struct
 
-from pubcheck.filter_logic.columns import columns_of, generated_values
-from pubcheck.filter_logic.constraints import bounds_are_followed, checks_of
+from pubcheck.filter_logic.columns import columns_of
+from pubcheck.filter_logic.constraints import bounds_are_followed, facts_of
 from pubcheck.filter_logic.questions import Finding, NoRow, Rows, Witness, columns_read
 from pubcheck.filter_logic.truth import NOT_TRUE, TRUE
 from pubcheck.postgres.analysis.row_filter import parse_state
@@ -70,8 +70,7 @@ class TableFilters:
         numbers = columns_read(filters)
         # Without the bounds of a partition an example row might not be one of its rows.
         examples = examples and bounds_are_followed(session, relation)
-        generated = generated_values(session, relation)
-        checks = checks_of(session, relation, numbers, generated)
+        checks, generated = facts_of(session, relation, numbers)
         self.context = context = Context(parse_state(session, relation).inputs)
         columns = columns_of(session, relation)
         self._count = len(filters)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from typing import Any
 
-from pubcheck.filter_logic.columns import domain_checks, equality
+from pubcheck.filter_logic.columns import domain_checks, equality, generated_value
 from pubcheck.filter_logic.terms import variables_in
 from pubcheck.postgres import oids
 from pubcheck.postgres.analysis.row_filter import analyze, parse_state
@@ -20,11 +20,9 @@ _MOST = 40
 """Constraints that are read at most."""
 
 
-def checks_of(
-    session: Session, relation: Relation, numbers: Collection[int], generated: Mapping[int, Expr]
-) -> list[Expr]:
+def facts_of(session: Session, relation: Relation, numbers: Collection[int]) -> tuple[list[Expr], dict[int, Expr]]:
     """Return conditions that are not false for any row of a table, those that concern some columns: they read one of
-    them, or share a column with another such condition.
+    them, or share a column with another such condition; and the expressions of the generated columns among these.
 
     CHECK constraints that are not validated or not enforced do not count. One that cannot be read, or whose literals
     depended on the session when it was created, is left out.
@@ -39,13 +37,18 @@ def checks_of(
         if not state.frozen:
             others.append(expr)
     links = [(set(variables_in(check)), check) for check in others]
-    for number, value in generated.items():
-        same = equality(session, relation, number, value)
-        if same is not None:
-            links.append(({number}, same))  # of the columns that it reads a generated column says nothing
+    left = {column.number: column for column in relation.live() if column.generated == "s"}
+    generated: dict[int, Expr] = {}
     checks: list[Expr] = []
     concerned = set(numbers)
     while len(checks) < _MOST:
+        # A generated column says nothing about the columns that it reads, so it counts only if it is concerned itself.
+        for number in left.keys() & concerned:
+            value = generated_value(session, relation, left.pop(number))
+            same = equality(session, relation, number, value) if value is not None else None
+            if value is not None and same is not None:
+                generated[number] = value
+                links.append(({number}, same))
         link = next((link for link in links if not concerned.isdisjoint(link[0])), None)
         if link is None:
             break
@@ -53,7 +56,7 @@ def checks_of(
         if all(_is_deterministic(session, node) for node in nodes(link[1])):
             checks.append(link[1])
             concerned.update(variables_in(link[1]))
-    return checks
+    return checks, generated
 
 
 def _is_deterministic(session: Session, expr: Expr) -> bool:
@@ -84,7 +87,7 @@ def _trees(session: Session, relation: Relation) -> Iterator[Node]:
 
 
 def bounds_are_followed(session: Session, relation: Relation) -> bool:
-    """Return whether ``checks_of`` has the bounds of a partition and of the partitions that it belongs to."""
+    """Return whether ``facts_of`` has the bounds of a partition and of the partitions that it belongs to."""
     child = relation
     while child.partition and child.parents:
         parent = session.catalog.relations[child.parents[0]]

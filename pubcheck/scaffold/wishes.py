@@ -27,7 +27,7 @@ from pubcheck.consumers.demands import (
     ViaRoot,
 )
 from pubcheck.consumers.options import ConsumerUse
-from pubcheck.consumers.profiles import Consumer, load
+from pubcheck.consumers.profiles import Consumer, id_of, load
 
 _Demand = TypeVar("_Demand", bound=Base)
 
@@ -48,7 +48,7 @@ class Wishes:
 
     def __init__(self, use: ConsumerUse, major: int) -> None:
         self.consumer: Consumer = load(use.consumer)
-        self._id = use.consumer
+        self._id = id_of(use.consumer)
         modes = frozenset(use.modes) or self.consumer.default_modes
         claims = [claim for claim in self.consumer.claims if claim.holds_in(modes, major)]
         # What a consumer requires comes before what it recommends.

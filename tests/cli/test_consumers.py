@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from pathlib import Path
 
 import jsonschema
-import msgspec
 import pytest
 
 from pubcheck.consumers import FOLDER, NAMES
@@ -69,20 +69,45 @@ sources = [{ url = "https://example.com" }]
 @pytest.mark.parametrize(
     ("part", "changed", "problem"),
     [
-        ('"enforced"', '"proven"', "Invalid enum value 'proven'"),
-        ('"exists"', '"exist"', "Invalid value 'exist'"),
-        ('modes = ["warehouse"]', 'modes = ["warehous"]', "claim example-01: there is no mode warehous"),
-        ('"example-01"', '"zero-01"', "the id of claim zero-01 does not begin with example-"),
-        ("[[claims]]", "[claims]", "Expected `array`"),
-        ("name =", "name", "Expected '=' after a key"),
+        ('"enforced"', '"proven"', "11: claims[0].evidence: Invalid enum value 'proven'; there are enforced, observed"),
+        ('"exists"', '"exist"', "13: claims[0].demands[0].kind: Invalid value 'exist'; there are publication-name"),
+        ('"It must exist."', "4", "10: claims[0].says: Expected `str`, got `int`"),
+        ("\nsays =", "\nsaid =", "10: claims[0].said: Object contains unknown field `said`"),
+        ('modes = ["warehouse"]', 'modes = ["warehous"]', "12: claims[0].modes: example-01: there is no mode warehous"),
+        ('"example-01"', '"zero-01"', "9: claims[0].id: zero-01 does not begin with example-, the name of the file"),
+        ("[[claims]]", "[claims]", "8: claims: Expected `array`"),
+        ("name =", "name", "1: Expected '=' after a key"),
     ],
 )
 def test_a_file_that_is_not_valid_is_named(tmp_path: Path, part: str, changed: str, problem: str) -> None:
     (tmp_path / "example.toml").write_text(FILE, encoding="utf-8")
     assert list(read_all(str(tmp_path))) == ["example"]
     (tmp_path / "example.toml").write_text(FILE.replace(part, changed), encoding="utf-8")
-    with pytest.raises(ValueError, match=f"^example.toml: .*{problem}"):
+    path = str(tmp_path / "example.toml")
+    with pytest.raises(ValueError, match=f"^{re.escape(f'{path}:{problem}')}"):
         read_all(str(tmp_path))
+
+
+def test_a_consumer_of_the_user_is_a_file_that_the_configuration_names(pubcheck: Call, tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    demand = '{ kind = "operations", published = ["delete"] }'
+    (tmp_path / "example.toml").write_text(FILE.replace('{ kind = "exists" }', demand).replace("exist", "delete"))
+    (tmp_path / "pubcheck.toml").write_text('[consumer]\napp = "example.toml:warehouse"\n')
+    (tmp_path / "sub" / "schema.sql").write_text(SQL)
+    out = pubcheck("lint", "sub/schema.sql").out
+    assert 'error[PUB903]: publication "app" does not publish delete; Example' in out
+    assert "claim: example-01 (enforced)" in out
+    assert "example-01" not in pubcheck("lint", "--consumer", "example.toml", "sub/schema.sql").out  # not in this mode
+    called = pubcheck("scaffold", "--consumer", "example.toml:warehouse", "--publication", "other", "sub/schema.sql")
+    assert called.out == "CREATE PUBLICATION other FOR TABLE\n    public.orders;\n"
+    assert "example-01  It must delete." in pubcheck("consumers", "example.toml").out
+    document = json.loads(pubcheck("explain", "--format", "json", "sub/schema.sql").out)
+    (reader,) = document["units"][0]["publications"][0]["consumers"]
+    assert (reader["consumer"], [unmet["claim"] for unmet in reader["unmet"]]) == ("example", ["example-01"])
+    for arguments in (("lint", "--consumer", "missing.toml", "sub/schema.sql"), ("consumers", "missing.toml")):
+        called = pubcheck(*arguments)
+        assert called.status == 2
+        assert "missing.toml: cannot be read: No such file" in called.err
 
 
 def test_the_list_has_a_line_for_every_consumer(pubcheck: Call) -> None:
@@ -216,11 +241,11 @@ def test_a_finding_about_a_consumer_changes_no_answer_of_the_server(pubcheck: Ca
 
 
 def test_the_files_decode_strictly(tmp_path: Path) -> None:
-    from pubcheck.consumers.profiles import read
+    from pubcheck.consumers.profiles import ProfileError, read
 
     path = tmp_path / "mine.toml"
     path.write_text(
         'name = "Mine"\nproduct = "Mine"\ncategory = "x"\nreads = "x"\nplugin = "x"\nclaims = []\nextra = 1\n'
     )
-    with pytest.raises(msgspec.ValidationError, match="extra"):
+    with pytest.raises(ProfileError, match=r"mine.toml:7: extra: "):
         read(str(path))

@@ -156,3 +156,32 @@ def test_a_root_that_the_consumer_may_not_be_configured_to_read_is_assumed() -> 
     ]
     assert finding.certainty == "assumed"
     assert "by its name" in str(finding.assumptions)
+
+
+ORDERS = "CREATE TABLE orders (id bigint PRIMARY KEY, note text); CREATE TABLE log (line text);"
+EVENTS = """CREATE TABLE events (id bigint, day date, PRIMARY KEY (id, day)) PARTITION BY RANGE (day);
+    CREATE TABLE events_1 PARTITION OF events FOR VALUES FROM ('2026-01-01') TO ('2027-01-01');"""
+
+
+@pytest.mark.parametrize(
+    ("consumer", "sql", "expected"),
+    [
+        # Values that an UPDATE does not change: of tables that have UPDATEs.
+        ("debezium", f"{ORDERS} CREATE PUBLICATION app FOR TABLE orders WITH (publish = 'insert');", []),
+        ("debezium", f"{ORDERS} CREATE PUBLICATION app FOR TABLE orders, log;", ["PUB907", "PUB908"]),
+        # The root that is not listed is said once.
+        ("estuary", f"{EVENTS} CREATE PUBLICATION app FOR ALL TABLES;", ["PUB904"]),
+        # One identity, two claims.
+        ("materialize", f"{ORDERS} CREATE PUBLICATION app FOR TABLE orders;", ["PUB903", "PUB907"]),
+    ],
+)
+def test_one_cause_is_one_finding(consumer: str, sql: str, expected: list[str]) -> None:
+    found = findings(sql, ConsumerUse(consumer), major=18)
+    assert sorted(one.rule for one in found if one.rule != EFFECTS and one.rule != "PUB900") == expected
+
+
+def test_the_advice_about_a_list_that_hides_nothing_is_not_to_publish_the_whole_table() -> None:
+    sql = f"{ORDERS} CREATE PUBLICATION supabase_realtime FOR TABLE orders (id);"
+    (finding,) = (one for one in findings(sql, ConsumerUse("supabase-realtime"), major=18) if one.rule == "PUB906")
+    assert finding.help is not None
+    assert finding.help.startswith("hide columns by column privileges")

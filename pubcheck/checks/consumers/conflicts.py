@@ -73,7 +73,7 @@ def _contradiction(
         message=f"{about} cannot serve {first.consumer} and {second.consumer}: {first.consumer} "
         f"{contradiction.first.needs}, and {second.consumer} {contradiction.second.needs} "
         f"({contradiction.id}, {claim.id}, {against.id})",
-        help=contradiction.solution,
+        help=contradiction.solution.replace("{first}", first.consumer).replace("{second}", second.consumer),
         place=place,
         certain=seen and not reasons,
         related=first_places([(row.place, "this table") for row in tables if row.place is not None]),

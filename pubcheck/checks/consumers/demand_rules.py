@@ -11,7 +11,7 @@ from msgspec import Struct
 from pubcheck.checks.consumers.readers import Subject, subjects
 from pubcheck.checks.context import CHECKS, RuleContext, RuleFinding, first_places
 from pubcheck.consumers.demands import Base, Demand
-from pubcheck.consumers.profiles import Claim
+from pubcheck.consumers.profiles import Claim, id_of
 from pubcheck.diagnostics import ConsumerClaim, Operation, Severity
 from pubcheck.postgres.catalog.rows import Place, Relation
 from pubcheck.rulebook import finder
@@ -121,7 +121,7 @@ def finding_of(
     return RuleFinding(
         rule=code,
         message=f"{violation.message}; {subject.consumer}: {'; '.join(map(consequence, (claim, *others)))}",
-        help=violation.help,
+        help=claim.help or violation.help,
         place=place,
         certain=seen and violation.certain and not reasons,
         related=first_places([*violation.related]),
@@ -138,4 +138,4 @@ def finding_of(
 def claim_of(consumer: str, claim: Claim, others: Sequence[Claim] = ()) -> ConsumerClaim:
     """Return a claim as a finding cites it."""
     message, source, also = claim.message or None, claim.sources[0].address, tuple(other.id for other in others)
-    return ConsumerClaim(consumer, claim.id, claim.says, claim.evidence, claim.inferred, message, source, also)
+    return ConsumerClaim(id_of(consumer), claim.id, claim.says, claim.evidence, claim.inferred, message, source, also)

@@ -12,7 +12,7 @@ IDENTITY_WORDS: dict[IdentityKind, str] = {
     "index": "REPLICA IDENTITY USING INDEX",
     "full": "REPLICA IDENTITY FULL",
     "nothing": "REPLICA IDENTITY NOTHING",
-    "keyless": "no replica identity, because it has no primary key",
+    "keyless": "no primary key and so no replica identity",
     "lost index": "a replica identity whose index is gone",
 }
 KEY_WORDS: dict[KeyKind, str] = {

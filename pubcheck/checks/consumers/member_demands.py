@@ -59,14 +59,17 @@ def _unlisted(subject: Subject) -> Iterator[Violation]:
     listed_names = {row.oid for row in subject.names}
     name, session = identifier(subject.publication.name), subject.context.session
     roots = [row for row in subject.roots if row.oid not in listed_names and subject.leaves]
-    claims = subject.reader.claims(subject.catalog.major.number)
-    reads_partitions = any(
-        isinstance(demand, ViaRoot) and not demand.value for claim in claims for demand in claim.demands
-    )
+    via_root = [
+        (demand.value, claim.strength != "effect")
+        for claim in subject.reader.claims(subject.catalog.major.number)
+        for demand in claim.demands
+        if isinstance(demand, ViaRoot)
+    ]
+    reads_partitions = any(not value for value, _ in via_root)
     if subject.reader.tables:
         roots = [row for row in roots if subject.is_configured(row)]
-    elif reads_partitions:
-        roots = []
+    elif reads_partitions or (True, True) in via_root:
+        roots = []  # the consumer reads the partitions, or PUB904 says that it reads the partitioned table
     if roots:
         # Without configured tables the consumer may read the partitions by their names.
         configured = bool(subject.reader.tables)

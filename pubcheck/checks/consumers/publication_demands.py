@@ -49,7 +49,7 @@ def scope(subject: Subject, demand: PublicationScope) -> Iterator[Violation]:
         allowed = listed([words[way] for way in demand.allow], last="or")
         yield Violation(
             message=f"{subject.name} is {' and '.join(wrong)}",
-            help=f"drop it and create it {allowed}",
+            help=f"drop the publication and create it {allowed}",
         )
 
 

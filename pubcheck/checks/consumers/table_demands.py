@@ -46,6 +46,15 @@ def tables_on(subject: Subject, level: Level) -> list[Relation]:
     return list({row.oid: row for row in rows}.values())
 
 
+def leave_out(subject: Subject, table: Relation) -> str:
+    """Return the advice not to publish a table."""
+    if any(entry.relation == table.oid for entry in subject.entries):
+        return f"ALTER PUBLICATION {identifier(subject.publication.name)} DROP TABLE " + table_name(
+            subject.context.session, table
+        )
+    return "publish the other tables by their names"
+
+
 def related(tables: Iterable[Relation], message: str) -> tuple[tuple[Place, str], ...]:
     """Return the places of tables, each with a message."""
     return first_places([(row.place, message) for row in tables if row.place is not None])
@@ -62,7 +71,8 @@ def identity(subject: Subject, demand: ReplicaIdentity) -> Iterator[Violation]:
         kind = identity_kind(subject.catalog, relation)
         if kind is None or (kind in demand.allow and (demand.other_keys or not _other_keys(subject, relation, kind))):
             continue
-        if not demand.toastable or _toastable(subject, relation):
+        # Without an identity there is no UPDATE whose values could be missing.
+        if not demand.toastable or (kind in ("default", "index") and _toastable(subject, relation)):
             groups.setdefault(kind, []).append(relation)
     for kind, tables in groups.items():
         names = listed(map(subject.context.name, tables), "table")
@@ -112,9 +122,27 @@ def _identity_help(subject: Subject, demand: ReplicaIdentity, tables: list[Relat
         statement = (
             f"ALTER TABLE {name} REPLICA IDENTITY {'DEFAULT' if 'default' in demand.allow else 'USING INDEX ...'}"
         )
+    if statement.endswith("FULL"):
+        statement += _without_lists(subject, tables[0])
     keyless = "default" in demand.allow and not primary_key(subject.catalog, tables[0])
     advice = f"add a primary key to {name}, or {statement}" if keyless and "full" in demand.allow else statement
     return advice + (", and so on for each table" if len(tables) > 1 else "")
+
+
+def _without_lists(subject: Subject, table: Relation) -> str:
+    """Return what must come before REPLICA IDENTITY FULL: with a column list in any publication, the server then
+    refuses UPDATE and DELETE (CheckCmdReplicaIdentity)."""
+    publications = subject.catalog.publications
+    listing = [
+        publications[entry.publication]
+        for entry in subject.context.entries
+        if entry.relation == table.oid and entry.columns is not None
+    ]
+    names = [row.name for row in listing if row.update or row.delete]
+    if not names:
+        return ""
+    lists = f"column list{'s' if len(names) > 1 else ''} of {listed(quoted(names))}"
+    return f" after the {lists} for it {'are' if len(names) > 1 else 'is'} gone: with one, UPDATE and DELETE fail"
 
 
 @evaluates("PUB908", Key)
@@ -134,10 +162,14 @@ def key(subject: Subject, demand: Key) -> Iterator[Violation]:
         if tables:
             names = listed(map(subject.context.name, tables), "table")
             name = table_name(subject.context.session, tables[0])
-            advice = f"ALTER TABLE {name} ADD PRIMARY KEY (...)" if tables is keyless else "leave it out"
+            ways = [leave_out(subject, tables[0])]
+            if tables is keyless and "full" in demand.accept:
+                ways.insert(0, f"ALTER TABLE {name} REPLICA IDENTITY FULL")
+            if tables is keyless:
+                ways.insert(0, f"ALTER TABLE {name} ADD PRIMARY KEY (...)")
             yield Violation(
                 message=f"{subject.name} has {names} {lack}",
-                help=f"{advice}, or drop it from the publication",
+                help=listed(ways, last="or"),
                 tables=tuple(tables),
                 related=related(tables, lack),
             )
@@ -183,7 +215,7 @@ def names(subject: Subject, demand: Names) -> Iterator[Violation]:
         for problem in _name_problems(subject, table, demand):
             yield Violation(
                 message=f"{subject.name} has {problem}",
-                help="rename it, or drop the table from the publication",
+                help=f"rename it, or {leave_out(subject, table)}",
                 tables=(table,),
                 related=related([table], "this table"),
             )
