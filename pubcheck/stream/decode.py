@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, partial
 from itertools import islice
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from pubcheck.stream.fields import END, fields, shown
 from pubcheck.stream.messages import (
@@ -26,7 +26,8 @@ from pubcheck.stream.whole import WholeReader, alike_changes, whole_reader
 Streaming: TypeAlias = Literal["off", "on", "parallel"]
 
 _REMEMBERED = frozenset(b"RSEcpA")
-_ABORT = ord("A")
+_ABORT, _RELATION = b"AR"
+_MOST_DESCRIPTIONS, _LONGEST_DESCRIPTION = 256, 4096
 _AT_ONCE = 128
 """Messages that `decode_many` decodes at once. More of them need memory that is not in the processor's cache."""
 
@@ -75,6 +76,9 @@ class Decoder:
     def __init__(self, streaming: Streaming | None = None) -> None:
         self._relations: dict[int, Relation] = {}
         self._streamed: dict[int, dict[int, Relation]] = {}
+        self._descriptions: dict[bytes, Relation] = {}
+        """The last Relation messages outside streamed blocks: a server sends them again after each change of a
+        definition."""
         self._top: int | None = None
         self._streaming = streaming
         self._outside = _state(streaming, in_block=False)
@@ -168,7 +172,20 @@ class Decoder:
 
     def _readers_of(self, state: _State) -> Mapping[int, WholeReader]:
         remembered = {kind: partial(self._decode_remembered, state.whole[kind]) for kind in _REMEMBERED}
+        if not state.in_block:
+            remembered[_RELATION] = partial(self._decode_relation, state.whole[_RELATION])
         return {**state.whole, **remembered}
+
+    def _decode_relation(self, read: Callable[[bytes], Any], data: bytes) -> Relation:
+        relation = self._descriptions.get(data)
+        if relation is None:
+            relation = read(data)
+            if len(self._descriptions) >= _MOST_DESCRIPTIONS:
+                self._descriptions.clear()
+            if len(data) <= _LONGEST_DESCRIPTION:
+                self._descriptions[data] = relation
+        self._remember(relation)
+        return relation
 
     def _decode_remembered(self, read: WholeReader, data: bytes) -> AnyMessage:
         message = read(data)

@@ -13,8 +13,10 @@ zero byte, as none of PostgreSQL's does.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum
+from functools import lru_cache
 from itertools import chain, repeat
 from operator import itemgetter
 from struct import Struct as Layout
@@ -24,8 +26,21 @@ from typing import TypeAlias
 from msgspec import MsgspecError
 from msgspec.msgpack import Decoder as MessagePack
 
-from pubcheck.stream.messages import UNCHANGED_TOAST, AnyMessage, Begin, Commit, Delete, Insert, Row, Update, Value
-from pubcheck.stream.readers import OLD_KINDS, Reader, delete_at, insert_at, number_at, update_at
+from pubcheck.stream.messages import (
+    UNCHANGED_TOAST,
+    AnyMessage,
+    Begin,
+    Column,
+    Commit,
+    Delete,
+    Insert,
+    Relation,
+    Row,
+    Truncate,
+    Update,
+    Value,
+)
+from pubcheck.stream.readers import OLD_KINDS, PREFIXED, Reader, delete_at, insert_at, number_at, update_at
 
 WholeReader: TypeAlias = Callable[[bytes], AnyMessage]
 _FromRow: TypeAlias = Callable[[int, Row], AnyMessage]
@@ -58,6 +73,7 @@ _ROW = b"\xdd\0\0"
 """The start of an array. No text has it, because it is not UTF-8; and as a part of a length it is followed by a text
 that begins with a zero byte."""
 _NEW, _OLD, _KEY, _TEXT = b"NOKt"
+_RELATION = ord("R")
 _change = Layout(">xIBHBI").unpack_from
 """The relation, the kind of row, its number of columns, and the letter and the length of the first value, whose text
 begins at byte 13. The text of another value begins 5 bytes after the one before it."""
@@ -65,6 +81,8 @@ _change_at = Layout(">IBH").unpack_from
 _value = Layout(">BI").unpack_from
 _begin = Layout(">xQqI").unpack
 _commit = Layout(">xBQQq").unpack
+_column_fields = Layout(">Ii").unpack_from
+_truncate_fields = Layout(">xIB").unpack_from
 
 
 def text_row(data: bytes, columns: int) -> Row | None:
@@ -132,6 +150,41 @@ def _read_commit(data: bytes) -> AnyMessage:
     if flags:
         raise ValueError
     return Commit(lsn, end_lsn, time)
+
+
+_relation_head = re.compile(rb"R(.{4})([^\0]*)\0([^\0]*)\0([dnfi])(..)", re.DOTALL).match
+_relation_columns = re.compile(rb"[\0\1][^\0]{0,63}\0.{8}", re.DOTALL).findall
+"""Names that PostgreSQL can give. Columns with longer ones are not kept."""
+
+
+@lru_cache(maxsize=4096)
+def _column(data: bytes) -> Column:
+    """Return a column. Those of many relations are alike, and a relation is described again and again."""
+    type_oid, type_modifier = _column_fields(data, len(data) - 8)
+    return Column(data[1:-9].decode("utf-8", "surrogateescape"), type_oid, type_modifier, data[0] == 1)
+
+
+def _read_relation(data: bytes) -> AnyMessage:
+    head = _relation_head(data)
+    if head is not None:
+        oid, namespace, name, identity, count = head.groups()
+        columns = _relation_columns(data, head.end())
+        if len(columns) == int.from_bytes(count) and head.end() + sum(map(len, columns)) == len(data):
+            names = namespace.decode("utf-8", "surrogateescape"), name.decode("utf-8", "surrogateescape")
+            return Relation(int.from_bytes(oid), *names, identity.decode(), tuple(map(_column, columns)))
+    return _exact(*PREFIXED[_RELATION](data, 1, None), data)
+
+
+@lru_cache(maxsize=256)
+def _numbers(count: int) -> Callable[[bytes, int], tuple[int, ...]]:
+    return Layout(f">{count}I").unpack_from
+
+
+def _read_truncate(data: bytes) -> AnyMessage:
+    count, flags = _truncate_fields(data)
+    if len(data) != 6 + 4 * count or flags > 3:
+        raise ValueError
+    return Truncate(_numbers(count)(data, 6), flags & 1 == 1, flags & 2 == 2)
 
 
 def _reader_of_new_rows(message: _FromRow, read: WholeReader) -> WholeReader:
@@ -250,6 +303,8 @@ _QUICK: Mapping[int, WholeReader] = {
     ord("D"): _read_delete,
     ord("B"): _read_begin,
     ord("C"): _read_commit,
+    _RELATION: _read_relation,
+    ord("T"): _read_truncate,
 }
 
 
@@ -258,7 +313,8 @@ def whole_reader(kind: int, read: Reader, *, in_block: bool) -> WholeReader:
     change = _CHANGES.get(kind)
     if in_block and change is not None:
         return lambda data: change(data, 5, number_at(data, 1)[0])
-    return _QUICK.get(kind) or (lambda data: _exact(*read(data, 1), data))
+    quick = None if in_block and kind in PREFIXED else _QUICK.get(kind)
+    return quick or (lambda data: _exact(*read(data, 1), data))
 
 
 _head = itemgetter(slice(6))
