@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from pubcheck.discovery.read import Reading
     from pubcheck.findings import Finding
     from pubcheck.lint_files import LintedUnit
+    from pubcheck.stream.framing.frame import Frame
     from pubcheck.verify import Checks, Options, Publisher
     from pubcheck.verify.simulated import Simulation
 
@@ -243,10 +244,9 @@ class _Run:
         label = "<stdin>" if path == STDIN else path
         source = sys.stdin.buffer if path == STDIN else path
         try:
-            for frame in read(source, framing, streaming=self._streaming):
-                self.messages += 1
-                for finding in self._checks.check(frame):
-                    self._add(finding, label)
+            frames = self._counted(read(source, framing, streaming=self._streaming))
+            for finding in self._checks.check_many(frames):
+                self._add(finding, label)
             for finding in self._checks.end():
                 self._add(finding, label)
         except FramingError as error:
@@ -254,6 +254,11 @@ class _Run:
         except OSError as error:
             return f"{label}: {error.strerror}"
         return None if self.messages else f"no input: {label} holds no message"
+
+    def _counted(self, frames: Iterable[Frame]) -> Iterator[Frame]:
+        for frame in frames:
+            self.messages += 1
+            yield frame
 
     def read_table(
         self, table: MessageTable, schema: Reading, publications: Sequence[str], options: Options, locale: str | None

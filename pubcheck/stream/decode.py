@@ -171,7 +171,9 @@ class Decoder:
             self._streamed.pop(message.xid, None)
 
     def _readers_of(self, state: _State) -> Mapping[int, WholeReader]:
-        remembered = {kind: partial(self._decode_remembered, state.whole[kind]) for kind in _REMEMBERED}
+        remembered: dict[int, WholeReader] = {
+            kind: partial(self._decode_remembered, state.whole[kind]) for kind in _REMEMBERED
+        }
         if not state.in_block:
             remembered[_RELATION] = partial(self._decode_relation, state.whole[_RELATION])
         return {**state.whole, **remembered}

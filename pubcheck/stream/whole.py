@@ -43,7 +43,7 @@ from pubcheck.stream.messages import (
 from pubcheck.stream.readers import OLD_KINDS, PREFIXED, Reader, delete_at, insert_at, number_at, update_at
 
 WholeReader: TypeAlias = Callable[[bytes], AnyMessage]
-_FromRow: TypeAlias = Callable[[int, Row], AnyMessage]
+_FromRow: TypeAlias = Callable[[int, Row], Insert | Update | Delete]
 _Change: TypeAlias = Callable[[bytes, int, int | None], AnyMessage]
 
 
@@ -332,7 +332,7 @@ def _key_delete(relation: int, old: Row) -> Delete:
 _MESSAGES: Mapping[bytes, _FromRow] = {b"IN": Insert, b"UN": Update, b"DO": _whole_delete, b"DK": _key_delete}
 
 
-def alike_changes(messages: Sequence[bytes]) -> Sequence[AnyMessage] | None:
+def alike_changes(messages: Sequence[bytes]) -> Sequence[Insert | Update | Delete] | None:
     """Return messages outside streamed blocks, read at once; None unless all are changes of one kind of one relation,
     with usual rows."""
     head = messages[0][:6]

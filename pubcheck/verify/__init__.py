@@ -43,6 +43,5 @@ def verify(
     not depend on the length of the stream, except for streamed transactions that have not ended.
     """
     verifier = Verifier(publisher, options, locale)
-    for frame in frames:
-        yield from verifier.check(frame)
+    yield from verifier.check_many(frames)
     yield from verifier.end()

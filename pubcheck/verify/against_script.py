@@ -33,6 +33,11 @@ class ScriptVerifier:
         if self._verifier.last is not None:
             self._actual.add(self._verifier.last, self._number, frame.lsn)
 
+    def check_many(self, frames: Iterable[Frame]) -> Iterator[StreamFinding]:
+        """Yield the findings of the next messages."""
+        for frame in frames:
+            yield from self.check(frame)
+
     @finder("PUB857", "PUB858")
     def end(self) -> Iterator[StreamFinding]:
         """Yield the findings of the end of the capture, and what differs from the script."""
@@ -96,6 +101,5 @@ def _ending(group: Group) -> str:
 def verify_script(verifier: Verifier, simulation: Simulation, frames: Iterable[Frame]) -> Iterator[StreamFinding]:
     """Yield the findings about a stream, and what differs from the stream that a script makes."""
     checks = ScriptVerifier(verifier, simulation)
-    for frame in frames:
-        yield from checks.check(frame)
+    yield from checks.check_many(frames)
     yield from checks.end()

@@ -9,11 +9,13 @@ from pubcheck.postgres import oids
 from pubcheck.postgres.catalog.rows import Column
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.input import InputContext
-from pubcheck.stream import UNCHANGED_TOAST, Row
-from pubcheck.verify.usual_texts import Matches, usual_texts
+from pubcheck.stream import UNCHANGED_TOAST, Row, Value
+from pubcheck.verify.usual_texts import Matches, UsualTexts, one_by_one, usual_texts
 from pubcheck.verify.values import Check
 
 RowTest = Callable[[Row], bool]
+RowsTest = Callable[[Sequence[Row]], bool]
+"""Whether all of some rows are certainly right."""
 _REMEMBERED, _LONGEST_REMEMBERED = 1024, 200
 
 
@@ -23,7 +25,7 @@ class ColumnTest(NamedTuple):
 
     position: int
     may_be_null: bool
-    is_certain: Matches | None = None
+    usual: UsualTexts | None = None
     check: Check | None = None
 
 
@@ -36,12 +38,12 @@ def column_test(
     try:
         oid, typmod = inputs.cache.base_type(column.type, column.typmod)
     except Unknowable:
-        return ColumnTest(position, may_be_null, _remembering(check), check)
-    is_certain = usual_texts(inputs, oid, typmod)
-    if is_certain is None:
+        return ColumnTest(position, may_be_null, one_by_one(_remembering(check)), check)
+    usual = usual_texts(inputs, oid, typmod)
+    if usual is None:
         is_quick = oid in (oids.VARCHAR, oids.BPCHAR)
-        is_certain = (lambda text: check(text) is None) if is_quick else _remembering(check)
-    return ColumnTest(position, may_be_null, is_certain, check)
+        usual = one_by_one((lambda text: check(text) is None) if is_quick else _remembering(check))
+    return ColumnTest(position, may_be_null, usual, check)
 
 
 def _remembering(check: Check) -> Matches:
@@ -64,7 +66,10 @@ def _remembering(check: Check) -> Matches:
 def row_test(columns: Sequence[ColumnTest], count: int, whole: Sequence[int] = ()) -> RowTest:
     """Return a test of rows of so many columns. No value of ``columns``, nor of those at the positions ``whole``, may
     be an unchanged TOAST value."""
-    tests = [(column.position, column.is_certain, column.check, column.may_be_null) for column in columns]
+    tests = [
+        (column.position, None if column.usual is None else column.usual.one, column.check, column.may_be_null)
+        for column in columns
+    ]
     tested = {column.position for column in columns}
     others = [position for position in whole if position not in tested]
 
@@ -84,3 +89,29 @@ def row_test(columns: Sequence[ColumnTest], count: int, whole: Sequence[int] = (
         return True
 
     return accepts
+
+
+def rows_test(columns: Sequence[ColumnTest], count: int) -> RowsTest:
+    """Return a test of many rows of so many columns, without unchanged TOAST values. It reads column by column, which
+    takes less time than row by row, and says no more often than `row_test`."""
+    tested = {column.position: column for column in columns}
+    tests = [tested.get(position) for position in range(count)]
+
+    def accepts(rows: Sequence[Row]) -> bool:
+        if {*map(len, rows)} != {count}:
+            return False
+        return all(map(_accepts_column, tests, zip(*rows, strict=True)))
+
+    return accepts
+
+
+def _accepts_column(test: ColumnTest | None, values: Sequence[Value]) -> bool:
+    if test is None:
+        return UNCHANGED_TOAST not in values
+    if None in values:
+        if not test.may_be_null:
+            return False
+        values = [value for value in values if value is not None]
+    if not {*map(type, values)} <= {str}:
+        return False
+    return test.usual is None or not values or bool(test.usual.all(values))  # type: ignore[arg-type]

@@ -17,12 +17,14 @@ from pubcheck.stream import UNCHANGED_TOAST, Delete, Insert, Row, Update, Value
 from pubcheck.verify.bounds import bound_checks
 from pubcheck.verify.filters import Answer, RowFilter, any_of, completed
 from pubcheck.verify.publisher import Route
-from pubcheck.verify.row_tests import column_test, row_test
+from pubcheck.verify.row_tests import column_test, row_test, rows_test
 from pubcheck.verify.values import binary_fault, has_fixed_length, text_check, value_reader
 
 Change = Insert | Update | Delete
 Acceptance = Callable[[Any], bool]
 """Returns whether a change of one kind is certainly right."""
+AcceptanceOfMany = Callable[[Sequence[Any]], bool]
+"""Returns whether some changes of one kind are all certainly right."""
 LONG: Final = 500
 """A key value of more characters may be compressed: its row's old key is then sent although its text is the same."""
 
@@ -85,6 +87,7 @@ class RouteCheck:
         everywhere = range(len(columns))
         self._accepts_row = row_test(restricted, len(columns))
         self._accepts_whole_row = row_test(restricted, len(columns), everywhere)
+        self._accepts_rows = rows_test(restricted, len(columns))
         self._accepts_key = row_test(
             [tests[position]._replace(may_be_null=False) for position in self.key], len(columns)
         )
@@ -136,6 +139,21 @@ class RouteCheck:
         def accepts(message: Insert) -> bool:
             row = message.new
             return is_right(row) and (passes is None or passes(row) == "true") and (within is None or within(row))
+
+        return accepts
+
+    def acceptance_of_inserts(self) -> AcceptanceOfMany:
+        """Return whether Inserts are certainly right, if inserts are published."""
+        are_right, within = self._accepts_rows, self._within if self._bounds else None
+        passes = self._passes["insert"] if self.filters["insert"] else None
+
+        def accepts(messages: Sequence[Insert]) -> bool:
+            rows = [message.new for message in messages]
+            return (
+                are_right(rows)
+                and (passes is None or {*map(passes, rows)} == {"true"})
+                and (within is None or all(map(within, rows)))
+            )
 
         return accepts
 

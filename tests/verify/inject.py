@@ -613,7 +613,7 @@ def findings(
     options = replace(options, messages=bool(options.messages), binary=bool(options.binary))
     if simulation is None:
         verifier = Verifier(stream.publisher, options, LOCALE)
-        found = [finding for frame in frames for finding in verifier.check(frame)]
+        found = list(verifier.check_many(frames))
         found += verifier.end()
     else:
         verifier = Verifier(simulation.publisher, options, LOCALE)

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from pubcheck.verify import Verifier
+from pubcheck.verify import Verifier, verify
 from pubcheck.verify.report import headline
 from tests.support.recorded_streams import FOLDER
 from tests.verify.inject import FAULTS, LOCALE, WITH_SCRIPT, inject, samples
@@ -18,7 +18,7 @@ NAMED = "PUB859"
 def about(stream: Stream) -> list[str]:
     """The findings about a stream, except for known faults of servers."""
     verifier = Verifier(stream.publisher, stream.options, LOCALE)
-    findings = [finding for frame in stream.frames for finding in verifier.check(frame)]
+    findings = list(verifier.check_many(stream.frames))
     if stream.complete:
         findings += verifier.end()
     return [f"{stream.title}: {finding.number}: {finding.message}" for finding in findings if finding.rule != NAMED]
@@ -59,6 +59,7 @@ def test_streams_of_any_bytes_give_findings_and_no_error() -> None:
         verifier = Verifier(stream.publisher, stream.options, LOCALE)
         about = [finding for frame in frames for finding in verifier.check(frame)] + list(verifier.end())
         assert all(headline(finding) for finding in about)
+        assert list(verify(stream.publisher, frames, stream.options, LOCALE)) == about
 
 
 def test_injected_faults_are_found() -> None:

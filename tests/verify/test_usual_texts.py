@@ -114,16 +114,44 @@ def _inputs() -> InputContext:
 @pytest.mark.parametrize(("oid", "typmod", "texts"), OTHERS.values(), ids=OTHERS)
 def test_the_input_function_takes_all_usual_texts(oid: int, typmod: int, texts: tuple[str, ...]) -> None:
     inputs, chance, usual = _inputs(), random.Random(oid), 0
-    matches = usual_texts(inputs, oid, typmod)
-    assert matches is not None
-    assert matches(texts[0])
+    tests = usual_texts(inputs, oid, typmod)
+    assert tests is not None
+    assert tests.one(texts[0])
+    assert tests.all(texts[:1] * 2)
     for _ in range(4000):
         text = _damaged(chance.choice(texts), chance)
-        if matches(text):
+        if tests.one(text):
             usual += 1
             with contextlib.suppress(Unknowable):
                 input.read(inputs, oid, text, typmod)
+        elif text:
+            parts = text.partition(chance.choice(text))
+            some = chance.choice(((text, texts[0]), (texts[0], text), (*texts, text), parts, parts[::2]))
+            assert all(map(tests.one, some)) or not tests.all(some), some
     assert usual > 400
+
+
+@pytest.mark.parametrize(
+    ("oid", "texts"),
+    [
+        (3614, ("'a", "b':1")),
+        (1009, ('{"a', 'b"}')),
+        (1009, ("{a", "b}")),
+        (114, ("1,2", "[3", "4]")),
+        (114, ('"a', 'b"')),
+        (114, ('1,"|",2', "")),
+        (114, ('["|"', '"|"]')),
+        (3802, ("1", "[", "]")),
+        (23, ("1", "")),
+        (23, ("1", "\u0663")),
+        (1700, ("1", "")),
+    ],
+)
+def test_texts_that_are_values_only_together_are_not_usual(oid: int, texts: tuple[str, ...]) -> None:
+    tests = usual_texts(_inputs(), oid, -1)
+    assert tests is not None
+    assert not all(map(tests.one, texts))
+    assert not tests.all(texts)
 
 
 def test_the_labels_of_an_enum_are_its_usual_texts() -> None:
@@ -132,13 +160,16 @@ def test_the_labels_of_an_enum_are_its_usual_texts() -> None:
     mood, size = usual_texts(inputs, types["mood"], -1), usual_texts(inputs, types["_size"], -1)
     assert mood is not None
     assert size is not None
-    assert all(map(mood, ("sad", "o.k", "NULL", "a b")))
-    assert not mood("happy")
-    assert size("{s,m,NULL}")
-    assert not size("{s,x}")
+    assert mood.all(("sad", "o.k", "NULL", "a b"))
+    assert not mood.one("happy")
+    assert not mood.all(("sad", "happy"))
+    assert size.one("{s,m,NULL}")
+    assert not size.one("{s,x}")
 
 
 def test_a_form_of_arrays_does_not_try_all_combinations() -> None:
-    matches = usual_texts(_inputs(), 1009, -1)
-    assert matches is not None
-    assert not matches("{" + "NULL," * 40 + "x")
+    tests = usual_texts(_inputs(), 1009, -1)
+    assert tests is not None
+    text = "{" + "NULL," * 40 + "x"
+    assert not tests.one(text)
+    assert not tests.all((text,) * 3)
