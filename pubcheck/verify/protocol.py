@@ -6,7 +6,7 @@ ones in progress are sent in blocks.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct, field
@@ -113,6 +113,43 @@ class Order:
             self._follows_change, self._xid = message.xid is None, begun.xid
         self._empty = False
         self._previous = message
+        return True
+
+    def all_go_on(self, lsns: Sequence[int | None], xids: Sequence[int | None]) -> bool:
+        """Return whether changes outside streamed blocks are certainly in their places, after another one of their
+        transaction. If not, nothing has changed."""
+        if not self._follows_change or not {*xids} <= {None, 0, self._xid}:
+            return False
+        positions = [lsn for lsn in lsns if lsn]
+        if positions:
+            if not self._last_position <= positions[0] or positions[-1] >= self._end or positions != sorted(positions):
+                return False
+            self._last_position = positions[-1]
+        return True
+
+    def begins(self, message: Begin, lsn: int | None, xid: int | None) -> bool:
+        """Return whether a Begin is certainly in its place. If not, nothing has changed."""
+        if self._first or self.begun is not None or self.block is not None or self.inside_unknown:
+            return False
+        if self._late_prepare is not None or self._described or message.final_lsn < self._last_end:
+            return False
+        if xid and xid != message.xid:
+            return False
+        self.begun, self._empty, self._last_position, self._end = message, True, 0, message.final_lsn
+        self._follows_change, self._previous = False, message
+        return True
+
+    def commits(self, message: Commit, lsn: int | None, xid: int | None) -> bool:
+        """Return whether a Commit is certainly in its place. If not, nothing has changed."""
+        begun, position = self.begun, message.commit_lsn
+        if begun.__class__ is not Begin or self._empty or self._described or self._late_prepare is not None:
+            return False
+        if position != begun.final_lsn or message.commit_time != begun.commit_time:
+            return False
+        if not self._last_end <= position < message.end_lsn or (lsn and lsn != message.end_lsn):
+            return False
+        self.begun, self.inside_unknown, self._last_end = None, False, message.end_lsn
+        self._follows_change, self._previous = False, message
         return True
 
     @finder("PUB851")

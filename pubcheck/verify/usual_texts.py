@@ -298,13 +298,14 @@ def _is_json(text: str) -> bool:
 
 
 def _is_jsonb(text: str) -> bool:
-    return _has_usual_numbers(text) and _is_json(text)
+    return _has_usual_numbers(text, len(text)) and _is_json(text)
 
 
-def _has_usual_numbers(text: str) -> bool:
+def _has_usual_numbers(text: str, longest: int) -> bool:
+    """``longest`` is the length of the longest value in ``text``."""
     if _REFUSED_ESCAPE in text or ((_exponent(text) or "E" in text) and _number_with_exponent(text)):
         return False
-    return len(text) <= _MOST_DIGITS or not _many_digits(text)
+    return longest <= _MOST_DIGITS or not _many_digits(text)
 
 
 _skim_all = Json(list[Raw]).decode
@@ -324,7 +325,7 @@ def _are_json(texts: Sequence[str]) -> bool:
 
 
 def _are_jsonb(texts: Sequence[str]) -> bool:
-    return _has_usual_numbers(",".join(texts)) and _are_json(texts)
+    return _has_usual_numbers(",".join(texts), max(map(len, texts))) and _are_json(texts)
 
 
 _many_digits = re.compile(rf"\d{{{_MOST_DIGITS}}}", re.ASCII).search

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
-from typing import Protocol
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby, islice
+from operator import itemgetter, ne
+from typing import Any, Protocol
 
 from msgspec import Struct
 
@@ -14,7 +15,9 @@ from pubcheck.postgres.replication.subscription_set import combine
 from pubcheck.rulebook import finder
 from pubcheck.stream import (
     AnyMessage,
+    Begin,
     BeginPrepare,
+    Commit,
     CommitPrepared,
     Decoder,
     Delete,
@@ -125,27 +128,36 @@ def _of_each(accepts: Acceptance) -> AcceptanceOfMany:
 _AT_ONCE = 128
 """Messages that are checked at once: more of them need memory that is not in the processor's cache."""
 _FEW = 4
-"""So many messages are checked as fast one by one."""
+"""Fewer messages are checked as fast one by one."""
+_NOTHING: tuple[Any, ...] = ((), (), (), ())
 
 
 def _some(frames: Iterable[Frame]) -> Iterator[list[Frame]]:
     """Yield the messages of a capture, some at once, and those before a place at which it cannot be read."""
-    some: list[Frame] = []
-    try:
-        for frame in frames:
-            some.append(frame)
-            if len(some) == _AT_ONCE:
-                yield some
-                some = []
-    except FramingError:
+    rest = iter(frames)
+    while True:
+        some: list[Frame] = []
+        try:
+            some.extend(islice(rest, _AT_ONCE))
+        except FramingError:
+            yield some
+            raise
+        if not some:
+            return
         yield some
-        raise
-    yield some
 
 
-def _head(frame: Frame) -> bytes:
-    """Return the beginning of a message, which is equal for changes of one kind of one relation."""
-    return frame.data[:6]
+def _alike(frames: Sequence[Frame]) -> Iterator[Sequence[Frame]]:
+    """Yield messages that follow each other and have equal beginnings, as changes of one kind of one relation have.
+    Those of short transactions are not parted."""
+    heads = [frame.data[:6] for frame in frames]
+    if len(set(heads)) == 1:
+        yield frames
+    elif sum(map(ne, heads, heads[1:])) * _FEW > len(heads):
+        yield from ([frame] for frame in frames)
+    else:
+        for _, group in groupby(zip(heads, frames, strict=True), itemgetter(0)):
+            yield [frame for _, frame in group]
 
 
 class Verifier:
@@ -158,6 +170,10 @@ class Verifier:
         self._decode = self._decoder.decode
         self._order = Order(publisher.major, options.origin)
         self._goes_on = self._order.goes_on
+        self._at_ends: Mapping[type[AnyMessage], Callable[[Any, int | None, int | None], bool]] = {
+            Begin: self._order.begins,
+            Commit: self._order.commits,
+        }
         self._described: dict[int, _Described] = {}
         self._acceptances: dict[type[AnyMessage], dict[int, Acceptance]] = {kind: {} for kind in _ROW_CHANGES}
         """Those of the described relations, by kind of change and OID."""
@@ -180,8 +196,13 @@ class Verifier:
         except Malformed as malformed:
             self.last = None
             return [self._malformed(frame, malformed)]
-        acceptances = self._acceptances.get(message.__class__)
-        if acceptances is not None and self._goes_on(message, lsn, xid):  # type: ignore[arg-type]
+        kind = message.__class__
+        acceptances = self._acceptances.get(kind)
+        if acceptances is None:
+            is_in_place = self._at_ends.get(kind)
+            if is_in_place is not None and is_in_place(message, lsn, xid):
+                return ()
+        elif self._goes_on(message, lsn, xid):  # type: ignore[arg-type]
             accepts = acceptances.get(message.relation) if message.xid is None else self._streamed_acceptance(message)  # type: ignore[union-attr, arg-type]
             if accepts is not None and accepts(message):
                 return ()
@@ -191,20 +212,19 @@ class Verifier:
         """Yield the findings of the next messages. They are those of `check`; changes of one kind of one relation that
         follow each other take less time."""
         for some in _some(frames):
-            for _, alike in groupby(some, _head):
-                group = list(alike)
-                if len(group) < _FEW:
-                    messages = None
-                else:
-                    messages = self._certain_changes([frame.data for frame in group])
-                if messages is None:
-                    for frame in group:
+            for alike in _alike(some):
+                lsns, xids, data, _ = zip(*alike, strict=True) if len(alike) >= _FEW else _NOTHING
+                changes = self._certain_changes(data) if data else None
+                if changes is None:
+                    for frame in alike:
                         yield from self.check(frame)
-                    continue
-                for frame, message in zip(group, messages, strict=True):
-                    self._number += 1
-                    if not self._goes_on(message, frame.lsn, frame.xid):
-                        yield from self._findings(frame, message)
+                elif self._order.all_go_on(lsns, xids):
+                    self._number += len(alike)
+                else:
+                    for frame, change in zip(alike, changes, strict=True):
+                        self._number += 1
+                        if not self._goes_on(change, frame.lsn, frame.xid):
+                            yield from self._findings(frame, change)
 
     def _certain_changes(self, data: Sequence[bytes]) -> Sequence[Insert | Update | Delete] | None:
         """Return changes of one kind that are certainly right, apart from their places; None for other messages."""
