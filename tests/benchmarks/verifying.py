@@ -139,9 +139,9 @@ def verifying() -> Iterator[Row]:
         measured = f"{len(stream) / cost / 1000:,.0f} k messages/s, decoding {len(stream) / decoding / 1000:,.0f} k"
         yield Row(f"verify, {name}", measured, cost / decoding, limit)
     for name in VALUES:
-        limit = None if name in TAKING_LONGER else 3
-        yield Row(f"verify, one column of {name}", *_typed([name]), limit)
-        yield Row(f"verify, int and {name}", *_typed(["int", name]), limit)
+        most = None if name in TAKING_LONGER else 3
+        yield Row(f"verify, one column of {name}", *_typed([name]), most)
+        yield Row(f"verify, int and {name}", *_typed(["int", name]), most)
     yield Row(f"verify, {', '.join(TYPED)}", *_typed(TYPED))
     publisher, short = publisher_of(f"{TABLE} CREATE PUBLICATION p FOR TABLE t", ["p"]), list(small_transactions(5_000))
     decoding, cost = _least(partial(_decode, short), partial(_verify, publisher, short))
