@@ -6,7 +6,7 @@ This is the one reader: `lint`, `explain`, `measure` and the audit all call ``li
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 
 from msgspec import Struct
@@ -24,6 +24,7 @@ from pubcheck.faults import Fault, fault_of
 from pubcheck.findings import Finding, Resolver
 from pubcheck.gitignore import top_of
 from pubcheck.postgres.versions import DEFAULT_MAJOR
+from pubcheck.source import Source, has_unknown_order
 
 
 class LintedUnit(Struct, frozen=True):
@@ -88,7 +89,16 @@ def read_files(unit: DiscoveredUnit, config: Config) -> tuple[Reading, Unit]:
     """Read the files of a unit; the unit is then as the linter takes it."""
     reading = read_unit(unit.files, config.postgres or (DEFAULT_MAJOR,))
     majors, platform = _majors_of(unit, config), _platform_of(unit)
-    return reading, Unit(reading.sources, majors, platform, reading.diagnostics, unit.is_loose)
+    before = _before(reading.sources, unit.context)
+    return reading, Unit(reading.sources, majors, platform, reading.diagnostics, unit.is_loose, before)
+
+
+def _before(sources: Sequence[Source], context: frozenset[str]) -> int:
+    """Return the number of sources of context, if they run before all others."""
+    are_context = [source.label in context for source in sources]
+    number = sum(are_context)
+    in_order = all(are_context[:number]) and not any(map(has_unknown_order, sources[:number]))
+    return number if in_order and number < len(sources) else 0
 
 
 def _majors_of(unit: DiscoveredUnit, config: Config) -> tuple[int, ...]:

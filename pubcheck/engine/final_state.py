@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pubcheck.checks.remedies.remedy import Keys, Remedy
     from pubcheck.checks.remedies.write_remedies import Remedies
     from pubcheck.consumers.options import ConsumerUse
+    from pubcheck.engine.context_findings import ContextFindings
 
 _CHANGES_IDENTITY = (" REPLICA IDENTITY ", "CREATE UNIQUE INDEX ", " SET NOT NULL", " (publish_generated_columns = ")
 
@@ -39,16 +40,17 @@ class Outcome:
         refused_dml: RefusedDmlCollector | None,
         faults: Faults,
         consumers: Sequence[ConsumerUse] = (),
+        context_findings: ContextFindings | None = None,
     ) -> None:
         """``refused`` has the writes that are refused in the final state, each with the place after which it is
         refused.
 
         ``refused_dml`` has the statements of the unit whose writes are refused, if there are any. ``consumers`` are
-        the configured ones.
+        the configured ones; ``context_findings`` has the findings that the context alone has.
         """
         self.session, self.statements, self.majors = session, statements, (session.catalog.major.number,)
         self.refused, self.history, self._refused_dml, self._faults = refused, history, refused_dml, faults
-        self.consumers = consumers
+        self.consumers, self._context_findings = consumers, context_findings
         self._keys: Keys = {}
         self._remedies: Remedies | None = None
         self._grounds = Grounds(session, statements)
@@ -63,13 +65,21 @@ class Outcome:
         if self._refused_dml is not None:
             with self._faults.guard(None):
                 yield from self._refused_dml.resolved_later(self.statements)
-        if self.history is not None:
-            # Loaded only where there are publications or subscriptions.
-            from pubcheck.checks.registry import run_final_state_rules
+        losses = self.silent_losses(codes)
+        if self._context_findings is not None:
+            losses = self._context_findings.moved_to_their_causes(losses)
+        for finding in losses:
+            with self._faults.guard(finding.place):
+                yield self._silent_loss(finding)
 
-            for finding in run_final_state_rules(self.context(self.history), codes, self._faults):
-                with self._faults.guard(finding.place):
-                    yield self._silent_loss(finding)
+    def silent_losses(self, codes: frozenset[str]) -> Iterator[RuleFinding]:
+        """Yield the findings of the rules about silent losses with these codes."""
+        if self.history is None:
+            return
+        # Loaded only where there are publications or subscriptions.
+        from pubcheck.checks.registry import run_final_state_rules
+
+        yield from run_final_state_rules(self.context(self.history), codes, self._faults)
 
     def context(self, history: History) -> RuleContext:
         """Return the context in which the rules about silent losses run."""

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from pubcheck.checks.refused_dml import RefusedDmlCollector
     from pubcheck.checks.write.replica_identity import Refusal
     from pubcheck.consumers.options import ConsumerUse
+    from pubcheck.engine.context_findings import ContextFindings
     from pubcheck.engine.final_state import Outcome
     from pubcheck.lexing.items import Statement
     from pubcheck.live.document import Snapshot
@@ -139,6 +140,7 @@ class Replay:
         """Functions whose bodies ran."""
         self.sources_reported_unseen: set[int] = set()
         """Sources for which an unseen statement about a publication was reported."""
+        self._context_findings: ContextFindings | None = None
         self.outcome: Outcome | None = None
         """The final state, once the unit is over."""
 
@@ -203,6 +205,8 @@ class Replay:
                 self.reporter.report_unseen(statement, unseen, session.basis)
         if name in WITH_FILTERS:
             self.reporter.report_filters(statement, journal.entries[mark:])
+        if self._context_findings is not None and run.recorded:
+            self._context_findings.follow(run.source, run.number, journal.entries[mark:])
         if run.recorded and (self._history is not None or self.catalog.publications or self.catalog.subscriptions):
             self.follow(name, node, run.source, run.number, journal.entries[mark:], journal.undone[undone:])
 
@@ -293,16 +297,38 @@ class Replay:
         write."""
         return self.session.identified and refusal.rule in _MISSING_IDENTITY
 
+    def end_context(self, sources: int, codes: frozenset[str]) -> None:
+        """Remember the findings so far: those of the first ``sources`` sources, which are context."""
+        # Loaded only where there is context.
+        from pubcheck.engine.context_findings import ContextFindings
+
+        outcome = self._outcome()
+        findings = outcome.silent_losses(codes) if outcome is not None else ()
+        self._context_findings = ContextFindings(self.session, self.statements, sources, findings)
+
     def end(self, codes: frozenset[str]) -> None:
         """Finish the unit: add the findings about its final state. ``codes`` are the rules that are reported."""
         self.reporter.complete(self.statements)
+        self.outcome = self._outcome()
+        if self.outcome is not None:
+            self.diagnostics.extend(self.outcome.diagnostics(codes))
+
+    def _outcome(self) -> Outcome | None:
+        """Return the state at this point, if there may be findings about it."""
         refused = [refusal for refusal in self._refused_writes.refused() if not self._identity_unknown(refusal[0])]
         refused_dml = self.refused_dml if "refused_dml" in self.__dict__ else None
-        if refused or refused_dml is not None or self._history is not None:
-            # Loaded only if there may be findings.
-            from pubcheck.engine.final_state import Outcome
+        if not refused and refused_dml is None and self._history is None:
+            return None
+        # Loaded only if there may be findings.
+        from pubcheck.engine.final_state import Outcome
 
-            self.outcome = Outcome(
-                *(self.session, self.statements, refused, self._history, refused_dml, self.faults, self.consumers)
-            )
-            self.diagnostics.extend(self.outcome.diagnostics(codes))
+        return Outcome(
+            self.session,
+            self.statements,
+            refused,
+            self._history,
+            refused_dml,
+            self.faults,
+            self.consumers,
+            self._context_findings,
+        )

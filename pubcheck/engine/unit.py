@@ -25,6 +25,9 @@ class Unit(Struct, frozen=True):
     """Notes about reading its files; reported with its findings."""
     loose: bool = False
     """Whether no convention or option shows that the files are a whole database."""
+    context: int = 0
+    """The number of sources at the beginning that are there before the others run: a finding that they alone have is
+    not one of the others."""
 
     def speaks_of_replication(self) -> bool:
         """Return whether any source is about replication."""

@@ -80,6 +80,7 @@ class Run:
         """Notes that are not reported: how files were read that are not about replication."""
         self.reported_unread_file = False
         """Whether it was reported that a file outside the unit is run."""
+        self._context_ended = False
 
     @cached_property
     def syntax_errors(self) -> SyntaxErrorReporter:
@@ -99,10 +100,20 @@ class Run:
         # uncertain.
         in_order = sorted(enumerate(self.unit.sources), key=lambda numbered: has_unknown_order(numbered[1]))
         for number, source in in_order[first:last]:
+            if number >= self.unit.context > 0 and not self._context_ended:
+                self._end_context()
             with self._faults.guard(Span(source, 0, 0)) as guard:
                 self._source(number, source)
             if guard.failed:
                 self.databases.unfollowed(None)
+
+    def _end_context(self) -> None:
+        """Remember the findings that the context alone has."""
+        self._context_ended = True
+        reported = selected(self.config.select, self.config.ignore, self.config.extend_select)
+        for replay in self.databases.all_replays():
+            with self._faults.guard(None):
+                replay.end_context(self.unit.context, reported)
 
     def continue_with(self, unit: Unit, replayed: int) -> None:
         """Take the sources of another unit for those that are not yet replayed. The first ``replayed`` ones have the

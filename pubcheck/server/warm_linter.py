@@ -62,7 +62,8 @@ def _can_be_continued(unit: Unit) -> bool:
 def _alike(before: Unit, after: Unit) -> bool:
     """Return whether two units are linted alike except for their sources."""
     return (
-        (before.postgres, before.convention, before.loose) == (after.postgres, after.convention, after.loose)
+        (before.postgres, before.convention, before.loose, before.context)
+        == (after.postgres, after.convention, after.loose, after.context)
         and before.speaks_of_replication() == after.speaks_of_replication()
         and [source.label for source in before.sources] == [source.label for source in after.sources]
     )

@@ -127,6 +127,25 @@ def test_a_migration_is_linted_in_the_state_of_the_database(database: tuple[Serv
     ]
 
 
+def test_a_loss_that_a_migration_causes_in_the_database_is_at_its_statement(servers: Servers, tmp_path: Path) -> None:
+    server, snapshot, migration = servers[min(PACKAGES)], tmp_path / "shop.json", tmp_path / "0043.sql"
+    filters = "WHERE (region = 'eu'), notes WHERE (topic = 'a') WITH (publish = 'insert')"
+    change = "ALTER TABLE notes ADD region text;\nALTER TABLE orders ALTER region DROP NOT NULL;\n"
+    migration.write_text(change)
+    with server.database() as name, server.connect(name) as connection:
+        connection.execute("CREATE TABLE orders (id int PRIMARY KEY, region text NOT NULL)")
+        connection.execute("CREATE TABLE notes (id int PRIMARY KEY, topic text)")
+        connection.execute(f"CREATE PUBLICATION eu FOR TABLE orders {filters}")
+        conninfo = server.conninfo(name)
+        assert run("snapshot", conninfo, "-o", str(snapshot)).returncode == 0
+        for schema in (conninfo, str(snapshot)):
+            (row,) = report("--schema", schema, str(migration))["diagnostics"]
+            assert (row["rule"], row["path"], row["line"]) == ("PUB603", str(migration), 2)
+        connection.execute(change)
+        nullable = [row["object"] for row in report(conninfo)["diagnostics"] if row["rule"] == "PUB603"]
+        assert nullable == ["public.notes", "public.orders"]
+
+
 def test_reading_takes_few_round_trips_and_writes_nothing(database: tuple[Server, str]) -> None:
     _, conninfo = database
     with connect(conninfo) as connection:

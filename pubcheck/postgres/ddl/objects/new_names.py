@@ -115,8 +115,15 @@ def put_constraint(session: Session, row: Constraint, name: str) -> None:
 
 
 def take_name(session: Session, namespace: int, name: str) -> None:
-    """Make a name free for an existing relation; an assumed relation of that name goes with its memberships."""
-    assumed = session.relation_in(namespace, name)
+    """Make a name free for an existing relation; an assumed relation of that name goes with its memberships, and its
+    children are then assumed too."""
+    catalog, assumed = session.catalog, session.relation_in(namespace, name)
     session.free_name(namespace, name)
-    for member in session.catalog.memberships.get(assumed.oid) if assumed is not None else ():
-        session.catalog.remove(PUBLICATION_REL, member)
+    if assumed is None:
+        return
+    for member in catalog.memberships.get(assumed.oid):
+        catalog.remove(PUBLICATION_REL, member)
+    for oid in catalog.children.get(assumed.oid):
+        child = catalog.relations[oid]
+        parents = tuple(parent for parent in child.parents if parent != assumed.oid)
+        catalog.set_parents(child, parents, partition=False, seen=False)

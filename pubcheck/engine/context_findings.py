@@ -1,0 +1,155 @@
+"""Findings at objects that context created: those that the reported files cause, and the statements that cause them.
+
+A statement can take rows or columns from the subscribers of a publication that it does not name: ALTER COLUMN DROP NOT
+NULL does, if a row filter reads the column. Such a finding is about the publication. It is moved to the statement if
+the context alone does not have it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from itertools import count
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from pubcheck.checks.context import RuleFinding
+from pubcheck.diagnostics import SEVERITIES
+from pubcheck.postgres.catalog.rows import Place, Publication, Relation
+from pubcheck.postgres.session import Session
+from pubcheck.rulebook import RULES
+from pubcheck.statement_index import Statements
+
+
+class _Known(Struct, frozen=True):
+    """A finding by the OIDs of its relations and publications, so that names can change."""
+
+    finding: RuleFinding
+    relations: frozenset[int]
+    publications: frozenset[int]
+
+    @property
+    def severity(self) -> int:
+        return SEVERITIES.index(self.finding.severity or RULES[self.finding.rule].severity)
+
+
+class ContextFindings:
+    """The findings that the context alone has, and the objects that each later statement changed."""
+
+    def __init__(self, session: Session, statements: Statements, sources: int, findings: Iterable[RuleFinding]) -> None:
+        """``findings`` are those of the session's catalog as it is, after the first ``sources`` sources."""
+        self._catalog, self._statements, self._sources = session.catalog, statements, sources
+        self._session = session
+        self._former_relations = dict(session.catalog.relations)
+        self._findings: dict[tuple[str, int], list[_Known]] = {}
+        oids = self._oids()
+        for finding in findings:
+            known = self._known(finding, oids)
+            for oid in known.relations or (0,):
+                self._findings.setdefault((finding.rule, oid), []).append(known)
+        self._changes: dict[int, list[tuple[int, Place]]] = {}
+        """The statements that changed an object, by its OID, each with its number in the order in which they ran."""
+        self._clock = count()
+
+    def follow(self, source: int, statement: int, changes: Iterable[tuple[dict[Any, Any], Any, Any]]) -> None:
+        """Record the objects that the current statement changed."""
+        mentions, number = self._session.mentions, next(self._clock)
+        oids: dict[int, None] = {}
+        for heap, key, former in changes:
+            row = heap.get(key) or former
+            if isinstance(row, Relation | Publication):
+                oids[row.oid] = None
+            oids.update(dict.fromkeys(oid for oid in (getattr(row, field, 0) for field in _OWNERS) if oid))
+        for oid in oids:
+            self._changes.setdefault(oid, []).append((number, Place(source, statement, mentions.get(oid, 0), 0)))
+
+    def moved_to_their_causes(self, findings: Iterable[RuleFinding]) -> Iterator[RuleFinding]:
+        """Yield the findings of the final state. Those at objects of the context that the context alone does not have
+        are at the statements that cause them; those that it has point at no statement of the other files."""
+        oids = self._oids()
+        for finding in findings:
+            if not self._is_context(finding.place):
+                yield finding
+                continue
+            known = self._known(finding, oids)
+            if self._was_there(known):
+                related = tuple(place for place in finding.related if self._is_context(place[0]))
+                yield replace(finding, related=related)
+            elif all(self._is_context(place) for place, _ in finding.related) and (cause := self._cause(known)):
+                yield replace(finding, place=cause, related=((finding.place, _SUBJECT), *finding.related))
+            else:
+                yield finding
+
+    def _is_context(self, place: Place) -> bool:
+        return place.source < self._sources
+
+    def _oids(self) -> dict[str, int]:
+        return {self._session.qualified(row): row.oid for row in self._catalog.relations.values()}
+
+    def _known(self, finding: RuleFinding, oids: dict[str, int]) -> _Known:
+        names = (finding.object, *finding.also)
+        publications = self._catalog.publication_names
+        return _Known(
+            finding,
+            frozenset(oids[name] for name in names if name in oids),
+            frozenset(publications[name] for name in finding.publications if name in publications),
+        )
+
+    def _was_there(self, known: _Known) -> bool:
+        """Return whether a finding of the context alone is about as much, and as severe."""
+        alike = self._findings.get((known.finding.rule, next(iter(known.relations), 0)), ())
+        return any(
+            former.relations >= known.relations
+            and former.publications >= known.publications
+            and former.severity >= known.severity
+            and former.finding.claim == known.finding.claim
+            and former.finding.operation == known.finding.operation
+            and (known.relations or known.publications or former.finding.place == known.finding.place)
+            and not (_words(known.finding.message) - _words(former.finding.message)) & self._changed_columns
+            for former in alike
+        )
+
+    @cached_property
+    def _changed_columns(self) -> set[str]:
+        """The words in the names of the columns of changed relations, without those of renamed columns."""
+        words: set[str] = set()
+        for oid in self._changes:
+            row, former = self._catalog.relations.get(oid), self._former_relations.get(oid)
+            if row is not None:
+                names = {column.number: column.name for column in former.columns} if former is not None else {}
+                kept = (c.name for c in row.columns if names.get(c.number, c.name) == c.name and not c.dropped)
+                words.update(*map(_words, kept))
+        return words
+
+    def _cause(self, known: _Known) -> Place | None:
+        """Return the statement that changed the objects of a finding; of several the last one that names most of the
+        columns in its message."""
+        catalog, relations = self._catalog, known.relations
+        created = [oid for oid in relations if oid not in self._former_relations]
+        family = [
+            other
+            for oid in relations
+            if oid in catalog.relations
+            for other in (*catalog.ancestors(oid), *catalog.descendants(oid))
+        ]
+        for oids in (created, relations, family, known.publications, self._changes):
+            changes = [change for oid in oids for change in self._changes.get(oid, ())]
+            if changes:
+                columns = _words(known.finding.message) & self._changed_columns
+                return max(changes, key=lambda change: (self._naming(columns, change[1]), change[0]))[1]
+        return None
+
+    def _naming(self, words: set[str], place: Place) -> int:
+        return len(words & _words(self._statements.at(place).text)) if words else 0
+
+
+_OWNERS = ("relation", "table", "publication")
+"""The fields of other rows that hold the OID of a relation or a publication."""
+_SUBJECT = "the object that this finding is about"
+
+
+def _words(text: str) -> set[str]:
+    return set(re.findall(r"\w+", text))
