@@ -85,6 +85,8 @@ def _claim(claim: Claim) -> str:
     lines = [f"### {claim.id}\n", f"{escape(claim.says)}\n"]
     if claim.breaks:
         lines.append(f"Otherwise {escape(claim.breaks)}.\n")
+    if claim.help:
+        lines.append(f"Advice: {escape(claim.help)}.\n")
     if claim.message:
         lines.append(f"It prints: <code>{escape(claim.message)}</code>\n")
     sources = ", ".join(f"[{escape(_name(source.address))}]({source.address})" for source in claim.sources)
@@ -112,7 +114,7 @@ def _contradictions() -> str:
             f"## {escape(each.title)}\n",
             f"- {_side(each.first)}\n- {_second(each)}\n",
             f"{shared}{escape(each.consequence)}\n",
-            f"Solution ({each.id}): {escape(each.solution)}.\n",
+            f"Solution ({each.id}): {escape(each.solution.format(first='the first', second='the second'))}.\n",
         ]
     return "\n".join(parts)
 
