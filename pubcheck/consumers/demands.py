@@ -17,7 +17,10 @@ IdentityKind = Literal["default", "index", "full", "nothing", "keyless", "lost i
 is gone."""
 KeyKind = Literal["primary key", "unique index", "identity index", "full"]
 """``unique index``: over NOT NULL columns, whole and immediate; ``identity index``: that of USING INDEX."""
-TableKind = Literal["partitioned", "child", "unlogged", "foreign", "hypertable", "columnar", "row security"]
+TableKind = Literal[
+    "partitioned", "child", "unlogged", "foreign", "hypertable", "hypertable alone", "columnar", "row security"
+]
+"""``hypertable alone``: one whose chunks, which have its rows, are not published."""
 Level = Literal["leaves", "roots", "roots and leaves", "names"]
 """The tables that a demand is about: those with rows, the partitioned ones above them, both, or those under whose names
 changes arrive."""
@@ -119,7 +122,7 @@ class Members(Base, frozen=True, tag="members"):
 
 
 class Kinds(Base, frozen=True, tag="table-kind"):
-    """The kinds of tables that the publication must not have. ``named``: a hypertable only where it is named."""
+    """The kinds of tables that the publication must not have."""
 
     forbid: tuple[TableKind, ...]
 

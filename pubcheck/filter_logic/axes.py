@@ -198,28 +198,53 @@ _EARLIEST_DAY, _LAST_DAY = -2451545, 2145031948
 _EARLIEST_MOMENT, _LAST_MOMENT = -211813488000000000, 9223371331200000000 - 1
 _DAYS_2024 = 8766
 """2024-01-01, in days since 2000-01-01."""
+_READABLE = (DAY_LENGTH, 3_600_000_000, 1_000_000, 1)
+"""A day, an hour, a second, a microsecond."""
 
 
-def _moments(low: int, high: int, unit: int, steps: tuple[int, ...]) -> Steps:
-    """Dates (``unit`` is a day) and timestamps (a microsecond), with the infinities at both ends."""
+def _moments(low: int, high: int, unit: int, of_key: int, steps: tuple[int, ...]) -> Steps:
+    """Dates and timestamps as numbers of ``unit`` microseconds, with the infinities at both ends. ``of_key`` is the
+    value of the type that one unit is."""
 
     def position(value: Any, oid: int) -> int | Fraction | None:
         if isinstance(value, float):
             return high + 1 if value > 0 else low - 1
         if isinstance(value, bool) or not isinstance(value, int):
             return None
-        length = DAY_LENGTH if oid == oids.DATE or (not oid and unit == DAY_LENGTH) else 1
-        return Fraction(value * length, unit)
+        if not oid:
+            return Fraction(value, of_key)
+        return Fraction(value * (DAY_LENGTH if oid == oids.DATE else 1), unit)
 
     def decode(key: int) -> Any:
-        return math.inf if key > high else -math.inf if key < low else key
+        return math.inf if key > high else -math.inf if key < low else key * of_key
 
     return Steps(low - 1, high + 1, position, decode, _DAYS_2024 * DAY_LENGTH // unit, steps)
 
 
-_DATES = _moments(_EARLIEST_DAY, _LAST_DAY, DAY_LENGTH, (1,))
-_TIMESTAMPS = _moments(_EARLIEST_MOMENT, _LAST_MOMENT, 1, (DAY_LENGTH, 3_600_000_000, 1_000_000, 1))
-_TIMES = Steps(0, DAY_LENGTH, _number, int, DAY_LENGTH // 2, (3_600_000_000, 1_000_000, 1))
+_DATES = _moments(_EARLIEST_DAY, _LAST_DAY, DAY_LENGTH, 1, (1,))
+
+
+def _timestamps(digits: int) -> Steps:
+    """timestamp(digits): multiples of the unit of its last digit."""
+    unit: int = 10 ** (6 - digits)
+    steps = tuple(dict.fromkeys(max(step // unit, 1) for step in _READABLE))
+    return _moments(-(-_EARLIEST_MOMENT // unit), _LAST_MOMENT // unit, unit, unit, steps)
+
+
+def _times(digits: int) -> Steps:
+    """time(digits): multiples of the unit of its last digit."""
+    unit: int = 10 ** (6 - digits)
+    steps = tuple(dict.fromkeys(max(step // unit, 1) for step in _READABLE[1:]))
+    return Steps(
+        0,
+        DAY_LENGTH // unit,
+        lambda value, oid: Fraction(value, unit) if isinstance(value, int) else None,
+        lambda key: key * unit,
+        DAY_LENGTH // unit // 2,
+        steps,
+    )
+
+
 _UUIDS = Steps(
     0,
     (1 << 128) - 1,
@@ -365,9 +390,6 @@ _FIXED: dict[int, Axis] = {
     oids.INT8: _integers(64),
     oids.OID: Steps(0, (1 << 32) - 1, _number, int),
     oids.DATE: _DATES,
-    oids.TIMESTAMP: _TIMESTAMPS,
-    oids.TIMESTAMPTZ: _TIMESTAMPS,
-    oids.TIME: _TIMES,
     oids.UUID: _UUIDS,
     oids.FLOAT4: _floating(True),
     oids.FLOAT8: _floating(False),
@@ -383,6 +405,11 @@ def axis_of(oid: int, typmod: int) -> Axis | None:
         return _FIXED[oid]
     if oid == oids.NUMERIC:
         return _scaled(typmod) if typmod >= 4 else Numerics()
+    digits = typmod if 0 <= typmod <= 6 else 6
+    if oid in (oids.TIMESTAMP, oids.TIMESTAMPTZ):
+        return _timestamps(digits)
+    if oid == oids.TIME:
+        return _times(digits)
     if oid in STRINGS:
         return Strings(max(typmod - 4, 0), oid == oids.BPCHAR)
     return None

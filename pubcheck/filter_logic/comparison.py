@@ -68,9 +68,9 @@ class TableFilters:
 
     def __init__(self, session: Session, relation: Relation, filters: Sequence[Expr], *, examples: bool = True) -> None:
         numbers = columns_read(filters)
-        # Without the bounds of a partition an example row might not be one of its rows.
-        examples = examples and bounds_are_followed(session, relation)
         checks, generated = facts_of(session, relation, numbers)
+        # Without the bounds of a partition an example row might not be one of its rows.
+        examples = examples and bounds_are_followed(session, relation, columns_read([*filters, *checks]))
         self.context = context = Context(parse_state(session, relation).inputs)
         columns = columns_of(session, relation)
         self._count = len(filters)

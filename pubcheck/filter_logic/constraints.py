@@ -10,6 +10,7 @@ from pubcheck.filter_logic.terms import variables_in
 from pubcheck.postgres import oids
 from pubcheck.postgres.analysis.row_filter import analyze, parse_state
 from pubcheck.postgres.catalog.rows import Column, Relation
+from pubcheck.postgres.ddl.partition_bound_values import INFINITIES
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.executor.compare import is_deterministic
 from pubcheck.postgres.parse import Node
@@ -86,12 +87,16 @@ def _trees(session: Session, relation: Relation) -> Iterator[Node]:
         child = parent
 
 
-def bounds_are_followed(session: Session, relation: Relation) -> bool:
-    """Return whether ``facts_of`` has the bounds of a partition and of the partitions that it belongs to."""
+def bounds_are_followed(session: Session, relation: Relation, numbers: Collection[int]) -> bool:
+    """Return whether ``facts_of`` has the bounds of a partition, and of those that it belongs to, as far as they are
+    about some of its columns. Of other columns there are always values within the bounds."""
+    names = {column.name for column in relation.live() if column.number in numbers}
     child = relation
     while child.partition and child.parents:
         parent = session.catalog.relations[child.parents[0]]
-        if _bound_tree(session, parent, child) is None:
+        keys = {parent.columns[number - 1].name if number else None for number in parent.partition_key}
+        matters = None in keys or not keys.isdisjoint(names)
+        if matters and _bound_tree(session, parent, child) is None:
             return False
         child = parent
     return True
@@ -137,7 +142,7 @@ def _bound_tree(session: Session, parent: Relation, child: Relation) -> Node | N
 
 
 def _constant(column: Column, value: Any) -> Node | None:
-    if column.type == oids.TIMESTAMPTZ and not str(value).endswith("Z"):
+    if column.type == oids.TIMESTAMPTZ and value not in INFINITIES and not str(value).endswith("Z"):
         return None  # it depends on the time zone
     return {"A_Const": {"sval": {"sval": ("t" if value else "f") if isinstance(value, bool) else str(value)}}}
 

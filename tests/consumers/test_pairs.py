@@ -185,3 +185,17 @@ def test_the_advice_about_a_list_that_hides_nothing_is_not_to_publish_the_whole_
     (finding,) = (one for one in findings(sql, ConsumerUse("supabase-realtime"), major=18) if one.rule == "PUB906")
     assert finding.help is not None
     assert finding.help.startswith("hide columns by column privileges")
+
+
+def test_tables_that_the_consumer_is_configured_to_read_and_nothing_creates_are_missing() -> None:
+    use = ConsumerUse("powersync", tables=("orders", "app.*", "lnes"))
+    sql = "CREATE TABLE orders (id bigint PRIMARY KEY); CREATE PUBLICATION powersync FOR TABLE orders;"
+    (finding,) = (one for one in findings(sql, use, major=18) if one.rule == "PUB909")
+    assert "tables app.* and lnes" in finding.message
+    assert finding.severity == "error"
+    assert finding.certainty == "certain"
+    config = Config(postgres=(18,), consumers=(use,))
+    (assumed,) = (
+        one for one in Linter(config).lint(Unit((Source("a.sql", sql),))).diagnostics if one.rule == "PUB909"
+    )
+    assert assumed.certainty == "assumed"

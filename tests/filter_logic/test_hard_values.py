@@ -20,7 +20,8 @@ from tests.filter_logic.world import World
 from tests.support.servers import Servers
 
 TABLE = """CREATE TABLE t (a integer, b integer, p numeric(6,2), q numeric(8,4), n numeric, x float8, code varchar(3),
-    c char(3) COLLATE "C", unpadded bpchar, name text COLLATE "C", other text COLLATE "C", s text, s2 text)"""
+    c char(3) COLLATE "C", unpadded bpchar, name text COLLATE "C", other text COLLATE "C", s text, s2 text,
+    second timestamp(0), tenth time(1))"""
 
 ROWS = [
     ("n > 1e40", "n", "2e40"),
@@ -37,6 +38,9 @@ ROWS = [
     ('name < other AND name COLLATE "und-x-icu" > other', "name, other", "'B', 'a'"),
     ('s COLLATE "C" < s2 AND s COLLATE "und-x-icu" > s2', "s, s2", "'B', 'a'"),
     ("ROW(ROW(a), b) IS NOT NULL AND a IS NULL", "b", "1"),
+    ("second > '2024-01-01' AND second < '2024-01-01 00:00:02'", "second", "'2024-01-01 00:00:00.6'"),
+    ("second > '294276-12-31 23:59:59'", "second", "'infinity'"),
+    ("tenth > '23:59:59.9'", "tenth", "'23:59:59.97'"),
 ]
 
 
@@ -70,6 +74,8 @@ def _value(connection: psycopg.Connection[Any], statement: str) -> object:
 NEVER = [
     ("code = 'abcdef'", "a text does not fit"),
     ("ROW(ROW(a), b) IS NULL AND b = 1", "a row within a row is not NULL"),
+    ("second > '2024-01-01' AND second < '2024-01-01 00:00:01'", "a timestamp(0) has whole seconds"),
+    ("tenth > '12:00' AND tenth < '12:00:00.1'", "a time(1) has tenths of a second"),
     ("s COLLATE \"C\" < 'm' AND s COLLATE \"C\" > 'n'", "the comparison has an order that the column has not"),
 ]
 
@@ -230,3 +236,11 @@ def test_no_row_is_shown_of_a_partition_whose_bounds_are_not_followed() -> None:
     filters = TableFilters(world.session, world.relation, [world.filter("a = 3"), world.filter("a > 5")])
     assert isinstance(filters.coverage(0).true, Undecided)
     assert filters.comparison(0, 1).kind == "disjoint"
+
+
+def test_bounds_that_are_not_followed_do_not_matter_for_other_columns() -> None:
+    world = World("""CREATE TABLE root (a integer, b integer) PARTITION BY HASH (a);
+        CREATE TABLE t PARTITION OF root FOR VALUES WITH (MODULUS 2, REMAINDER 0)""")
+    filters = TableFilters(world.session, world.relation, [world.filter("b = 3"), world.filter("b > 2")])
+    assert isinstance(filters.coverage(0).true, Witness)
+    assert filters.comparison(0, 1).kind == "narrower"

@@ -77,6 +77,11 @@ PARTITIONS = [
     ("RANGE (a, b)", "FOR VALUES FROM (10, 1) TO (20, 2)", "a > 20", "never"),
     ("RANGE (a, b)", "FOR VALUES FROM (10, 1) TO (20, 2)", "a = 20", "neither"),
     ("HASH (a)", "FOR VALUES WITH (MODULUS 2, REMAINDER 0)", "a = 1", "neither"),
+    ("RANGE (day)", "FOR VALUES FROM ('2024-01-01') TO ('infinity')", "day < '2024-01-01'", "never"),
+    ("RANGE (day)", "FOR VALUES FROM ('2024-01-01') TO ('infinity')", "day < 'infinity'", "always"),
+    ("RANGE (day)", "FOR VALUES FROM ('2024-01-01') TO (MAXVALUE)", "day < 'infinity'", "neither"),
+    ("RANGE (day)", "FOR VALUES FROM ('-infinity') TO ('2024-01-01')", "day < '2024-01-01'", "always"),
+    ("RANGE (at)", "FOR VALUES FROM ('2024-01-01 00:00+00') TO ('infinity')", "at IS NOT NULL", "always"),
 ]
 
 
@@ -99,7 +104,7 @@ def test_constraints(columns: str, more: str, condition: str, expected: str) -> 
 
 @pytest.mark.parametrize(("strategy", "bound", "condition", "expected"), PARTITIONS)
 def test_partition_bounds(strategy: str, bound: str, condition: str, expected: str) -> None:
-    schema = f"CREATE TABLE root (a integer, b integer, s text) PARTITION BY {strategy};"
+    schema = f"CREATE TABLE root (a integer, b integer, s text, day date, at timestamptz) PARTITION BY {strategy};"
     if strategy.startswith("LIST") and bound == "DEFAULT":
         schema += "CREATE TABLE other PARTITION OF root FOR VALUES IN ('other');"
     assert coverage(World(f"{schema} CREATE TABLE t PARTITION OF root {bound};"), condition) == expected

@@ -22,6 +22,7 @@ _KIND_WORDS: dict[TableKind, str] = {
     "unlogged": "an unlogged table",
     "foreign": "a foreign table",
     "hypertable": "a hypertable of TimescaleDB",
+    "hypertable alone": "a hypertable of TimescaleDB without its chunks",
     "columnar": "a columnar table of Citus",
     "row security": "a table with row security",
 }
@@ -94,6 +95,24 @@ def _unlisted(subject: Subject) -> Iterator[Violation]:
             tables=tuple(missing),
             related=related(missing, "this table"),
         )
+    yield from _unknown(subject)
+
+
+def _unknown(subject: Subject) -> Iterator[Violation]:
+    """Yield the tables that the consumer is configured to read and that the files do not create."""
+    publication, session = subject.publication, subject.context.session
+    is_list = not publication.all_tables and not subject.catalog.schemas_of.get(publication.oid)
+    if not session.complete and not is_list:
+        return  # a table that is created elsewhere may be a member
+    known = [session.qualified(row) for row in subject.configured]
+    unknown = [pattern for pattern in subject.reader.tables if not any(matches((pattern,), name) for name in known)]
+    if unknown:
+        yield Violation(
+            message=f"{subject.name} does not have {listed(unknown, 'table')}, and no such table is created",
+            help=f"correct the names where {subject.consumer} is configured, or create the tables and publish them",
+            certain=session.complete and not session.blind,
+            assumptions=() if session.complete else (NOT_ELSEWHERE,),
+        )
 
 
 def _required(subject: Subject, demand: Members) -> Iterator[Violation]:
@@ -162,6 +181,8 @@ def _kind_help(subject: Subject, kind: TableKind, name: str) -> str:
         return "give the replication role BYPASSRLS"
     if kind == "child":
         return "read the inheriting tables as well"
+    if kind == "hypertable alone":
+        return f"publish all tables, or the schema of {name} together with {_CHUNKS}"
     return f"leave {name} out of the publication"
 
 
@@ -176,14 +197,28 @@ def _of_kind(subject: Subject, kind: TableKind) -> list[Relation]:
         return [row for row in rows if kind == "unlogged" or row.partition]
     if kind == "child":
         return [row for row in subject.leaves if catalog.children.has(row.oid)]
+    if kind == "hypertable alone" and _has_chunks(subject):
+        return []
     tables = {
         "hypertable": written.hypertables,
+        "hypertable alone": written.hypertables,
         "columnar": written.columnar_tables,
         "row security": written.tables_with_row_security,
     }[kind]
     oids = context.once(tables)
     published = {row.oid: row for row in (*subject.names, *subject.leaves)}
     return [row for row in published.values() if row.oid in oids]
+
+
+_CHUNKS = "_timescaledb_internal"
+"""The schema of the chunks of hypertables."""
+
+
+def _has_chunks(subject: Subject) -> bool:
+    """Return whether a publication has the chunks of all hypertables."""
+    catalog, publication = subject.catalog, subject.publication
+    schemas = (catalog.publication_namespaces[oid].namespace for oid in catalog.schemas_of.get(publication.oid))
+    return publication.all_tables or any(catalog.namespaces[oid].name == _CHUNKS for oid in schemas)
 
 
 @evaluates("PUB914", Alone)

@@ -32,6 +32,8 @@ _MOMENT = lazy_compile(
     r"(?:[ T]((?:[01]\d|2[0-3]):[0-5]\d)(?::([0-5]\d(?:\.\d{1,6})?))?(Z|[+-]\d\d(?::?\d\d)?)?)?"
 )
 """A day that is in every year's calendar, and perhaps a time with or without its zone."""
+INFINITIES = ("-infinity", "infinity")
+"""Moments whose texts come before and after those of all other moments."""
 _BOOLEANS = {
     **dict.fromkeys(("t", "true", "y", "yes", "on", "1"), True),
     **dict.fromkeys(("f", "false", "n", "no", "off", "0"), False),
@@ -84,15 +86,17 @@ _MIDNIGHT = "00:00:00.000000"
 
 
 def _moment(session: Session, column: Column, text: str) -> str | None:
+    if text in INFINITIES:
+        return text
     match = _MOMENT.fullmatch(text)
     if match is None:
         return None
     day, minute, second, zone = match.groups()
     if column.type == DATE:
         return day if minute is None else None
-    if column.typmod >= 0:
-        return None
     whole, _, part = (second or "00").partition(".")
+    if len(part.rstrip("0")) > column.typmod >= 0:
+        return None  # it is rounded
     time = f"{minute or '00:00'}:{whole}.{part:0<6}"
     if column.type == TIMESTAMP:
         return f"{day} {time}"

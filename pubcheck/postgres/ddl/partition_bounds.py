@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from pubcheck.postgres.catalog.rows import Column, Relation
-from pubcheck.postgres.ddl.partition_bound_values import is_ordered, read_value
+from pubcheck.postgres.ddl.partition_bound_values import INFINITIES, is_ordered, read_value
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.oids import TIMESTAMPTZ
 from pubcheck.postgres.parse import Node
@@ -121,8 +121,9 @@ def _comparable(session: Session, parent: Relation, bound: Bound) -> bool:
 
 
 def _zoned(bound: Bound) -> set[bool]:
-    """Return whether the moments in a range's bounds have time zones."""
-    return {value.endswith("Z") for side in bound[1:] for _, value in side if isinstance(value, str)}
+    """Return whether the moments in a range's bounds have time zones. Infinities have the same place in all of them."""
+    texts = (value for side in bound[1:] for _, value in side if isinstance(value, str) and value not in INFINITIES)
+    return {text.endswith("Z") for text in texts}
 
 
 def refuse_overlap(session: Session, parent: Relation, name: str, bound: Bound | None) -> None:

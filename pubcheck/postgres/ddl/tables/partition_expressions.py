@@ -68,7 +68,9 @@ def value_of(session: Session, column: Column, tree: Node) -> tuple[Any] | None:
             shown = session.syscache.format_type(column.type)
             raise ServerError("42804", f'specified value cannot be cast to type {shown} for column "{column.name}"')
         left = planned(p, coerced)
-        if left.node == "Const" and (left.null or column.type in _AS_EVALUATED):
+        # NaN has no place in Python's order of numbers.
+        is_nan = left.value != left.value
+        if left.node == "Const" and not is_nan and (left.null or column.type in _AS_EVALUATED):
             values.append((left.value,))
     return values[0] if values else None
 
