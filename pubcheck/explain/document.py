@@ -326,9 +326,6 @@ class Subscription(Struct, frozen=True):
     answers: tuple[Together, ...]
 
 
-Rows = Literal["some", "none", "unknown"]
-
-
 class FilterPair(Struct, frozen=True):
     """The rows of the first publication's filter, as they relate to those of the second's: "narrower" if the second
     has them all. "unknown" if it is not proved. ``both`` is a row that both publish, if they overlap."""
@@ -340,25 +337,26 @@ class FilterPair(Struct, frozen=True):
 
 
 class Region(Struct, frozen=True):
-    """The rows that exactly these publications publish: whether there are any that the table's constraints allow, and
-    one of them."""
+    """The rows that exactly these publications publish: whether the table's constraints allow some, or this is unknown,
+    and one of them."""
 
     publications: tuple[str, ...]
-    rows: Rows
+    rows: Literal["some", "unknown"]
     example: Row | None
 
 
 class FiltersCompared(Struct, frozen=True):
     """The filters of several publications for one table.
 
-    ``regions`` has every set of publications, empty if there are too many. ``nulls`` are columns such that every row
+    ``regions`` has every set of publications that publish a row together, or may; null if there are more than 16 of
+    them. ``nulls`` are columns such that every row
     that none of them publishes has a NULL in one of these.
     """
 
     table: str
     publications: tuple[str, ...]
     pairs: tuple[FilterPair, ...]
-    regions: tuple[Region, ...]
+    regions: tuple[Region, ...] | None
     nulls: tuple[str, ...]
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from itertools import product
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 
 from pubcheck.engine.replay import Replay
-from pubcheck.explain.document import FilterPair, FiltersCompared, Region, Row, Rows, Value
+from pubcheck.explain.document import FilterPair, FiltersCompared, Region, Row, Value
 from pubcheck.explain.row_samples import sql_of
 from pubcheck.filter_logic.comparison import TableFilters
 from pubcheck.filter_logic.questions import Finding, NoRow, Witness
@@ -18,8 +18,8 @@ from pubcheck.postgres.primnodes import Expr
 
 MOST = 8
 """The number of publications of a table whose filters are compared."""
-_REGIONS_OF = 4
-"""Up to this number of publications, each set of them is a region."""
+_REGIONS = 16
+"""Sets of publications that are told apart at most."""
 
 
 def compared(replay: Replay, relation: Relation, filters: Mapping[str, Expr], name: str) -> FiltersCompared:
@@ -38,21 +38,36 @@ def compared(replay: Replay, relation: Relation, filters: Mapping[str, Expr], na
                 rows.row(shown) if comparison.kind == "overlapping" else None,
             )
         )
-    regions = _regions(table, publications, rows) if len(publications) <= _REGIONS_OF else ()
-    return FiltersCompared(name, publications, tuple(pairs), regions, table.gap().nulls)
+    return FiltersCompared(name, publications, tuple(pairs), _regions(table, publications, rows), table.gap().nulls)
 
 
-def _regions(table: TableFilters, publications: Sequence[str], rows: _Rows) -> tuple[Region, ...]:
-    regions = []
-    for answers in product((True, False), repeat=len(publications)):
-        finding = table.rows.find(*[(number, TRUE if yes else NOT_TRUE) for number, yes in enumerate(answers)])
-        sending = tuple(name for name, yes in zip(publications, answers, strict=True) if yes)
-        regions.append(Region(sending, _existence(finding), rows.row(finding)))
-    return tuple(regions)
+def _regions(table: TableFilters, publications: Sequence[str], rows: _Rows) -> tuple[Region, ...] | None:
+    found = list(islice(_sets(table, len(publications), ()), _REGIONS + 1))
+    if len(found) > _REGIONS:
+        return None
+    return tuple(
+        Region(
+            tuple(publications[number] for number in sending),
+            "some" if isinstance(finding, Witness) else "unknown",
+            rows.row(finding),
+        )
+        for sending, finding in found
+    )
 
 
-def _existence(finding: Finding) -> Rows:
-    return "none" if isinstance(finding, NoRow) else "some" if isinstance(finding, Witness) else "unknown"
+def _sets(
+    table: TableFilters, count: int, demands: tuple[tuple[int, int], ...]
+) -> Iterator[tuple[tuple[int, ...], Finding]]:
+    """Yield the sets of filters that are true for a row, and all others not, as far as it is not proved that there is
+    no such row. ``demands`` are the answers of the first filters."""
+    finding = table.rows.find(*demands)
+    if isinstance(finding, NoRow):
+        return
+    if len(demands) == count:
+        yield tuple(number for number, answer in demands if answer == TRUE), finding
+        return
+    for answer in (TRUE, NOT_TRUE):
+        yield from _sets(table, count, (*demands, (len(demands), answer)))
 
 
 class _Rows:

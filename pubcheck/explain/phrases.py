@@ -275,9 +275,9 @@ def rows_in_none(filters: FiltersCompared) -> str:
 
 
 def drawn_regions(filters: FiltersCompared) -> list[Region]:
-    """Return the regions that have rows, or may have, so ordered that the rows of a publication are next to each other
-    if possible. Rows that no publication publishes are last."""
-    left = [region for region in filters.regions if region.rows != "none"]
+    """Return the regions so ordered that the rows of a publication are next to each other if possible. Rows that no
+    publication publishes are last."""
+    left = list(filters.regions or ())
     left.sort(key=lambda region: (len(region.publications), *map(filters.publications.index, region.publications)))
     ordered: list[Region] = []
     before: set[str] = set(filters.publications[:1])
@@ -302,11 +302,12 @@ def region_title(region: Region, filters: FiltersCompared) -> str:
 
 def empty_regions(filters: FiltersCompared) -> Iterator[str]:
     """Yield which regions of interest have no rows: overlaps and the gap."""
-    empty = {region.publications for region in filters.regions if region.rows == "none"}
-    overlaps = {region.publications for region in filters.regions if len(region.publications) > 1}
-    if overlaps <= empty:
+    if filters.regions is None:
+        yield "The filters divide the rows in more than 16 ways, too many to list."
+        return
+    if all(len(region.publications) < 2 for region in filters.regions):
         yield "No row is published twice."
-    if () in empty:
+    if all(region.publications for region in filters.regions):
         yield "Every row is published by at least one of them."
 
 
@@ -314,7 +315,7 @@ def region_text(region: Region) -> str:
     """Return whether there are rows in a region, with one of them."""
     if region.rows == "some":
         return f"such as {row_text(region.example)}" if region.example else "some"
-    return "none" if region.rows == "none" else "whether there are such rows is not decided"
+    return "whether there are such rows is not decided"
 
 
 def same_filters(answer: Answer) -> Iterator[str]:

@@ -195,7 +195,5 @@ def test_tables_that_the_consumer_is_configured_to_read_and_nothing_creates_are_
     assert finding.severity == "error"
     assert finding.certainty == "certain"
     config = Config(postgres=(18,), consumers=(use,))
-    (assumed,) = (
-        one for one in Linter(config).lint(Unit((Source("a.sql", sql),))).diagnostics if one.rule == "PUB909"
-    )
+    (assumed,) = (one for one in Linter(config).lint(Unit((Source("a.sql", sql),))).diagnostics if one.rule == "PUB909")
     assert assumed.certainty == "assumed"

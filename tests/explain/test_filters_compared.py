@@ -18,7 +18,7 @@ def publications(**filters: str) -> str:
     )
 
 
-def test_each_set_of_publications_is_a_region() -> None:
+def test_each_set_of_publications_that_publish_a_row_together_is_a_region() -> None:
     unit = explain(ORDERS + publications(eu="region = 'EU'", others="region <> 'EU'", large="total > 1000"))
     (filters,) = unit.filters
     assert (filters.table, filters.publications) == ("public.orders", ("eu", "others", "large"))
@@ -27,9 +27,10 @@ def test_each_set_of_publications_is_a_region() -> None:
         ("eu", "large", "overlapping"),
         ("others", "large", "overlapping"),
     ]
+    assert filters.regions is not None
     regions = {region.publications: region.rows for region in filters.regions}
-    assert regions[("eu", "others")] == regions[("eu", "others", "large")] == "none"
-    assert regions[("large",)] == regions[()] == "some"
+    sets = [("eu",), ("eu", "large"), ("others",), ("others", "large"), ("large",), ()]
+    assert regions == dict.fromkeys(sets, "some")
     alone = next(region for region in filters.regions if region.publications == ())
     assert alone.example is not None
     assert [(value.column, value.sql) for value in alone.example] == [("region", "NULL"), ("total", "0")]
@@ -72,3 +73,19 @@ def test_the_page_says_which_regions_have_no_rows() -> None:
     drawn = drawing_of(eu="region = 'EU'", others="region <> 'EU'", rest="region IS NULL")
     assert [bars for bars, _ in drawn] == [["1"], ["2"], ["3"], []]
     assert drawn[-1][1] == "No row is published twice. Every row is published by at least one of them."
+
+
+def test_many_publications_are_drawn_if_they_share_few_rows() -> None:
+    names = ("a", "b", "c", "d", "e", "f", "g")
+    drawn = drawing_of(**{name: f"region = '{name}'" for name in names})
+    assert [bars for bars, _ in drawn] == [[str(number + 1)] for number in range(len(names))] + [[], []]
+    assert drawn[-1][1] == "No row is published twice."
+
+
+def test_more_regions_than_a_reader_follows_are_not_listed() -> None:
+    filters = {f"p{number}": f"total % {divisor} = 0" for number, divisor in enumerate((2, 3, 5, 7, 11))}
+    unit = explain(ORDERS + publications(**filters))
+    assert unit.filters[0].regions is None
+    sentence = "The filters divide the rows in more than 16 ways, too many to list."
+    assert sentence in "".join(render_text.render(document(unit)))
+    assert sentence in "".join(render_html.render(document(unit)))
