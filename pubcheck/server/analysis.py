@@ -68,20 +68,17 @@ class Analysis:
         name = name_at(source.text, offset) if source is not None else None
         if source is None or replay is None or name is None:
             return []
-        publication = self._publication(replay, source, name)
-        place = publication.place if publication is not None else None
-        if place is None:
-            relation = _relation(replay, name)
-            if relation is None:
-                relation = self._relation_of_column(replay, source, name)
-            place = relation.place if relation is not None else None
+        named = self._publication(replay, source, name) or self._relation_of(replay, source, name)
+        place = named.place if named is not None else None
         return [] if place is None else [self._located(replay, place, name.last)]
 
     def references(self, label: str, offset: int) -> list[Located]:
-        """Return every place of the unit where the name at an offset is written."""
-        source = self._sources.get(label)
+        """Return every place of the unit where the name at an offset is written, if it names an object or a column."""
+        source, replay = self._sources.get(label), self._replay
         name = name_at(source.text, offset) if source is not None else None
-        if name is None:
+        if source is None or replay is None or name is None:
+            return []
+        if self._publication(replay, source, name) is None and self._relation_of(replay, source, name) is None:
             return []
         return [
             Located(other.label, use.start, use.end)
@@ -126,6 +123,10 @@ class Analysis:
         if _relation(replay, name) is not None and not _follows_publication(source.text, name.start):
             return None
         return replay.catalog.publications[oid]
+
+    def _relation_of(self, replay: Replay, source: Source, name: Name) -> Relation | None:
+        """Return the table that a name is of, else the one of the column that it is of."""
+        return _relation(replay, name) or self._relation_of_column(replay, source, name)
 
     def _relation_of_column(self, replay: Replay, source: Source, name: Name) -> Relation | None:
         """Return the nearest table named before a column in its statement that has such a column."""

@@ -1,4 +1,4 @@
-"""What may be written next in a statement about publications."""
+"""Completion in statements about publications: the words that may follow."""
 
 from __future__ import annotations
 
@@ -36,6 +36,24 @@ _VALUES = {
 }
 
 
+_OPERATIONS = ("insert", "update", "delete", "truncate")
+_MEMBERS = ("TABLE", "TABLES IN SCHEMA")
+_AFTER_NAME = {
+    "create": ("FOR TABLE", "FOR ALL TABLES", "FOR TABLES IN SCHEMA", "WITH ("),
+    "alter": ("ADD TABLE", "DROP TABLE", "SET TABLE", "SET (", "OWNER TO", "RENAME TO"),
+}
+_AFTER_WORD = {
+    "for": (*_MEMBERS, "ALL TABLES"),
+    "add": _MEMBERS,
+    "drop": _MEMBERS,
+    "set": (*_MEMBERS, "("),
+    "all": ("TABLES",),
+    "in": ("SCHEMA",),
+    "owner": ("TO",),
+    "rename": ("TO",),
+}
+
+
 def completions(replay: Replay, before: str) -> list[Completion]:
     """Return what may follow the beginning of a statement, nothing if it is not about publications."""
     words = list(words_of(before))
@@ -46,6 +64,10 @@ def completions(replay: Replay, before: str) -> list[Completion]:
         if names[:2] in (["create", "subscription"], ["alter", "subscription"]) and "publication" in names[2:]:
             return list(_publications(replay))
         return []
+    if names[-1] == ";":
+        return []
+    if names[0] == "drop":
+        return list(_publications(replay)) if names[-1] in ("publication", "exists", ",") else []
     if len(names) == 2:
         return [] if names[0] == "create" else list(_publications(replay))
     return list(_in_statement(replay, words, names))
@@ -57,7 +79,7 @@ def _in_statement(replay: Replay, words: list[Word], names: list[str]) -> Iterat
         yield from _outside(replay, words, names)
     elif names[opened - 1] in ("with", "set"):
         yield from _options(words, opened)
-    else:
+    elif "'" not in names[opened:]:  # a text that is not closed
         relation = _relation_before(replay, words, opened - 1 if names[opened - 1] == "where" else opened)
         if relation is not None:
             listed = set(names[opened:]) if names[opened - 1] != "where" else set()
@@ -78,34 +100,56 @@ def _open_parenthesis(words: list[Word]) -> int | None:
 
 
 def _outside(replay: Replay, words: list[Word], names: list[str]) -> Iterator[Completion]:
-    last = names[-1]
-    if last in ("table", "only") or (last == "," and _in_tables(names)):
+    last, members = names[-1], _kind_of_members(names)
+    keywords: tuple[str, ...] = ()
+    if len(names) == 3:
+        keywords = _AFTER_NAME[names[0]]
+    elif last in ("table", "only") or (last == "," and members == "table"):
         yield from _tables(replay)
     elif last == "." and len(words) > 1:
         yield from _tables(replay, words[-2].text)
-    elif last == "schema" or (last == "," and not _in_tables(names)):
+    elif last == "schema" or (last == "," and members == "schema"):
         yield from (Completion(name, "schema") for name in _schemas(replay))
-    elif len(names) == 3:
-        keywords: tuple[str, ...] = ("FOR TABLE", "FOR ALL TABLES", "FOR TABLES IN SCHEMA", "WITH (")
-        if names[0] == "alter":
-            keywords = ("ADD TABLE", "DROP TABLE", "SET TABLE", "SET (", "OWNER TO", "RENAME TO")
-        yield from (Completion(keyword, "keyword") for keyword in keywords)
+    elif last in _AFTER_WORD:
+        keywords = _AFTER_WORD[last]
+    elif last == "tables" and names[-2] != "all":
+        keywords = ("IN SCHEMA",)
     else:
-        yield from (Completion(keyword, "keyword") for keyword in ("WHERE (", "WITH ("))
+        keywords = tuple(_clauses(names, members))
+    yield from (Completion(keyword, "keyword") for keyword in keywords)
 
 
-def _in_tables(names: list[str]) -> bool:
-    """Return whether the last list of members is one of tables."""
-    for name in reversed(names):
-        if name == "table":
-            return True
-        if name == "schema":
-            return False
-    return True
+def _kind_of_members(names: list[str]) -> str:
+    """Return the word before the last list of members, "table" or "schema", or an empty text."""
+    return next((name for name in reversed(names) if name in ("table", "schema")), "")
+
+
+def _clauses(names: list[str], members: str) -> Iterator[str]:
+    """Yield the clauses that may follow a member, its filter, or FOR ALL TABLES."""
+    closed = _before_last_parenthesis(names)
+    if members == "table" and closed not in ("where", "with") and "drop" not in names[3:4]:
+        yield "WHERE ("
+    if names[0] == "create" and closed != "with":
+        yield "WITH ("
+
+
+def _before_last_parenthesis(names: list[str]) -> str:
+    """Return the word before the parentheses that end a statement's beginning, or an empty text."""
+    depth = 0
+    for number in range(len(names) - 1, 0, -1):
+        depth += (names[number] == ")") - (names[number] == "(")
+        if depth <= 0:
+            return names[number - 1] if names[number] == "(" else ""
+    return ""
 
 
 def _options(words: list[Word], opened: int) -> Iterator[Completion]:
     inside = [word.text for word in words[opened + 1 :]]
+    if "'" in inside:  # a text that is not closed
+        number = inside.index("'")
+        if inside[max(0, number - 2) : number] == ["publish", "="] and inside[-1] in ("'", ","):
+            yield from (Completion(name, "value") for name in _OPERATIONS if name not in inside[number:])
+        return
     current = inside[len(inside) - inside[::-1].index(",") :] if "," in inside else inside
     if current[-1:] == ["="]:
         for value in _VALUES.get(current[0], ()):

@@ -348,7 +348,19 @@ async def code_actions(ls: Server, params: types.CodeActionParams) -> list[types
                     edit=workspace_edit(edits, ls.convert),
                 )
             )
-    return actions
+    return _merged(actions)
+
+
+def _merged(actions: list[types.CodeAction]) -> list[types.CodeAction]:
+    """Return the actions with each change once, such as that of two findings about UPDATE and DELETE."""
+    kept: list[types.CodeAction] = []
+    for action in actions:
+        same = next((other for other in kept if (other.title, other.edit) == (action.title, action.edit)), None)
+        if same is None:
+            kept.append(action)
+        else:
+            same.diagnostics = [*(same.diagnostics or ()), *(action.diagnostics or ())]
+    return kept
 
 
 def _before(position: types.Position, other: types.Position) -> bool:

@@ -177,6 +177,12 @@ def test_references_across_files(run: Run, tmp_path: Path) -> None:
         )
         assert places is not None
         assert sorted(place.uri.rpartition("/")[2] for place in places) == ["V1__orders.sql", "V2__publication.sql"]
+        keyword = types.ReferenceParams(
+            types.ReferenceContext(True),
+            client.document("db/migrations/V2__publication.sql"),
+            position(EU, "CREATE"),
+        )
+        assert not await client.client.text_document_references_async(keyword)
 
     run(scenario)
 
@@ -194,6 +200,13 @@ def test_references_across_files(run: Run, tmp_path: Path) -> None:
         ("ALTER PUBLICATION |", "eu", "orders"),
         ("ALTER PUBLICATION eu |", "ADD TABLE", "orders"),
         ("CREATE SUBSCRIPTION s CONNECTION '' PUBLICATION |", "eu", "orders"),
+        ("CREATE PUBLICATION p FOR |", "ALL TABLES", "WITH ("),
+        ("ALTER PUBLICATION eu ADD |", "TABLES IN SCHEMA", "WHERE ("),
+        ("ALTER PUBLICATION eu SET TABLE orders |", "WHERE (", "WITH ("),
+        ("CREATE PUBLICATION p FOR TABLE orders WHERE (true) |", "WITH (", "WHERE ("),
+        ("CREATE PUBLICATION p FOR TABLES IN SCHEMA public |", "WITH (", "WHERE ("),
+        ("DROP PUBLICATION eu, |", "eu", "orders"),
+        ("CREATE PUBLICATION p WITH (publish = 'insert, |", "update", "publish_via_partition_root"),
     ],
 )
 def test_completion(run: Run, statement: str, expected: str, not_expected: str) -> None:
@@ -221,7 +234,7 @@ def test_fixes_and_ignore_comments(run: Run) -> None:
         )
         assert actions is not None
         titles = [action.title for action in actions]
-        assert "Ignore PUB301 here" in titles
+        assert titles.count("Ignore PUB301 here") == 1  # of two findings, about UPDATE and DELETE
         assert any("CREATE UNIQUE INDEX" in title or "REPLICA IDENTITY" in title for title in titles)
         ignore = next(action for action in actions if action.title == "Ignore PUB301 here")
         assert isinstance(ignore, types.CodeAction)
