@@ -51,6 +51,8 @@ _AFTER_WORD = {
     "in": ("SCHEMA",),
     "owner": ("TO",),
     "rename": ("TO",),
+    "with": ("(",),
+    "where": ("(",),
 }
 
 
