@@ -23,7 +23,15 @@ class Databases:
         self.replays = replays
         self.current = "", name
         """The server ("" for the first one) and the name of the database."""
+        self.home = name
+        """The database to which a client connects that names none."""
         self._left: dict[tuple[str, str], list[Replay]] = {}
+        self._others_exist = False
+        """Whether the server has other databases that are not in the unit."""
+
+    def loaded(self, name: str) -> None:
+        """Record that the catalogs of a running server's database of this name were loaded into the current one."""
+        self.home, self.current, self._others_exist = name, (self.current[0], name), True
 
     def all_replays(self) -> Iterator[Replay]:
         """Return the replays of every database."""
@@ -53,7 +61,8 @@ class Databases:
         if database != self.current:
             self._left.pop(self.current, None)
             self._left[self.current] = self.replays
-            new_replays = self._left.get(database) or [replay.another_database(database[1]) for replay in self.replays]
+            known = self._left.get(database, [])
+            new_replays = known or [replay.another_database(database[1]) for replay in self.replays]
             neighbours = self.replays
             if database[0] != server:
                 # Databases of one server share roles and settings: take them from the database that was last current
@@ -65,7 +74,8 @@ class Databases:
                     new_replay.share(sharing)
                 # A variable, the default name, or another server may be a database that was seen before.
                 unknown = database[1].startswith(":") or name == Config().database or database[0] != server
-                new_replay.session.blind = new_replay.session.blind or (unknown and replay.catalog.holds_something())
+                unseen = not known if self._others_exist else unknown and replay.catalog.holds_something()
+                new_replay.session.blind = new_replay.session.blind or unseen
             self.current, self.replays = database, new_replays
         for replay in self.replays:
             replay.connect(before, source, connection.user)

@@ -215,6 +215,7 @@ class Run:
         self.statements.describe(number, lambda index: statement(snapshot.objects[index]))
         for replay in self.databases.replays:
             replay.load(snapshot, number)
+        self.databases.loaded(snapshot.server.database)
 
     def _source(self, number: int, source: Source) -> None:
         if source.listing is not None:
@@ -326,7 +327,7 @@ class Run:
         )
         if target is not None:
             if target.database == HOME:
-                target = replace(target, database=self.config.database, server="")
+                target = replace(target, database=self.databases.home, server="")
             self.databases.connect(source, before, target)
         elif words(command)[0] == "gexec":
             self.databases.unfollowed(wording(before.text))

@@ -146,6 +146,17 @@ def test_a_loss_that_a_migration_causes_in_the_database_is_at_its_statement(serv
         assert nullable == ["public.notes", "public.orders"]
 
 
+def test_a_migration_connects_to_its_own_database_by_name_and_others_are_unknown(tmp_path: Path) -> None:
+    migration = tmp_path / "0044.sql"
+    change = "ALTER PUBLICATION {} ADD TABLE missing;\n"
+    texts = ("\\c shop\n", change.format("eu"), "\\c other\n", change.format("of_other"), "\\c shop\n")
+    migration.write_text("".join((*texts, change.format("eu"))))
+    rows = report("--schema", str(Path(__file__).with_name("shop.json")), str(migration))["diagnostics"]
+    of_shop = [(row["line"], row["certainty"], row["server"]["message"]) for row in rows if row["severity"] == "error"]
+    assert of_shop == [(line, "certain", 'relation "missing" does not exist') for line in (2, 6)]
+    assert [(row["line"], row["certainty"]) for row in rows if row["severity"] == "note"] == [(4, "assumed")]
+
+
 def test_reading_takes_few_round_trips_and_writes_nothing(database: tuple[Server, str]) -> None:
     _, conninfo = database
     with connect(conninfo) as connection:
