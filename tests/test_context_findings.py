@@ -51,6 +51,15 @@ def test_a_loss_at_an_earlier_publication_is_at_the_statement_that_causes_it() -
     assert [row[:2] for row in caused(block)] == [("PUB603", "change.sql")]
 
 
+def test_a_statement_whose_changes_were_undone_is_not_the_cause() -> None:
+    drop = "ALTER PUBLICATION log DROP TABLE log;\n"
+    undone = "BEGIN;\nALTER PUBLICATION log ADD TABLE orders;\nROLLBACK;\n"
+    block = "DO $$ BEGIN ALTER PUBLICATION log ADD TABLE orders; RAISE 'no'; END $$;\n"
+    for after in (undone, block):
+        rows = [row for row in caused(drop + after) if row[0] == "PUB804"]
+        assert rows == [("PUB804", "change.sql", "ALTER PUBLICATION log")]
+
+
 def test_a_finding_that_the_context_has_is_not_one_of_the_file() -> None:
     assert {"PUB603", "PUB804"} <= {row.rule for row in lint(CONTEXT, complete=True)}
     assert caused("ALTER TABLE notes ADD more text; CREATE SCHEMA other;") == []

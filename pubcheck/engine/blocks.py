@@ -90,7 +90,7 @@ class BlockRunner:
         session.begin_statement(self.source, self.statement.index, self.statement.text)
         self.implicit = session.transaction is None
         if self.implicit:
-            journal.entries.clear()
+            journal.clear()
             session.begin()
         journal.undone.clear()
         self.start_mark = self.mark()

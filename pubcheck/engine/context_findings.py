@@ -8,9 +8,8 @@ the context alone does not have it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from itertools import count
 from typing import Any
 
 from msgspec import Struct
@@ -20,7 +19,9 @@ from pubcheck.checks.context import RuleFinding
 from pubcheck.diagnostics import SEVERITIES
 from pubcheck.postgres.catalog.rows import Place, Publication, Relation
 from pubcheck.postgres.session import Session
+from pubcheck.postgres.tokens import find_name
 from pubcheck.rulebook import RULES
+from pubcheck.source import utf8
 from pubcheck.statement_index import Statements
 
 
@@ -34,6 +35,15 @@ class _Known(Struct, frozen=True):
     @property
     def severity(self) -> int:
         return SEVERITIES.index(self.finding.severity or RULES[self.finding.rule].severity)
+
+
+class _Change(Struct, frozen=True):
+    """A change of an object: the statement, and its number in the journal, which was cleared ``clears`` times."""
+
+    oid: int
+    place: Place
+    clears: int
+    number: int
 
 
 class ContextFindings:
@@ -50,25 +60,31 @@ class ContextFindings:
             known = self._known(finding, oids)
             for oid in known.relations or (0,):
                 self._findings.setdefault((finding.rule, oid), []).append(known)
-        self._changes: dict[int, list[tuple[int, Place]]] = {}
-        """The statements that changed an object, by its OID, each with its number in the order in which they ran."""
-        self._clock = count()
+        self._changes: list[_Change] = []
 
-    def follow(self, source: int, statement: int, changes: Iterable[tuple[dict[Any, Any], Any, Any]]) -> None:
-        """Record the objects that the current statement changed."""
-        mentions, number = self._session.mentions, next(self._clock)
-        oids: dict[int, None] = {}
-        for heap, key, former in changes:
+    def follow(self, source: int, statement: int, changes: Sequence[tuple[dict[Any, Any], Any, Any]]) -> None:
+        """Record the objects that the current statement changed; ``changes`` are the last ones of the journal."""
+        self._forget_undone(self._catalog.journal.mark() - len(changes))
+        mentions, journal = self._session.mentions, self._catalog.journal
+        for number, (heap, key, former) in enumerate(changes, journal.mark() - len(changes)):
             row = heap.get(key) or former
+            oids = {getattr(row, field, 0) for field in _OWNERS}
             if isinstance(row, Relation | Publication):
-                oids[row.oid] = None
-            oids.update(dict.fromkeys(oid for oid in (getattr(row, field, 0) for field in _OWNERS) if oid))
-        for oid in oids:
-            self._changes.setdefault(oid, []).append((number, Place(source, statement, mentions.get(oid, 0), 0)))
+                oids.add(row.oid)
+            for oid in sorted(oids - {0}):
+                place = Place(source, statement, mentions.get(oid, 0), 0)
+                self._changes.append(_Change(oid, place, journal.clears, number))
+
+    def _forget_undone(self, mark: int) -> None:
+        """Forget the changes from a mark of the journal on, which were undone if there are other ones now."""
+        changes, clears = self._changes, self._catalog.journal.clears
+        while changes and changes[-1].clears == clears and changes[-1].number >= mark:
+            changes.pop()
 
     def moved_to_their_causes(self, findings: Iterable[RuleFinding]) -> Iterator[RuleFinding]:
         """Yield the findings of the final state. Those at objects of the context that the context alone does not have
         are at the statements that cause them; those that it has point at no statement of the other files."""
+        self._forget_undone(self._catalog.journal.mark())
         oids = self._oids()
         for finding in findings:
             if not self._is_context(finding.place):
@@ -113,10 +129,18 @@ class ContextFindings:
         )
 
     @cached_property
+    def _changes_of(self) -> dict[int, list[_Change]]:
+        """The changes of the files, by the OID of their object."""
+        changes: dict[int, list[_Change]] = {}
+        for change in self._changes:
+            changes.setdefault(change.oid, []).append(change)
+        return changes
+
+    @cached_property
     def _changed_columns(self) -> set[str]:
         """The words in the names of the columns of changed relations, without those of renamed columns."""
         words: set[str] = set()
-        for oid in self._changes:
+        for oid in self._changes_of:
             row, former = self._catalog.relations.get(oid), self._former_relations.get(oid)
             if row is not None:
                 names = {column.number: column.name for column in former.columns} if former is not None else {}
@@ -135,12 +159,19 @@ class ContextFindings:
             if oid in catalog.relations
             for other in (*catalog.ancestors(oid), *catalog.descendants(oid))
         ]
-        for oids in (created, relations, family, known.publications, self._changes):
-            changes = [change for oid in oids for change in self._changes.get(oid, ())]
+        for oids in (created, relations, family, known.publications, self._changes_of):
+            changes = [change for oid in oids for change in self._changes_of.get(oid, ())]
             if changes:
                 columns = _words(known.finding.message) & self._changed_columns
-                return max(changes, key=lambda change: (self._naming(columns, change[1]), change[0]))[1]
+                place = max(changes, key=lambda row: (self._naming(columns, row.place), row.clears, row.number)).place
+                return self._at_name(place, known.finding) if not place.start else place
         return None
+
+    def _at_name(self, place: Place, finding: RuleFinding) -> Place:
+        """Return where a statement names a publication of a finding, or its beginning."""
+        text = utf8(self._statements.at(place).text).data
+        starts = (find_name(text, name) for name in finding.publications)
+        return replace(place, start=next((start for start in starts if start is not None), 0))
 
     def _naming(self, words: set[str], place: Place) -> int:
         return len(words & _words(self._statements.at(place).text)) if words else 0

@@ -30,7 +30,7 @@ def rehearse(replay: Replay) -> None:
         if not routine.about or routine.source >= len(replay.statements.sources):
             continue
         statement = replay.statements[routine.source, routine.statement]
-        catalog.journal.entries.clear()
+        catalog.journal.clear()
         session.begin()
         runner = BlockRunner(replay, statement, routine.source)
         runner.rehearsing = True

@@ -163,7 +163,7 @@ class Replay:
                 self.refused_dml.check(statement, source, name, node)
         session, journal = self.session, self.catalog.journal
         if session.transaction is None:
-            journal.entries.clear()
+            journal.clear()
         journal.undone.clear()
         mark = len(journal.entries)
         try:

@@ -19,7 +19,7 @@ def load(session: Session, snapshot: doc.Snapshot, source: int) -> None:
     session.complete = True
     load_all(Loading(session, snapshot, source))
     session.forget_path()
-    session.catalog.journal.entries.clear()
+    session.catalog.journal.clear()
     session.begin_statement(source, 0)
 
 

@@ -49,7 +49,7 @@ class CatalogCopies:
     def journal_cleared(self) -> None:
         """Note that the journal was emptied, while the catalog stayed as it is."""
         self.current()
-        self._catalog.journal.entries.clear()
+        self._catalog.journal.clear()
         self._seen = (0, self._catalog.journal.undos)
 
     def note_change(self) -> None:

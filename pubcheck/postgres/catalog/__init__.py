@@ -114,7 +114,7 @@ class Catalog(CatalogTables):
             self.add_namespace(Namespace(oid, name, owner, acl=((0, "U"),), seen=True))
         self.add_role(Role(SUPERUSER, "postgres", superuser=True, seen=True))
         self.add_role(Role(DATABASE_OWNER, "pg_database_owner", seen=True))
-        self.journal.entries.clear()
+        self.journal.clear()
 
     # Rows with their names and secondary indexes. Each pair adds and removes everything that belongs to the row.
 

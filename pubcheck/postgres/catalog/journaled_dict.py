@@ -14,16 +14,22 @@ ABSENT: Any = object()
 class Journal:
     """Every change since the last ``clear``, newest last, as (dictionary, key, former value)."""
 
-    __slots__ = ("entries", "meanings", "undone", "undos")
+    __slots__ = ("clears", "entries", "meanings", "undone", "undos")
 
     def __init__(self) -> None:
         self.entries: list[tuple[dict[Any, Any], Any, Any]] = []
         self.undone: list[tuple[dict[Any, Any], Any, Any]] = []
         """The changes that ``undo`` reverted, in the same form, for structures that follow the catalog."""
+        self.clears = 0
+        """The number of times that the changes were cleared: those before can no longer be undone."""
         self.undos = 0
         """The number of times that changes were undone."""
         self.meanings = 0
         """The number of times that names may have got another meaning."""
+
+    def clear(self) -> None:
+        self.entries.clear()
+        self.clears += 1
 
     def mark(self) -> int:
         return len(self.entries)

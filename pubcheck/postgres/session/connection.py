@@ -43,7 +43,7 @@ class Connection:
         for name, value in _STARTING.items():
             catalog.settings.put(name, value)
             catalog.settings.put(f"session {name}", value)
-        catalog.journal.entries.clear()
+        catalog.journal.clear()
 
     # Settings.
 
