@@ -112,6 +112,7 @@ class Server(LanguageServer):
             self.show(path, [])
             return [path]
         texts = dict(self.files.texts)
+        names = self.files.files_of(unit)  # a file that is opened meanwhile is context in this unit
         try:
             entries = await self.ask(self.analyst.findings, unit, config)
         except Failed as failure:
@@ -120,7 +121,7 @@ class Server(LanguageServer):
         if any(self.files.texts.get(name) != text for name, text in texts.items() if name in self._names(unit)):
             self.lint_soon(path)  # it changed meanwhile
             return [path]
-        names = self.files.files_of(unit)  # none of them if it was closed meanwhile
+        names = [name for name in names if name in self.files.texts]  # none that was closed meanwhile
         for name in names:
             self.show(name, [entry for entry in entries if os.path.abspath(entry.path) == name])
         return names

@@ -90,11 +90,15 @@ class Editor:
 
     async def open(self, name: str, text: str) -> list[types.Diagnostic]:
         """Open a file and return its findings."""
+        self.begin(name, text)
+        return await self.findings(name)
+
+    def begin(self, name: str, text: str) -> None:
+        """Open a file, and do not wait for its findings."""
         self._versions[name] = 1
         self.client.text_document_did_open(
             types.DidOpenTextDocumentParams(types.TextDocumentItem(self.uri(name), "sql", 1, text))
         )
-        return await self.findings(name)
 
     async def change(self, name: str, text: str) -> list[types.Diagnostic]:
         """Replace the whole text of a file, and return its findings."""

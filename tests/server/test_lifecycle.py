@@ -194,6 +194,20 @@ def test_documents_without_a_file_and_folders_of_the_workspace_do_no_harm(run: R
     run(scenario)
 
 
+def test_a_file_that_is_opened_while_another_is_linted_is_shown_when_it_is_linted(run: Run, tmp_path: Path) -> None:
+    folder = tmp_path / HISTORY
+    folder.mkdir(parents=True)
+    twice = EU + EU  # the second one is refused, which is not reported of a context file
+    (folder / "V1__orders.sql").write_text(ORDERS)
+    (folder / "V2__publication.sql").write_text(twice)
+
+    async def scenario(client: Editor) -> None:
+        client.begin(f"{HISTORY}/V1__orders.sql", ORDERS)
+        assert "PUB105" in codes(await client.open(f"{HISTORY}/V2__publication.sql", twice))
+
+    run(scenario)
+
+
 def test_a_request_that_is_cancelled_leaves_the_others(run: Run) -> None:
     async def scenario(client: Editor) -> None:
         await client.open("schema.sql", ORDERS + EU)
