@@ -45,10 +45,10 @@ export async function deactivate(): Promise<void> {
 async function stop(): Promise<void> {
   const running = client;
   client = undefined;
+  // A client whose server did not start refuses to be stopped, and disposing stops.
   if (running !== undefined && running.state !== State.Stopped) {
-    await running.stop();
+    await running.dispose();
   }
-  await running?.dispose();
 }
 
 function newClient(output: vscode.OutputChannel, status: Status): LanguageClient {
