@@ -33,6 +33,7 @@ class LintedUnit(Struct, frozen=True):
     ``faults`` are pubcheck's own errors: each is among the findings, unless it ended the linting.
 
     ``followed`` is the final state of each major, if that was asked for and no error ended the linting.
+    ``publications`` are the names of those that there are at the end.
     """
 
     findings: tuple[Finding, ...]
@@ -42,6 +43,7 @@ class LintedUnit(Struct, frozen=True):
     reading: Reading
     faults: tuple[Fault, ...] = ()
     followed: Followed | None = None
+    publications: frozenset[str] = frozenset()
 
 
 def lint_files(unit: DiscoveredUnit, linter: Linter, *, excerpts: bool = False, follow: bool = False) -> LintedUnit:
@@ -51,7 +53,7 @@ def lint_files(unit: DiscoveredUnit, linter: Linter, *, excerpts: bool = False, 
     majors = config.postgres or (DEFAULT_MAJOR,)
     context = unit.context
     reading = Reading((), ())
-    followed, statements = None, 0
+    followed, statements, publications = None, 0, frozenset[str]()
     faults: tuple[Fault, ...] = ()
     try:
         reading, sources = read_files(unit, config)
@@ -68,6 +70,7 @@ def lint_files(unit: DiscoveredUnit, linter: Linter, *, excerpts: bool = False, 
         diagnostics = tuple(apply_config(reading.diagnostics, config))
     else:
         diagnostics, majors, faults = result.diagnostics, result.postgres, reading.faults + result.faults
+        publications = result.publications
         counted = zip(reading.sources, result.counts, strict=True)
         statements = sum(count for source, count in counted if source.label not in context)
     reported = rulebook.selected(config.select, config.ignore, config.extend_select)
@@ -75,7 +78,7 @@ def lint_files(unit: DiscoveredUnit, linter: Linter, *, excerpts: bool = False, 
         diagnostic for diagnostic in diagnostics if diagnostic.rule in reported and _concerns(diagnostic, context)
     )
     findings = _numbered(Resolver(excerpts=excerpts, docs_url=config.docs_url).findings(chosen), unit)
-    return LintedUnit(findings, chosen, majors, statements, reading, faults, followed)
+    return LintedUnit(findings, chosen, majors, statements, reading, faults, followed, publications)
 
 
 def _numbered(findings: Iterable[Finding], unit: DiscoveredUnit) -> tuple[Finding, ...]:

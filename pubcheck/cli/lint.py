@@ -37,7 +37,7 @@ from pubcheck.cli.input_options import (
     variables_option,
 )
 from pubcheck.cli.lint_summary import LintRun, closing_lines
-from pubcheck.cli.lint_unit import Outcome, Task, died, lint_unit
+from pubcheck.cli.lint_unit import Outcome, Task, died, lint_unit, with_all_publications
 from pubcheck.cli.output_files import STDOUT, Output, put, reports_of, reports_option, write_output, write_reports
 from pubcheck.cli.process_pool import Workers
 from pubcheck.config import Config, ConfigError
@@ -256,7 +256,7 @@ def command(
             raise NoInput(no_input(survey, paths))
         excerpts = "text" in reports.formats
         tasks = [Task(unit, config, excerpts, known, change) for unit in units]
-        outcomes = list(_watched(workers.map(lint_unit, tasks, died), len(tasks), quiet))
+        outcomes = with_all_publications(list(_watched(workers.map(lint_unit, tasks, died), len(tasks), quiet)))
     if write_baseline:
         return _record_findings(outcomes, write_baseline, quiet)
     rewritten = [file for outcome in outcomes for file in outcome.rewritten]

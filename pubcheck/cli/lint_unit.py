@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from pubcheck.config import Config
 from pubcheck.discovery.file_types import DiscoveredUnit, File
-from pubcheck.findings import Finding
+from pubcheck.findings import Entry, Finding
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
 if TYPE_CHECKING:
@@ -39,7 +40,8 @@ class Outcome(Struct, frozen=True):
 
     ``known`` are the fingerprints of findings in the baseline, which are not among ``findings``. ``rewritten`` are the
     files after the requested change, and ``done`` is the number of findings that it resolved.
-    ``used_variables`` are the variables of the configuration that a file names.
+    ``used_variables`` are the variables of the configuration that a file names, and ``publications`` the names of the
+    publications that there are at the end.
     """
 
     findings: tuple[Finding, ...]
@@ -51,6 +53,7 @@ class Outcome(Struct, frozen=True):
     rewritten: tuple[Rewritten, ...] = ()
     applied: tuple[AppliedFixes, ...] = ()
     used_variables: tuple[str, ...] = ()
+    publications: frozenset[str] = frozenset()
 
 
 def lint_unit(task: Task, warm_linter: Linter | None = None) -> Outcome:
@@ -82,8 +85,29 @@ def lint_unit(task: Task, warm_linter: Linter | None = None) -> Outcome:
         )
     return Outcome(
         *(findings, linted.postgres, files, linted.statements, crash),
-        *(known_fingerprints, rewritten, applied, used_variables),
+        *(known_fingerprints, rewritten, applied, used_variables, linted.publications),
     )
+
+
+def with_all_publications(outcomes: Sequence[Outcome]) -> Sequence[Outcome]:
+    """Return outcomes without the findings about consumers that a publication does not exist which another unit has."""
+    if len(outcomes) < 2 or not any(finding.entry.rule == _MISSING for one in outcomes for finding in one.findings):
+        return outcomes
+    # Loaded only where a publication is missing.
+    from pubcheck.checks.consumers.readers import matches
+
+    names = frozenset[str]().union(*(outcome.publications for outcome in outcomes))
+
+    def is_elsewhere(entry: Entry) -> bool:
+        return entry.rule == _MISSING and any(matches(entry.publications, name) for name in names)
+
+    return [
+        replace(outcome, findings=tuple(finding for finding in outcome.findings if not is_elsewhere(finding.entry)))
+        for outcome in outcomes
+    ]
+
+
+_MISSING = "PUB901"
 
 
 def _changed(

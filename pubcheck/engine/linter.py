@@ -64,7 +64,8 @@ def followed_to_the_end(run: Run) -> Followed:
 
 def _result(run: Run, findings: tuple[Diagnostic, ...]) -> Result:
     counts = run.counts()
-    return Result(run.reported(findings), run.majors, sum(counts), counts, run.faults())
+    names = frozenset(name for replay in run.databases.replays for name in replay.catalog.publication_names)
+    return Result(run.reported(findings), run.majors, sum(counts), counts, run.faults(), names)
 
 
 _SMALL_UNIT = 1 << 20

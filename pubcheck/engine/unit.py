@@ -38,7 +38,8 @@ class Result(Struct, frozen=True):
     """The result for a unit.
 
     ``diagnostics`` are in report order and include ``faults``, pubcheck's own errors. ``postgres`` has the majors,
-    ``statements`` the number of statements, ``counts`` that number for each source.
+    ``statements`` the number of statements, ``counts`` that number for each source. ``publications`` are the names of
+    those that there are at the end.
     """
 
     diagnostics: tuple[Diagnostic, ...]
@@ -46,3 +47,4 @@ class Result(Struct, frozen=True):
     statements: int
     counts: tuple[int, ...] = ()
     faults: tuple[Fault, ...] = ()
+    publications: frozenset[str] = frozenset()

@@ -166,6 +166,16 @@ def test_a_publication_that_is_configured_and_missing_is_reported(pubcheck: Call
     assert "PUB901" not in pubcheck("lint", "--consumer", "app=sequin", "--complete", "schema.sql").out
 
 
+def test_a_publication_that_another_unit_has_is_not_missing(pubcheck: Call, tmp_path: Path) -> None:
+    (tmp_path / "pubcheck.toml").write_text('[consumer]\napp = "sequin"\n"stream*" = "peerdb"\nlost = "zero"\n')
+    for folder, sql in (("one", SQL), ("two", SQL.replace("app", "stream_2"))):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "schema.sql").write_text(sql)
+    found = json.loads(pubcheck("lint", "--format", "json", ".").out)["diagnostics"]
+    missing = [(entry["path"], entry["publication"]) for entry in found if entry["rule"] == "PUB901"]
+    assert missing == [("one/schema.sql", "lost"), ("two/schema.sql", "lost")]
+
+
 @pytest.mark.parametrize(
     ("publication", "message"),
     [
