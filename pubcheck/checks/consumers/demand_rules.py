@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from pubcheck.checks.consumers.readers import Subject, subjects
 from pubcheck.checks.context import CHECKS, RuleContext, RuleFinding, first_places
-from pubcheck.consumers.demands import Base, Demand
+from pubcheck.consumers.demands import Base, Demand, Key, ReplicaIdentity
 from pubcheck.consumers.profiles import Claim, id_of
 from pubcheck.diagnostics import ConsumerClaim, Operation, Severity
 from pubcheck.postgres.catalog.rows import Place, Relation
@@ -23,7 +23,8 @@ EFFECTS = "PUB919"
 class Violation(Struct, frozen=True, kw_only=True):
     """Why a demand is not met. ``message`` is a fact about the publication, ``help`` an imperative.
 
-    ``tables`` are those at fault; ``place`` is the text to change, the publication's name if it is None.
+    ``tables`` are those at fault; ``place`` is the text to change, the publication's name if it is None. ``cause`` names
+    a fact that demands of several kinds go against; otherwise it is the message.
     """
 
     message: str
@@ -34,6 +35,7 @@ class Violation(Struct, frozen=True, kw_only=True):
     certain: bool = True
     assumptions: tuple[str, ...] = ()
     operation: Operation | None = None
+    cause: str = ""
 
 
 _Demand = TypeVar("_Demand", bound=Base)
@@ -62,15 +64,28 @@ def evaluates(code: str, kind: type[_Demand]) -> Callable[[Evaluation[_Demand]],
 def _findings(context: RuleContext, code: str, kind: type[Base]) -> Iterator[RuleFinding]:
     """Yield the findings about one kind of demand, without those that only tell an effect."""
     for subject in readable(context):
-        same: dict[tuple[str, tuple[int, ...]], list[tuple[Claim, Violation]]] = {}
-        for claim in subject.reader.claims(context.catalog.major.number):
-            for demand in claim.demands if claim.strength != "effect" else ():
-                if type(demand) is kind:
-                    for violation in violations(subject, demand):
-                        cause = violation.message, tuple(row.oid for row in violation.tables)
-                        same.setdefault(cause, []).append((claim, violation))
-        for against in same.values():
-            yield _finding_of_cause(subject, against, code)
+        # A table without a key is one cause, whatever else than a key it lacks thereby.
+        of_keys = _causes(subject, Key) if kind is ReplicaIdentity else {}
+        of_identities = _causes(subject, ReplicaIdentity) if kind is Key else {}
+        for cause, against in _causes(subject, kind).items():
+            if cause not in of_keys:
+                yield _finding_of_cause(subject, against, code, of_identities.get(cause, ()))
+
+
+_Cause = tuple[str, tuple[int, ...]]
+_Against = tuple[Claim, Violation]
+
+
+def _causes(subject: Subject, kind: type[Base]) -> dict[_Cause, list[_Against]]:
+    """Return what goes against demands of one kind, by its cause."""
+    causes: dict[_Cause, list[_Against]] = {}
+    for claim in subject.reader.claims(subject.catalog.major.number):
+        for demand in claim.demands if claim.strength != "effect" else ():
+            if type(demand) is kind:
+                for violation in violations(subject, demand):
+                    cause = violation.cause or violation.message, tuple(row.oid for row in violation.tables)
+                    causes.setdefault(cause, []).append((claim, violation))
+    return causes
 
 
 def readable(context: RuleContext) -> Iterator[Subject]:
@@ -87,11 +102,19 @@ def violations(subject: Subject, demand: Demand) -> Iterator[Violation]:
     return evaluation(subject, demand) if evaluation is not None else iter(())  # ``existence`` checks missing ones
 
 
-def _finding_of_cause(subject: Subject, against: list[tuple[Claim, Violation]], code: str) -> RuleFinding:
+def _finding_of_cause(
+    subject: Subject, against: Sequence[_Against], code: str, of_others: Sequence[_Against] = ()
+) -> RuleFinding:
     """Return the one finding about claims that the same fact goes against: that of the gravest one, with the others'
-    consequences."""
-    claim, violation = min(against, key=lambda pair: _GRAVITY.index(pair[0].severity))
-    return finding_of(subject, claim, violation, code, [other for other, _ in against if other is not claim])
+    consequences. ``of_others`` are demands of another kind."""
+    claim, violation = min(against, key=_gravity)
+    gravest, _ = min([(claim, violation), *of_others], key=_gravity)
+    others = [other for other, _ in (*against, *of_others) if other is not gravest]
+    return finding_of(subject, gravest, violation, code, others)
+
+
+def _gravity(against: _Against) -> int:
+    return _GRAVITY.index(against[0].severity)
 
 
 _GRAVITY: tuple[Severity, ...] = ("error", "warning", "note")

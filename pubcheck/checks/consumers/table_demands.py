@@ -81,7 +81,12 @@ def identity(subject: Subject, demand: ReplicaIdentity) -> Iterator[Violation]:
             help=_identity_help(subject, demand, tables),
             tables=tuple(tables),
             related=related(tables, f"has {IDENTITY_WORDS[kind]}"),
+            cause=_NO_KEY if kind == "keyless" and "default" in demand.allow else "",
         )
+
+
+_NO_KEY = "no primary key"
+"""What a demand for an identity and one for a key have in common where a primary key satisfies both."""
 
 
 def _identity_words(demand: ReplicaIdentity, kind: IdentityKind) -> str:
@@ -124,8 +129,9 @@ def _identity_help(subject: Subject, demand: ReplicaIdentity, tables: list[Relat
         )
     if statement.endswith("FULL"):
         statement += _without_lists(subject, tables[0])
-    keyless = "default" in demand.allow and not primary_key(subject.catalog, tables[0])
-    advice = f"add a primary key to {name}, or {statement}" if keyless and "full" in demand.allow else statement
+    advice = statement
+    if "default" in demand.allow and not primary_key(subject.catalog, tables[0]):
+        advice = f"add a primary key to {name}" + (f", or {statement}" if "full" in demand.allow else "")
     return advice + (", and so on for each table" if len(tables) > 1 else "")
 
 
@@ -172,6 +178,7 @@ def key(subject: Subject, demand: Key) -> Iterator[Violation]:
                 help=listed(ways, last="or"),
                 tables=tuple(tables),
                 related=related(tables, lack),
+                cause=_NO_KEY if tables is keyless and "primary key" in demand.accept else "",
             )
 
 
