@@ -10,6 +10,7 @@ from pubcheck.autofix import comments_for
 from pubcheck.discovery.file_types import DiscoveredUnit
 from pubcheck.engine.linter import Linter
 from pubcheck.engine.replay import Replay
+from pubcheck.explain.consumers import consumers_of
 from pubcheck.findings import EditEntry, Entry, Resolver
 from pubcheck.lint_files import LintedUnit, lint_files
 from pubcheck.postgres.catalog.rows import Column, Place, Publication, Relation
@@ -17,7 +18,8 @@ from pubcheck.postgres.identifiers import identifier
 from pubcheck.postgres.replication.publication_lookup import effective_entry, publications_of, sent_columns
 from pubcheck.postgres.replication.published_changes import OPERATIONS
 from pubcheck.postgres.replication.replica_identity import replica_identity
-from pubcheck.server.completion import Completion, completions
+from pubcheck.report import count
+from pubcheck.server.completion import Completion, completions, consumers
 from pubcheck.server.names import Name, name_at, names_of
 from pubcheck.source import Source
 
@@ -96,24 +98,34 @@ class Analysis:
         return []
 
     def complete(self, label: str, offset: int) -> list[Completion]:
-        """Return what may be written at an offset of a statement about publications."""
+        """Return what may be written at an offset of a statement about publications, or of a comment that names their
+        consumers."""
         source, replay = self._sources.get(label), self._replay
         if source is None or replay is None:
             return []
-        return completions(replay, self._statement_before(source.text, offset))
+        line = source.text[source.text.rfind("\n", 0, offset) + 1 : offset]
+        return consumers(line) or completions(replay, self._statement_before(source.text, offset))
 
     # Names.
 
     def _described(self, replay: Replay, source: Source, name: Name) -> str | None:
         publication = self._publication(replay, source, name)
         if publication is not None:
-            return _of_publication(replay, publication)
+            return "\n".join([*_of_publication(replay, publication), *self._readers(replay, publication)])
         relation = _relation(replay, name)
         if relation is not None:
             return _of_table(replay, relation)
         relation = self._relation_of_column(replay, source, name)
         column = relation.column(name.last) if relation is not None else None
         return _of_column(replay, relation, column) if relation is not None and column is not None else None
+
+    def _readers(self, replay: Replay, publication: Publication) -> Iterator[str]:
+        """Yield who reads a publication."""
+        findings = self.linted.followed.findings if self.linted.followed is not None else ()
+        for reader in consumers_of(replay, findings).get(publication.oid, ()):
+            certainty = ", as its name suggests" if reader.certainty == "assumed" else ""
+            met = reader.demands - len(reader.unmet)
+            yield f"- read by {reader.name}{certainty}: {met} of {count(reader.demands, 'demand')} met"
 
     def _publication(self, replay: Replay, source: Source, name: Name) -> Publication | None:
         """Return the publication of a name, in a statement about publications or subscriptions."""
@@ -177,7 +189,7 @@ def _follows_publication(text: str, start: int) -> bool:
 # Descriptions, in Markdown.
 
 
-def _of_publication(replay: Replay, publication: Publication) -> str:
+def _of_publication(replay: Replay, publication: Publication) -> list[str]:
     catalog = replay.catalog
     operations = ", ".join(name.upper() for name in OPERATIONS if getattr(publication, name)) or "nothing"
     lines = [f"**publication {identifier(publication.name)}** publishes {operations}"]
@@ -196,7 +208,7 @@ def _of_publication(replay: Replay, publication: Publication) -> str:
             columns = f" ({', '.join(relation.columns[number - 1].name for number in entry.columns)})"
         filtered = ", filtered" if entry.filter is not None else ""
         lines.append(f"- `{replay.session.qualified(relation)}{columns}`{filtered}")
-    return "\n".join(lines)
+    return lines
 
 
 def _of_table(replay: Replay, relation: Relation) -> str:

@@ -8,6 +8,7 @@ from typing import Literal
 from msgspec import Struct
 
 from pubcheck.engine.replay import Replay
+from pubcheck.lazy_regex import lazy_compile
 from pubcheck.postgres.catalog.constants import INFORMATION_SCHEMA, PG_CATALOG
 from pubcheck.postgres.catalog.rows import Relation
 from pubcheck.postgres.identifiers import identifier
@@ -54,6 +55,19 @@ _AFTER_WORD = {
     "with": ("(",),
     "where": ("(",),
 }
+
+
+def consumers(before: str) -> list[Completion]:
+    """Return the consumers that a comment may name, nothing if the text before is not the beginning of such a list."""
+    if _CONSUMERS.search(before) is None:
+        return []
+    # Loaded only where a comment names consumers.
+    from pubcheck.consumers import NAMES
+
+    return [Completion(key, "value", name) for key, name in NAMES.items()]
+
+
+_CONSUMERS = lazy_compile(r"--\s*pubcheck:\s*consumer\[[^\]\n]*\Z")
 
 
 def completions(replay: Replay, before: str) -> list[Completion]:

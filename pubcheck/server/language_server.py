@@ -294,7 +294,7 @@ _COMPLETION_KINDS = {
 }
 
 
-@server.feature(types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions(trigger_characters=[".", "(", ",", " "]))
+@server.feature(types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions(trigger_characters=[".", "(", ",", " ", "["]))
 async def completion(ls: Server, params: types.CompletionParams) -> list[types.CompletionItem]:
     path = path_of(params.text_document.uri)
     unit = ls.unit_of(path)

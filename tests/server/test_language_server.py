@@ -130,6 +130,21 @@ def test_hover_describes_names(run: Run, needle: str, expected: str) -> None:
     run(scenario)
 
 
+def test_hover_on_a_publication_names_its_consumers(run: Run) -> None:
+    text = ORDERS + "CREATE PUBLICATION powersync FOR TABLE orders WITH (publish = 'insert');\n"
+
+    async def scenario(client: Editor) -> None:
+        await client.open("schema.sql", text)
+        hover = await client.client.text_document_hover_async(
+            types.HoverParams(client.document("schema.sql"), position(text, "powersync", 1))
+        )
+        assert hover is not None
+        assert isinstance(hover.contents, types.MarkupContent)
+        assert "read by PowerSync, as its name suggests: " in hover.contents.value
+
+    run(scenario)
+
+
 def test_hover_on_a_finding_has_its_rule(run: Run) -> None:
     async def scenario(client: Editor) -> None:
         await client.open("schema.sql", ORDERS + EU)
@@ -207,6 +222,7 @@ def test_references_across_files(run: Run, tmp_path: Path) -> None:
         ("CREATE PUBLICATION p FOR TABLES IN SCHEMA public |", "WITH (", "WHERE ("),
         ("DROP PUBLICATION eu, |", "eu", "orders"),
         ("CREATE PUBLICATION p WITH (publish = 'insert, |", "update", "publish_via_partition_root"),
+        ("-- pubcheck: consumer[powersync, |", "zero", "orders"),
     ],
 )
 def test_completion(run: Run, statement: str, expected: str, not_expected: str) -> None:

@@ -23,8 +23,8 @@ EFFECTS = "PUB919"
 class Violation(Struct, frozen=True, kw_only=True):
     """Why a demand is not met. ``message`` is a fact about the publication, ``help`` an imperative.
 
-    ``tables`` are those at fault; ``place`` is the text to change, the publication's name if it is None. ``cause`` names
-    a fact that demands of several kinds go against; otherwise it is the message.
+    ``tables`` are those at fault; ``place`` is the text to change, the publication's name if it is None. ``cause`` is a
+    fact that goes against demands of several kinds; without it the message is the cause.
     """
 
     message: str
