@@ -291,10 +291,10 @@ def test_a_row_stays_in_the_partitioned_table_that_the_statement_names() -> None
 
 
 def test_statements_that_run_others_are_not_followed() -> None:
-    procedure = "CREATE PROCEDURE p() LANGUAGE sql AS 'INSERT INTO t VALUES (1)'"
+    procedure = "CREATE PROCEDURE p(k int) LANGUAGE sql AS 'INSERT INTO t VALUES (1)'"
     database = Database(17, [TABLE, procedure])
     for statement in (
-        "CALL p()",
+        "CALL p(k => 1)",
         "EXPLAIN ANALYZE INSERT INTO t VALUES (3)",
         "DO 'DECLARE r t%ROWTYPE; BEGIN r.id := 1; END'",
     ):
@@ -359,3 +359,61 @@ def test_rows_fill_the_space_that_earlier_pages_have_left() -> None:
     places = {version[1]: version.place for version in storage.scan() if not version.xmax}
     expected = {1: (1, 1), 4: (1, 89), 100: (2, 12), 188: (13, 44), 300: (4, 36), 999: (17, 51)}
     assert {key: places[key] for key in expected} == expected
+
+
+ROUTINES = [
+    TABLE,
+    "CREATE FUNCTION twice(k int) RETURNS int LANGUAGE plpgsql AS $$ BEGIN RETURN k * 2; END $$",
+    "CREATE FUNCTION slug(words text) RETURNS text LANGUAGE sql IMMUTABLE AS $$ SELECT lower($1) || length(words) $$",
+    "CREATE FUNCTION known() RETURNS bigint LANGUAGE sql STABLE AS $$ SELECT count(*) FROM t $$",
+    "CREATE FUNCTION add(k int) RETURNS int LANGUAGE plpgsql AS $$ BEGIN INSERT INTO t VALUES (k);"
+    " RETURN (SELECT count(*) FROM t); END $$",
+    "CREATE FUNCTION change(id int) RETURNS void LANGUAGE plpgsql AS $$ BEGIN"
+    " UPDATE t SET v = 'x' WHERE id = id; END $$",
+    "CREATE PROCEDURE fill(k int) LANGUAGE plpgsql AS $$ BEGIN INSERT INTO t VALUES (k); COMMIT;"
+    " INSERT INTO t VALUES (k + 1); END $$",
+]
+
+
+def test_functions_are_called_in_expressions_and_by_themselves() -> None:
+    steps = [
+        "INSERT INTO t VALUES (twice(5), slug('Ab'))",
+        "INSERT INTO t SELECT id + 1, known()::text FROM t",
+        "SELECT add(1)",
+        "DO $$ DECLARE n int; BEGIN n := add(2); PERFORM add(n); END $$",
+    ]
+    database, refused = play(ROUTINES, *steps)
+    assert refused == []
+    expected = [(1, "d"), (2, "d"), (4, "d"), (10, "ab2"), (11, "1")]
+    assert rows(database, "SELECT id, v FROM t ORDER BY id") == expected
+
+
+def test_a_procedure_commits_unless_it_is_called_in_a_transaction_block() -> None:
+    database, refused = play(ROUTINES, "CALL fill(1)", "BEGIN", "CALL fill(3)", "COMMIT")
+    assert refused == [("2D000", None)]
+    assert kinds(database) == ["RowChange", "Commit", "RowChange", "Commit", "RowChange", "Abort"]
+
+
+def test_a_column_with_the_name_of_a_variable_is_ambiguous() -> None:
+    detail = "It could refer to either a PL/pgSQL variable or a table column."
+    block = "DO $$ DECLARE v text := 'x'; BEGIN INSERT INTO t VALUES (1, v); {} END $$"
+    conflict = "INSERT INTO t VALUES (1) ON CONFLICT (v) DO NOTHING;"
+    steps = ["SELECT change(1)", block.format("DELETE FROM t WHERE v = v;"), block.format(conflict), block.format("")]
+    database, refused = play([*ROUTINES, "CREATE UNIQUE INDEX ON t (v)"], *steps)
+    assert refused == [("42702", detail)] * 3
+    assert rows(database, "SELECT v FROM t") == [("x",)]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "INSERT INTO t VALUES (add(1))",
+        "SELECT add(k) FROM generate_series(1, 2) k",
+        "SELECT 1 FROM (SELECT add(1)) s",
+        "CREATE TABLE u AS SELECT add(1)",
+        "DO $$ BEGIN CALL fill(1); END $$",
+    ],
+)
+def test_a_function_that_changes_rows_is_only_followed_by_itself(statement: str) -> None:
+    with pytest.raises(NotFollowed, match="function|procedure"):
+        play(ROUTINES, statement)

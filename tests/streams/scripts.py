@@ -9,6 +9,25 @@ _DOCS = (
     "CREATE TABLE docs (id int {key}, n numeric(12, 3), day date, title text, body text, tags text[], data jsonb)",
     "ALTER TABLE docs ALTER body SET STORAGE EXTERNAL",
 )
+_ROUTINES = (
+    "CREATE FUNCTION twice(k int) RETURNS int LANGUAGE plpgsql AS"
+    " $$ BEGIN IF k > 50 THEN RETURN k; END IF; k := k + 0; RETURN k * 2; END $$",
+    "CREATE FUNCTION slug(words text) RETURNS text LANGUAGE sql IMMUTABLE STRICT AS"
+    " $$ SELECT lower(replace(words, ' ', '-')) || length($1) $$",
+    "CREATE FUNCTION known(k int) RETURNS bigint LANGUAGE sql STABLE AS $$ SELECT count(*) FROM docs WHERE id < k $$",
+    "CREATE FUNCTION titled(k int) RETURNS text LANGUAGE plpgsql STABLE AS"
+    " $$ DECLARE t text; BEGIN SELECT d.title INTO t FROM docs d WHERE d.id = k; RETURN coalesce(t, 'none'); END $$",
+    "CREATE FUNCTION add_docs(k int, words text) RETURNS int LANGUAGE plpgsql AS"
+    " $$ DECLARE m int; BEGIN INSERT INTO docs (id, title) VALUES (k, words); UPDATE docs SET n = k WHERE id = k;"
+    " SELECT count(*)::int INTO m FROM docs d WHERE d.id = k; RETURN m; END $$",
+    "CREATE FUNCTION add_in_sql(k int, words text) RETURNS void LANGUAGE sql AS"
+    " $$ INSERT INTO docs (id, title) VALUES (k, $2); DELETE FROM docs WHERE id = $1 AND title = 'gone' $$",
+    "CREATE FUNCTION ambiguous(id int) RETURNS void LANGUAGE plpgsql AS"
+    " $$ BEGIN UPDATE docs SET title = 'x' WHERE id = id; END $$",
+    "CREATE PROCEDURE fill(first int, words text) LANGUAGE plpgsql AS"
+    " $$ BEGIN FOR k IN 1..3 LOOP INSERT INTO docs (id, title) VALUES (first + k, slug(words));"
+    " IF k = 2 AND words = 'in parts' THEN COMMIT; END IF; END LOOP; END $$",
+)
 
 
 class Script(Trees):
@@ -20,6 +39,7 @@ class Script(Trees):
         key = self.pick("PRIMARY KEY", "PRIMARY KEY", "")
         self.setup = [Step(text) for text in (*self.statements, *self.identities())]
         self.setup += [Step(text.format(key=key)) for text in _DOCS]
+        self.setup += map(Step, _ROUTINES)
         if not key or self.chance(0.3):
             self.setup.append(Step("ALTER TABLE docs REPLICA IDENTITY FULL"))
         columns = self.pick("", "", " (id, title, body)")
@@ -94,7 +114,27 @@ class Script(Trees):
         return text
 
     def _statement(self) -> str:
+        if self.chance(0.12):
+            return self._call()
         return self._doc() if self.chance(0.4) else self._write()
+
+    def _call(self) -> str:
+        """A call of a function or procedure."""
+        key, self._id = self._id + 1, self._id + 4
+        older = self.random.randint(1, key)
+        words = self.pick("'gone'", "'A b'", "'in parts'", "slug('C d')")
+        return self.pick(
+            f"SELECT add_docs({key}, {words})",
+            f"SELECT add_in_sql({key}, {words})",
+            f"SELECT ambiguous({older})",
+            f"CALL fill({key}, {words})",
+            f"INSERT INTO docs (id, title, n) VALUES ({key}, slug('A b'), twice({older}))",
+            f"INSERT INTO docs (id, title, n) VALUES ({key}, titled({older}), known({older}))",
+            f"UPDATE docs SET n = twice(id), title = slug(title) WHERE id = {older}",
+            f"UPDATE docs SET n = known(id) WHERE id = {older}",
+            f"DO $$ DECLARE m int; BEGIN m := add_docs({key}, 'x'); PERFORM add_in_sql({key + 1}, slug('y') || m);"
+            f" CALL fill({key + 1}, 'z'); END $$",
+        )
 
     def _insert_doc(self, count: int, title: str = "") -> str:
         first, self._id = self._id + 1, self._id + count

@@ -95,6 +95,8 @@ class Nested(ParseState):
         self.items: list[Item] = []
         self.entries: list[Item] = []
         """All entries, those too that cannot be referred to (p_rtable)."""
+        self.variables: Item | None = None
+        """The variables of a PL/pgSQL block: no column may have the name of one."""
         self.queries: dict[str, list[Output] | None] = dict(parent.queries) if isinstance(parent, Nested) else {}
         """The names of the WITH clause."""
         self.query_sources: dict[str, Any] = dict(parent.query_sources) if isinstance(parent, Nested) else {}
@@ -186,8 +188,20 @@ def column_named(p: Nested, name: str, location: int, local: bool = False) -> Ex
         if unknown and column is None:
             raise Unknowable("the columns of a sub-select", location)
         if column is not None or local:
+            if column is not None and level.variables is None:
+                refuse_variable(level, name, location)
             return column
     return None
+
+
+def refuse_variable(p: ParseState, name: str, location: int) -> None:
+    """Raise ServerError 42702 if a block around the query has a variable of a column's name
+    (plpgsql_post_column_ref)."""
+    for level in levels(p):
+        variables = level.variables if isinstance(level, Nested) else None
+        if variables is not None and any(output.name == name for output in variables.columns or ()):
+            detail = "It could refer to either a PL/pgSQL variable or a table column."
+            raise p.error("42702", f'column reference "{name}" is ambiguous', location, detail=detail)
 
 
 def _reference(name: str, location: int) -> Node:

@@ -14,6 +14,7 @@ from pubcheck.simulate.not_followed import NotFollowed
 Handler = Callable[["Backend", Node], "Result"]
 
 _HOMES = {
+    "CallStmt": "routines:call_procedure",
     "CheckPointStmt": "no_effect:nothing",
     "ConstraintsSetStmt": "settings:set_constraints",
     "CopyStmt": "copy_from:copy",

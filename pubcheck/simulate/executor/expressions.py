@@ -49,6 +49,8 @@ class Scope(Nested):
         self.common_tables: list[Any] = []
         """The WITH queries that change rows."""
         self.where: Expr | None = None
+        self.is_run_once = False
+        """Whether its expressions are evaluated once, and by themselves."""
         self.uses_sources = False
         """Whether new values come from other entries than the target."""
 

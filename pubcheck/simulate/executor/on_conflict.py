@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from pubcheck.postgres.analysis.namespace_items import refuse_variable
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.simulate.backend import Backend
@@ -30,7 +31,7 @@ class OnConflict:
         self.clause: Node = node["onConflictClause"]
         self.updates = self.clause["action"] == "ONCONFLICT_UPDATE"
         self.selects = self.clause["action"] == "ONCONFLICT_SELECT"
-        self.names = _inferred(self.clause, table)
+        self.names = _inferred(self.clause, table, outer)
         self.where: Step | None = None
         self.steps: list[tuple[int, Step]] = []
         if self.selects:
@@ -152,7 +153,7 @@ class OnConflict:
         return by_numbers_of(leaf.relation, root, present), by_numbers_of(leaf.relation, root, proposed)
 
 
-def _inferred(clause: Node, table: Table) -> set[str] | str | None:
+def _inferred(clause: Node, table: Table, outer: Scope) -> set[str] | str | None:
     """The columns of the conflict target, the name of its constraint, or None for any unique index."""
     infer = clause.get("infer")
     if infer is None:
@@ -168,5 +169,6 @@ def _inferred(clause: Node, table: Table) -> set[str] | str | None:
             raise NotFollowed("a conflict target with an expression")
         if table.relation.column(name) is None:
             raise ServerError("42703", f'column "{name}" does not exist')
+        refuse_variable(outer, name, item["IndexElem"].get("location", -1))
         names.add(name)
     return names

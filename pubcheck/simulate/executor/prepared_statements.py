@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from msgspec import Struct
 
-from pubcheck.postgres.analysis.coerce import coerce_to_target_type
-from pubcheck.postgres.analysis.collate import assign_collations
-from pubcheck.postgres.analysis.namespace_items import Item, Nested, Output
+from pubcheck.postgres.analysis.namespace_items import Nested
 from pubcheck.postgres.analysis.select import analyze_query
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import find
-from pubcheck.postgres.primnodes import IMPLICIT
 from pubcheck.simulate.backend import NOTHING, Backend, Result
-from pubcheck.simulate.executor.expressions import Scope, compile_expression, frame_of
 from pubcheck.simulate.executor.modify import run_changes
+from pubcheck.simulate.executor.parameters import argument_value, parameters_level, with_columns
 from pubcheck.simulate.executor.prepare import prepare_changes
 from pubcheck.simulate.executor.select import rows_of
 from pubcheck.simulate.executor.statement_scope import statement_scope
@@ -39,9 +34,9 @@ def prepare(session: Backend, node: Node) -> Result:
     numbers = {parameter.get("number", 0) for _, parameter in find(body, "ParamRef")}
     if any(number > len(types) for number in numbers):
         raise NotFollowed("a prepared statement with a parameter of no given type")
-    prepared = Prepared(kind, _with_columns(body), types)
+    prepared = Prepared(kind, with_columns(body), types)
     outer = session.variables
-    session.variables = _parameters(session, types, [None] * len(types))
+    session.variables = parameters_level(session, (), types, [None] * len(types))
     try:
         _analyze(session, prepared)
     finally:
@@ -71,9 +66,9 @@ def execute(session: Backend, node: Node) -> Result:
             f'wrong number of parameters for prepared statement "{node["name"]}"',
             detail=f"Expected {len(prepared.types)} parameters but got {len(arguments)}.",
         )
-    values = [_value(session, tree, oid) for tree, oid in zip(arguments, prepared.types, strict=True)]
+    values = [argument_value(session, tree, oid) for tree, oid in zip(arguments, prepared.types, strict=True)]
     outer = session.variables
-    session.variables = _parameters(session, prepared.types, values)
+    session.variables = parameters_level(session, (), prepared.types, values)
     try:
         if prepared.kind == "SelectStmt":
             return rows_of(session, prepared.node)
@@ -97,42 +92,3 @@ def _named(session: Backend, name: str) -> Prepared:
         raise ServerError("26000", f'prepared statement "{name}" does not exist')
     prepared: Prepared = session.prepared[name]
     return prepared
-
-
-def _with_columns(tree: Any) -> Any:
-    """A tree with references to columns "$1", "$2" in place of parameters; no other column has such a name."""
-    if isinstance(tree, dict):
-        if "ParamRef" in tree:
-            name = f"${tree['ParamRef'].get('number', 0)}"
-            location = tree["ParamRef"].get("location", -1)
-            return {"ColumnRef": {"fields": [{"String": {"sval": name}}], "location": location}}
-        return {key: _with_columns(value) for key, value in tree.items()}
-    if isinstance(tree, list | tuple):
-        return [_with_columns(item) for item in tree]
-    return tree
-
-
-def _parameters(session: Backend, types: tuple[int, ...], values: list[Any]) -> Nested | None:
-    """A query level around the statement whose columns are the parameters."""
-    if not types:
-        return None
-    cache = session.catalog_session.syscache
-    level = Nested(Scope(session))
-    item = Item("", [Output(f"${n}", oid, collation=cache.type(oid).collation) for n, oid in enumerate(types, 1)])
-    item.name_visible = False
-    level.items.append(item)
-    level.entries.append(item)
-    frame_of(level).row = [values]
-    return level
-
-
-def _value(session: Backend, tree: Node, type_oid: int) -> Any:
-    """An argument as its parameter's type (EvaluateParams)."""
-    scope = Scope(session)
-    scope.clause = "EXECUTE"
-    expr = scope.transform(tree)
-    coerced = coerce_to_target_type(scope, expr, expr.type, type_oid, -1, "a", IMPLICIT, -1)
-    if coerced is None:
-        raise NotFollowed("an argument of EXECUTE of another type")
-    assign_collations(scope, coerced)
-    return compile_expression(session, scope, coerced)(())

@@ -1,4 +1,4 @@
-"""PL/pgSQL over rows: DO blocks and the bodies of trigger functions (plpgsql/pl_exec.c).
+"""PL/pgSQL over rows: DO blocks and the bodies of functions and procedures (plpgsql/pl_exec.c).
 
 Variables are columns of a query level that is around all queries of the block.
 """
@@ -18,9 +18,10 @@ from pubcheck.postgres.parse import Node, parse
 from pubcheck.postgres.plpgsql.compile_errors import NotParsed
 from pubcheck.postgres.plpgsql.conditions import catches, sqlstate_of
 from pubcheck.postgres.plpgsql.parse import Program, program, typname
-from pubcheck.postgres.primnodes import IMPLICIT
+from pubcheck.postgres.primnodes import IMPLICIT, nodes
 from pubcheck.simulate.backend import Backend, Result
 from pubcheck.simulate.executor.expressions import Scope, compile_expression, frame_of
+from pubcheck.simulate.executor.select import rows_of
 from pubcheck.simulate.not_followed import NotFollowed
 
 _EXCEPTION = 21
@@ -28,11 +29,11 @@ _EXCEPTION = 21
 
 
 class Returned(Exception):
-    """RETURN, with the name or the expression that is returned."""
+    """RETURN, with the name or the expression that is returned, and its value in a function that has a result."""
 
-    def __init__(self, expression: str) -> None:
+    def __init__(self, expression: str, value: Any = None) -> None:
         super().__init__(expression)
-        self.expression = expression
+        self.expression, self.value = expression, value
 
 
 class Exited(Exception):
@@ -44,12 +45,20 @@ class Exited(Exception):
 
 
 class Block:
-    """A body that runs in a session. ``records`` are NEW and OLD."""
+    """A body that runs in a session. ``records`` are NEW and OLD, ``result`` the type that a function returns.
+
+    ``reads``: it reads rows as the statement that calls it does, and changes none. ``alone``: it does neither.
+    ``called``: another block calls it.
+    """
+
+    result = 0
+    reads = alone = called = False
 
     def __init__(self, session: Backend, body: Program, *, atomic: bool) -> None:
         self.session, self.body, self.atomic = session, body, atomic
-        self.outer = session.variables
+        self.outer, session.variables = session.variables, None
         self.level = Nested(Scope(session))
+        session.variables = self.outer
         self.types: dict[str, int] = {}
         self.names: list[str] = []
         self.values: list[Any] = []
@@ -76,14 +85,15 @@ class Block:
         self.names.append(name)
         self.values.append(value)
 
-    def run(self) -> str:
-        """Run the body. Return the expression of its RETURN, "" for none."""
+    def run(self) -> Returned | None:
+        """Run the body. Return its RETURN."""
         for kind, node in self.body.variables:
             self._declare(kind, node)
         cache = self.session.catalog_session.syscache
         self.variables.columns = [
             Output(name, self.types[name], collation=cache.type(self.types[name]).collation) for name in self.names
         ]
+        self.level.variables = self.variables
         self.level.items.append(self.variables)
         self.level.entries.append(self.variables)
         self.row.append(self.values)
@@ -96,10 +106,10 @@ class Block:
                     self._assign(node["refname"], node["default_val"]["PLpgSQL_expr"]["query"])
             self._block({"body": self.body.body, "exceptions": self.body.exceptions})
         except Returned as returned:
-            return returned.expression
+            return returned
         finally:
             session.variables = self.outer
-        return ""
+        return None
 
     def _declare(self, kind: str, node: Node) -> None:
         name = node.get("refname", "")
@@ -175,6 +185,10 @@ class Block:
         parsed = parse_with(self.session.database.catalog.major.newer_grammar, query)
         if parsed is None:
             return Result()
+        if self.reads:
+            if parsed[0] != "SelectStmt" or self.alone:
+                raise NotFollowed("a function that reads or changes rows, called for each row or by an expression")
+            return rows_of(self.session, parsed[1])
         self.session.increment_command()
         return self.session.run_parsed(*parsed, query)
 
@@ -192,7 +206,7 @@ class Block:
         text = self._value(node["query"]["PLpgSQL_expr"]["query"])
         if text is None:
             raise ServerError("22004", "query string argument of EXECUTE is null")
-        outer, self.session.variables = self.session.variables, self.outer
+        outer, self.session.variables = self.session.variables, None
         try:
             self._run(text)
         finally:
@@ -231,7 +245,6 @@ class Block:
         if query.keys() - {"targetList", "limitOption", "op"} or len(query["targetList"]) != 1:
             raise NotFollowed("an expression of a block that is a query")
         session = self.session
-        session.increment_command()
         scope = Scope(session)
         scope.clause = "SELECT"
         expr = scope.transform(query["targetList"][0]["ResTarget"]["val"])
@@ -241,6 +254,12 @@ class Block:
                 raise NotFollowed("an assignment of a value of another type")
             expr = coerced
         assign_collations(scope, expr)
+        if self.reads:
+            if self.alone and any(node.node == "SubLink" for node in nodes(expr)):
+                raise NotFollowed("a volatile function that reads rows, called for each row or by an expression")
+            return compile_expression(session, scope, expr)(())
+        session.increment_command()
+        scope.is_run_once = True
         outer, session.running = session.running, session.snapshot()
         try:
             return compile_expression(session, scope, expr)(())
@@ -294,7 +313,8 @@ class Block:
         raise Exited(bool(node.get("is_exit")), node.get("label", ""))
 
     def _return(self, node: Node) -> None:
-        raise Returned(node.get("expr", {}).get("PLpgSQL_expr", {}).get("query", ""))
+        expression = node.get("expr", {}).get("PLpgSQL_expr", {}).get("query", "")
+        raise Returned(expression, self._value(expression, self.result) if self.result and expression else None)
 
     def _raise(self, node: Node) -> None:
         if node.get("elog_level", _EXCEPTION) < _EXCEPTION:
@@ -311,6 +331,8 @@ class Block:
 
     def _end_transaction(self, *, commits: bool) -> None:
         session = self.session
+        if self.called:
+            raise NotFollowed("COMMIT or ROLLBACK in a procedure that a block calls")
         if self.atomic or len(session.current.levels) > 1:
             raise ServerError("2D000", "invalid transaction termination")
         session.fire_after()
@@ -329,6 +351,7 @@ def _catches(handler: Node, error: ServerError) -> bool:
 _HANDLERS: dict[str, Any] = {
     "PLpgSQL_stmt_assign": Block._assignment,
     "PLpgSQL_stmt_block": Block._block,
+    "PLpgSQL_stmt_call": Block._perform,
     "PLpgSQL_stmt_commit": lambda block, node: block._end_transaction(commits=True),
     "PLpgSQL_stmt_dynexecute": Block._execute,
     "PLpgSQL_stmt_execsql": Block._sql,
@@ -346,6 +369,8 @@ _HANDLERS: dict[str, Any] = {
 
 def body_of(header: str, text: str, *, newer: bool) -> Program:
     """The program of a body; ``newer``: also with the grammar of 19. Raises ServerError where it does not compile."""
+    if "#variable_conflict" in text:
+        raise NotFollowed("a block with #variable_conflict")
     try:
         return program(header, text, newer=newer)
     except NotParsed as refused:

@@ -1,19 +1,24 @@
-"""Functions that the unit creates: bodies of triggers."""
+"""Functions and procedures that the unit creates, and bodies of triggers."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
+from pubcheck.postgres.catalog import FIRST_NORMAL_OID
 from pubcheck.postgres.catalog.rows import Proc
 from pubcheck.postgres.datum import Array
-from pubcheck.postgres.oids import INT4, NAME, OID, TEXT, TEXT_ARRAY
-from pubcheck.postgres.parse import Node, parse
-from pubcheck.postgres.parse_tree import names
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.oids import INT4, NAME, OID, TEXT, TEXT_ARRAY, VOID
+from pubcheck.postgres.parse import Node, parse, split_statements
+from pubcheck.postgres.parse_tree import find, names
+from pubcheck.postgres.plpgsql.parse import Program
 from pubcheck.postgres.primnodes import Expr
-from pubcheck.simulate.backend import Backend
+from pubcheck.simulate.backend import NOTHING, Backend, Result
 from pubcheck.simulate.executor.expressions import Step
+from pubcheck.simulate.executor.parameters import argument_value, parameters_level, with_columns
 from pubcheck.simulate.executor.procedural import Block, body_of
+from pubcheck.simulate.executor.select import rows_of
 from pubcheck.simulate.executor.tables import Table
 from pubcheck.simulate.not_followed import NotFollowed
 
@@ -28,8 +33,109 @@ _TYPES = {
 }
 
 
-def routine_step(builder: Any, expr: Expr, proc: Proc) -> Step | None:
-    raise NotFollowed(f"what the function {proc.name} gives")
+class Routine:
+    """A function or procedure with IN parameters, in SQL or PL/pgSQL."""
+
+    def __init__(self, session: Backend, proc: Proc) -> None:
+        self.session, self.proc = session, proc
+        catalog = session.database.catalog
+        cache = session.catalog_session.syscache
+        definition = catalog.definitions.get(("function", proc.oid), {})
+        options = {item["DefElem"]["defname"]: item["DefElem"].get("arg") for item in definition.get("options", ())}
+        self.language = options.get("language", {}).get("String", {}).get("sval", "").lower()
+        texts = options.get("as", {}).get("List", {}).get("items", ())
+        is_plain = set(proc.modes) <= {"i"} and not proc.returns_set and not proc.variadic and not proc.definer
+        types = [*proc.arguments, *([proc.returns] if proc.returns not in (0, VOID) else [])]
+        is_scalar = all(cache.type(cache.base_type(oid)[0]).kind in ("b", "e", "r") for oid in types)
+        has_text = self.language in ("sql", "plpgsql") and len(texts) == 1 and "set" not in options
+        if not (has_text and is_plain and is_scalar):
+            raise NotFollowed(f"what the function {proc.name} gives")
+        self.text = texts[0]["String"]["sval"]
+        self.names = [name or "" for name in proc.argument_names or ("",) * len(proc.arguments)]
+
+    def __call__(self, values: list[Any], *, once: bool, atomic: bool = True, called: bool = True) -> Any:
+        """Return the result for some arguments. ``once``: nothing else of the statement is evaluated before or after
+        it, so that the body may read and change rows."""
+        if self.proc.strict and None in values:
+            return None
+        self.session.spend_step()
+        reads = self.proc.kind == "f" and (self.proc.volatility != "v" or not once)
+        if self.language == "sql":
+            return self._in_sql(values, reads=reads)
+        block = Block(self.session, self._body(), atomic=atomic)
+        block.called = called
+        block.reads, block.alone = reads, reads and self.proc.volatility == "v"
+        block.result = 0 if self.proc.returns in (0, VOID) else self.proc.returns
+        for name, type_oid, value in zip(self.names, self.proc.arguments, values, strict=True):
+            if name:
+                block.add_variable(name, type_oid, value)
+        returned = block.run()
+        if returned is None and block.result:
+            raise ServerError("2F005", "control reached end of function without RETURN")
+        return "" if self.proc.returns == VOID or returned is None else returned.value
+
+    def _body(self) -> Program:
+        parameters = ", ".join('"' + name.replace('"', '""') + '" int' for name in self.names if name)
+        result = "void" if self.proc.returns in (0, VOID) else "int"
+        header = f"CREATE FUNCTION f({parameters}) RETURNS {result} LANGUAGE plpgsql AS"
+        return body_of(header, self.text, newer=self.session.database.catalog.major.newer_grammar)
+
+    def _in_sql(self, values: list[Any], *, reads: bool) -> Any:
+        """Run the statements of a body. The result is the first column of the last one's row."""
+        session, is_volatile = self.session, self.proc.volatility == "v"
+        outer = session.variables
+        result = Result()
+        for text in split_statements(self.text):
+            parsed = parse(text)
+            if parsed is None:
+                continue
+            kind, node = parsed[0], with_columns(parsed[1])
+            is_expression = node.keys() <= {"targetList", "limitOption", "op"} and not any(find(node, "SubLink"))
+            if reads and (kind != "SelectStmt" or (is_volatile and not is_expression)):
+                raise NotFollowed(f"what the function {self.proc.name} gives, called for each row or by an expression")
+            session.variables = parameters_level(session, self.names, self.proc.arguments, values)
+            try:
+                if reads:
+                    result = rows_of(session, node)
+                else:
+                    session.increment_command()
+                    result = session.run_parsed(kind, node, text)
+            finally:
+                session.variables = outer
+        if self.proc.returns in (0, VOID):
+            return ""
+        if len(result.rows) > 1 or result.types != (self.proc.returns,):
+            raise NotFollowed(f"which row the function {self.proc.name} returns")
+        return result.rows[0][0] if result.rows else None
+
+
+def routine_step(builder: Any, expr: Expr, proc: Proc) -> Step:
+    """A call of a function that the unit creates. Raises NotFollowed for one that is not a plain one."""
+    if len(expr.args) != len(proc.arguments) or any(argument.node == "NamedArgExpr" for argument in expr.args):
+        raise NotFollowed(f"a call of {proc.name} that names arguments or leaves some out")
+    routine = Routine(builder.session, proc)
+    arguments = [builder.build(argument) for argument in expr.args]
+    once = getattr(builder.level, "is_run_once", False)
+    return lambda row: routine([argument(row) for argument in arguments], once=once)
+
+
+def call_procedure(session: Backend, node: Node) -> Result:
+    """CALL of a procedure that the unit creates, with arguments at their places."""
+    parts, arguments = names(node["funccall"]["funcname"]), node["funccall"].get("args", ())
+    procs = [row for _, row in session.catalog_session.syscache.procs(parts)]
+    if len(procs) != 1 or procs[0].kind != "p" or procs[0].oid < FIRST_NORMAL_OID:
+        raise NotFollowed(f"CALL of {parts[-1]}")
+    (proc,) = procs
+    if len(arguments) != len(proc.arguments) or any("NamedArgExpr" in argument for argument in arguments):
+        raise NotFollowed(f"a CALL of {proc.name} that names arguments or leaves some out")
+    routine = Routine(session, proc)
+    values = [argument_value(session, tree, oid) for tree, oid in zip(arguments, proc.arguments, strict=True)]
+    outer, session.variables = session.variables, None
+    try:
+        routine(values, once=True, atomic=not session.current.implicit, called=outer is not None)
+    finally:
+        session.variables = outer
+    return NOTHING
 
 
 def trigger_routine(session: Backend, table: Table, node: Node) -> Callable[..., Any]:
@@ -73,7 +179,8 @@ def trigger_routine(session: Backend, table: Table, node: Node) -> Callable[...,
             ("tg_argv", Array(arguments, (len(arguments),), (0,)) if arguments else None),
         ):
             block.add_variable(name, _TYPES.get(name, TEXT), value)
-        expression = block.run()
+        returned = block.run()
+        expression = "" if returned is None else returned.expression
         return None if timing == "AFTER" or level == "STATEMENT" else _returned(expression, block.records)
 
     return call
