@@ -412,8 +412,9 @@ def test_a_column_with_the_name_of_a_variable_is_ambiguous() -> None:
         "SELECT 1 FROM (SELECT add(1)) s",
         "CREATE TABLE u AS SELECT add(1)",
         "DO $$ BEGIN CALL fill(1); END $$",
+        "CALL fill(1.5)",
     ],
 )
 def test_a_function_that_changes_rows_is_only_followed_by_itself(statement: str) -> None:
-    with pytest.raises(NotFollowed, match="function|procedure"):
+    with pytest.raises(NotFollowed, match=r"function|procedure|argument"):
         play(ROUTINES, statement)

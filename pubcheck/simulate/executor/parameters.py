@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 from pubcheck.postgres.analysis.coerce import coerce_to_target_type
 from pubcheck.postgres.analysis.collate import assign_collations
@@ -52,12 +52,12 @@ def parameters_level(
     return level
 
 
-def argument_value(session: Backend, tree: Node, type_oid: int) -> Any:
-    """The value of an argument as its parameter's type (EvaluateParams)."""
+def argument_value(session: Backend, tree: Node, type_oid: int, casts: Literal["a", "i"] = "a") -> Any:
+    """An argument as its parameter's type, by the casts of assignments (EvaluateParams) or by implicit ones."""
     scope = Scope(session)
     scope.clause = "EXECUTE"
     expr = scope.transform(tree)
-    coerced = coerce_to_target_type(scope, expr, expr.type, type_oid, -1, "a", IMPLICIT, -1)
+    coerced = coerce_to_target_type(scope, expr, expr.type, type_oid, -1, casts, IMPLICIT, -1)
     if coerced is None:
         raise NotFollowed("an argument of another type than its parameter")
     assign_collations(scope, coerced)

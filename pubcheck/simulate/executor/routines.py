@@ -129,7 +129,7 @@ def call_procedure(session: Backend, node: Node) -> Result:
     if len(arguments) != len(proc.arguments) or any("NamedArgExpr" in argument for argument in arguments):
         raise NotFollowed(f"a CALL of {proc.name} that names arguments or leaves some out")
     routine = Routine(session, proc)
-    values = [argument_value(session, tree, oid) for tree, oid in zip(arguments, proc.arguments, strict=True)]
+    values = [argument_value(session, tree, oid, "i") for tree, oid in zip(arguments, proc.arguments, strict=True)]
     outer, session.variables = session.variables, None
     try:
         routine(values, once=True, atomic=not session.current.implicit, called=outer is not None)
