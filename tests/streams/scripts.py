@@ -120,7 +120,7 @@ class Script(Trees):
 
     def _call(self) -> str:
         """A call of a function or procedure."""
-        key, self._id = self._id + 1, self._id + 4
+        key, self._id = self._id + 1, self._id + 5
         older = self.random.randint(1, key)
         words = self.pick("'gone'", "'A b'", "'in parts'", "slug('C d')")
         return self.pick(
