@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 import jsonschema
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import structs
 
@@ -23,7 +23,7 @@ from pubcheck.source import Source
 from tests.report.samples import ORDERS, diagnostic, famous, reported, span
 
 HERE = Path(__file__).parent
-SARIF: dict[str, Any] = json.loads((HERE / "sarif-schema-2.1.0.json").read_text())
+SARIF = jsonschema.Draft4Validator(json.loads((HERE / "sarif-schema-2.1.0.json").read_text()))
 MACHINES = [name for name in FORMATS if name not in FOR_PEOPLE]
 
 
@@ -60,7 +60,7 @@ def test_golden_file(name: str) -> None:
 
 @pytest.mark.parametrize("report", [several(), reported()], ids=["findings", "none"])
 def test_sarif_is_valid_under_the_schema_of_oasis(report: Report) -> None:
-    jsonschema.validate(json.loads(rendered(report, "sarif")), SARIF)
+    SARIF.validate(json.loads(rendered(report, "sarif")))
 
 
 def rules_of(report: Report) -> dict[str, Any]:
@@ -106,7 +106,7 @@ def test_the_rules_of_sarif_say_how_bad_and_how_sure_their_findings_are() -> Non
 def test_rules_are_linked_where_the_configuration_says(docs_url: str, expected: str) -> None:
     linked = findings.report(Resolver(docs_url=docs_url).findings([famous()]), [18], 1, 1)
     assert rules_of(linked)["PUB301"]["helpUri"] == expected
-    jsonschema.validate(json.loads(rendered(linked, "sarif")), SARIF)
+    SARIF.validate(json.loads(rendered(linked, "sarif")))
     assert json.loads(rendered(linked, "json"))["diagnostics"][0]["url"] == expected
 
 
@@ -166,11 +166,12 @@ def test_an_absolute_path_is_a_file_uri_and_a_relative_one_stays_relative() -> N
     assert uri("a:b.sql") == "a%3Ab.sql"  # a URI would take "a" for a scheme
 
 
+@settings(max_examples=40)
 @given(st.text(), st.text(min_size=1), st.text())
 def test_no_text_breaks_a_format(path: str, text: str, message: str) -> None:
     found: Diagnostic = diagnostic(Span(Source(path, text), 0, len(text)), message=message, help=text)
     report = reported(found, found)
-    jsonschema.validate(json.loads(rendered(report, "sarif")), SARIF)
+    SARIF.validate(json.loads(rendered(report, "sarif")))
     assert [each["location"]["path"] for each in json.loads(rendered(report, "gitlab"))] == [path, path]
     assert [json.loads(line)["message"] for line in rendered(report, "jsonl").split("\n")[:-1]] == [message, message]
     assert len(list(ElementTree.fromstring(rendered(report, "junit")).iter("failure"))) == 2
@@ -181,7 +182,7 @@ def test_no_text_breaks_a_format(path: str, text: str, message: str) -> None:
     assert [line[:22] for line in re.split(r"[\r\n]", rendered(report, "azure"))] == ["##vso[task.logissue ty"] * 2 + [
         ""
     ]
-    assert all(line.count("]") == line.count("[") == 1 for line in rendered(report, "azure").split("\n")[:-1])
+    assert all(line.count("]") == 1 for line in rendered(report, "azure").split("\n")[:-1])
     commands = re.split(r"[\r\n]", rendered(report, "github"))
     assert [command[:8] for command in commands] == ["::error ", "::error ", ""]
     assert "\x1b" not in rendered(report, "github")

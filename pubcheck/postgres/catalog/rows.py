@@ -51,7 +51,7 @@ class Column(Struct, frozen=True, gc=False):
     """pg_attribute. ``generated`` is '' | 's' | 'v', ``identity`` '' | 'a' | 'd'; a dropped column keeps its number.
 
     ``type`` is a pg_type oid, 0 if it is unknown, ``typmod`` atttypmod; ``expression`` are the columns a
-    generated column reads, ``tree`` the parse tree of a virtual one's expression.
+    generated column reads, ``tree`` the parse tree of its expression.
     """
 
     number: int
