@@ -100,3 +100,10 @@ def test_the_first_few_are_named() -> None:
 def test_doubts_that_are_taken_back_are_not_named() -> None:
     text = TABLE + "BEGIN;\nALTER TABLE elsewhere ADD COLUMN x int;\nROLLBACK;\n" + FILTER
     assert [(each.rule, each.assumptions) for each in lint(Source("a.sql", text))] == [("PUB301", ())] * 2
+
+
+def test_after_rollback_prepared_the_members_of_publications_are_assumed() -> None:
+    add = "ALTER PUBLICATION q ADD TABLE t;\n"
+    text = f"CREATE PUBLICATION q;\nBEGIN;\n{add}PREPARE TRANSACTION 'x';\nROLLBACK PREPARED 'x';\n{add}"
+    (row,) = lint(Source("a.sql", TABLE + text), complete=True)  # every server accepts the last statement
+    assert (row.rule, row.certainty) == ("PUB130", "assumed")

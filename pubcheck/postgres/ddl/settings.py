@@ -402,7 +402,7 @@ def transaction(session: Session, node: Node) -> None:
         if inside:
             _commit(session)
     elif kind == "ROLLBACK_PREPARED":
-        session.blind = True  # what it takes away is not known any more
+        session.note_unknown_effect(None)  # the changes that it takes away are not known any more
     elif kind in ("SAVEPOINT", "RELEASE", "ROLLBACK_TO"):
         if not inside:
             words = {"SAVEPOINT": "SAVEPOINT", "RELEASE": "RELEASE SAVEPOINT", "ROLLBACK_TO": "ROLLBACK TO SAVEPOINT"}
