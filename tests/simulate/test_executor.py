@@ -418,3 +418,35 @@ def test_a_column_with_the_name_of_a_variable_is_ambiguous() -> None:
 def test_a_function_that_changes_rows_is_only_followed_by_itself(statement: str) -> None:
     with pytest.raises(NotFollowed, match=r"function|procedure|argument"):
         play(ROUTINES, statement)
+
+
+def test_unique_indexes_over_expressions_refuse_duplicates() -> None:
+    setup = [
+        "CREATE TABLE u (id int PRIMARY KEY, email text, tenant int, deleted bool DEFAULT false)",
+        "CREATE UNIQUE INDEX ON u (tenant, lower(email))",
+        "CREATE UNIQUE INDEX ON u ((id % 100)) WHERE NOT deleted",
+    ]
+    insert = "INSERT INTO u VALUES"
+    answers = {
+        f"{insert} (1, 'A@x', 1)": None,
+        f"{insert} (2, 'a@X', 1)": "23505",
+        f"{insert} (2, 'a@X', 2)": None,
+        f"{insert} (101, 'z', 1)": "23505",
+        f"{insert} (101, 'z', 1, true)": None,
+        "UPDATE u SET deleted = false": "23505",
+        "UPDATE u SET tenant = 2 WHERE deleted AND tenant = 1": None,
+        f"{insert} (5, NULL, 1), (6, NULL, 1)": None,
+        f"{insert} (7, 'A@X', 1) ON CONFLICT DO NOTHING": None,
+        f"{insert} (1, 'q', 9) ON CONFLICT (id) DO UPDATE SET email = 'new'": None,
+        f"{insert} (8, 'w', 1) ON CONFLICT (tenant) DO NOTHING": "42P10",
+        "CREATE UNIQUE INDEX ON u ((id % 4))": "23505",
+    }
+    database, refused = play(setup, *answers)
+    assert [code for code, _ in refused] == [code for code in answers.values() if code]
+    assert rows(database, "SELECT id, email FROM u ORDER BY id") == [
+        (1, "new"),
+        (2, "a@X"),
+        (5, None),
+        (6, None),
+        (101, "z"),
+    ]

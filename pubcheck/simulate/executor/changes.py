@@ -248,10 +248,12 @@ def conflicting(session: Backend, versions: list[Version], version: Version | No
 
 
 def duplicate(session: Backend, table: Table, unique: Unique, version: Version) -> ServerError:
+    # Of an index over expressions the detail shows their source text, which is not written here.
+    shown = None if unique.index.expressions else key_text(table, unique.index.keys, version)
     return ServerError(
         "23505",
         f'duplicate key value violates unique constraint "{unique.name}"',
-        detail=f"Key {key_text(table, unique.index.keys, version)} already exists.",
+        detail=None if shown is None else f"Key {shown} already exists.",
     )
 
 

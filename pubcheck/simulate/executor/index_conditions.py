@@ -108,6 +108,8 @@ class IndexConditions:
         if not self.equal:
             return None
         for unique in table.uniques:
+            if unique.index.expressions:
+                continue
             columns = [table.relation.columns[number - 1] for number in unique.index.keys]
             if unique.index.predicate is None and all(column.name in self.equal for column in columns):
                 index = table.storage.index(unique.index.oid, unique.key_of)

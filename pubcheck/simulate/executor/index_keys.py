@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from pubcheck.postgres import oids
@@ -17,10 +18,17 @@ if TYPE_CHECKING:
 Normal = Callable[[Any], Hashable]
 
 
-def key_function(cache: SysCache, relation: Relation, index: Index, condition: Callable[[Any, str], Any]) -> KeyOf:
-    """The key of a row in an index. None: the row is not in it, or NULL makes it no duplicate of any."""
+def key_function(
+    cache: SysCache,
+    relation: Relation,
+    index: Index,
+    condition: Callable[[Any, str], Any],
+    expression: Callable[[Any], tuple[Callable[[Any], Any], int, int]],
+) -> KeyOf:
+    """The key of a row in an index. None: the row is not in it, or NULL makes it no duplicate of any. ``expression``
+    returns the function of a row that an indexed expression is, its type and its collation."""
     if index.expressions:
-        raise NotFollowed("whether rows violate a unique index over expressions")
+        return _key_with_expressions(cache, relation, index, condition, expression)
     columns = [relation.columns[number - 1] for number in index.keys]
     parts = [(column.number, equal_form(cache, column.type, column.collation)) for column in columns]
     distinct = not index.nulls_not_distinct
@@ -47,6 +55,38 @@ def key_function(cache: SysCache, relation: Relation, index: Index, condition: C
             else:
                 values.append(value if form is None else form(value))
         return tuple(values)
+
+    return key
+
+
+def _key_with_expressions(
+    cache: SysCache,
+    relation: Relation,
+    index: Index,
+    condition: Callable[[Any, str], Any],
+    expression: Callable[[Any], tuple[Callable[[Any], Any], int, int]],
+) -> KeyOf:
+    predicate = None if index.predicate is None else condition(index.predicate, "WHERE")
+    trees = iter(index.expressions)
+    parts: list[tuple[Callable[[Any], Any], Normal | None]] = []
+    for number in index.keys:
+        if number:
+            column = relation.columns[number - 1]
+            parts.append((itemgetter(number), equal_form(cache, column.type, column.collation)))
+        else:
+            step, type_oid, collation = expression(next(trees))
+            parts.append((step, equal_form(cache, type_oid, collation)))
+
+    def key(row: Any) -> Key | None:
+        if predicate is not None and predicate(row) is not True:
+            return None
+        values = [step(row) for step, _ in parts]
+        if None in values and not index.nulls_not_distinct:
+            return None
+        forms = (form for _, form in parts)
+        return tuple(
+            value if value is None or form is None else form(value) for value, form in zip(values, forms, strict=True)
+        )
 
     return key
 

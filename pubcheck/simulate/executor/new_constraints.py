@@ -89,7 +89,7 @@ def _check_indexes(session: Backend, former: dict[tuple[str, Any], Any]) -> None
                 raise ServerError(
                     "23505",
                     f'could not create unique index "{unique.name}"',
-                    detail=f"Key {key_text(table, index.keys, version)} is duplicated.",
+                    detail=None if index.expressions else f"Key {key_text(table, index.keys, version)} is duplicated.",
                 )
             seen.add(key)
 

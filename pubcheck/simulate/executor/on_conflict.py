@@ -64,6 +64,7 @@ class OnConflict:
             unique
             for unique in leaf.uniques
             if unique.index.predicate is None
+            and not unique.index.expressions
             and {leaf.relation.columns[number - 1].name for number in unique.index.keys} == wanted
         ]
         if not fitting:
@@ -80,7 +81,8 @@ class OnConflict:
                 return [
                     unique
                     for unique in leaf.uniques
-                    if [leaf.relation.columns[number - 1].name for number in unique.index.keys] == keys
+                    if not unique.index.expressions
+                    and [leaf.relation.columns[number - 1].name for number in unique.index.keys] == keys
                 ][:1]
         raise ServerError("42704", f'constraint "{name}" for table "{self.table.relation.name}" does not exist')
 

@@ -79,6 +79,13 @@ class Table:
         assign_collations(p, expr)
         return compile_expression(self.session, None, expr)
 
+    def indexed_value(self, tree: Any) -> tuple[Step, int, int]:
+        """An expression of an index, with its type and collation."""
+        p = parse_state(self.session.catalog_session, self.relation)
+        expr = p.transform(tree)
+        assign_collations(p, expr)
+        return compile_expression(self.session, None, expr), expr.type, expr.collation
+
     def default(self, column: Column) -> Step:
         """The default of a column (build_column_default); NULL where it has none."""
         step = self._defaults.get(column.number)
@@ -149,7 +156,7 @@ class Table:
                     index,
                     catalog.relations[index.oid].name,
                     lambda index=index: key_function(
-                        self.session.catalog_session.syscache, self.relation, index, self.condition
+                        self.session.catalog_session.syscache, self.relation, index, self.condition, self.indexed_value
                     ),  # type: ignore[misc]
                     not index.immediate,
                 )
