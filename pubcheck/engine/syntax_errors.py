@@ -20,10 +20,11 @@ from pubcheck.engine.unit_notes import Notes
 from pubcheck.lexing.items import Statement
 from pubcheck.lexing.splitter import Splitter
 from pubcheck.postgres.catalog.reasons import MAY_NOT_RUN, VARIABLE
+from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.newer_grammar.skipped import UNREAD
 from pubcheck.postgres.newer_grammar.statements import parse_newer
 from pubcheck.postgres.parse import Node, SyntaxRefused
-from pubcheck.postgres.tokens import in_bytes, tokens
+from pubcheck.postgres.tokens import in_bytes, in_characters, tokens
 from pubcheck.postgres.versions import BY_NUMBER, NEWER_GRAMMAR
 from pubcheck.rulebook import RULES, finder
 from pubcheck.source import Source
@@ -175,7 +176,8 @@ class SyntaxErrorReporter:
             )
         else:
             unknown = VARIABLE if item.variables else MAY_NOT_RUN if refused.conditional or item.perhaps else ""
-            self._report_syntax_error(statement, refusal, replays, unknown, inside)
+            for earliest, refusing in _by_refusal(statement.text, refusal, replays):
+                self._report_syntax_error(statement, earliest, refusing, unknown, inside)
         return True
 
     @finder("PUB005")
@@ -371,6 +373,31 @@ def _about_publications(text: str) -> bool:
     if words[1:2] == [b"subscription"]:
         return words[3:4] != [b"on"]  # InfluxQL has some of its own
     return words[1:2] == [b"publication"] or words[1:4] == [b"or", b"replace", b"publication"]
+
+
+def _by_refusal(
+    text: str, refusal: SyntaxRefused, replays: Sequence[Replay]
+) -> Iterator[tuple[SyntaxRefused, list[Replay]]]:
+    """Yield the first place at which parsers stop, with the replays whose parsers stop there.
+
+    Those of earlier majors may stop before the place of ``refusal``.
+    """
+    # Loaded only where a statement about publications is refused.
+    from pubcheck.postgres import older_grammars
+
+    stop = in_bytes(text, refusal.location)
+    data = text.encode(errors="surrogatepass")
+    by_place: dict[int, tuple[SyntaxRefused, list[Replay]]] = {stop: (refusal, [])}
+    for replay in replays:
+        first = stop
+        try:
+            older_grammars.check(replay.catalog.major, data)
+        except ServerError as error:
+            if error.location is not None and error.location < stop:
+                first = error.location
+                by_place.setdefault(first, (SyntaxRefused(error.message, in_characters(data, first)), []))
+        by_place[first][1].append(replay)
+    yield from (pair for pair in by_place.values() if pair[1])
 
 
 _PREFIX_ALONE = re.compile(r"invalid (?:hexadecimal|octal|binary) integer (?=at or near)")

@@ -18,6 +18,7 @@ from pubcheck.postgres.catalog import (
 )
 from pubcheck.postgres.catalog.rows import Column, NotNull, Relation, Shown
 from pubcheck.postgres.ddl.partition_bounds import read_bound
+from pubcheck.postgres.ddl.tables.partition_keys import depend_on_key
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import column_names, find, names
 
@@ -64,6 +65,7 @@ def relation(loading: Loading, row: doc.Relation, number: int) -> None:
             catalog.depend((RELATION, row.oid, column.number), (TYPE, column.type, 0), NORMAL)
         if column.collation >= FIRST_NORMAL_OID:
             catalog.depend((RELATION, row.oid, column.number), (COLLATION, column.collation, 0), NORMAL)
+    depend_on_key(catalog, relation)
     if relation.of_type:
         catalog.depend((RELATION, row.oid, 0), (TYPE, relation.of_type, 0), NORMAL)
     if kind == "c":

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+import sys
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 from pubcheck.postgres.errors import ServerError
@@ -28,6 +31,7 @@ def read_escapes(session: Session, statement: Node) -> None:
     values = dict(_values(session))
     if not values:
         return
+    _read_options(statement.get("options", ()), values)
     stack: list[Any] = [statement]
     while stack:
         item = stack.pop()
@@ -38,6 +42,19 @@ def read_escapes(session: Session, statement: Node) -> None:
             if constant is not None and "sval" in constant and constant.get("location", 0) in values:
                 constant["sval"] = {"sval": values[constant.get("location", 0)]}
             stack.extend(value for value in item.values() if type(value) in (dict, list))
+
+
+def _read_options(options: Sequence[Node], values: dict[int, str]) -> None:
+    """The same for the strings of WITH (...) and SET (...), whose nodes know where their names are but not the values.
+
+    An option has at most one constant: the only one between its name and that of the next option.
+    """
+    definitions = [option["DefElem"] for option in options]
+    starts = [definition["location"] for definition in definitions]
+    for definition, (start, end) in zip(definitions, pairwise([*starts, sys.maxsize]), strict=True):
+        value = next((value for offset, value in values.items() if start < offset < end), None)
+        if value is not None:
+            definition["arg"] = {"String": {"sval": value}}
 
 
 def _values(session: Session) -> list[tuple[int, str]]:

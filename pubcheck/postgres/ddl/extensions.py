@@ -314,6 +314,8 @@ def set_schema(session: Session, name: str, schema: str) -> None:
     if not session.owns(catalog.others[oid].owner):
         raise ServerError("42501", f"must be owner of extension {name}")
     namespace = session.namespace(schema).oid
+    if any(on == (NAMESPACE, namespace) for on, _ in catalog.dependencies.get((OTHER, oid))):
+        return  # it is there already
     extension_contents = contents(catalog.major.number, name)
     if extension_contents is not None and not extension_contents.relocatable:
         raise ServerError("0A000", f'extension "{name}" does not support SET SCHEMA')

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from pubcheck.postgres.catalog import DEFAULT, INTERNAL, RELATION
 from pubcheck.postgres.catalog.rows import Column, Relation
 from pubcheck.postgres.ddl.columns import rename_columns
@@ -11,7 +13,7 @@ from pubcheck.postgres.ddl.deletion import perform_deletion
 from pubcheck.postgres.ddl.indexes import rebuild_indexes
 from pubcheck.postgres.ddl.not_null import refuse_renewal
 from pubcheck.postgres.ddl.tables.column_definition import attach_default, kept_tree, refuse_identity_type
-from pubcheck.postgres.ddl.tables.default_types import default_type
+from pubcheck.postgres.ddl.tables.default_types import default_type, without_null_default
 from pubcheck.postgres.errors import ServerError, without_position
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import column_names
@@ -39,11 +41,17 @@ def _set_default_of(session: Session, relation: int, command: Node) -> None:
         message = f'column "{column.name}" of relation "{row.name}" is {kind} column'
         raise ServerError("42601", message, hint=_instead(session, column, "def" in command))
     _forget_default(session, relation, column.number)
-    of_type = default_type(session, command["def"], column.type) if "def" in command else 0
+    of_type = default_type(session, command["def"], column.type, column.typmod) if "def" in command else 0
     tree = kept_tree(session, command["def"]) if "def" in command else None
-    if (column.has_default, column.default_type, column.tree) != ("def" in command, of_type, tree):
+    new = without_null_default(replace(column, has_default="def" in command, default_type=of_type, tree=tree))
+    if new != column:
         change_columns(
-            session, relation, [column.number], has_default="def" in command, default_type=of_type, tree=tree
+            session,
+            relation,
+            [column.number],
+            has_default=new.has_default,
+            default_type=new.default_type,
+            tree=new.tree,
         )
     if "def" in command:
         attach_default(session, relation, column.name, {"contype": "CONSTR_DEFAULT", "raw_expr": command["def"]})

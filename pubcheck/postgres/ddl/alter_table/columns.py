@@ -16,7 +16,7 @@ from pubcheck.postgres.ddl.tables.column_definition import (
     refuse_pseudo_type,
 )
 from pubcheck.postgres.ddl.tables.constraints import order_constraints
-from pubcheck.postgres.ddl.tables.default_types import is_simple
+from pubcheck.postgres.ddl.tables.default_types import is_simple, without_null_default
 from pubcheck.postgres.errors import ServerError, without_position
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
@@ -41,7 +41,7 @@ def add_column(session: Session, relation: int, command: Node, recurse: bool) ->
         raise ServerError("42P16", "column must be added to child tables too")
     deferred: list[Node] = []
     owned: list[tuple[str, Node]] = []
-    column = define_column(session, body, len(row.columns) + 1, deferred, owned)
+    column = without_null_default(define_column(session, body, len(row.columns) + 1, deferred, owned))
     refuse_pseudo_type(column)
     if column.identity and catalog.children.has(relation) and row.kind != "p":
         raise ServerError("42P16", "cannot recursively add identity column to table that has child tables")

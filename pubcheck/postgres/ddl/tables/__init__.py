@@ -20,6 +20,7 @@ from pubcheck.postgres.ddl.tables.column_definition import (
     refuse_pseudo_type,
 )
 from pubcheck.postgres.ddl.tables.constraints import order_constraints, with_not_nulls
+from pubcheck.postgres.ddl.tables.default_types import without_null_default
 from pubcheck.postgres.ddl.types import free_row_type_name
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
@@ -171,12 +172,17 @@ def _elements(session: Session, node: Node, ancestry: Ancestry | None) -> _Eleme
         for position, column in enumerate(columns, 1):
             if column.number != position:
                 columns[position - 1] = replace(column, number=position)
+    columns[:] = map(without_null_default, columns)
     return elements
 
 
 def _complete(session: Session, row: Relation, node: Node, ancestry: Ancestry | None, elements: _Elements) -> None:
     """Add the table's dependencies, and all that it has besides columns, in the server's order."""
     depend_on_types(session, row)
+    if row.partition_key:
+        from pubcheck.postgres.ddl.tables.partition_keys import depend_on_key
+
+        depend_on_key(session.catalog, row)
     if ancestry is not None:
         ancestry.depend(row)
     for owner, definition in elements.owned:

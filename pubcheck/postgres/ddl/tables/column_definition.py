@@ -63,7 +63,7 @@ def define_column(
                 held = _named(session, constraint)
         elif kind == "CONSTR_DEFAULT":
             expression = constraint["raw_expr"]
-            default, of_type = True, default_type(session, expression, oid)
+            default, of_type = True, default_type(session, expression, oid, typmod)
             tree = kept_tree(session, expression)
             if not (oid and is_simple(expression) and suits(session, oid, of_type, expression, simple=True)):
                 owned.append((name, constraint))

@@ -5,7 +5,11 @@ If it is not clear, ``ddl.defaults`` analyses the expression.
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from pubcheck.lazy_regex import lazy_compile
+from pubcheck.postgres.catalog import FIRST_NORMAL_OID
+from pubcheck.postgres.catalog.rows import Column
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.oids import (
     BOOL,
@@ -16,6 +20,7 @@ from pubcheck.postgres.oids import (
     INT2,
     INT4,
     INT8,
+    INTERVAL,
     JSON,
     JSONB,
     NAME,
@@ -34,19 +39,28 @@ from pubcheck.postgres.sql_value_functions import type_of
 _TYPES_OF_CALLS = {"now": TIMESTAMPTZ, "nextval": INT8, "gen_random_uuid": UUID}
 
 
-def default_type(session: Session, expression: Node, column: int) -> int:
-    """Return the type of a default before its assignment to a column of type ``column``; 0 if it is not clear."""
+NO_DEFAULT = -1
+"""The type of a default that the server does not keep: a NULL that is of the column's type without a conversion."""
+
+
+def default_type(session: Session, expression: Node, column: int, typmod: int) -> int:
+    """Return the type of a default before its assignment to a column of this type; 0 if it is not clear, and
+    ``NO_DEFAULT`` for a NULL that is not kept."""
     ((kind, body),) = expression.items()
     if kind == "A_Const":
         if "sval" in body:
             return column
+        if "isnull" in body:
+            return _type_of_null(session, column, typmod if column != INTERVAL else -1)
         # A float without a point may be an int8, which is assigned to as much.
         return INT4 if "ival" in body else BOOL if "boolval" in body else NUMERIC if "fval" in body else 0
     if kind == "TypeCast":
         try:
-            return session.type_oid(body["typeName"])
+            oid = session.type_oid(body["typeName"])
         except ServerError:
             return 0
+        bare_null = "isnull" in body["arg"].get("A_Const", ()) and "typmods" not in body["typeName"]
+        return _type_of_null(session, column, typmod) if bare_null and oid == column else oid
     if kind == "FuncCall":
         parts = names(body["funcname"])
         oid = _TYPES_OF_CALLS.get(parts[-1], 0) if len(parts) == 1 or parts[0] == "pg_catalog" else 0
@@ -57,6 +71,22 @@ def default_type(session: Session, expression: Node, column: int) -> int:
 
         return 0 if functions_named(session, parts) else oid
     return type_of(body["op"]) if kind == "SQLValueFunction" else 0
+
+
+def _type_of_null(session: Session, column: int, typmod: int) -> int:
+    """The type of a NULL of the column's type: it is kept if it is converted to a length, a precision or a domain."""
+    if column >= FIRST_NORMAL_OID:
+        row = session.catalog.types.get(column)
+        if row is None or row.kind == "d":
+            return column if row is not None else 0
+    return column if typmod >= 0 or not column else NO_DEFAULT
+
+
+def without_null_default(column: Column) -> Column:
+    """Return the column without a default that the server does not keep (AddRelationNewConstraints)."""
+    if column.default_type != NO_DEFAULT:
+        return column
+    return replace(column, has_default=False, default_type=0, tree=None)
 
 
 def is_simple(expression: Node) -> bool:

@@ -16,7 +16,7 @@ from pubcheck.postgres.builtins import builtins
 from pubcheck.postgres.catalog import FIRST_GENERATED, PG_CATALOG
 from pubcheck.postgres.catalog.rows import Column
 from pubcheck.postgres.ddl.tables.column_definition import define_column, is_just_not_null, refuse_pseudo_type
-from pubcheck.postgres.ddl.tables.default_types import is_simple
+from pubcheck.postgres.ddl.tables.default_types import is_simple, without_null_default
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.identifiers import identifier
 from pubcheck.postgres.parse import LARGEST, Node, is_too_large, parse
@@ -148,7 +148,7 @@ def _pattern(session: Session, body: Node, pattern: str) -> Column | None:
     owned: list[tuple[str, Node]] = []
     try:
         with session.apart() as basis:
-            column = define_column(session, body, 1, constraints, owned)
+            column = without_null_default(define_column(session, body, 1, constraints, owned))
             refuse_pseudo_type(column)
     except ServerError:
         return None

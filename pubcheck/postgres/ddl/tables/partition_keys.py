@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from pubcheck.postgres.catalog import Catalog
+from pubcheck.postgres.catalog import INTERNAL, RELATION, Catalog
 from pubcheck.postgres.catalog.rows import Relation
 from pubcheck.postgres.ddl.index_keys import ORDERED
 from pubcheck.postgres.ddl.partition_bounds import STRATEGIES
@@ -30,6 +30,12 @@ def with_partition_key(session: Session, row: Relation, spec: Node) -> Relation:
         strategy=STRATEGIES[spec["strategy"]],
         usual_order=has_usual_order(session.catalog, row, spec),
     )
+
+
+def depend_on_key(catalog: Catalog, row: Relation) -> None:
+    """The columns of a partition key go only with the whole table, which goes with their types (StorePartitionKey)."""
+    for number in sorted({*row.partition_key, *row.partition_reads} - {0}):
+        catalog.depend((RELATION, row.oid, number), (RELATION, row.oid, 0), INTERNAL)
 
 
 def has_usual_order(catalog: Catalog, row: Relation, spec: Node) -> bool:
