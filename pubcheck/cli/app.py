@@ -195,7 +195,7 @@ def use_color(choice: str, output: str | None = None) -> bool:
 
 
 def completes(kind: str) -> Callable[[click.Context, click.Parameter, str], list[CompletionItem]]:
-    """Return what completes a value in a shell: the function of that name in `completing`."""
+    """Return a function that completes a value in a shell: the one of that name in `completing`."""
 
     def complete(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
         # Loaded only when a shell asks.

@@ -100,7 +100,7 @@ lint; other quarantined items do not fail a run.""",
 @click.option(
     "--retry-quarantine",
     is_flag=True,
-    help="Lint again what was quarantined in the run of --since (by default latest), whatever the reason, for example"
+    help="Lint everything again that the run of --since (default: latest) quarantined, whatever the reason, for example"
     " with other limits; copy the rest.",
 )
 @click.option(

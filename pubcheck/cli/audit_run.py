@@ -1,4 +1,4 @@
-"""Run the job of `pubcheck audit`, and write what it gives."""
+"""Run the job of `pubcheck audit`, and write its results."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class AuditRequest(Struct, frozen=True, kw_only=True):
 
 
 class _Written(Struct):
-    """What a run wrote besides its tables: the page, or why there is none, and the document on it."""
+    """The output of a run besides its tables: the page, or why there is none, and the document on it."""
 
     page: str | None = None
     document: Audit | None = None
@@ -131,7 +131,7 @@ def _audit(
 
 
 def _write(store: Store, summary: Summary, request: AuditRequest, progress: Progress) -> _Written:
-    """Write what was asked for besides the tables. The run is complete by now, whatever fails here."""
+    """Write the page and the exports that were requested. The run is complete by now, even if this fails."""
     written = _Written(None if request.no_report else request.report or _page_in(request.output, summary.run))
     try:
         if written.page is not None:
@@ -177,7 +177,7 @@ def _write_survey(store: Store, run: str, request: AuditRequest) -> None:
 
 
 def _new_id() -> str:
-    """Return the time, and what no other run has that starts in the same second."""
+    """Return the time with a random suffix, which differs from that of a run that starts in the same second."""
 
     return f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{token_hex(4)}"
 

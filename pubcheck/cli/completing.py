@@ -1,4 +1,4 @@
-"""What a shell may complete a value of the command line to; loaded only when a shell asks."""
+"""The values that a shell completes on the command line; loaded only when a shell asks."""
 
 from __future__ import annotations
 
@@ -19,10 +19,9 @@ def folders(incomplete: str) -> list[CompletionItem]:
 
 
 def reports(incomplete: str) -> list[CompletionItem]:
-    """A file, or a format and a file."""
-    if ":" in incomplete:
-        return files(incomplete)
-    return [*(CompletionItem(f"{name}:") for name in FORMATS if name.startswith(incomplete)), *files(incomplete)]
+    """A file, or a format and a file. Files come first: in bash they drop the values before them."""
+    formats = () if ":" in incomplete else FORMATS
+    return [*files(incomplete), *(CompletionItem(f"{name}:") for name in formats if name.startswith(incomplete))]
 
 
 def codes(incomplete: str) -> list[CompletionItem]:

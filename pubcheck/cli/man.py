@@ -92,6 +92,6 @@ def _epilog(text: str) -> Iterator[str]:
 
 
 def _text(text: str) -> str:
-    """Return a text without what roff would obey."""
+    """Return a text whose characters roff prints, none of them as a request."""
     escaped = text.strip().replace("\\", "\\e").replace("-", "\\-")
     return f"\\&{escaped}" if escaped[:1] in (".", "'") else escaped

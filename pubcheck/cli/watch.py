@@ -27,7 +27,7 @@ PAUSE = 0.3
 """Seconds between two looks at the files."""
 _NOT_WALKED = frozenset(("node_modules", "__pycache__", "venv"))
 _CLEAR = "\x1b[H\x1b[2J\x1b[3J"
-"""Moves to the upper left corner and clears the screen and what was scrolled away."""
+"""Moves to the upper left corner, and clears the screen and the lines that were scrolled away."""
 
 Stamp = tuple[int, int] | None
 """The time of the last change of a file or folder and its size, None if it is missing."""

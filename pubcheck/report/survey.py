@@ -21,7 +21,7 @@ _Z = 1.959963984540054
 class Share(Struct, frozen=True):
     """How many of ``whole`` things of a ``kind`` (publications, repositories, units, or tables and operations) are as
     ``item`` says, in the part ``subject`` of the survey; between ``low`` and ``high`` lies, with 95 percent
-    confidence, the share in what the corpus is a sample of."""
+    confidence, the share in the population that the corpus is a sample of."""
 
     subject: str
     item: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -137,9 +138,11 @@ def test_only_changed_files_are_reported_in_their_history(repository: Path) -> N
 
 def test_nothing_changed_is_a_success(repository: Path) -> None:
     base = git(repository, "rev-parse", "HEAD")
-    status, printed, summary = lint(repository, PATHS="db", CHANGED_ONLY="true", BASE=base)
+    status, printed, summary = lint(repository, PATHS="db", CHANGED_ONLY="true", BASE=base, SARIF="a.sarif")
     assert (status, summary) == (0, "before\n")
     assert "no file was changed" in printed
+    (result,) = json.loads((repository / "a.sarif").read_text())["runs"]  # a later step uploads it
+    assert result["results"] == []
 
 
 def test_the_image_has_what_the_package_needs() -> None:

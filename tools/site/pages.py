@@ -1,4 +1,4 @@
-"""What the modules that generate pages share."""
+"""Helpers that the modules share which generate pages."""
 
 from __future__ import annotations
 
