@@ -6,7 +6,9 @@ A row filter cannot read a column of a domain or an enum itself, but a generated
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
+from operator import is_
 
 from msgspec.structs import replace
 
@@ -50,14 +52,32 @@ def _is_required(column: Column | None) -> bool:
 
 def over_columns(columns: dict[int, Column], expr: Expr) -> Expr:
     """Return an expression whose variables have the types that ``columns_of`` gives their columns."""
-    if expr.node == "Var":
-        column = columns.get(expr.value)
-        if column is None or column.type in (0, expr.type):
-            return expr
-        return replace(expr, type=column.type, typmod=column.typmod)
-    if not expr.args:
-        return expr
-    return replace(expr, args=[over_columns(columns, arg) for arg in expr.args])
+
+    def typed(variable: Expr) -> Expr:
+        column = columns.get(variable.value)
+        if column is None or column.type in (0, variable.type):
+            return variable
+        return replace(variable, type=column.type, typmod=column.typmod)
+
+    return _with_variables(expr, typed)
+
+
+def _with_variables(expr: Expr, changed: Callable[[Expr], Expr]) -> Expr:
+    """Return an expression with each of its variables changed. It may be deeper than calls can be."""
+    done: dict[int, Expr] = {}
+    stack = [expr]
+    while stack:
+        node = stack[-1]
+        if waiting := [arg for arg in node.args if id(arg) not in done]:
+            stack += waiting
+            continue
+        stack.pop()
+        args = [done[id(arg)] for arg in node.args]
+        if node.node == "Var":
+            done[id(node)] = changed(node)
+        else:
+            done[id(node)] = node if all(map(is_, args, node.args)) else replace(node, args=args)
+    return done[id(expr)]
 
 
 def domain_checks(session: Session, relation: Relation) -> Iterator[Expr]:
@@ -82,14 +102,12 @@ def domain_checks(session: Session, relation: Relation) -> Iterator[Expr]:
                 except (ServerError, Unknowable, RecursionError):
                     continue
                 if not state.frozen:
-                    yield _or_null(_renumbered(check, column.number))
+                    yield _or_null(_with_variables(check, partial(_numbered, column.number)))
             domain = catalog.types.get(domain.base)
 
 
-def _renumbered(expr: Expr, number: int) -> Expr:
-    if expr.node == "Var":
-        return replace(expr, value=number)
-    return replace(expr, args=[_renumbered(arg, number) for arg in expr.args]) if expr.args else expr
+def _numbered(number: int, variable: Expr) -> Expr:
+    return replace(variable, value=number)
 
 
 def _or_null(check: Expr) -> Expr:
@@ -134,11 +152,5 @@ def equality(session: Session, relation: Relation, number: int, value: Expr) -> 
     except (ServerError, Unknowable):
         return None  # values of its type have no equality
     distinct = same.args[0]
-    return replace(same, args=[replace(distinct, args=[distinct.args[0], _in_place(distinct.args[1], value)])])
-
-
-def _in_place(expr: Expr, value: Expr) -> Expr:
-    """Return an expression over a single variable, with a value in its place."""
-    if expr.node == "Var":
-        return value
-    return replace(expr, args=[_in_place(arg, value) for arg in expr.args]) if expr.args else expr
+    other = _with_variables(distinct.args[1], lambda _: value)
+    return replace(same, args=[replace(distinct, args=[distinct.args[0], other])])

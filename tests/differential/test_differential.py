@@ -64,7 +64,7 @@ def test_histories_of_all_kinds_of_statements(major: int, servers: Servers) -> N
     wrong = ("invented", "invented, assumed", "missed")
     judged = [each for found in compared for each in found.differences if not each.statement.startswith("(")]
     assert not [each for each in judged if each.kind in wrong]
-    assert sum(found.judged for found in compared) > 800
+    assert sum(found.judged for found in compared) > 250
 
 
 PROBED = range(12)
@@ -79,7 +79,7 @@ def test_writes_are_refused_where_the_server_refuses_them(major: int, servers: S
     probes = [probe for found in compared for probe in found.probes]
     assert not [probe for probe in probes if not probe.agrees]
     # What makes the comparison worth something.
-    assert len(probes) > 2000
+    assert len(probes) > 700
     assert sum(probe.part for probe in probes) > len(probes) / 3
     assert sum(probe.refused for probe in probes) > len(probes) / 3
 

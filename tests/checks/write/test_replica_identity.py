@@ -317,4 +317,4 @@ def test_a_server_gives_each_answer_once_the_causes_before_it_are_gone(major: in
                         assert execute(connection, statement).ok, f"{name}: {statement}"
                     met += 1
                 assert asked(connection, operation).ok, f"{name}, {operation}: {names(expected)}"
-    assert met > 150
+    assert met > 100
