@@ -27,63 +27,36 @@ def key_function(
 ) -> KeyOf:
     """The key of a row in an index. None: the row is not in it, or NULL makes it no duplicate of any. ``expression``
     returns the function of a row that an indexed expression is, its type and its collation."""
-    if index.expressions:
-        return _key_with_expressions(cache, relation, index, condition, expression)
-    columns = [relation.columns[number - 1] for number in index.keys]
-    parts = [(column.number, equal_form(cache, column.type, column.collation)) for column in columns]
-    distinct = not index.nulls_not_distinct
-    if len(parts) == 1 and index.predicate is None and distinct and parts[0][1] is None:
-        number = parts[0][0]
-
-        def single(row: Any) -> Key | None:
-            value = row[number]
-            return None if value is None else (value,)
-
-        return single
-    predicate = None if index.predicate is None else condition(index.predicate, "WHERE")
-
-    def key(row: Any) -> Key | None:
-        if predicate is not None and predicate(row) is not True:
-            return None
-        values: list[Hashable] = []
-        for number, form in parts:
-            value = row[number]
-            if value is None:
-                if distinct:
-                    return None
-                values.append(None)
-            else:
-                values.append(value if form is None else form(value))
-        return tuple(values)
-
-    return key
-
-
-def _key_with_expressions(
-    cache: SysCache,
-    relation: Relation,
-    index: Index,
-    condition: Callable[[Any, str], Any],
-    expression: Callable[[Any], tuple[Callable[[Any], Any], int, int]],
-) -> KeyOf:
-    predicate = None if index.predicate is None else condition(index.predicate, "WHERE")
     trees = iter(index.expressions)
-    parts: list[tuple[Callable[[Any], Any], Normal | None]] = []
+    readers: list[Callable[[Any], Any]] = []
+    forms: list[Normal | None] = []
+    reader: Callable[[Any], Any]
     for number in index.keys:
         if number:
             column = relation.columns[number - 1]
-            parts.append((itemgetter(number), equal_form(cache, column.type, column.collation)))
+            reader, type_oid, collation = itemgetter(number), column.type, column.collation
         else:
-            step, type_oid, collation = expression(next(trees))
-            parts.append((step, equal_form(cache, type_oid, collation)))
+            reader, type_oid, collation = expression(next(trees))
+        readers.append(reader)
+        forms.append(equal_form(cache, type_oid, collation))
+    predicate = None if index.predicate is None else condition(index.predicate, "WHERE")
+    distinct = not index.nulls_not_distinct
+    if len(readers) == 1 and predicate is None and distinct and forms[0] is None:
+        (read,) = readers
+
+        def single(row: Any) -> Key | None:
+            value = read(row)
+            return None if value is None else (value,)
+
+        return single
 
     def key(row: Any) -> Key | None:
         if predicate is not None and predicate(row) is not True:
             return None
-        values = [step(row) for step, _ in parts]
-        if None in values and not index.nulls_not_distinct:
+        # All of them: an expression can fail although another value is NULL.
+        values = [read(row) for read in readers]
+        if distinct and None in values:
             return None
-        forms = (form for _, form in parts)
         return tuple(
             value if value is None or form is None else form(value) for value, form in zip(values, forms, strict=True)
         )
