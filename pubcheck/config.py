@@ -184,12 +184,18 @@ def _read_value(reader: Callable[[object], object], value: object, key: str) -> 
 
 def suggestion(name: str, choices: Iterable[str]) -> str:
     """Return the hint after an unknown word: the nearest known word, else all of them."""
+    words = list(choices)
+    return near_word(name, words) or f"; there are {', '.join(words)}"
+
+
+def near_word(name: str, choices: Iterable[str]) -> str:
+    """Return the hint after an unknown word that is probably misspelt, "" if no known word is similar."""
     from difflib import SequenceMatcher, get_close_matches
 
     words = list(choices)
     near = get_close_matches(name, words, 9) or get_close_matches(name.replace("_", "-"), words, 1)
     if not near:
-        return f"; there are {', '.join(words)}"
+        return ""
     # Of equally good ones that which begins alike: a rule's family is in its first digit.
     best = max(near, key=lambda word: (SequenceMatcher(a=word, b=name).ratio(), word[:4] == name[:4]))
     return f"; did you mean {best}?"
@@ -243,10 +249,10 @@ def near_rule(word: str) -> str:
     if word[:3].upper() == "PUB" or word[:1].isdigit():
         # A code of an unknown family is not a misspelling of a code of another family.
         code = word.upper() if word[:3].upper() == "PUB" else f"PUB{word}"
-        hint = suggestion(code, [known for known in rulebook.RULES if known[3] == code[3:4]])
+        hint = near_word(code, [known for known in rulebook.RULES if known[3] == code[3:4]])
     else:
-        hint = suggestion(word.lower(), [rule.name for rule in rulebook.RULES.values()])
-    return hint if "mean" in hint else "; `pubcheck rules` lists them"
+        hint = near_word(word.lower(), [rule.name for rule in rulebook.RULES.values()])
+    return hint or "; `pubcheck rules` lists them"
 
 
 def _read_bool(value: object) -> bool:

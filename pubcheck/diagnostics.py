@@ -115,6 +115,7 @@ if TYPE_CHECKING:
         notices: tuple[str, ...]
         fixes: tuple[Fix, ...]
         also: tuple[str, ...]
+        mentions: tuple[str, ...]
         after: tuple[Earlier, ...]
         after_count: int
         assumptions: tuple[Assumption, ...]
@@ -127,10 +128,11 @@ class Diagnostic(Struct, frozen=True, kw_only=True):
     ``certainty`` has no default on purpose: a rule must say whether all that it rests on was seen. ``postgres`` are the
     majors for which it holds, ascending. ``object`` is the qualified name of the relation the server names;
     ``publications`` are the culprits in the server's order and ``publication`` the first of them; a refused write has
-    one finding for each. ``also`` are further relations of which the same is said; reports know them by the message
-    alone. Of a refused write ``after`` are the first of the ``after_count`` causes that the server meets before this
-    one, whose answer ``server`` gives once those are gone. ``assumptions`` are what an assumed finding rests on,
-    the first few; empty where the message says it. ``claim`` is that of a finding about a consumer.
+    one finding for each. ``also`` are further relations of which the same is said, ``mentions`` other names in the
+    message and in the server's; reports know both by the message alone. Of a refused write ``after`` are the first of
+    the ``after_count`` causes that the server meets before this one, whose answer ``server`` gives once those are gone.
+    ``assumptions`` are what an assumed finding rests on, the first few; empty where the message says it. ``claim`` is
+    that of a finding about a consumer.
     """
 
     rule: str
@@ -151,6 +153,7 @@ class Diagnostic(Struct, frozen=True, kw_only=True):
     notices: tuple[str, ...] = ()
     fixes: tuple[Fix, ...] = ()
     also: tuple[str, ...] = ()
+    mentions: tuple[str, ...] = ()
     after: tuple[Earlier, ...] = ()
     after_count: int = 0
     assumptions: tuple[Assumption, ...] = ()

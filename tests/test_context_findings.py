@@ -87,3 +87,11 @@ def test_the_children_of_an_assumed_table_survive_it() -> None:
         "ALTER TABLE s.a SET SCHEMA t; CREATE PUBLICATION p FOR TABLE ONLY b;"
     )
     assert not result.faults
+
+
+def test_a_column_that_the_message_only_counts_is_one_more() -> None:
+    stored = "int GENERATED ALWAYS AS (1) STORED"
+    context = f"CREATE TABLE t (a {stored}, b {stored}, c {stored});\nCREATE PUBLICATION p FOR TABLE t;\n"
+    sources = (Source("schema.sql", context), Source("change.sql", f"ALTER TABLE t ADD d {stored};"))
+    rows = Linter(Config(complete=True, extend_select=("PUB808",))).lint(Unit(sources, (18,), context=1)).diagnostics
+    assert [row.span.source.label for row in rows if row.rule == "PUB808"] == ["change.sql"]

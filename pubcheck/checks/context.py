@@ -42,8 +42,8 @@ class RuleFinding(Struct, frozen=True, kw_only=True):
 
     ``rule`` is its code and ``place`` the text to change. ``related`` are further places, each with its label.
     ``severity`` overrides that of the rule's page. ``also`` are relations to which the finding applies as it does to
-    ``object``. ``assumptions`` are those of the rule itself; ``claim``
-    is the claim about a consumer.
+    ``object``. ``columns`` are those that the message names or counts, ``mentions`` the other objects in it: schemas,
+    types, subscriptions. ``assumptions`` are those of the rule itself; ``claim`` is the claim about a consumer.
     """
 
     rule: str
@@ -59,6 +59,8 @@ class RuleFinding(Struct, frozen=True, kw_only=True):
     server: ServerAnswer | None = None
     notices: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+    mentions: tuple[str, ...] = ()
     assumptions: tuple[str, ...] = ()
     claim: ConsumerClaim | None = None
 

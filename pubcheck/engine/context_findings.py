@@ -7,7 +7,6 @@ the context alone does not have it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
@@ -19,7 +18,7 @@ from pubcheck.checks.context import RuleFinding
 from pubcheck.diagnostics import SEVERITIES
 from pubcheck.postgres.catalog.rows import Place, Publication, Relation
 from pubcheck.postgres.session import Session
-from pubcheck.postgres.tokens import find_name
+from pubcheck.postgres.tokens import find_name, names_in
 from pubcheck.rulebook import RULES
 from pubcheck.source import utf8
 from pubcheck.statement_index import Statements
@@ -124,7 +123,7 @@ class ContextFindings:
             and former.finding.claim == known.finding.claim
             and former.finding.operation == known.finding.operation
             and (known.relations or known.publications or former.finding.place == known.finding.place)
-            and not (_words(known.finding.message) - _words(former.finding.message)) & self._changed_columns
+            and self._changed_columns.isdisjoint(set(known.finding.columns).difference(former.finding.columns))
             for former in alike
         )
 
@@ -138,19 +137,18 @@ class ContextFindings:
 
     @cached_property
     def _changed_columns(self) -> set[str]:
-        """The words in the names of the columns of changed relations, without those of renamed columns."""
-        words: set[str] = set()
+        """The names of the columns of changed relations, without those of renamed columns."""
+        changed: set[str] = set()
         for oid in self._changes_of:
             row, former = self._catalog.relations.get(oid), self._former_relations.get(oid)
             if row is not None:
                 names = {column.number: column.name for column in former.columns} if former is not None else {}
-                kept = (c.name for c in row.columns if names.get(c.number, c.name) == c.name and not c.dropped)
-                words.update(*map(_words, kept))
-        return words
+                changed.update(c.name for c in row.columns if names.get(c.number, c.name) == c.name and not c.dropped)
+        return changed
 
     def _cause(self, known: _Known) -> Place | None:
-        """Return the statement that changed the objects of a finding; of several the last one that names most of the
-        columns in its message."""
+        """Return the statement that changed the objects of a finding; of several the last one that names most of its
+        columns."""
         catalog, relations = self._catalog, known.relations
         created = [oid for oid in relations if oid not in self._former_relations]
         family = [
@@ -162,7 +160,7 @@ class ContextFindings:
         for oids in (created, relations, family, known.publications, self._changes_of):
             changes = [change for oid in oids for change in self._changes_of.get(oid, ())]
             if changes:
-                columns = _words(known.finding.message) & self._changed_columns
+                columns = self._changed_columns.intersection(known.finding.columns)
                 place = max(changes, key=lambda row: (self._naming(columns, row.place), row.clears, row.number)).place
                 return self._at_name(place, known.finding) if not place.start else place
         return None
@@ -173,14 +171,11 @@ class ContextFindings:
         starts = (find_name(text, name) for name in finding.publications)
         return replace(place, start=next((start for start in starts if start is not None), 0))
 
-    def _naming(self, words: set[str], place: Place) -> int:
-        return len(words & _words(self._statements.at(place).text)) if words else 0
+    def _naming(self, columns: set[str], place: Place) -> int:
+        """Return how many of these columns a statement names."""
+        return len(columns & names_in(utf8(self._statements.at(place).text).data)) if columns else 0
 
 
 _OWNERS = ("relation", "table", "publication")
 """The fields of other rows that hold the OID of a relation or a publication."""
 _SUBJECT = "the object that this finding is about"
-
-
-def _words(text: str) -> set[str]:
-    return set(re.findall(r"\w+", text))

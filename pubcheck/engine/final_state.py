@@ -120,6 +120,7 @@ class Outcome:
             object=self.session.qualified(catalog.relations[refusal.relation]),
             publications=(catalog.publications[refusal.publication].name,),
             operation=refusal.operation,
+            mentions=(refusal.column,),
             server=refusal.server,
             fixes=attempt(
                 place,
@@ -238,6 +239,7 @@ class Outcome:
             notices=finding.notices,
             assumptions=() if finding.certain else self._grounds.of_finding(finding),
             also=finding.also,
+            mentions=(*finding.columns, *finding.mentions),
             claim=finding.claim,
         )
 

@@ -28,7 +28,7 @@ from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.identifiers import qualified
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.session.basis import Basis
-from pubcheck.postgres.tokens import place_of_name
+from pubcheck.postgres.tokens import names_in, place_of_name
 from pubcheck.rulebook import RULES, Rule, finder
 from pubcheck.source import utf8
 from pubcheck.statement_index import Statements, StatementText
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         statement: StatementRef
         object: str | None
         publications: tuple[str, ...]
+        mentions: tuple[str, ...]
         server: ServerAnswer
         notices: tuple[str, ...]
         assumptions: tuple[Assumption, ...]
@@ -64,7 +65,7 @@ class _NotCreated(Struct, frozen=True):
     """
 
     number: int
-    message: str
+    note: Diagnostic
     names: dict[Missing, str]
     in_public: bool
 
@@ -112,8 +113,8 @@ class StatementReporter:
                     self.repeats.append((len(self.diagnostics), *earlier))
             fixes = self._fixes(rule, statement, error, certain=certainty == "certain")
             span = statement.span(self._culprit(statement, error))
-            self._record_missing(message, [error])
             diagnostic = rule.diagnostic(certainty, self.majors, message, span, help=help_text, fixes=fixes, **answer)
+            self._record_missing(diagnostic, [error])
             self.diagnostics.append(diagnostic)
             return
         span = statement.span(explanation.start, explanation.end)
@@ -206,8 +207,8 @@ class StatementReporter:
             "" if row.filter is None or row.filter.analysed else row.filter.unknown or "the types in the row filter"
         )
         span = statement.span(place.start, place.end)
+        literal = span.source.text[span.start : span.end]
         if code == "PUB214":
-            literal = span.source.text[span.start : span.end]
             severity, message, help_text = refusals.frozen_words(literal, details)
         else:
             severity, (message, help_text) = rule.severity, refusals.unjudged_words(details[0])
@@ -223,6 +224,7 @@ class StatementReporter:
                 statement=statement.ref(),
                 object=self.session.qualified(catalog.relations[row.relation]),
                 publications=(catalog.publications[row.publication].name,),
+                mentions=(literal,) if code == "PUB214" else details,
             )
         )
 
@@ -241,21 +243,16 @@ class StatementReporter:
         related = tuple(
             statement.span(error.culprit, message=error.message) for error in errors[1:] if error.culprit is not None
         )
-        self._record_missing(message, errors)
-        self.diagnostics.append(
-            rule.diagnostic(
-                "assumed",
-                self.majors,
-                message,
-                statement.span(first.culprit or 0),
-                severity="note",
-                help=help_text,
-                related=related,
-                **self.answer(statement, first, basis, ("whether something outside these files creates it",)),
-            )
+        answer = self.answer(statement, first, basis, ("whether something outside these files creates it",))
+        answer["mentions"] = tuple(value for error in errors for value in error.arguments.values())
+        span = statement.span(first.culprit or 0)
+        note = rule.diagnostic(
+            "assumed", self.majors, message, span, severity="note", help=help_text, related=related, **answer
         )
+        self._record_missing(note, errors)
+        self.diagnostics.append(note)
 
-    def _record_missing(self, message: str, errors: Sequence[ServerError]) -> None:
+    def _record_missing(self, note: Diagnostic, errors: Sequence[ServerError]) -> None:
         """Record the names that are missing according to the next finding."""
         # Loaded only if there is something to report.
         from pubcheck.checks.messages import refusals
@@ -263,7 +260,7 @@ class StatementReporter:
         missing = {error.missing: refusals.missing_name(error) for error in errors if error.missing}
         if missing:
             in_public = any(error.missing_schema == "public" for error in errors)
-            self.missing.append(_NotCreated(len(self.diagnostics), message, missing, in_public))
+            self.missing.append(_NotCreated(len(self.diagnostics), note, missing, in_public))
 
     def answer(
         self, statement: StatementText, error: ServerError, basis: Basis, assumptions: tuple[Assumption, ...] = ()
@@ -278,12 +275,20 @@ class StatementReporter:
             "statement": statement.ref(),
             "object": error.relation,
             "publications": (error.publication,) if error.publication else (),
+            "mentions": self._mentions(statement, error),
             "server": ServerAnswer(
                 error.sqlstate, error.message, error.detail, error.hint, statement.position(error.location)
             ),
             "notices": tuple(self.session.notices),
             "assumptions": assumptions,
         }
+
+    @staticmethod
+    def _mentions(statement: StatementText, error: ServerError) -> tuple[str, ...]:
+        """Return the names that the server's message may have: an error that no rule is about does not keep them."""
+        if error.key is not None:
+            return tuple(error.arguments.values())
+        return tuple(names_in(utf8(statement.text).data))
 
     def complete(self, statements: Statements) -> None:
         """Complete the findings with facts that are known only when the unit is over."""
@@ -312,7 +317,7 @@ class StatementReporter:
         notes = [
             note
             for note in self.missing
-            if note.number < len(self.diagnostics) and self.diagnostics[note.number].message == note.message
+            if note.number < len(self.diagnostics) and self.diagnostics[note.number] is note.note
         ]
         missing_names = {key for note in notes for key in note.names}
         if not missing_names:

@@ -305,12 +305,19 @@ class SyntaxErrorReporter:
                 span,
                 help=syntax_help(text, newer=newer) if not inside else _NOT_IN_BODY,
                 statement=statement.ref(),
+                mentions=() if location is None else (_token_at(text, location),),
                 assumptions=(unknown,) if unknown else (),
                 server=ServerAnswer(refusal.sqlstate, wording, detail, refusal.hint, position=position),
                 fixes=fixes,
             )
             for wording, majors in _wordings(message, [replay.major for replay in replays])
         )
+
+
+def _token_at(text: str, location: int) -> str:
+    """Return the token at which the parser stops, which its message quotes."""
+    rest = tokens(text.encode(errors="surrogatepass"), in_bytes(text, location))
+    return next((token.decode(errors="replace") for _, token, _ in rest), "")
 
 
 def _sent_text(statement: StatementText) -> bool:

@@ -13,7 +13,7 @@ from pubcheck.postgres.parse import Node
 from pubcheck.statement_index import StatementText
 
 _NAMES = lazy_compile(r"\$?[{%#<]+[^\"]*?[}>]+|%\w|\w+")
-"""Names in messages, and placeholders within quotes."""
+"""The parts of a name, and placeholders in it."""
 _OF_OPTIONS = ("PUB12", "PUB140")
 _OF_WHOLE_LIST = "PUB709"
 """Members that SET removes: a list with an unknown name may contain any table."""
@@ -42,7 +42,7 @@ class UnknownNames:
         # Loaded only where something is not known.
         from pubcheck.lexing.placeholder_values import placeholder_names, variable_names
 
-        # As messages have them: in lower case, and cut to the length of a name.
+        # As diagnostics have them: in lower case, and cut to the length of a name.
         names = {name.lower()[:NAME_BYTES] for name in placeholder_names(item)}
         if names:
             self.names |= names
@@ -71,9 +71,8 @@ class UnknownNames:
             map(diagnostic.span.is_within, self.sites.get(diagnostic.statement, ()))
         ):
             return True
-        server = diagnostic.server.message if diagnostic.server is not None else ""
-        text = f"{diagnostic.message} {server} {diagnostic.object}"
-        names = _NAMES.findall(text.lower())
+        texts = (diagnostic.object or "", *diagnostic.publications, *diagnostic.also, *diagnostic.mentions)
+        names = {name for text in texts for name in _NAMES.findall(text.lower())}
         if diagnostic.rule in MISSING:
             unseen = self.variables.get(diagnostic.statement, frozenset()) | self.called
             return not (unseen | self.names).isdisjoint(names)

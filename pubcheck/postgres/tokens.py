@@ -103,6 +103,11 @@ def folded(token: bytes) -> str:
     return token.lower().decode(errors="replace")
 
 
+def names_in(text: bytes) -> set[str]:
+    """The names that are identifier tokens of a statement, as PostgreSQL folds them."""
+    return {folded(token) for kind, token, _ in tokens(text) if kind == "name"}
+
+
 def find_name(text: bytes, name: str, start: int = 0) -> int | None:
     """The offset of the first identifier token of that name."""
     for kind, token, offset in tokens(text, start):

@@ -15,12 +15,15 @@ from pubcheck.postgres.identifiers import identifier
 from pubcheck.postgres.replication.replica_identity import replica_identity
 
 
-def _violation(subject: Subject, entries: list[PublicationRel], message: str, help_text: str) -> Violation:
+def _violation(
+    subject: Subject, entries: list[PublicationRel], message: str, help_text: str, columns: tuple[str, ...] = ()
+) -> Violation:
     tables = [subject.catalog.relations[entry.relation] for entry in entries]
     return Violation(
         message=message,
         help=help_text,
         tables=tuple(tables),
+        columns=columns,
         place=entries[0].place,
         related=first_places([(entry.place, "and this one") for entry in entries[1:]]),
     )
@@ -75,12 +78,14 @@ def column_list(subject: Subject, demand: ColumnList) -> Iterator[Violation]:
             relation = subject.catalog.relations[entry.relation]
             missing = sorted(_wanted(subject, demand, relation).difference(entry.columns or ()))
             if missing:
-                names = listed(quoted(relation.columns[number - 1].name for number in missing), "column")
+                names = tuple(relation.columns[number - 1].name for number in missing)
                 yield _violation(
                     subject,
                     [entry],
-                    f"the column list of {subject.name} for {subject.context.name(relation)} does not have {names}",
+                    f"the column list of {subject.name} for {subject.context.name(relation)} does not have "
+                    f"{listed(quoted(names), 'column')}",
                     "add it to the column list" if len(missing) == 1 else "add them to the column list",
+                    names,
                 )
         return
     if entries:

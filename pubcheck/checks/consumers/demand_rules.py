@@ -23,13 +23,15 @@ EFFECTS = "PUB919"
 class Violation(Struct, frozen=True, kw_only=True):
     """Why a demand is not met. ``message`` is a fact about the publication, ``help`` an imperative.
 
-    ``tables`` are those at fault; ``place`` is the text to change, the publication's name if it is None. ``cause`` is a
-    fact that goes against demands of several kinds; without it the message is the cause.
+    ``tables`` are those at fault, ``columns`` those that the message names or counts; ``place`` is the text to change,
+    the publication's name if it is None. ``cause`` is a fact that goes against demands of several kinds; without it the
+    message is the cause.
     """
 
     message: str
     help: str
     tables: tuple[Relation, ...] = ()
+    columns: tuple[str, ...] = ()
     place: Place | None = None
     related: tuple[tuple[Place, str], ...] = ()
     certain: bool = True
@@ -153,6 +155,7 @@ def finding_of(
         operation=violation.operation,
         severity=claim.severity,
         also=names[1:],
+        columns=violation.columns,
         assumptions=(*reasons, *violation.assumptions),
         claim=claim_of(reader.id, claim, others),
     )

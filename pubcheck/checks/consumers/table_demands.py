@@ -204,6 +204,7 @@ def generated(subject: Subject, demand: GeneratedColumns) -> Iterator[Violation]
         message=f"{subject.name} has generated columns{'' if demand.absent else f' {what}'}: {names}",
         help=_generated_help(subject, demand),
         tables=tables,
+        columns=tuple(name for _, name in columns),
         related=related(tables, "has a generated column"),
     )
 
@@ -219,11 +220,12 @@ def _generated_help(subject: Subject, demand: GeneratedColumns) -> str:
 def names(subject: Subject, demand: Names) -> Iterator[Violation]:
     """Names of tables and columns that the consumer cannot use."""
     for table in subject.names:
-        for problem in _name_problems(subject, table, demand):
+        for problem, columns in _name_problems(subject, table, demand):
             yield Violation(
                 message=f"{subject.name} has {problem}",
                 help=f"rename it, or {leave_out(subject, table)}",
                 tables=(table,),
+                columns=columns,
                 related=related([table], "this table"),
             )
     if "tables" in demand.distinct:
@@ -237,21 +239,22 @@ def names(subject: Subject, demand: Names) -> Iterator[Violation]:
             )
 
 
-def _name_problems(subject: Subject, table: Relation, demand: Names) -> Iterator[str]:
+def _name_problems(subject: Subject, table: Relation, demand: Names) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield each problem with the names of a table, and the columns that it is about."""
     shown = subject.context.name(table)
     if demand.tables and not re.search(demand.tables, table.name):
-        yield f'table "{shown}", whose name does not match {demand.tables}'
+        yield f'table "{shown}", whose name does not match {demand.tables}', ()
     columns = {column.name: column for column in table.live()}
-    wrong = [name for name in columns if demand.columns and not re.search(demand.columns, name)]
+    wrong = tuple(name for name in columns if demand.columns and not re.search(demand.columns, name))
     if wrong:
-        yield f"columns of {shown} whose names do not match {demand.columns}: {listed(quoted(wrong))}"
-    reserved = [name for name in columns if name in demand.reserved]
+        yield f"columns of {shown} whose names do not match {demand.columns}: {listed(quoted(wrong))}", wrong
+    reserved = tuple(name for name in columns if name in demand.reserved)
     if reserved:
-        yield f"columns of {shown} with a reserved name: {listed(quoted(reserved))}"
+        yield f"columns of {shown} with a reserved name: {listed(quoted(reserved))}", reserved
     if "columns" in demand.distinct:
         for group in _equal_ignoring_case(columns):
-            pair = listed(quoted(column.name for column in group))
-            yield f"columns of {shown} whose names differ by case only: {pair}"
+            pair = tuple(column.name for column in group)
+            yield f"columns of {shown} whose names differ by case only: {listed(quoted(pair))}", pair
 
 
 def _equal_ignoring_case(rows: dict[str, _Row]) -> Iterator[list[_Row]]:
@@ -264,21 +267,22 @@ def _equal_ignoring_case(rows: dict[str, _Row]) -> Iterator[list[_Row]]:
 @evaluates("PUB913", Types)
 def types(subject: Subject, demand: Types) -> Iterator[Violation]:
     """Columns of types that the consumer does not read."""
-    wrong: list[tuple[Relation, str]] = []
+    wrong: list[tuple[Relation, str, str]] = []
     for change in subject.changes:
         relation = subject.catalog.relations[change.relation]
         for number in change.columns:
             column = relation.columns[number - 1]
             name = _type_name(subject, column, demand)
             if name is not None and name not in demand.allow:
-                wrong.append((relation, f"{column.name} ({name})"))
+                wrong.append((relation, column.name, name))
     if wrong:
-        tables = tuple({relation.oid: relation for relation, _ in wrong}.values())
-        shown = listed(f"{subject.context.name(relation)}.{text}" for relation, text in wrong)
+        tables = tuple({relation.oid: relation for relation, *_ in wrong}.values())
+        shown = listed(f"{subject.context.name(relation)}.{column} ({name})" for relation, column, name in wrong)
         yield Violation(
             message=f"{subject.name} has columns of types that {subject.consumer} does not read: {shown}",
             help=f"convert them in the configuration of {subject.consumer}, or leave the table or the columns out",
             tables=tables,
+            columns=tuple(column for _, column, _ in wrong),
             related=related(tables, "has such a column"),
         )
 

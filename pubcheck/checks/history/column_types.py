@@ -52,5 +52,6 @@ def types_changed(context: RuleContext) -> Iterator[RuleFinding]:
             ),
             object=context.session.qualified(relations[0]),
             publications=tuple(names),
+            mentions=(change.name,),
             also=context.qualified(relations)[1:],
         )

@@ -60,6 +60,8 @@ def names_changed(context: RuleContext) -> Iterator[RuleFinding]:
             related=first_places([(entry.place, "is published here") for entry in entries]),
             object=context.session.qualified(relation),
             publications=tuple(row.name for row in rows),
+            columns=() if column is None else (former.name, new_name),
+            mentions=() if column is not None else (former.name,),
         )
 
 

@@ -94,6 +94,7 @@ def _schemas_dropped(context: RuleContext) -> Iterator[RuleFinding]:
             certain=publication.seen,
             related=((former.place, "became a member here"),),
             publications=(publication.name,),
+            mentions=(name,),
         )
 
 
@@ -245,6 +246,7 @@ def _recreated_schemas(context: RuleContext) -> Iterator[RuleFinding]:
             place=former.place,
             certain=schema.seen and any(row.seen for row in rows),
             publications=tuple(lost),
+            mentions=(name,),
         )
 
 
@@ -286,6 +288,7 @@ def columns_outside_lists(context: RuleContext) -> Iterator[RuleFinding]:
             related=((list_place, "the column list"),),
             object=context.session.qualified(relation),
             publications=(publication.name,),
+            columns=tuple(names),
             severity=None if whole else "note",
         )
 

@@ -98,6 +98,7 @@ def _implied(context: RuleContext, first: Filtered, second: Filtered) -> Iterato
         related=((wide.place, "the filter that has its rows"), (subscription.place, "takes both")),
         certain=narrow.certain and wide.certain and subscription.seen,
         other=wide,
+        mentions=(wide.publication.name, subscription.name),
     )
 
 
@@ -128,6 +129,7 @@ def _finding(
     related: tuple[tuple[Place, str], ...] = (),
     certain: bool | None = None,
     other: Filtered | None = None,
+    mentions: tuple[str, ...] = (),
 ) -> RuleFinding:
     condition = filtered.entry.filter
     frozen = _is_frozen(filtered) or (other is not None and _is_frozen(other))
@@ -141,4 +143,5 @@ def _finding(
         related=related,
         object=context.session.qualified(filtered.relation),
         publications=(filtered.publication.name,),
+        mentions=mentions,
     )

@@ -123,6 +123,7 @@ def _of_filter(
         related=_table(context, relation, "the column can be NULL") if columns else (),
         object=context.session.qualified(relation),
         publications=(filtered.publication.name,),
+        columns=tuple(relation.columns[number - 1].name for number in columns),
     )
 
 
@@ -201,6 +202,7 @@ def toast_lost(context: RuleContext) -> Iterator[RuleFinding]:
                 related=_table(context, leaf, f"the replica identity is ({', '.join(keys)}), without {listed(names)}"),
                 object=context.session.qualified(leaf),
                 publications=(publication.name,),
+                columns=tuple(names),
                 operation="update",
                 also=context.qualified(leaf for leaf, _ in lost_leaves)[1:],
             )

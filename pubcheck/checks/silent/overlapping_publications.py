@@ -53,6 +53,7 @@ def schema_voids_filter(context: RuleContext) -> Iterator[RuleFinding]:
             ),
             object=context.session.qualified(relation),
             publications=(publication.name,),
+            mentions=(schema.name,),
             also=context.qualified(catalog.relations[entry.relation] for entry in entries)[1:],
         )
 
@@ -168,6 +169,7 @@ def _finding(context: RuleContext, publication: Publication, wider: list[_Wider]
         related=first_places(related),
         object=context.session.qualified(first.filtered.relation),
         publications=(publication.name, *names),
+        mentions=(subscription.name,) if subscription is not None else (),
         severity="warning" if together else "note",
         also=context.qualified(pair.filtered.relation for pair in wider)[1:],
     )

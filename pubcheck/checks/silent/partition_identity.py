@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import Literal
 
@@ -52,10 +53,10 @@ def _names(relation: Relation, columns: frozenset[int]) -> set[str]:
     return {column.name for column in relation.columns if column.number in columns}
 
 
-def _key(catalog: Catalog, relation: Relation) -> str:
+def _key(catalog: Catalog, relation: Relation) -> list[str]:
     """Return the columns of a replica identity in the order of the table."""
     columns = replica_identity(catalog, relation).columns
-    return f"({', '.join(column.name for column in relation.columns if column.number in columns)})"
+    return [column.name for column in relation.columns if column.number in columns]
 
 
 def _finding(
@@ -63,6 +64,7 @@ def _finding(
 ) -> RuleFinding:
     name, partitions = context.name(root), listed((context.name(leaf) for leaf in leaves), "partition")
     have = "have" if len(leaves) > 1 else "has"
+    keys: list[list[str]] = []
     if problem == "rows without old values":
         message = (
             f"{name} has REPLICA IDENTITY FULL and {partitions} {have} not: the subscriber expects whole old rows "
@@ -70,10 +72,10 @@ def _finding(
         )
         statements = [f"ALTER TABLE {_written(context, leaf)} REPLICA IDENTITY FULL" for leaf in leaves[:1]]
     elif problem == "other columns":
-        catalog = context.catalog
+        keys = [_key(context.catalog, row) for row in (root, leaves[0])]
         message = (
-            f"{name} has the replica identity {_key(catalog, root)} and {partitions} {have} "
-            f"{_key(catalog, leaves[0])}, which does not have all of its columns: a subscriber that searches by the "
+            f"{name} has the replica identity ({', '.join(keys[0])}) and {partitions} {have} "
+            f"({', '.join(keys[1])}), which does not have all of its columns: a subscriber that searches by the "
             "columns of the root finds no row for a DELETE, or an UPDATE of these columns, and skips it silently"
         )
         statements = [f"ALTER TABLE {_written(context, leaves[0])} REPLICA IDENTITY USING INDEX ..."]
@@ -99,6 +101,7 @@ def _finding(
         related=first_places(related),
         object=context.session.qualified(root),
         publications=(publication.name,),
+        columns=tuple(itertools.chain(*keys)),
         also=context.qualified(leaves),
     )
 

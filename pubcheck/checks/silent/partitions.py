@@ -136,6 +136,7 @@ def overruled(context: RuleContext) -> Iterator[RuleFinding]:
             ),
             object=context.session.qualified(catalog.relations[entry.relation]),
             publications=(publication.name, *rows),
+            mentions=(subscription.name,) if subscription is not None else (),
             severity="warning" if subscription is not None else "note",
             also=context.qualified(catalog.relations[member.relation] for member, _, _ in members)[1:],
         )
@@ -177,6 +178,7 @@ def copied_twice(context: RuleContext) -> Iterator[RuleFinding]:
             related=((subscription.place, "takes both"),),
             object=context.session.qualified(relation),
             publications=tuple(row.name for row in rows),
+            mentions=(subscription.name,),
             also=context.qualified(catalog.relations[row.relation] for row in copied_partitions)[1:],
         )
 

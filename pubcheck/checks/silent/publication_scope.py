@@ -28,6 +28,7 @@ def _about(
     place: Place | None = None,
     relations: Sequence[Relation] = (),
     related: tuple[tuple[Place, str], ...] = (),
+    columns: tuple[str, ...] = (),
     severity: Severity | None = None,
     certain: bool = True,
 ) -> Iterator[RuleFinding]:
@@ -42,6 +43,7 @@ def _about(
             related=related,
             object=context.session.qualified(relations[0]) if relations else None,
             publications=(publication.name,),
+            columns=columns,
             severity=severity,
             also=context.qualified(relations)[1:],
         )
@@ -356,6 +358,7 @@ def generated_columns(context: RuleContext) -> Iterator[RuleFinding]:
             advice,
             relations=[row for row, _ in columns],
             related=first_places([(row.place, f'"{name}"') for row, name in columns if row.place is not None]),
+            columns=tuple(name for _, name in columns),
         )
 
 

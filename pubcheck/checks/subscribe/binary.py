@@ -41,5 +41,7 @@ def without_binary_format(context: RuleContext) -> Iterator[RuleFinding]:
                     related=first_places(places),
                     object=context.session.qualified(relation),
                     publications=(publication.name,),
+                    columns=(bad.name,),
+                    mentions=(subscription.name,),
                     server=ServerAnswer("42883", f"no binary output function available for type {element}"),
                 )

@@ -239,6 +239,7 @@ def _conflict(
         object=context.session.qualified(relations[0]),
         also=context.qualified(relations)[1:],
         publications=tuple(names),
+        mentions=(subscription.name,) if subscription is not None else (),
         severity="error" if subscription is not None else "note",
         server=answer,
     )
@@ -293,6 +294,7 @@ def publication_missing(context: RuleContext) -> Iterator[RuleFinding]:
             assumptions=(NOT_ELSEWHERE,),
             related=first_places([*gone, *((place, "nor is this one") for _, place in missing[1:])]),
             publications=tuple(names),
+            mentions=(subscription.name,),
             severity="warning" if certain else "note",
             notices=(notice,) if certain else (),
             server=_missing(names[0]) if certain and stops else None,
@@ -352,6 +354,7 @@ def publication_missing_for_changes(context: RuleContext) -> Iterator[RuleFindin
             assumptions=() if read else ("whether a subscription takes this publication",),
             related=() if since is None else ((since, "reads it"),),
             publications=(event.name,),
+            mentions=(subscription.name,) if subscription is not None else (),
             severity="warning" if read or slot is not None else "note",
             server=_missing(event.name) if stops else None,
         )

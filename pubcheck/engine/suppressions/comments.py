@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from pubcheck import rulebook
-from pubcheck.config import suggestion
+from pubcheck.config import near_word
 from pubcheck.engine.suppressions import may_hold_comments
 from pubcheck.source import Source
 
@@ -93,10 +93,8 @@ def _read(start: int, end: int, rest: str, begin: int) -> Iterator[Comment | Con
         return
     usage = "write `pubcheck: ignore[PUB301] why`, or `ignore-file[PUB301]` for the whole file"
     if verb not in ("ignore", "ignore-file"):
-        hint = suggestion(verb, ("ignore", "ignore-file", "consumer")) if verb and verb != "consumer" else ""
+        hint = near_word(verb, ("ignore", "ignore-file", "consumer")) if verb and verb != "consumer" else ""
         usage = "write `pubcheck: consumer[powersync]`" if verb == "consumer" else usage
-        if "; there are" in hint:
-            hint = ""
         yield Unclear(start, end, f"this comment is not understood{hint}", usage)
     elif written is None and _LIKE_A_CODE.match(words["reason"]):
         code = words["reason"].strip(" \t:=(").split()[0].rstrip(",)")
@@ -119,9 +117,7 @@ def _read(start: int, end: int, rest: str, begin: int) -> Iterator[Comment | Con
             if rule is not None:
                 known.append(Code(rule.code, code.start, code.end))
                 continue
-            near = suggestion(code.text, rulebook.RULES)
-            if near.startswith("; there are"):
-                near = ""
+            near = near_word(code.text, rulebook.RULES)
             yield Unclear(
                 code.start, code.end, f"no rule has the code {match[0]}{near}", "`pubcheck rules` lists all rules"
             )
