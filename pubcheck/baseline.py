@@ -7,7 +7,6 @@ not matter from where pubcheck is called.
 from __future__ import annotations
 
 import os
-import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 
@@ -21,17 +20,20 @@ from pubcheck.fingerprints import fingerprints
 from pubcheck.rulebook import ALWAYS
 
 VERSION = 1
-_OPERATION = re.compile("(?:UPDATE of|DELETE from) ")
 
 
-class KnownFinding(Struct, frozen=True):
-    """A finding of a baseline; all but the fingerprint is for people, and to tell whether a run could find it."""
+class KnownFinding(Struct, frozen=True, omit_defaults=True):
+    """A finding of a baseline; all but the fingerprint is for people, to tell whether a run could find it, and to count
+    the causes. A refused write has its operation, table and publication."""
 
     fingerprint: str
     rule: str
     path: str
     message: str
     postgres: tuple[int, ...]
+    operation: str | None = None
+    object: str | None = None
+    publication: str | None = None
 
 
 class _Document(Struct, frozen=True):
@@ -74,11 +76,10 @@ class Baseline(Struct, frozen=True):
 
 def count_causes(entries: Iterable[KnownFinding]) -> int:
     """Return the number of findings as reports for people count them: UPDATE and DELETE of one cause are one."""
-    numbers: dict[tuple[str, str, str], Counter[str]] = {}
+    numbers: dict[tuple[str | None, ...], Counter[str | None]] = {}
     for entry in entries:
-        operation = _OPERATION.match(entry.message)
-        cause = entry.path, entry.rule, entry.message[operation.end() :] if operation else entry.message
-        numbers.setdefault(cause, Counter())[operation[0] if operation else ""] += 1
+        cause = entry.path, entry.rule, entry.object, entry.publication
+        numbers.setdefault(cause, Counter())[entry.operation] += 1
     return sum(max(counter.values()) for counter in numbers.values())
 
 
@@ -126,10 +127,13 @@ def text(units: Iterable[Sequence[Finding]], path: str) -> tuple[str, int]:
     entries: dict[str, KnownFinding] = {}
     for findings in units:
         placed = _placed(findings, path)
-        for fingerprint, entry in zip(fingerprints(placed), placed, strict=True):
+        for fingerprint, entry, finding in zip(fingerprints(placed), placed, findings, strict=True):
             if entry.rule in ALWAYS:
                 continue
-            entries[fingerprint] = KnownFinding(fingerprint, entry.rule, entry.path, entry.message, entry.postgres)
+            write = (entry.operation, entry.object, entry.publication) if finding.write is not None else ()
+            entries[fingerprint] = KnownFinding(
+                fingerprint, entry.rule, entry.path, entry.message, entry.postgres, *write
+            )
     ordered = sorted(entries.values(), key=lambda entry: (entry.path, entry.rule, entry.message, entry.fingerprint))
     lines = ",\n".join(msgspec.json.encode(entry).decode() for entry in ordered)
     return f'{{"pubcheck_baseline": {VERSION}, "findings": [\n{lines}\n]}}\n', count_causes(entries.values())

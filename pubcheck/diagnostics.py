@@ -71,12 +71,50 @@ class Edit(Struct, frozen=True):
 
 class Fix(Struct, frozen=True):
     """``whole``: it changes a table, and so ends all causes for which writes of it are refused; then nothing else is
-    done about these at the same time."""
+    done about these at the same time. ``statements`` are those that it adds, ``appends`` whether at the end."""
 
     title: str
     applicability: Applicability
     edits: tuple[Edit, ...] = ()
     whole: bool = False
+    statements: tuple[str, ...] = ()
+    appends: bool = False
+
+
+class RemedyText(Struct, frozen=True):
+    """A line of a help: the SQL of a remedy, and its price."""
+
+    statements: str
+    cost: str
+
+    @property
+    def line(self) -> str:
+        return f"- {self.statements}  ({self.cost})"
+
+
+class RefusedWriteText(Struct, frozen=True):
+    """The texts about a refused write in their parts, which reports put together in their own ways.
+
+    ``statement`` will fail, such as "UPDATE of orders", for a ``reason``. ``goal`` is the first line of the help,
+    ``remedies`` are the ways to it, the best first, and ``notes`` further lines. ``applied`` is the number of the
+    remedy that the diagnostic's fix applies; the fix ``appends`` it to the unit or changes the text elsewhere.
+    """
+
+    statement: str
+    reason: str
+    goal: str = ""
+    remedies: tuple[RemedyText, ...] = ()
+    notes: tuple[str, ...] = ()
+    applied: int | None = None
+    appends: bool = False
+
+    @property
+    def message(self) -> str:
+        return f"{self.statement} will fail: {self.reason}"
+
+    @property
+    def help(self) -> str:
+        return "\n".join([self.goal, *(remedy.line for remedy in self.remedies), *self.notes])
 
 
 class StatementRef(Struct, frozen=True):
@@ -120,6 +158,7 @@ if TYPE_CHECKING:
         after_count: int
         assumptions: tuple[Assumption, ...]
         claim: ConsumerClaim | None
+        write: RefusedWriteText | None
 
 
 class Diagnostic(Struct, frozen=True, kw_only=True):
@@ -128,11 +167,11 @@ class Diagnostic(Struct, frozen=True, kw_only=True):
     ``certainty`` has no default on purpose: a rule must say whether all that it rests on was seen. ``postgres`` are the
     majors for which it holds, ascending. ``object`` is the qualified name of the relation the server names;
     ``publications`` are the culprits in the server's order and ``publication`` the first of them; a refused write has
-    one finding for each. ``also`` are further relations of which the same is said, ``mentions`` other names in the
+    one finding for each. ``also`` are further relations of which the same is said, ``mentions`` the names in the
     message and in the server's; reports know both by the message alone. Of a refused write ``after`` are the first of
     the ``after_count`` causes that the server meets before this one, whose answer ``server`` gives once those are gone.
     ``assumptions`` are what an assumed finding rests on, the first few; empty where the message says it. ``claim`` is
-    that of a finding about a consumer.
+    that of a finding about a consumer; ``write`` has the parts of message and help of a refused write.
     """
 
     rule: str
@@ -158,6 +197,7 @@ class Diagnostic(Struct, frozen=True, kw_only=True):
     after_count: int = 0
     assumptions: tuple[Assumption, ...] = ()
     claim: ConsumerClaim | None = None
+    write: RefusedWriteText | None = None
 
     @property
     def publication(self) -> str | None:

@@ -22,6 +22,7 @@ from pubcheck.diagnostics import (
     Fix,
     Operation,
     Phase,
+    RefusedWriteText,
     ServerAnswer,
     Severity,
     Span,
@@ -142,12 +143,13 @@ class Line(Struct, frozen=True):
 
 class Finding(Struct, frozen=True):
     """An entry and the lines to show with it, those of the primary place first. ``unit`` is the number of its unit in
-    the run, ``file`` that of its file in the unit."""
+    the run, ``file`` that of its file in the unit; ``write`` has the parts of the texts of a refused write."""
 
     entry: Entry
     lines: tuple[Line, ...] = ()
     unit: int = 0
     file: int = 0
+    write: RefusedWriteText | None = None
 
     @property
     def order(self) -> tuple[int, int, str, int, int, str]:
@@ -224,12 +226,12 @@ class Resolver:
             live=_is_live(diagnostic.span),
         )
         if not self._excerpts:
-            return Finding(entry)
+            return Finding(entry, write=diagnostic.write)
         lines = self._lines(diagnostic.span, primary=True) if entry.database_object is UNSET else []
         for span in diagnostic.related:
             if span.source.listing is None:
                 lines += self._lines(span, primary=False)
-        return Finding(entry, tuple(lines))
+        return Finding(entry, tuple(lines), write=diagnostic.write)
 
     def _related(self, span: Span) -> Related:
         return Related(span.source.label, *self._place(span), span.message, self._object(span), _is_live(span))

@@ -142,7 +142,7 @@ class RefusedDmlCollector:
             object=self._session.qualified(relation),
             publications=(catalog.publications[refusal.publication].name,),
             operation=refusal.operation,
-            mentions=(refusal.column,),
+            mentions=(catalog.publications[refusal.publication].name, refusal.column),
             server=refusal.server,
             assumptions=() if stop.certain else self._grounds.of_refusal(refusal) or _FIRST,
         )

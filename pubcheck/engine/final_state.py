@@ -108,28 +108,26 @@ class Outcome:
             attempt(place, (), self._refused_dml.still_refused, refusal) if self._refused_dml is not None else ()
         )
         span, related = self.statements.span(place), tuple(self._related(refusal, place))
+        lists_first = table_remedies is None or table_remedies.lists_first
+        fixes = attempt(place, (), self._fixes, refusal, remedies, lists_first=lists_first)
+        text = writes.text(catalog, refusal)
+        write = attempt(place, text, writes.with_help, text, catalog, refusal, remedies, fixes)
         return RULES[refusal.rule].diagnostic(
             "certain" if refusal.certain and not self.session.healed else "assumed",
             self.majors,
-            writes.headline(catalog, refusal),
+            write.message,
             span,
-            help=attempt(place, None, writes.help_text, self.session, refusal, remedies),
+            help=write.help or None,
             # For a database the statements come first: the finding is shown there.
             related=(*related, *refused_statements) if span.source.listing is None else (*refused_statements, *related),
             statement=self.statements.at(place).ref(),
             object=self.session.qualified(catalog.relations[refusal.relation]),
             publications=(catalog.publications[refusal.publication].name,),
             operation=refusal.operation,
-            mentions=(refusal.column,),
+            mentions=(catalog.publications[refusal.publication].name, refusal.column),
             server=refusal.server,
-            fixes=attempt(
-                place,
-                (),
-                self._fixes,
-                refusal,
-                remedies,
-                lists_first=table_remedies is None or table_remedies.lists_first,
-            ),
+            fixes=fixes,
+            write=write,
             after=tuple(Earlier(catalog.publications[oid].name, rule) for oid, rule in refusal.after),
             after_count=refusal.number,
             assumptions=() if refusal.certain and not self.session.healed else self._grounds.of_refusal(refusal),
@@ -239,7 +237,7 @@ class Outcome:
             notices=finding.notices,
             assumptions=() if finding.certain else self._grounds.of_finding(finding),
             also=finding.also,
-            mentions=(*finding.columns, *finding.mentions),
+            mentions=(*finding.publications, *finding.also, *finding.columns, *finding.mentions),
             claim=finding.claim,
         )
 

@@ -71,7 +71,7 @@ class UnknownNames:
             map(diagnostic.span.is_within, self.sites.get(diagnostic.statement, ()))
         ):
             return True
-        texts = (diagnostic.object or "", *diagnostic.publications, *diagnostic.also, *diagnostic.mentions)
+        texts = (diagnostic.object or "", *diagnostic.mentions)
         names = {name for text in texts for name in _NAMES.findall(text.lower())}
         if diagnostic.rule in MISSING:
             unseen = self.variables.get(diagnostic.statement, frozenset()) | self.called

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from pubcheck.findings import Entry, Finding
-
-_FAILS = " will fail: "
 
 
 def causes(findings: Iterable[Finding]) -> list[list[Finding]]:
@@ -53,8 +52,8 @@ def headline(group: Sequence[Finding]) -> str:
     """Return the message about the first table and publication of a group: of UPDATE and DELETE, if both are
     refused."""
     first = group[0].entry
-    entries = (finding.entry for finding in group if is_cause(finding.entry) and finding.entry.object == first.object)
-    return message([first, *(entry for entry in entries if entry.publications == first.publications)])
+    alike = (row for row in group[1:] if row.write is not None and row.entry.object == first.object)
+    return message([group[0], *(finding for finding in alike if finding.entry.publications == first.publications)])
 
 
 def objects_of(group: Iterable[Finding]) -> list[str]:
@@ -67,10 +66,10 @@ def is_cause(entry: Entry) -> bool:
     return entry.phase == "write" and entry.server is not None and entry.operation in ("update", "delete")
 
 
-def message(entries: Iterable[Entry]) -> str:
+def message(cause: Sequence[Finding]) -> str:
     """Return one headline for the findings of a cause: "UPDATE of t and DELETE from t will fail: ..."."""
-    messages = list(dict.fromkeys(entry.message for entry in entries))
-    parts = [parts_of_message.partition(_FAILS) for parts_of_message in messages]
-    if len(messages) < 2 or len({reason for _, _, reason in parts}) > 1:
-        return messages[0]
-    return f"{' and '.join(head for head, _, _ in parts)}{_FAILS}{parts[0][2]}"
+    first, alike = cause[0].write, {finding.write for finding in cause}
+    if first is None or None in alike or len({write.reason for write in alike if write is not None}) > 1:
+        return cause[0].entry.message
+    statements = dict.fromkeys(finding.write.statement for finding in cause if finding.write is not None)
+    return replace(first, statement=" and ".join(statements)).message

@@ -18,6 +18,6 @@ def render(report: Report, *, color: bool = False, quiet: bool = False) -> Itera
         place = f"{palette.bold}{escape(entry.path)}{palette.reset}{escape(entry.place.removeprefix(entry.path))}"
         assumed = " (assumed)" if entry.certainty == "assumed" else ""
         kind = f"{palette.kind(entry)}{palette.reset}{assumed}"
-        yield f"{place}: {kind}: {escape(message(finding.entry for finding in cause))}\n"
+        yield f"{place}: {kind}: {escape(message(cause))}\n"
     if not quiet:
         yield summary(report) + "\n"

@@ -47,12 +47,10 @@ def _text(group: Sequence[Finding]) -> str:
         unlisted = len(others) - NAMED
         more = f" and {unlisted} more" if unlisted > 0 else ""
         text += f"\nThe same is true of {', '.join(others[:NAMED])}{more}"
-    return "\n".join([text, f"Help: {entry.help}".split("\n- ")[0], *_best(entry.help)]) if entry.help else text
-
-
-def _best(help_text: str) -> list[str]:
-    """Return the first of several remedies."""
-    return [f"- {remedy}" for remedy in help_text.split("\n- ")[1:2]]
+    write = group[0].write
+    if write is not None and len(write.remedies) > 1:
+        return "\n".join([text, f"Help: {write.goal}", write.remedies[0].line])
+    return f"{text}\nHelp: {entry.help}" if entry.help else text
 
 
 def _data(text: str) -> str:

@@ -38,7 +38,7 @@ def render(report: Report) -> Iterator[str]:
 def _row(cause: list[Finding]) -> str:
     entry = cause[0].entry
     rule = f"[{entry.rule}]({entry.url})" if entry.url else entry.rule
-    finding = _text(message(finding.entry for finding in cause))
+    finding = _text(message(cause))
     if entry.certainty == "assumed":
         finding += " (assumed)"
     if entry.server is not None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import UNSET, Struct
 
-from pubcheck.diagnostics import ConsumerClaim, ServerAnswer, Severity
+from pubcheck.diagnostics import ConsumerClaim, RefusedWriteText, ServerAnswer, Severity
 from pubcheck.findings import Entry, Finding, Line, Report
 from pubcheck.report import count
 from pubcheck.report.causes import by_statement, causes, headline, is_cause, objects_of
@@ -21,10 +21,6 @@ NAMED = 3
 
 MANY = 10
 """Notes of a rule in a file that are shown one by one."""
-
-
-REMEDY = "\n- "
-"""Begins each remedy of a help."""
 
 
 class Palette(Struct, frozen=True):
@@ -169,29 +165,24 @@ def _remarks(group: list[Finding], majors: tuple[int, ...], *, verbose: bool) ->
     if entry.assumptions:
         yield "rests on", "; ".join(entry.assumptions)
     if entry.help:
-        yield "help", entry.help if verbose else _best_remedy(entry.help)
+        write = group[0].write
+        yield "help", entry.help if verbose or write is None else "\n".join(_short_help(write))
     several = len(objects) > 1 or (len(publications) > 1 and is_cause(entry))
     if several and len({finding.entry.fixes for finding in group}) > 1:
         yield "fix", "one for each of them"
         return
     for fix in entry.fixes:
-        if not verbose and _repeats(fix.title, entry.help or ""):
-            continue
+        if not verbose and group[0].write is not None and group[0].write.applied == 0:
+            continue  # the best remedy of the help is the fix
         yield "fix", fix.title if fix.applicability == "safe" else f"{fix.title} ({fix.applicability})"
 
 
-def _best_remedy(help_text: str) -> str:
-    """Return a help with the first of its remedies, and how many there are more."""
-    heading, *remedies = help_text.split(REMEDY)
-    if len(remedies) < 2:
-        return help_text
-    return f"{heading}{REMEDY}{remedies[0]}\n  ({len(remedies) - 1} more with --verbose)"
-
-
-def _repeats(title: str, help_text: str) -> bool:
-    """Return whether a fix does what the best remedy of a help already says."""
-    best = help_text.partition(REMEDY)[2].partition("\n")[0].partition("  (")[0]
-    return bool(best) and best in title
+def _short_help(write: RefusedWriteText) -> Iterator[str]:
+    """Return the lines of a help with the first of its remedies, and how many there are more."""
+    if len(write.remedies) < 2:
+        yield write.help
+        return
+    yield from (write.goal, write.remedies[0].line, f"  ({len(write.remedies) - 1} more with --verbose)")
 
 
 def _claim(claim: ConsumerClaim) -> Iterator[tuple[str, str]]:

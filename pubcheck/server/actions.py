@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from lsprotocol import types
 from msgspec.structs import replace
 
-from pubcheck.findings import EditEntry, Entry
-from pubcheck.report.text import REMEDY
+from pubcheck.diagnostics import RemedyText
+from pubcheck.findings import EditEntry, Finding
 from pubcheck.server.convert import Convert, workspace_edit
 
 
-def quick_fixes(entry: Entry, diagnostic: types.Diagnostic, convert: Convert) -> Iterator[types.CodeAction]:
+def quick_fixes(finding: Finding, diagnostic: types.Diagnostic, convert: Convert) -> Iterator[types.CodeAction]:
     """Yield the fixes of a finding, safe ones first, then its other remedies."""
+    entry = finding.entry
     fixes = sorted((fix for fix in entry.fixes if fix.edits), key=lambda fix: fix.applicability != "safe")
     for number, fix in enumerate(fixes):
         safe = fix.applicability == "safe"
@@ -25,26 +26,22 @@ def quick_fixes(entry: Entry, diagnostic: types.Diagnostic, convert: Convert) ->
             is_preferred=safe and number == 0,
             edit=workspace_edit(fix.edits, convert),
         )
-    for statements, cost, edit in _remedies(entry):
+    for remedy, edit in _remedies(finding):
         yield types.CodeAction(
-            f"Append {statements} ({cost})",
+            f"Append {remedy.statements} ({remedy.cost})",
             types.CodeActionKind.QuickFix,
             [diagnostic],
             edit=workspace_edit([edit], convert),
         )
 
 
-def _remedies(entry: Entry) -> Iterator[tuple[str, str, EditEntry]]:
-    """Yield the statements, the cost and the edit of each remedy that no fix applies: it is appended where the fix
-    appends the best one."""
-    titles = [fix.title for fix in entry.fixes]
-    appended = next(
-        (fix.edits[0] for fix in entry.fixes if fix.title.startswith("Append ") and len(fix.edits) == 1), None
-    )
-    if appended is None:
+def _remedies(finding: Finding) -> Iterator[tuple[RemedyText, EditEntry]]:
+    """Yield each remedy that no fix applies, with its edit: it is appended where the fix appends the best one."""
+    write, fixes = finding.write, finding.entry.fixes
+    if write is None or not write.appends or len(fixes[0].edits) != 1:
         return
+    appended = fixes[0].edits[0]
     blank = appended.text[: len(appended.text) - len(appended.text.lstrip())]
-    for remedy in (entry.help or "").split(REMEDY)[1:]:
-        statements, _, cost = remedy.partition("  (")
-        if not any(statements in title for title in titles):
-            yield statements, cost.removesuffix(")"), replace(appended, text=f"{blank}{statements};\n")
+    for number, remedy in enumerate(write.remedies):
+        if number != write.applied:
+            yield remedy, replace(appended, text=f"{blank}{remedy.statements};\n")

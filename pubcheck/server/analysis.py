@@ -11,7 +11,7 @@ from pubcheck.discovery.file_types import DiscoveredUnit
 from pubcheck.engine.linter import Linter
 from pubcheck.engine.replay import Replay
 from pubcheck.explain.consumers import consumers_of
-from pubcheck.findings import EditEntry, Entry, Resolver
+from pubcheck.findings import EditEntry, Entry, Finding, Resolver
 from pubcheck.lint_files import LintedUnit, lint_files
 from pubcheck.postgres.catalog.rows import Column, Place, Publication, Relation
 from pubcheck.postgres.identifiers import identifier
@@ -52,8 +52,8 @@ class Analysis:
 
     # Questions.
 
-    def findings(self) -> list[Entry]:
-        return self._entries
+    def findings(self) -> list[Finding]:
+        return [Finding(finding.entry, write=finding.write) for finding in self.linted.findings]
 
     def hover(self, label: str, offset: int) -> HoverText | None:
         """Describe the table, column or publication that is named at an offset."""

@@ -21,7 +21,7 @@ from pubcheck.config import Config
 from pubcheck.discovery.file_types import DiscoveredUnit, File
 from pubcheck.engine.linter import Linter
 from pubcheck.faults import failure_text, fault_of
-from pubcheck.findings import EditEntry, Entry
+from pubcheck.findings import EditEntry, Entry, Finding
 from pubcheck.lint_files import read_files
 from pubcheck.server.analysis import Analysis, HoverText, Located
 from pubcheck.server.completion import Completion
@@ -55,7 +55,7 @@ class Analyst:
         self._connection: Connection | None = None
         self._lock = threading.Lock()
 
-    def findings(self, unit: DiscoveredUnit, config: Config) -> list[Entry]:
+    def findings(self, unit: DiscoveredUnit, config: Config) -> list[Finding]:
         """Return the findings about the files of a unit that are no context. Raises Failed, as all methods do."""
         return self._ask(unit, config, "findings")  # type: ignore[no-any-return]
 

@@ -16,7 +16,7 @@ from pygls.lsp.server import LanguageServer
 from pubcheck import __version__, rulebook
 from pubcheck.config import CONFIG_FILES, ConfigError
 from pubcheck.discovery.file_types import DiscoveredUnit
-from pubcheck.findings import Entry
+from pubcheck.findings import Entry, Finding
 from pubcheck.server.actions import quick_fixes
 from pubcheck.server.analysis import Located, symbols
 from pubcheck.server.analyst import Analyst, Failed
@@ -36,7 +36,7 @@ class Server(LanguageServer):
         super().__init__("pubcheck", __version__)
         self.files = Workspace()
         self.analyst = Analyst()
-        self.shown: dict[str, list[Entry]] = {}
+        self.shown: dict[str, list[Finding]] = {}
         self.may_exit = False
         """Whether the client asked for the end."""
         self._waiting: dict[str, asyncio.Task[None]] = {}
@@ -114,7 +114,7 @@ class Server(LanguageServer):
         texts = dict(self.files.texts)
         names = self.files.files_of(unit)  # a file that is opened meanwhile is context in this unit
         try:
-            entries = await self.ask(self.analyst.findings, unit, config)
+            findings = await self.ask(self.analyst.findings, unit, config)
         except Failed as failure:
             self.show_problem(path, str(failure))
             return [path]
@@ -123,16 +123,16 @@ class Server(LanguageServer):
             return [path]
         names = [name for name in names if name in self.files.texts]  # none that was closed meanwhile
         for name in names:
-            self.show(name, [entry for entry in entries if os.path.abspath(entry.path) == name])
+            self.show(name, [row for row in findings if os.path.abspath(row.entry.path) == name])
         return names
 
     @staticmethod
     def _names(unit: DiscoveredUnit) -> set[str]:
         return {os.path.abspath(file.path) for file in unit.files}
 
-    def show(self, path: str, entries: list[Entry]) -> None:
-        self.shown[path] = entries
-        self._publish(path, [diagnostic_of(entry, self.convert) for entry in entries])
+    def show(self, path: str, findings: list[Finding]) -> None:
+        self.shown[path] = findings
+        self._publish(path, [diagnostic_of(finding.entry, self.convert) for finding in findings])
 
     def show_problem(self, path: str, message: str) -> None:
         start = types.Position(0, 0)
@@ -229,7 +229,8 @@ async def hover(ls: Server, params: types.HoverParams) -> types.Hover | None:
     offset = ls.offset(path, params.position)
     texts: list[str] = []
     place: types.Range | None = None
-    ranges = ((entry, ls.convert(path, range_of(entry))) for entry in ls.shown.get(path, ()))
+    entries = [finding.entry for finding in ls.shown.get(path, ())]
+    ranges = ((entry, ls.convert(path, range_of(entry))) for entry in entries)
     texts += {entry.rule: _rule(entry) for entry, shown in ranges if _contains(shown, params.position)}.values()
     unit = ls.unit_of(path)
     if unit is not None:
@@ -333,12 +334,13 @@ async def code_actions(ls: Server, params: types.CodeActionParams) -> list[types
     if path is None or unit is None:
         return []
     actions: list[types.CodeAction] = []
-    for entry in ls.shown.get(path, ()):
+    for finding in ls.shown.get(path, ()):
+        entry = finding.entry
         place = ls.convert(path, range_of(entry))
         if _before(place.end, params.range.start) or _before(params.range.end, place.start):
             continue
         diagnostic = diagnostic_of(entry, ls.convert)
-        actions += quick_fixes(entry, diagnostic, ls.convert)
+        actions += quick_fixes(finding, diagnostic, ls.convert)
         edits = await ls.ask(ls.analyst.ignoring, unit, ls.files.config(path), entry)
         if edits:
             actions.append(

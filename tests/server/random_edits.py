@@ -11,7 +11,7 @@ import sys
 from pubcheck.config import Config
 from pubcheck.discovery.file_types import DiscoveredUnit, File
 from pubcheck.engine.linter import Linter
-from pubcheck.findings import Entry
+from pubcheck.findings import Finding
 from pubcheck.server.analysis import Analysis
 from pubcheck.server.analyst import Analyst
 
@@ -88,7 +88,7 @@ def differences(seed: int, edits: int) -> list[str]:
     for number in range(edits):
         changes.change()
         unit = changes.unit()
-        answer: list[Entry] = analyst.findings(unit, config)
+        answer: list[Finding] = analyst.findings(unit, config)
         fresh = Analysis(unit, Linter(config)).findings()
         if answer != fresh:
             different.append(f"seed {seed}, edit {number}: {set(answer) ^ set(fresh)}")

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from pubcheck.checks.history.migration_tool_tables import maker
 from pubcheck.checks.remedies.remedy import Remedy
 from pubcheck.checks.write.replica_identity import Refusal
+from pubcheck.diagnostics import Fix, RefusedWriteText, RemedyText
 from pubcheck.postgres.catalog import Catalog
+from pubcheck.postgres.catalog.rows import Relation
 from pubcheck.postgres.identifiers import identifier
 from pubcheck.postgres.replication.replica_identity import replica_identity
-from pubcheck.postgres.session import Session
 
 _VERB = {"update": "UPDATE of", "delete": "DELETE from"}
 
 
-def headline(catalog: Catalog, refusal: Refusal) -> str:
-    """Return one sentence: the statement that will fail, and why."""
+def text(catalog: Catalog, refusal: Refusal) -> RefusedWriteText:
+    """Return the statement that will fail, and why."""
     name = catalog.relations[refusal.relation].name
-    return f"{_VERB[refusal.operation]} {name} will fail: {reason(catalog, refusal)}"
+    return RefusedWriteText(f"{_VERB[refusal.operation]} {name}", reason(catalog, refusal))
 
 
 def reason(catalog: Catalog, refusal: Refusal) -> str:
@@ -44,43 +47,60 @@ def reason(catalog: Catalog, refusal: Refusal) -> str:
     return f'publication "{publication}" publishes the table, which has no replica identity'
 
 
-def help_text(session: Session, refusal: Refusal, remedies: Sequence[Remedy]) -> str:
-    """Return the help: one line with the goal, then one line for each remedy, the best first."""
-    catalog = session.catalog
+def with_help(
+    write: RefusedWriteText, catalog: Catalog, refusal: Refusal, remedies: Sequence[Remedy], fixes: Sequence[Fix]
+) -> RefusedWriteText:
+    """Return the texts with the help: the goal, and the remedies, the best first."""
     relation = catalog.relations[refusal.relation]
+    goal = _goal(relation, refusal, remedies)
+    lines = [
+        RemedyText("; ".join(remedy.statements), f"{remedy.cost}{_remaining(refusal, remedy)}") for remedy in remedies
+    ]
+    made_by = maker(relation) if refusal.rule == "PUB302" else None
+    applied = [number for number, remedy in enumerate(remedies) for fix in fixes if fix.statements == remedy.statements]
+    return replace(
+        write,
+        goal=f"{goal}{'; the best first:' if len(lines) > 1 else ':' if lines else _NONE}",
+        remedies=tuple(lines),
+        notes=() if made_by is None else (made_by,),
+        applied=next(iter(applied), None),
+        appends=any(fix.appends for fix in fixes),
+    )
+
+
+_NONE = "; no single standard change fixes this"
+
+
+def _goal(relation: Relation, refusal: Refusal, remedies: Sequence[Remedy]) -> str:
+    """Return what has to be changed, in one line."""
     column = identifier(refusal.column)
     if refusal.rule in ("PUB301", "PUB304"):
-        headline = f"put {column} into the replica identity, or publish without it"
+        goal = f"put {column} into the replica identity, or publish without it"
     elif refusal.rule == "PUB406":
         added = next((remedy.lists for remedy in remedies if remedy.lists), ())
-        headline = f"put {', '.join(map(identifier, added))} into the column list, or publish otherwise"
+        goal = f"put {', '.join(map(identifier, added))} into the column list, or publish otherwise"
         if not added:
-            headline = f"choose a replica identity without {column}, or publish otherwise"
+            goal = f"choose a replica identity without {column}, or publish otherwise"
         if not refusal.column:
-            headline = "FULL allows no column list: choose another identity, or drop the list"
+            goal = "FULL allows no column list: choose another identity, or drop the list"
     elif refusal.rule == "PUB303":
         held = relation.column(refusal.column)
         stored = held is not None and held.generated == "s"
-        headline = f"take {column} out of the replica identity, or publish it"
+        goal = f"take {column} out of the replica identity, or publish it"
         if not stored:
-            headline = f"take {column}, which is never published, out of the replica identity"
+            goal = f"take {column}, which is never published, out of the replica identity"
     else:
-        headline = "give the table a replica identity, or publish only inserts"
+        goal = "give the table a replica identity, or publish only inserts"
         if relation.identity == "i":
-            headline = (
+            goal = (
                 "the index that REPLICA IDENTITY names was dropped or cannot be used: choose another index, or publish "
                 "only inserts"
             )
         elif relation.identity == "n":
-            headline = "the replica identity is NOTHING: choose another, or publish only inserts"
+            goal = "the replica identity is NOTHING: choose another, or publish only inserts"
     if not relation.seen:
-        headline += " (preferably a unique index over NOT NULL columns, chosen with REPLICA IDENTITY USING INDEX)"
-    lines = [f"- {'; '.join(remedy.statements)}  ({remedy.cost}{_remaining(refusal, remedy)})" for remedy in remedies]
-    made_by = maker(relation) if refusal.rule == "PUB302" else None
-    notes = [made_by] if made_by is not None else []
-    if not lines:
-        return "\n".join([f"{headline}; no single standard change fixes this", *notes])
-    return "\n".join([f"{headline}; the best first:" if len(lines) > 1 else f"{headline}:", *lines, *notes])
+        goal += " (preferably a unique index over NOT NULL columns, chosen with REPLICA IDENTITY USING INDEX)"
+    return goal
 
 
 def _remaining(refusal: Refusal, remedy: Remedy) -> str:

@@ -63,7 +63,7 @@ def appended(statements: Statements, new_statements: Sequence[str], *, whole: bo
     ends = statements.bounds(number)[1]
     title = f"{{}} {'; '.join(new_statements)}{f', because {reason}' if reason else ''}"
     if last.listing is not None:
-        return Fix(title.format("Run"), "display", whole=whole)
+        return Fix(title.format("Run"), "display", whole=whole, statements=tuple(new_statements))
     if last.original is not None or not ends or "\\" in last.text[ends[-1] :]:
         return None  # a program; nothing that is SQL; psql goes on
     end, length = ends[-1], len(last.text)
@@ -73,7 +73,14 @@ def appended(statements: Statements, new_statements: Sequence[str], *, whole: bo
     if not last.text.endswith(("\n", "\r")):
         edits.append(Edit(Span(last, length, length), "\n"))
     text = "".join(f"{statement};\n" for statement in new_statements)
-    return Fix(title.format("Append"), "unsafe", (*edits, Edit(Span(last, length, length), text)), whole=whole)
+    return Fix(
+        title.format("Append"),
+        "unsafe",
+        (*edits, Edit(Span(last, length, length), text)),
+        whole=whole,
+        statements=tuple(new_statements),
+        appends=True,
+    )
 
 
 def insert_before(ref: StatementRef, new_statement: str) -> Fix | None:
@@ -89,4 +96,5 @@ def insert_before(ref: StatementRef, new_statement: str) -> Fix | None:
         "unsafe",
         (Edit(Span(source, ref.start, ref.start), f"{new_statement};{after}"),),
         whole=True,
+        statements=(new_statement,),
     )
