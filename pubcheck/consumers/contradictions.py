@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from functools import lru_cache
 from typing import Literal
 
 import msgspec
 from msgspec import Struct
 
+from pubcheck.bundled_texts import read_text
 from pubcheck.consumers import FOLDER
 
 Condition = Literal[
@@ -51,5 +51,4 @@ class _File(Struct, frozen=True, forbid_unknown_fields=True):
 @lru_cache(maxsize=1)
 def contradictions() -> tuple[Contradiction, ...]:
     """Return all contradictions."""
-    with open(os.path.join(FOLDER, "_contradictions.toml"), "rb") as file:
-        return msgspec.toml.decode(file.read(), type=_File).contradictions
+    return msgspec.toml.decode(read_text("consumers", FOLDER, "_contradictions.toml"), type=_File).contradictions

@@ -10,6 +10,7 @@ from typing import Literal, get_args
 import msgspec
 from msgspec import Struct
 
+from pubcheck.bundled_texts import read_text
 from pubcheck.consumers import FOLDER, NAMES
 from pubcheck.consumers.demands import Demand
 from pubcheck.diagnostics import Severity
@@ -131,8 +132,7 @@ def load(consumer: str) -> Consumer:
 def _known(consumer: str) -> Consumer:
     if consumer not in NAMES:
         raise KeyError(consumer)
-    with open(os.path.join(FOLDER, f"{consumer}.toml"), "rb") as file:
-        return msgspec.toml.decode(file.read(), type=Consumer)
+    return msgspec.toml.decode(read_text("consumers", FOLDER, f"{consumer}.toml"), type=Consumer)
 
 
 @cache

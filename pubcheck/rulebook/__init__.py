@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from msgspec import Struct
 
+from pubcheck.bundled_texts import PACKAGE, read_text
 from pubcheck.diagnostics import Certainty, Diagnostic, Fix, Phase, Severity, Span
 from pubcheck.postgres.versions import span
 from pubcheck.rulebook import _index
@@ -132,14 +133,9 @@ def page(code: str) -> str:
     """Return the Markdown of a rule's page, front matter included. KeyError for an unknown code, OSError without the
     page.
 
-    Pages are in the package, where the wheel puts them, or else next to it, in a checkout or an editable install.
+    A checkout and an editable install have the pages next to the package.
     """
-    filename = RULES[code].filename
-    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    inside = os.path.join(package, "rules", filename)
-    path = inside if os.path.exists(inside) else os.path.join(os.path.dirname(package), "rules", filename)
-    with open(path, encoding="utf-8", newline="") as file:
-        return file.read().replace("\r\n", "\n")
+    return read_text("rules", os.path.join(os.path.dirname(PACKAGE), "rules"), RULES[code].filename)
 
 
 def body(code: str) -> str:

@@ -1,0 +1,31 @@
+"""Folders of texts, such as the pages of the rules. A wheel holds each folder as one file, which takes half the space.
+
+`hatch_build.py` writes these files. A checkout has none: there the texts are read one by one.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+
+from msgspec.json import decode
+
+PACKAGE = os.path.dirname(os.path.abspath(__file__))
+
+
+def read_text(bundle: str, folder: str, filename: str) -> str:
+    """Return the text of a file of a bundle, which is ``folder`` in a checkout. OSError without the file there."""
+    texts = _texts(bundle)
+    if texts is not None:
+        return texts[filename]
+    with open(os.path.join(folder, filename), encoding="utf-8") as file:
+        return file.read()
+
+
+@cache
+def _texts(bundle: str) -> dict[str, str] | None:
+    try:
+        with open(os.path.join(PACKAGE, f"{bundle}.json"), "rb") as file:
+            return decode(file.read(), type=dict[str, str])
+    except FileNotFoundError:
+        return None
