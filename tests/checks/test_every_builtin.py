@@ -33,11 +33,10 @@ def conditions() -> Iterator[tuple[str, tuple[int, ...]]]:
     plain = {oid: name for oid, name in TYPES.items() if '"_' not in name}
     yield from ((f"c0::{target}", (source,)) for source in plain for target in plain.values())
     objects = Objects(MAJOR)
-    for name in _file().procs_named:
-        for proc in objects.procs(name):
-            if proc.volatility == "i" and set(proc.arguments) <= TYPES.keys():
-                columns = ", ".join(f"c{at}" for at in range(len(proc.arguments)))
-                yield f"pg_catalog.{identifier(proc.name)}({columns})", tuple(proc.arguments)
+    for proc in map(objects.proc, _file().procs):
+        if proc is not None and proc.volatility == "i" and set(proc.arguments) <= TYPES.keys():
+            columns = ", ".join(f"c{place}" for place in range(len(proc.arguments)))
+            yield f"pg_catalog.{identifier(proc.name)}({columns})", tuple(proc.arguments)
     for oid in map(int, _file().operators):
         row = objects.operator(oid)
         if row is not None and {row.left or row.right, row.right} <= TYPES.keys():

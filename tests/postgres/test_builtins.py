@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from itertools import islice
 
 import psycopg
 import pytest
 
 from pubcheck.postgres.builtins import builtins
-from pubcheck.postgres.builtins.objects import objects, zones
+from pubcheck.postgres.builtins import objects as module
+from pubcheck.postgres.builtins.objects import Objects, _file, objects, zones
 from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.session.syscache import SysCache
@@ -60,6 +62,14 @@ def test_every_row_is_the_servers(major: int, servers: Servers) -> None:
         cast = cache.cast(source, target)
         assert cast is not None
         assert [cast.function, cast.context, cast.method] == how
+
+
+def test_functions_are_searched_by_name_as_the_index_has_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = [row.name for oid in islice(_file().procs, 0, None, 20) if (row := objects(18).proc(oid)) is not None]
+    monkeypatch.setattr(module, "_SEARCHES", sys.maxsize)
+    searched = list(map(Objects(18).procs, names))
+    monkeypatch.setattr(module, "_SEARCHES", 0)
+    assert list(map(Objects(18).procs, names)) == searched
 
 
 def test_majors_differ_where_the_servers_do() -> None:

@@ -35,8 +35,6 @@ class Merged:
         for table in self.content.values():
             if table is not servers:
                 for key, rows in list(table.items()):
-                    if not isinstance(rows[0], list):
-                        continue
                     table[key] = kept = [[row[0] & ~self.bit, *row[1:]] for row in rows if row[0] & ~self.bit]
                     if not kept:
                         del table[key]
@@ -49,20 +47,12 @@ class Merged:
                 return
         rows.append([self.bit, *row])
 
-    def index(self, table: str) -> None:
-        """Enter the names of a table's rows: name -> keys."""
-        found: dict[str, set[int]] = {}
-        for key, rows in self.content[table].items():
-            for row in rows:
-                found.setdefault(row[1], set()).add(int(key))
-        self.content[f"{table}_named"] = {name: sorted(keys) for name, keys in sorted(found.items())}
-
     def write(self) -> None:
         """A line a key, so that what a new server changes can be read in a diff."""
         parts = []
         for table, rows in self.content.items():
             for held in rows.values():
-                if isinstance(held[0], list):
+                if table != "servers":
                     held.sort(key=lambda row: row[0] & -row[0])  # by the first major
             ordered = rows.items() if table == "servers" else sorted(rows.items(), key=_key_order)
             lines = ",\n".join(f"{encode(key).decode()}:{encode(row).decode()}" for key, row in ordered)

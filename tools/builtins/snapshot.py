@@ -155,8 +155,6 @@ _MERGED: dict[str, tuple[str, tuple[Any, ...]]] = {
         (None, None, []),
     ),
 }
-_NAMED = ("procs", "operators")
-"""Tables that are also looked up by name: the first value of a row."""
 
 _ZONES = "SELECT name FROM pg_timezone_names WHERE name NOT LIKE 'posix/%' AND name NOT LIKE 'right/%'"
 _ABBREVIATIONS = "SELECT abbrev, extract(epoch FROM utc_offset)::int, is_dst FROM {}()"
@@ -221,8 +219,6 @@ def main(connections: list[str]) -> None:
         path = HERE / f"pg{major}.json"
         path.write_bytes(encode(snapshot).replace(b'],"', b'],\n"') + b"\n")
         print(f"{path.name}: {snapshot['server']}, {path.stat().st_size} bytes")
-    for table in _NAMED:
-        objects.index(table)
     for merged in (objects, zones, extensions):
         merged.write()
 
