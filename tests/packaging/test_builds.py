@@ -22,15 +22,6 @@ SHIPPED = (
     *("pubcheck", "rules", "hatch_build.py", "pyproject.toml"),
     *("README.md", "CHANGELOG.md", "LICENSE", ".pre-commit-hooks.yaml"),
 )
-    "pubcheck",
-    "rules",
-    "hatch_build.py",
-    "pyproject.toml",
-    "README.md",
-    "CHANGELOG.md",
-    "LICENSE",
-    ".pre-commit-hooks.yaml",
-)
 
 
 PRINT_TEXTS = """
