@@ -12,7 +12,7 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1] / "pubcheck"
 TEXTS = {"message", "help", "detail", "hint", "title", "headline"}
-SOME_TEXT = re.compile(rf"\\.(?:{'|'.join(TEXTS)})\\b")
+SOME_TEXT = re.compile(rf"\.(?:{'|'.join(TEXTS)})\b")
 SEARCHES = {"startswith", "endswith", "find", "index", "partition", "rpartition", "split", "removeprefix", "count"}
 PATTERNS = {"match", "search", "fullmatch", "findall", "finditer", "split"}
 EXCEPT = {
