@@ -31,6 +31,7 @@ _DECLARING = (
     "engine.blocks",
     "engine.suppressions.apply",
     "engine.syntax_errors",
+    "engine.statement_runner",
     "engine.unit_run",
     "extract.embedded_sql",
     "extract.sql_migrations",
@@ -71,7 +72,7 @@ def address(code: str) -> RuleAddress:
     for name in _DECLARING:
         import_module(f"pubcheck.{name}")
     load_all()
-    from pubcheck.checks.messages import MESSAGES
+    from pubcheck.checks.messages.refusals import MESSAGES
     from pubcheck.checks.remedies.statement_fixes import STATEMENT_FIXES
 
     finders = [_site(function) for function in FINDERS.get(code, ())]

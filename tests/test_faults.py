@@ -159,13 +159,13 @@ AROUND_A_STATEMENT: list[tuple[str, str]] = [
     ("pubcheck.checks.history.duplicates.earlier_definition", ""),
     ("pubcheck.engine.final_state.Outcome._remedies_of", ""),
     ("pubcheck.checks.remedies.write_remedies.Remedies.of", ""),
-    ("pubcheck.checks.messages.writes.help_text", ""),
+    ("pubcheck.checks.messages.writes.with_help", ""),
     ("pubcheck.engine.final_state.Outcome._fixes", ""),
     ("pubcheck.engine.final_state.Outcome._write", "PUB301 PUB302 PUB303 PUB304 PUB406"),
     ("pubcheck.checks.refused_dml.RefusedDmlCollector.check", "PUB138"),
     ("pubcheck.checks.refused_dml.RefusedDmlCollector.resolved_later", "PUB138"),
     ("pubcheck.checks.refused_dml.RefusedDmlCollector.still_refused", ""),
-    ("pubcheck.engine.unit_run.Run._long_names", "PUB104"),
+    ("pubcheck.engine.statement_runner.StatementRunner._long_names", "PUB104"),
 ]
 
 

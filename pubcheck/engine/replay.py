@@ -1,7 +1,7 @@
 """Replay the statements of a unit against the catalog of one major.
 
 There is one ``Replay`` for each major. It executes each statement as the server would. For every table it keeps the
-statement after which UPDATE or DELETE is refused. ``top_level`` decides which statements run directly, and which
+statement after which UPDATE or DELETE is refused. ``statement_runner`` decides which statements run directly, and which
 contain others (``blocks``).
 """
 

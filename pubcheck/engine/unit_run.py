@@ -10,35 +10,28 @@ from msgspec.structs import replace
 
 from pubcheck.config import Config
 from pubcheck.diagnostics import Diagnostic, Span
-from pubcheck.engine import top_level
 from pubcheck.engine.connections import Databases
 from pubcheck.engine.dump_major import major_of_dump
 from pubcheck.engine.merged_findings import merged, without_repeated_notes
-from pubcheck.engine.parsed_statements import UNPARSED, checked_in_any_case, is_parsed, known_text, unknown_reason
+from pubcheck.engine.parsed_statements import UNPARSED, is_parsed
 from pubcheck.engine.platform_objects import platform_of
 from pubcheck.engine.replay import Replay
+from pubcheck.engine.statement_runner import StatementRunner, end, skip
 from pubcheck.engine.suppressions import may_hold_comments
 from pubcheck.engine.unit import REPLICATED
 from pubcheck.engine.unit_notes import Notes
-from pubcheck.engine.unknown_names import MISSING, UnknownNames
+from pubcheck.engine.unknown_names import MISSING
 from pubcheck.faults import Fault, Faults
-from pubcheck.lexing.items import PsqlCommand, Statement
+from pubcheck.lexing.items import PsqlCommand
 from pubcheck.lexing.splitter import Splitter
-from pubcheck.postgres.catalog.reasons import Reason
 from pubcheck.postgres.catalog.rows import Place
-from pubcheck.postgres.ddl.generated_names import NAME_BYTES, truncate
-from pubcheck.postgres.newer_grammar import newly_refused
 from pubcheck.postgres.opaque_sql import wording
-from pubcheck.postgres.parse import Node, SyntaxRefused, TooDeep, TooLarge, parse
-from pubcheck.postgres.tokens import tokens
 from pubcheck.postgres.versions import DEFAULT_MAJOR
-from pubcheck.rulebook import finder, selected
+from pubcheck.rulebook import selected
 from pubcheck.source import Source, has_unknown_order
 from pubcheck.statement_index import Statements, StatementText
 
 if TYPE_CHECKING:
-    from pubcheck.engine.reruns import RunObjects
-    from pubcheck.engine.syntax_errors import SyntaxErrorReporter
     from pubcheck.engine.unit import Unit
     from pubcheck.lexing.psql import Branches
 
@@ -51,7 +44,7 @@ class Run:
     """One unit under one configuration. ``idle``: there is nothing to check, so statements are only read."""
 
     def __init__(self, config: Config, unit: Unit, *, idle: bool = False) -> None:
-        self.config, self.unit, self.idle = config, unit, idle
+        self.config, self.unit = config, unit
         requested = unit.postgres or config.postgres
         from_dump, note = ((), ()) if requested else major_of_dump(unit.sources)
         self.majors = requested or from_dump or (DEFAULT_MAJOR,)
@@ -71,23 +64,13 @@ class Run:
             )
             for major in self.majors
         ]
-        self._newer_grammar = any(replay.catalog.major.newer_grammar for replay in replays)
         self.databases = Databases(replays, config.database)
-        self.unknown_names = UnknownNames()
-        self.run_objects: RunObjects | None = None
-        """The objects that a program created so far, if the current source is one."""
+        self.runner = StatementRunner(config, self.databases, self.statements, self.notes, self._faults, idle=idle)
         self.reading_notes: tuple[Diagnostic, ...] = ()
         """Notes that are not reported: how files were read that are not about replication."""
         self.reported_unread_file = False
         """Whether it was reported that a file outside the unit is run."""
         self._context_ended = False
-
-    @cached_property
-    def syntax_errors(self) -> SyntaxErrorReporter:
-        """The reporter of statements that do not parse; loaded when the first one is met."""
-        from pubcheck.engine.syntax_errors import SyntaxErrorReporter
-
-        return SyntaxErrorReporter(self.notes, self.databases, self.statements)
 
     def findings(self) -> tuple[Diagnostic, ...]:
         """Replay the unit, and return the findings of the selected rules in report order."""
@@ -128,7 +111,7 @@ class Run:
         diagnostics = self.notes.diagnostics
         for replay in self.databases.all_replays():
             with self._faults.guard(None):
-                top_level.end(replay, reported)
+                end(replay, reported)
             diagnostics.extend(replay.diagnostics)
         chosen = [diagnostic for diagnostic in merged(diagnostics) if diagnostic.rule in reported]
         self.reading_notes = tuple(
@@ -160,7 +143,7 @@ class Run:
             and (has_unknown_order(diagnostic.span.source) or (self.unit.loose and not self._creates_tables()))
         ):
             return True
-        return self.unknown_names.concerns(diagnostic)
+        return self.runner.unknown_names.concerns(diagnostic)
 
     def _creates_tables(self) -> bool:
         catalog = self.databases.replays[0].session.catalog
@@ -232,8 +215,8 @@ class Run:
             # Loaded only for programs.
             from pubcheck.engine.reruns import RunObjects
 
-            self.run_objects = RunObjects(source.view.cases if source.view is not None else ())
-            self._transaction(before, number, "TRANS_STMT_BEGIN")
+            self.runner.run_objects = RunObjects(source.view.cases if source.view is not None else ())
+            self.runner.transaction(before, number, "TRANS_STMT_BEGIN")
         for item in splitter:
             if isinstance(item, PsqlCommand):
                 if branches is None:
@@ -252,59 +235,34 @@ class Run:
                 continue
             try:
                 if named and named[-1][0] < item.start:
-                    self._call(source, named, item.start)
+                    self.runner.call(source, named, item.start)
                 if item.keyword not in UNPARSED or is_parsed(item):
                     before = StatementText(source, item.index, item.start, item.text)
                     if item.edits:
                         before = replace(before, text=item.sent(), edits=item.edits)
                         self.statements.keep(number, before)
-                    if not self._statement(number, before, item, splitter, conditional=runs is None):
+                    if not self.runner.run(number, before, item, splitter, conditional=runs is None):
                         return
                 else:
                     if branches is not None:
                         before = StatementText(source, item.index, item.start, item.text)
                     self.databases.set_place((number, item.index), "")
                     for replay in self.databases.replays:
-                        top_level.skip(replay, source, number, item, conditional=runs is None)
+                        skip(replay, source, number, item, conditional=runs is None)
             except Exception as error:
                 self._faults.report(error, Place(number, item.index, 0, 0))
                 self.databases.unfollowed(item.text)
         if named:
-            self._call(source, named, len(source.text))
-        if self.run_objects is not None:
-            for kind in (*self.run_objects.reach(len(source.text)), "TRANS_STMT_COMMIT"):
-                self._transaction(before, number, kind)
-            self.run_objects = None
+            self.runner.call(source, named, len(source.text))
+        if self.runner.run_objects is not None:
+            for kind in (*self.runner.run_objects.reach(len(source.text)), "TRANS_STMT_COMMIT"):
+                self.runner.transaction(before, number, kind)
+            self.runner.run_objects = None
         if database != self.databases.current and source.view is not None and source.view.quoted:
             # The database of a shell script does not carry over to the next file.
             from pubcheck.lexing.psql import Connection
 
             self.databases.connect(number, before, Connection(database[1], "", database[0]))
-
-    def _call(self, source: Source, named: list[tuple[int, str]], end: int) -> None:
-        """Mark as assumed the tables that a program's calls before ``end`` name; remove these calls from ``named``."""
-        while named and named[-1][0] < end:
-            name = named.pop()[1]
-            self.unknown_names.called.add(name.lower().rpartition(".")[2])
-            if has_unknown_order(source):
-                continue
-            if not name:
-                self.databases.unfollowed(_ANY_TABLE)
-                continue
-            quoted = ".".join(f'"{part}"' for part in name.split("."))
-            for replay in self.databases.replays:
-                row = replay.session.regclass(quoted)
-                if row is None:
-                    replay.session.blind = replay.session.blind or self.config.complete
-                elif row.seen:
-                    replay.catalog.relations.put(row.oid, replace(row, seen=False))
-                    replay.catalog.reasons.rows.setdefault(
-                        row.oid, Reason(f"what the program's own calls do to {name}")
-                    )
-
-    def _transaction(self, before: StatementText, source: int, kind: str) -> None:
-        for replay in self.databases.replays:
-            replay.apply(before, source, "TransactionStmt", {"kind": kind, "pretended": True})
 
     def _begin(self, source: Source) -> None:
         """Report the notes from extracting the SQL of a source."""
@@ -346,154 +304,6 @@ class Run:
     def speaks_of_replication(self) -> bool:
         """Whether any source is about replication."""
         return self.unit.speaks_of_replication()
-
-    def _statement(
-        self, source: int, statement: StatementText, item: Statement, splitter: Splitter, *, conditional: bool
-    ) -> bool:
-        """Run one statement. Returns False if the rest of the source must not be read.
-
-        ``conditional``: it is unknown whether it runs.
-        """
-        unsure = conditional or item.perhaps or bool(item.placeholders)
-        filled = False
-        replays = self.databases.replays
-        try:
-            try:
-                if item.keyword == "create" and item.sql.endswith("\n)") and not (unsure or item.edits):
-                    parsed = self._parse_table(item.sql)
-                else:
-                    parsed = parse(statement.text if item.edits else item.sql, self.config.max_statement_size)
-            except SyntaxRefused:
-                if item.keyword in UNPARSED and not checked_in_any_case(item):
-                    raise
-                parsed = self._parse_filled(item)
-                if parsed is None:
-                    raise
-                unsure = filled = True
-        except TooDeep as error:
-            self._too_deep(statement, error)
-            return True
-        except SyntaxRefused as refusal:
-            # Loaded only where a statement is refused.
-            from pubcheck.engine.syntax_errors import RefusedStatement
-
-            refused = RefusedStatement(source, statement, item, refusal, conditional)
-            accepted = self.syntax_errors.accepted(refused)
-            if accepted is None:
-                return self.syntax_errors.report(refused, splitter)
-            parsed, replays = accepted
-        else:
-            if self._newer_grammar and not filled:
-                replays = self._accepting(source, statement, item, conditional=conditional)
-        if parsed is None or self.idle:
-            return True
-        name, node = parsed
-        if name in _PUBLICATION_NODES and not item.placeholders and not item.variables:
-            with self._faults.guard(statement):
-                self._long_names(statement)
-        self.databases.set_place((source, item.index), unknown_reason(item) if unsure else "")
-        if unsure:
-            # Its changes become assumed when it runs. Only objects that it names by a generated name are unknown.
-            unknown = self.unknown_names.record(statement, item)
-            self.databases.unfollowed(item.text if unknown and name != "CreateStmt" else "")
-            if unknown and self.unknown_names.sets_identity(name, node):
-                for replay in self.databases.replays:
-                    replay.session.identified = True
-            if unknown and name in _PUBLICATION_NODES and not has_unknown_order(statement.source):
-                self.notes.report_unseen(
-                    statement.span(0),
-                    statement,
-                    "part of this statement about a publication is known only at run time",
-                    "pubcheck does not report on names it cannot resolve",
-                )
-        if self.run_objects is not None:
-            if name == "TransactionStmt":
-                return True
-            for kind in (
-                *self.run_objects.reach(statement.start),
-                *self.run_objects.record(name, node, self.unknown_names.names),
-            ):
-                self._transaction(statement, source, kind)
-        try:
-            for replay in replays:
-                top_level.run_statement(replay, statement, source, name, node, filled=unsure)
-        except TooDeep as error:
-            self._too_deep(statement, error)
-        return True
-
-    def _accepting(self, source: int, statement: StatementText, item: Statement, *, conditional: bool) -> list[Replay]:
-        """Return the replays of the majors that accept a statement that 18 accepts, and report it for the others."""
-        refusal = newly_refused(statement.text if item.edits else item.sql)
-        if refusal is None:
-            return self.databases.replays
-        # Loaded only where a statement is refused.
-        from pubcheck.engine.syntax_errors import RefusedStatement
-
-        refused = RefusedStatement(source, statement, item, refusal, conditional, newly=True)
-        return self.syntax_errors.report_newly_refused(refused)
-
-    def _parse_table(self, sql: str) -> tuple[str, Node] | None:
-        """Parse a statement that is probably a CREATE TABLE as a dump has it."""
-        # Loaded only for statements of that layout.
-        from pubcheck.postgres.ddl.tables.known_columns import parse_table
-
-        known = [replay.known_columns for replay in self.databases.replays]
-        return parse_table(sql, known, self.config.max_statement_size)
-
-    def _parse_filled(self, item: Statement) -> tuple[str, Node] | None:
-        """Parse a refused statement with values in place of its placeholders, if the grammar then accepts it."""
-        # Loaded only where a statement is refused.
-        from pubcheck.lexing.placeholder_values import filled
-
-        for text in filled(item):
-            try:
-                return parse(text)
-            except SyntaxRefused:
-                continue
-        return None
-
-    @finder("PUB006")
-    def _too_deep(self, statement: StatementText, error: TooDeep) -> None:
-        message, help_text = "this statement is nested too deeply to be checked", "it was skipped"
-        if isinstance(error, TooLarge):
-            message = f"this statement is too large to be parsed: {len(statement.text):,} characters"
-            help_text += "; raise --max-statement-size to parse it, which takes about 20 bytes of memory per character"
-        self.databases.unfollowed(known_text(statement.text))
-        self.notes.add(
-            "PUB006",
-            "assumed",
-            message,
-            statement.span(0),
-            help=f"{help_text}; objects that it creates are treated as unknown",
-            statement=statement.ref(),
-        )
-
-    @finder("PUB104")
-    def _long_names(self, statement: StatementText) -> None:
-        """Report identifiers longer than NAMEDATALEN: the server cuts them, with a NOTICE that scripts do not show."""
-        if len(statement.text) <= NAME_BYTES and statement.text.isascii():
-            return
-        for kind, token, offset in tokens(statement.text.encode(errors="surrogatepass")):
-            if kind == "name" and len(token) > NAME_BYTES:
-                name = token.decode(errors="replace").strip('"')
-                if len(name.encode()) > NAME_BYTES:
-                    short = truncate(name)
-                    self.notes.add(
-                        "PUB104",
-                        "certain",
-                        f'the name "{name}" is longer than {NAME_BYTES} bytes and is truncated to "{short}"',
-                        statement.span(offset),
-                        help="choose a shorter name",
-                        statement=statement.ref(),
-                        notices=(f'identifier "{name}" will be truncated to "{short}"',),
-                    )
-
-
-_ANY_TABLE = "ALTER TABLE, PRIMARY KEY, UNIQUE INDEX, REPLICA IDENTITY"
-"""The known text of a call for which a framework may change any table."""
-
-
-_PUBLICATION_NODES = frozenset(("CreatePublicationStmt", "AlterPublicationStmt"))
 
 
 def _same_file(path: str, label: str) -> bool:

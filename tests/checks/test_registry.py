@@ -11,7 +11,7 @@ import pytest
 import pubcheck
 from pubcheck.checks import registry
 from pubcheck.checks.context import Check, RuleContext, RuleFinding
-from pubcheck.checks.messages import BY_KEY, MESSAGES
+from pubcheck.checks.messages.refusals import BY_KEY, MESSAGES
 from pubcheck.checks.remedies.statement_fixes import STATEMENT_FIXES
 from pubcheck.rulebook import RULES
 from pubcheck.rulebook.pages import read_pages

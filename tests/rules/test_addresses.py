@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pubcheck.checks.messages import MESSAGES
+from pubcheck.checks.messages.refusals import MESSAGES
 from pubcheck.rule_address import address
 from pubcheck.rulebook import RULES
 from tests.rules.test_scripts import ABOUT_FILES

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pubcheck.checks.messages.template import Messages, MessageTemplate
+from pubcheck.checks.messages import Messages, MessageTemplate
 
 _MAKE_ROOT = "WITH (publish_via_partition_root = true)"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pubcheck.checks.messages.template import UNEXPLAINED, Messages, MessageTemplate
+from pubcheck.checks.messages import UNEXPLAINED, Messages, MessageTemplate
 
 _MAKE_ROOT = "WITH (publish_via_partition_root = true)"
 _ORDER = "check the spelling, and that the object is created before this statement"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pubcheck.checks.messages.template import Messages, MessageTemplate
+from pubcheck.checks.messages import Messages, MessageTemplate
 
 _QUALIFY = "check the spelling and the schema, and that the object is created before this statement"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pubcheck.checks.messages.template import Messages, MessageTemplate
+from pubcheck.checks.messages import Messages, MessageTemplate
 
 MESSAGES: Messages = {
     "PUB101": {"syntax-error": MessageTemplate("PostgreSQL cannot parse this statement: {message}")},

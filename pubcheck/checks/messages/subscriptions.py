@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pubcheck.checks.messages.template import UNEXPLAINED, Messages, MessageTemplate
+from pubcheck.checks.messages import UNEXPLAINED, Messages, MessageTemplate
 
 MESSAGES: Messages = {
     "PUB140": {

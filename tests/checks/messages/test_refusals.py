@@ -12,9 +12,8 @@ import pytest
 
 import pubcheck
 from pubcheck import Config, Linter, Source, Unit
-from pubcheck.checks.messages import BY_KEY, MESSAGES
-from pubcheck.checks.messages.refusals import explain, explain_unseen, rule_of
-from pubcheck.checks.messages.template import MessageTemplate
+from pubcheck.checks.messages import MessageTemplate
+from pubcheck.checks.messages.refusals import BY_KEY, MESSAGES, explain, explain_unseen, rule_of
 from pubcheck.postgres.errors import ServerError
 from pubcheck.rulebook import RULES
 from pubcheck.rulebook.pages import read_pages

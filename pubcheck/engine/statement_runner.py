@@ -1,0 +1,293 @@
+"""Run the statements of a source: parse each once, and execute it in every major.
+
+DO blocks and function calls run with everything inside them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from pubcheck.config import Config
+from pubcheck.engine.connections import Databases
+from pubcheck.engine.parsed_statements import UNPARSED, checked_in_any_case, known_text, unknown_reason
+from pubcheck.engine.replay import Replay
+from pubcheck.engine.unit_notes import Notes
+from pubcheck.engine.unknown_names import UnknownNames
+from pubcheck.faults import Faults
+from pubcheck.lazy_regex import lazy_compile
+from pubcheck.postgres.catalog.reasons import Reason
+from pubcheck.postgres.ddl.generated_names import NAME_BYTES, truncate
+from pubcheck.postgres.newer_grammar import newly_refused
+from pubcheck.postgres.parse import Node, SyntaxRefused, TooDeep, TooLarge, parse
+from pubcheck.postgres.tokens import tokens
+from pubcheck.rulebook import finder
+from pubcheck.source import Source, has_unknown_order
+from pubcheck.statement_index import Statements, StatementText
+
+if TYPE_CHECKING:
+    from pubcheck.engine.reruns import RunObjects
+    from pubcheck.engine.syntax_errors import SyntaxErrorReporter
+    from pubcheck.lexing.items import Statement
+    from pubcheck.lexing.splitter import Splitter
+
+_CALLING = frozenset(("DoStmt", "SelectStmt", "CallStmt"))
+_MAY_CALL = frozenset(
+    ("copy", "declare", "delete", "explain", "insert", "merge", "prepare", "refresh", "update", "values", "with")
+)
+_ANALYZES = lazy_compile(r"analy[sz]e", re.IGNORECASE)
+_ANY_TABLE = "ALTER TABLE, PRIMARY KEY, UNIQUE INDEX, REPLICA IDENTITY"
+"""The known text of a call for which a framework may change any table."""
+_PUBLICATION_NODES = frozenset(("CreatePublicationStmt", "AlterPublicationStmt"))
+
+
+class StatementRunner:
+    """Runs statements in the databases of a unit. ``idle``: there is nothing to check, so they are only parsed."""
+
+    def __init__(
+        self, config: Config, databases: Databases, statements: Statements, notes: Notes, faults: Faults, *, idle: bool
+    ) -> None:
+        self._config, self._databases, self._statements, self._notes = config, databases, statements, notes
+        self._faults, self._idle = faults, idle
+        self._newer_grammar = any(replay.catalog.major.newer_grammar for replay in databases.replays)
+        self.unknown_names = UnknownNames()
+        self.run_objects: RunObjects | None = None
+        """The objects that a program created so far, if the current source is one."""
+
+    @cached_property
+    def _syntax_errors(self) -> SyntaxErrorReporter:
+        """The reporter of statements that do not parse; loaded when the first one is met."""
+        from pubcheck.engine.syntax_errors import SyntaxErrorReporter
+
+        return SyntaxErrorReporter(self._notes, self._databases, self._statements)
+
+    def run(
+        self, source: int, statement: StatementText, item: Statement, splitter: Splitter, *, conditional: bool
+    ) -> bool:
+        """Parse and run one statement. Returns False if the rest of the source must not be read.
+
+        ``conditional``: it is unknown whether it runs.
+        """
+        unsure = conditional or item.perhaps or bool(item.placeholders)
+        filled = False
+        replays = self._databases.replays
+        try:
+            try:
+                if item.keyword == "create" and item.sql.endswith("\n)") and not (unsure or item.edits):
+                    parsed = self._parse_table(item.sql)
+                else:
+                    parsed = parse(statement.text if item.edits else item.sql, self._config.max_statement_size)
+            except SyntaxRefused:
+                if item.keyword in UNPARSED and not checked_in_any_case(item):
+                    raise
+                parsed = self._parse_filled(item)
+                if parsed is None:
+                    raise
+                unsure = filled = True
+        except TooDeep as error:
+            self._too_deep(statement, error)
+            return True
+        except SyntaxRefused as refusal:
+            # Loaded only where a statement is refused.
+            from pubcheck.engine.syntax_errors import RefusedStatement
+
+            refused = RefusedStatement(source, statement, item, refusal, conditional)
+            accepted = self._syntax_errors.accepted(refused)
+            if accepted is None:
+                return self._syntax_errors.report(refused, splitter)
+            parsed, replays = accepted
+        else:
+            if self._newer_grammar and not filled:
+                replays = self._accepting(source, statement, item, conditional=conditional)
+        if parsed is not None and not self._idle:
+            self._run_parsed(source, statement, item, *parsed, replays=replays, unsure=unsure)
+        return True
+
+    def _run_parsed(
+        self,
+        source: int,
+        statement: StatementText,
+        item: Statement,
+        name: str,
+        node: Node,
+        *,
+        replays: Sequence[Replay],
+        unsure: bool,
+    ) -> None:
+        """Run a statement in these replays; ``unsure``: not all of it is known, or whether it runs."""
+        if name in _PUBLICATION_NODES and not item.placeholders and not item.variables:
+            with self._faults.guard(statement):
+                self._long_names(statement)
+        self._databases.set_place((source, item.index), unknown_reason(item) if unsure else "")
+        if unsure:
+            # Its changes become assumed when it runs. Only objects that it names by a generated name are unknown.
+            unknown = self.unknown_names.record(statement, item)
+            self._databases.unfollowed(item.text if unknown and name != "CreateStmt" else "")
+            if unknown and self.unknown_names.sets_identity(name, node):
+                for replay in self._databases.replays:
+                    replay.session.identified = True
+            if unknown and name in _PUBLICATION_NODES and not has_unknown_order(statement.source):
+                self._notes.report_unseen(
+                    statement.span(0),
+                    statement,
+                    "part of this statement about a publication is known only at run time",
+                    "pubcheck does not report on names it cannot resolve",
+                )
+        if self.run_objects is not None:
+            if name == "TransactionStmt":
+                return
+            for kind in (
+                *self.run_objects.reach(statement.start),
+                *self.run_objects.record(name, node, self.unknown_names.names),
+            ):
+                self.transaction(statement, source, kind)
+        try:
+            for replay in replays:
+                run_statement(replay, statement, source, name, node, filled=unsure)
+        except TooDeep as error:
+            self._too_deep(statement, error)
+
+    def _accepting(self, source: int, statement: StatementText, item: Statement, *, conditional: bool) -> list[Replay]:
+        """Return the replays of the majors that accept a statement that 18 accepts, and report it for the others."""
+        refusal = newly_refused(statement.text if item.edits else item.sql)
+        if refusal is None:
+            return self._databases.replays
+        # Loaded only where a statement is refused.
+        from pubcheck.engine.syntax_errors import RefusedStatement
+
+        refused = RefusedStatement(source, statement, item, refusal, conditional, newly=True)
+        return self._syntax_errors.report_newly_refused(refused)
+
+    def _parse_table(self, sql: str) -> tuple[str, Node] | None:
+        """Parse a statement that is probably a CREATE TABLE as a dump has it."""
+        # Loaded only for statements of that layout.
+        from pubcheck.postgres.ddl.tables.known_columns import parse_table
+
+        known = [replay.known_columns for replay in self._databases.replays]
+        return parse_table(sql, known, self._config.max_statement_size)
+
+    def _parse_filled(self, item: Statement) -> tuple[str, Node] | None:
+        """Parse a refused statement with values in place of its placeholders, if the grammar then accepts it."""
+        # Loaded only where a statement is refused.
+        from pubcheck.lexing.placeholder_values import filled
+
+        for text in filled(item):
+            try:
+                return parse(text)
+            except SyntaxRefused:
+                continue
+        return None
+
+    @finder("PUB006")
+    def _too_deep(self, statement: StatementText, error: TooDeep) -> None:
+        message, help_text = "this statement is nested too deeply to be checked", "it was skipped"
+        if isinstance(error, TooLarge):
+            message = f"this statement is too large to be parsed: {len(statement.text):,} characters"
+            help_text += "; raise --max-statement-size to parse it, which takes about 20 bytes of memory per character"
+        self._databases.unfollowed(known_text(statement.text))
+        self._notes.add(
+            "PUB006",
+            "assumed",
+            message,
+            statement.span(0),
+            help=f"{help_text}; objects that it creates are treated as unknown",
+            statement=statement.ref(),
+        )
+
+    @finder("PUB104")
+    def _long_names(self, statement: StatementText) -> None:
+        """Report identifiers longer than NAMEDATALEN: the server cuts them, with a NOTICE that scripts do not show."""
+        if len(statement.text) <= NAME_BYTES and statement.text.isascii():
+            return
+        for kind, token, offset in tokens(statement.text.encode(errors="surrogatepass")):
+            if kind == "name" and len(token) > NAME_BYTES:
+                name = token.decode(errors="replace").strip('"')
+                if len(name.encode()) > NAME_BYTES:
+                    short = truncate(name)
+                    self._notes.add(
+                        "PUB104",
+                        "certain",
+                        f'the name "{name}" is longer than {NAME_BYTES} bytes and is truncated to "{short}"',
+                        statement.span(offset),
+                        help="choose a shorter name",
+                        statement=statement.ref(),
+                        notices=(f'identifier "{name}" will be truncated to "{short}"',),
+                    )
+
+    def call(self, source: Source, named: list[tuple[int, str]], end: int) -> None:
+        """Mark as assumed the tables that a program's calls before ``end`` name; remove these calls from ``named``."""
+        while named and named[-1][0] < end:
+            name = named.pop()[1]
+            self.unknown_names.called.add(name.lower().rpartition(".")[2])
+            if has_unknown_order(source):
+                continue
+            if not name:
+                self._databases.unfollowed(_ANY_TABLE)
+                continue
+            quoted = ".".join(f'"{part}"' for part in name.split("."))
+            for replay in self._databases.replays:
+                row = replay.session.regclass(quoted)
+                if row is None:
+                    replay.session.blind = replay.session.blind or self._config.complete
+                elif row.seen:
+                    replay.catalog.relations.put(row.oid, replace(row, seen=False))
+                    replay.catalog.reasons.rows.setdefault(
+                        row.oid, Reason(f"what the program's own calls do to {name}")
+                    )
+
+    def transaction(self, before: StatementText, source: int, kind: str) -> None:
+        """Begin or end a transaction that no statement of the source does."""
+        for replay in self._databases.replays:
+            replay.apply(before, source, "TransactionStmt", {"kind": kind, "pretended": True})
+
+
+def run_statement(
+    replay: Replay, statement: StatementText, source: int, name: str, node: Node, *, filled: bool = False
+) -> None:
+    """Run one statement of a file; the parameters are those of ``Replay.apply``."""
+    if name in _CALLING and (name == "DoStmt" or replay.catalog.routines):
+        # Loaded only where there are DO blocks, or calls of functions whose bodies may matter.
+        from pubcheck.postgres.plpgsql.routines import calls
+
+        if name == "DoStmt" or calls(replay.session, node):
+            from pubcheck.engine.blocks import BlockRunner
+
+            BlockRunner(replay, statement, source, filled=filled).run(name, node)
+            return
+    if name == "CreateFunctionStmt" and "publication" in statement.text.lower():
+        # Loaded only where a function is about publications.
+        from pubcheck.engine.function_definition import FunctionDefinition
+
+        replay.apply(statement, source, name, node, filled=filled, execution=FunctionDefinition)
+        return
+    replay.apply(statement, source, name, node, filled=filled)
+
+
+def skip(replay: Replay, source: Source, number: int, item: Statement, *, conditional: bool) -> None:
+    """Skip a statement that is not parsed. The functions that it calls are not followed. ``number`` is the number of
+    its source."""
+    replay.skip(source, number, item, conditional=conditional)
+    if not replay.catalog.routines or item.keyword not in _MAY_CALL:
+        return
+    if item.keyword == "explain" and not _ANALYZES.search(item.text):
+        return
+    # Loaded only where there are functions whose bodies may matter.
+    from pubcheck.engine.blocks import BlockRunner
+    from pubcheck.postgres.plpgsql.routines import called_in
+
+    for routine in called_in(replay.catalog, item.text):
+        statement = StatementText(source, item.index, item.start, item.text)
+        BlockRunner(replay, statement, number).unfollowed(None, routine.body.text)
+
+
+def end(replay: Replay, codes: frozenset[str]) -> None:
+    """Finish the unit. Functions that nothing called are checked too: they may run some day."""
+    if any(routine.about for routine in replay.catalog.routines.values()):
+        from pubcheck.engine.rehearsal import rehearse
+
+        rehearse(replay)
+    replay.end(codes)
