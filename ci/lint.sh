@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Lints with annotations on standard output and a table in the job's summary. Its input is in the environment, as
-# action.yml sets it: PATHS, ARGS, CHANGED_ONLY, BASE (the commit to compare with), SARIF; and FORMAT for other systems.
+# action.yml sets it: PATHS, ARGS, CHANGED_ONLY, BASE (the commit to compare with), SARIF, COMMENT and GITHUB_TOKEN;
+# and FORMAT for other systems.
 set -euo pipefail
 
 read -r -a options <<<"${ARGS:-}"
@@ -39,6 +40,9 @@ status=0
 pubcheck lint --format "${FORMAT:-github}" "${outputs[@]}" "${options[@]}" -- "${paths[@]}" || status=$?
 if [ -n "$summary" ] && [ -f "$summary.pubcheck" ]; then
     cat "$summary.pubcheck" >>"$summary"
+    if [ "${COMMENT:-false}" = true ] && [ -n "${GITHUB_TOKEN:-}" ] && [[ "${GITHUB_REF:-}" == refs/pull/* ]]; then
+        pubcheck comment "$summary.pubcheck" || status=2
+    fi
     rm "$summary.pubcheck"
 fi
 exit "$status"

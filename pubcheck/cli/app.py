@@ -37,6 +37,7 @@ _COMMANDS = (
     "scaffold",
     "rule",
     "rules",
+    "comment",
     "schema",
     "completion",
     "man",

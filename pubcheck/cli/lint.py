@@ -41,6 +41,7 @@ from pubcheck.cli.lint_unit import Outcome, Task, died, lint_unit, with_all_publ
 from pubcheck.cli.output_files import STDOUT, Output, put, reports_of, reports_option, write_output, write_reports
 from pubcheck.cli.process_pool import Workers
 from pubcheck.config import Config, ConfigError
+from pubcheck.diagnostics import SEVERITIES, Severity
 from pubcheck.discovery.file_types import LISTINGS, STDIN
 from pubcheck.findings import Report, report
 from pubcheck.postgres.versions import DEFAULT_MAJOR
@@ -127,6 +128,13 @@ or an internal error.""",
     show_default=True,
     help="Number of units to lint in parallel; 0 means one per core.",
 )
+@click.option(
+    "--min-severity",
+    type=click.Choice(SEVERITIES),
+    default="note",
+    show_default=True,
+    help="Report only findings that are at least as severe.",
+)
 @fail_on_option
 @fail_on_assumed_option
 @statement_size_option
@@ -175,6 +183,7 @@ def command(
     exclude: tuple[str, ...],
     force_exclude: bool | None,
     jobs: int,
+    min_severity: Severity,
     fail_on: str | None,
     fail_on_assumed: bool | None,
     max_statement_size: str | None,
@@ -263,7 +272,7 @@ def command(
     unwritten = _written(rewritten) if rewritten and not diff else {}
     problems = [f"{label}: {reason}" for label, reason in unwritten.items()]
     problems += [outcome.crash for outcome in outcomes if outcome.crash]
-    findings = _report(outcomes, config)
+    findings = _report(outcomes, config, min_severity)
     if all(unit.convention in LISTINGS for unit in units):
         findings = replace(findings, noun="object", container="database")
     status = (
@@ -320,11 +329,13 @@ def _record_findings(outcomes: Sequence[Outcome], path: str, quiet: bool) -> int
     return _complain_of(crashes)
 
 
-def _report(outcomes: Sequence[Outcome], config: Config) -> Report:
+def _report(outcomes: Sequence[Outcome], config: Config, min_severity: Severity) -> Report:
+    severities = SEVERITIES[SEVERITIES.index(min_severity) :]
     findings = [
         replace(finding, unit=number) if number else finding
         for number, outcome in enumerate(outcomes)
         for finding in outcome.findings
+        if finding.entry.severity in severities
     ]
     majors = {major for outcome in outcomes for major in outcome.postgres} or config.postgres or (DEFAULT_MAJOR,)
     files, statements = (sum(getattr(outcome, field) for outcome in outcomes) for field in ("files", "statements"))

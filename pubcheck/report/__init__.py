@@ -14,6 +14,7 @@ FORMATS: tuple[str, ...] = (
     "concise",
     "json",
     "jsonl",
+    "yaml",
     "sarif",
     "github",
     "gitlab",

@@ -24,6 +24,14 @@ CERTAIN_WARNING = "-- PUB107 warning certain\n"
 CERTAIN_NOTE = "-- PUB107 note certain\n"
 
 
+def test_findings_that_are_less_severe_can_be_left_out(pubcheck: Call) -> None:
+    Path("a.sql").write_text(CERTAIN_NOTE + CERTAIN_WARNING)
+    called = pubcheck("lint", "--format", "concise", "--min-severity", "warning", "a.sql")
+    first, last = called.out.splitlines()
+    assert "warning[PUB107]" in first
+    assert last.startswith("Found 1 warning in ")
+
+
 @pytest.mark.parametrize(
     ("text", "options", "status"),
     [
@@ -34,6 +42,8 @@ CERTAIN_NOTE = "-- PUB107 note certain\n"
         (ASSUMED_ERROR, (), 0),
         (CERTAIN_WARNING, ("--fail-on", "error"), 0),
         (CERTAIN_NOTE, ("--fail-on", "note"), 1),
+        (CERTAIN_NOTE, ("--fail-on", "note", "--min-severity", "warning"), 0),
+        (CERTAIN_WARNING, ("--min-severity", "warning"), 1),
         (ASSUMED_ERROR, ("--fail-on-assumed",), 1),
         (CERTAIN_ERROR, ("--ignore", "PUB301"), 0),
         (CERTAIN_ERROR, ("--select", "PUB1,PUB0"), 0),

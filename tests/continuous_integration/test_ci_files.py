@@ -122,6 +122,14 @@ def test_annotations_summary_and_sarif(repository: Path) -> None:
     assert "PUB301" in (repository / "a.sarif").read_text()
 
 
+def test_a_comment_is_written_where_it_is_asked_for(repository: Path) -> None:
+    host = {"GITHUB_API_URL": "http://127.0.0.1:1", "GITHUB_REPOSITORY": "shop/db", "GITHUB_TOKEN": "token"}
+    status, printed, summary = lint(repository, PATHS="db", COMMENT="true", GITHUB_REF="refs/pull/7/merge", **host)
+    assert status == 2
+    assert "pubcheck: GitHub: no answer to GET http://127.0.0.1:1/repos/shop/db/issues/7/comments" in printed
+    assert "PUB301" in summary
+
+
 def test_only_changed_files_are_reported_in_their_history(repository: Path) -> None:
     base = git(repository, "rev-parse", "HEAD")
     changed = repository / "db" / "migrations" / "V3__us.sql"

@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 
 import jsonschema
 import pytest
+import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import structs
@@ -150,6 +151,7 @@ def test_nothing_found_is_a_whole_document_in_every_format() -> None:
     assert json.loads(empty["gitlab"]) == []
     assert json.loads(empty["sarif"])["runs"][0]["results"] == []
     assert (empty["jsonl"], empty["github"], empty["azure"]) == ("", "", "")
+    assert yaml.safe_load(empty["yaml"])["diagnostics"] == []
     assert json.loads(empty["rdjson"])["diagnostics"] == []
     assert ElementTree.fromstring(empty["checkstyle"]).findall("file") == []
     assert [case.get("name") for case in ElementTree.fromstring(empty["junit"]).iter("testcase")] == ["no findings"]
@@ -174,6 +176,7 @@ def test_no_text_breaks_a_format(path: str, text: str, message: str) -> None:
     SARIF.validate(json.loads(rendered(report, "sarif")))
     assert [each["location"]["path"] for each in json.loads(rendered(report, "gitlab"))] == [path, path]
     assert [json.loads(line)["message"] for line in rendered(report, "jsonl").split("\n")[:-1]] == [message, message]
+    assert yaml.safe_load(rendered(report, "yaml")) == json.loads(rendered(report, "json"))
     assert len(list(ElementTree.fromstring(rendered(report, "junit")).iter("failure"))) == 2
     assert len(list(ElementTree.fromstring(rendered(report, "checkstyle")).iter("error"))) == 2
     assert [each["message"].startswith(message) for each in json.loads(rendered(report, "rdjson"))["diagnostics"]] == [
