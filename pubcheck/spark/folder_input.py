@@ -111,7 +111,7 @@ class FolderInput:
 
     def forget(self, store: Store, run: str) -> None:
         if self._written:
-            store.remove(LISTING, "listing", run)
+            store.remove("listing", run)
 
 
 def _top(where: str) -> str:

@@ -10,7 +10,7 @@ from msgspec import Struct
 from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 
-from pubcheck.spark.schema import RESULTS, RUNS
+from pubcheck.spark.schema import RESULTS
 from pubcheck.spark.store import Store
 from pubcheck.spark.unit_discovery import Largest
 
@@ -50,9 +50,7 @@ class CarryOptions(Protocol):
 
 
 def prepared(store: Store, options: CarryOptions, rules: str, name: str) -> tuple[Earlier | None, tuple[str, ...]]:
-    """Take the run back that there may be, and read the one to carry over from, if anything can be, and why less than
-    could be is carried over."""
-    store.clear(RUNS, "runs", options.run)
+    """Return the run to carry over from, if anything can be, and why less than could be is carried over."""
     since, largest = options.since, options.largest
     if since is None:
         return None, ()
@@ -73,8 +71,7 @@ def prepared(store: Store, options: CarryOptions, rules: str, name: str) -> tupl
 
 def _run(store: Store, run: str, largest: Largest) -> tuple[Row, Largest]:
     """Return the row of a run and its limits; ``largest`` are taken for those of a run of an earlier release."""
-    row = store.runs().where(F.col("run") == run).head()
-    assert row is not None
+    row = store.row(run)
     return row, Largest(row["largest_file"] or largest.file, row["largest_unit"] or largest.unit)
 
 

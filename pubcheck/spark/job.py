@@ -85,6 +85,8 @@ def audit(
     spark.conf.set("spark.sql.execution.arrow.maxBytesPerBatch", 16 << 20)
     # The pool ends first: what still runs in it needs what is kept.
     with _Steps(spark, run, progress) as steps, ExitStack() as ending, ThreadPoolExecutor(_AT_ONCE) as pool:
+        store = store.start(run)
+        ending.callback(store.discard, run)
         ending.callback(source.forget, store, run)
         rules = ruleset(linter)
         job = Job(_pickled(linter), options.limits, options.largest, rules, source.top)
@@ -110,8 +112,9 @@ def audit(
             "state": state if all(reason in incremental.SETTLED for reason in summary.quarantine) else None,
             "largest_file": options.largest_file,
             "largest_unit": options.largest_unit,
+            "attempt": None,
         }
-        store.write(_rows(spark, RUNS, {name: [value] for name, value in row.items()}), "runs", run)
+        store.commit(_rows(spark, RUNS, {name: [value] for name, value in row.items()}), run)
     return summary
 
 
@@ -178,6 +181,7 @@ class _Running:
     def write(self, tables: RunTables, standing: RepositoryDiff | None, notes: tuple[str, ...]) -> Summary:
         """Write the tables and count them. Raises Lost."""
         self._steps("writing", "writing tables")
+        self._store.mark(self._options.run)
         try:
             return self._write(tables, standing, notes)
         except Lost:

@@ -1,7 +1,7 @@
 """The tables that an audit writes: every column with what it means. Columns are added, never renamed or retyped.
 
-A table is Parquet under DIR/<table>/run=<id>/. A run exists once DIR/runs/run=<id>/ holds its row (see `runs`). The
-types are Arrow's, which the workers fill; `ddl` says them in Spark's words.
+A table is Parquet under DIR/<table>/run=<id>/attempt=<attempt>/; each start of a run is an attempt. A run exists once
+DIR/runs/ holds its row (see `runs`). The types are Arrow's, which the workers fill; `ddl` says them in Spark's words.
 """
 
 from __future__ import annotations
@@ -236,6 +236,7 @@ RUNS = (
     ),
     Column("largest_file", _LONG, "bytes that a file could have"),
     Column("largest_unit", _LONG, "bytes that a unit could have"),
+    Column("attempt", _TEXT, "the folder in each table that holds its rows; of several rows of a run the last counts"),
 )
 """`runs`: the row that makes a run exist."""
 

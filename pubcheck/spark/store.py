@@ -1,9 +1,13 @@
 """The storage of an audit's runs.
 
-A table of a run is Parquet under DIR/<table>/run=<id>/. The row under DIR/runs/run=<id>/ is written last and makes the
-run exist; readers ignore all others. To write a run once more its row is deleted first. There is no rename:
-an obsolete table is overwritten by an empty one, which every file system and Spark Connect support. Data between the
-steps of a run (`listing`) is deleted if it is in a folder of this machine, and otherwise emptied.
+Each start of a run writes into folders of its own, DIR/<table>/run=<id>/attempt=<attempt>/, and nothing is ever written
+there by another start. The row under DIR/runs/ is written last, as one file, and commits the run: readers ignore the
+folders of attempts that have no row, and of several rows of a run the last one counts. Nothing is renamed or
+overwritten on the way, so a run that dies at any moment, that is started twice, or that runs next to others changes
+none of them.
+
+DIR/_started holds an empty file for each attempt that has not ended. Those of dead ones are deleted with their folders
+by a later run.
 """
 
 from __future__ import annotations
@@ -11,13 +15,20 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from contextlib import suppress
+import time
+from collections import ChainMap
+from collections.abc import Callable, Iterable
+from functools import reduce
+from itertools import takewhile
+from secrets import token_hex
 
 from pyspark.errors import AnalysisException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, Row, SparkSession, Window
 from pyspark.sql import functions as F
 
-from pubcheck.spark.schema import RUNS, Column, ddl
+from pubcheck.spark.folders import Folders
+from pubcheck.spark.schema import RESULTS, RUNS, ddl
+from pubcheck.spark.schema import Column as TableColumn
 
 
 class NoRun(ValueError):
@@ -34,6 +45,15 @@ def as_meant(path: str) -> str:
     return literal(path) if os.path.exists(path) else path
 
 
+_TABLES = ("runs", *RESULTS, "metrics", "survey", "listing")
+"""The folders of a run; that of its row is the first to be deleted."""
+_DEAD = 7 * 24 * 3600
+"""Seconds after which an attempt that has not ended is taken for dead. No audit takes as long between two steps."""
+
+Attempt = str | None
+"""What tells the starts of a run apart; None for a run of an early release, which has no folder for it."""
+
+
 class Store:
     """The tables of the audits under one folder, which may be any that Spark can write to."""
 
@@ -41,23 +61,103 @@ class Store:
         self.spark = spark
         # What is before a colon is a scheme only where a slash follows; to Hadoop it is one unless a slash precedes.
         self.where = ("./" if re.match(r"[^/:]*:(?!/)", where) else "") + where.rstrip("/")
+        self._folders = Folders(spark)
+        self._attempts = ChainMap[str, Attempt]()
 
     def path(self, table: str, run: str) -> str:
-        return f"{self.where}/{table}/run={run}"
+        """Return the folder of a run's table. Raises NoRun."""
+        if run not in self._attempts:
+            self.row(run)
+        return self._path(table, run, self._attempts[run])
+
+    def _path(self, table: str, run: str, attempt: Attempt) -> str:
+        return f"{self.where}/{table}/run={run}" + (f"/attempt={attempt}" if attempt is not None else "")
+
+    # Reading.
+
+    def read(self, columns: tuple[TableColumn, ...], table: str, run: str) -> DataFrame:
+        """Return a table of a run; a column that it was written without is null."""
+        return self.spark.read.schema(ddl(columns)).parquet(literal(self.path(table, run)))
+
+    def read_runs(self, columns: tuple[TableColumn, ...], table: str, runs: Iterable[tuple[str, Attempt]]) -> DataFrame:
+        """Return a table of several runs, with the column `run`."""
+        schema = f"{ddl(columns)}, `run` STRING"
+        paths: dict[bool, list[str]] = {}
+        for run, attempt in runs:
+            paths.setdefault(attempt is None, []).append(literal(self._path(table, run, attempt)))
+        # Spark reads folders together that have the same levels.
+        frames = [
+            self.spark.read.schema(schema).option("basePath", f"{self.where}/{table}").parquet(*alike)
+            for alike in paths.values()
+        ]
+        names = [column.name for column in columns]
+        empty = self.spark.createDataFrame([], schema)
+        return reduce(DataFrame.unionByName, (frame.select(*names, "run") for frame in frames or [empty]))
+
+    def runs(self) -> DataFrame:
+        """Return the runs that exist, a row each."""
+        last = Window.partitionBy("run").orderBy(F.desc("finished"), F.desc("attempt"))
+        rows = self._rows().withColumn("number", F.row_number().over(last))
+        return rows.where("number = 1").drop("number")
+
+    def _rows(self) -> DataFrame:
+        """Return the rows of all attempts that were committed."""
+        reader = self.spark.read.schema(ddl(RUNS)).option("recursiveFileLookup", "true")
+        return reader.parquet(literal(f"{self.where}/runs"))
+
+    def last_of(self, input: str, *, but: str) -> str | None:
+        """Return the id of the run of an input that finished last, other than ``but``, if there is one."""
+        row = self._last(lambda rows: rows.where((F.col("input") == input) & (F.col("run") != but)))
+        return None if row is None else str(row["run"])
+
+    def find(self, run_id: str, input: str | None = None) -> str:
+        """Return the id of a run that exists, `latest` being the one of this input that finished last, or if none is of
+        this input the last one of any. Raises NoRun."""
+        if run_id != "latest":
+            return str(self.row(run_id)["run"])
+        row = self._last(lambda rows: rows, F.col("input").eqNullSafe(F.lit(input)).desc())
+        if row is None:
+            raise NoRun(f"there is no run in {self.where}")
+        return str(row["run"])
+
+    def row(self, run: str) -> Row:
+        """Return the row of a run. Raises NoRun."""
+        row = self._last(lambda rows: rows.where(F.col("run") == run))
+        if row is None:
+            raise NoRun(f"there is no run {run} in {self.where}")
+        return row
+
+    def _last(self, choose: Callable[[DataFrame], DataFrame], *order: Column) -> Row | None:
+        """Return the row of the attempt that finished last, if there is one; it is read from now on."""
+        try:
+            row = choose(self._rows()).orderBy(*order, F.desc("finished"), F.desc("run"), F.desc("attempt")).head()
+        except AnalysisException:  # there is no such folder
+            return None
+        if row is not None:
+            self._attempts[row["run"]] = row["attempt"]
+        return row
+
+    # Writing.
+
+    def start(self, run: str) -> Store:
+        """Return the store with folders of its own for a new attempt of a run."""
+        started = Store(self.spark, self.where)
+        started._attempts = self._attempts.new_child({run: token_hex(4)})
+        started.mark(run)
+        return started
+
+    def mark(self, run: str) -> None:
+        """Note that this attempt is alive."""
+        self._folders.mark(self._mark(run, self._attempts[run]))
+
+    def _mark(self, run: str, attempt: Attempt) -> str:
+        return f"{self.where}/_started/{run}.{attempt}"
 
     def write(self, rows: DataFrame, table: str, run: str, *, more: bool = False) -> None:
-        """Write a table of a run, in the place of what stood there, or as ``more`` of it."""
+        """Write a table of a run, in the place of what this attempt wrote before, or as ``more`` of it."""
         writer = rows.write.mode("append" if more else "overwrite")
         # Nobody asks for the mark of success, which on a local disk takes a fifth of the time of a small table.
         writer.option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "false").parquet(self.path(table, run))
-
-    def clear(self, columns: tuple[Column, ...], table: str, run: str) -> None:
-        """Leave no row of a table of a run, if there is one."""
-        try:
-            self.read(columns, table, run).columns  # noqa: B018 -- which Spark Connect asks for only now
-        except AnalysisException:  # there is no such folder
-            return
-        self.write(self.spark.createDataFrame([], ddl(columns)), table, run)
 
     def carry(self, table: str, since: str, run: str) -> bool:
         """Copy a table of another run where it is a folder of this machine; where it is not, nothing is done."""
@@ -68,42 +168,45 @@ class Store:
         shutil.copytree(before, current)
         return True
 
-    def remove(self, columns: tuple[Column, ...], table: str, run: str) -> None:
-        """Delete a run's table that is not one of the audit's own."""
-        where = self.path(table, run).removeprefix("file://")
-        if not os.path.isdir(where):
-            self.clear(columns, table, run)
+    def remove(self, table: str, run: str) -> None:
+        """Delete a table that is needed only while the run is made."""
+        self._folders.delete(self.path(table, run), above=2)
+
+    def commit(self, row: DataFrame, run: str) -> None:
+        """Let this attempt of a run exist: its row is one file, which appears at once. Earlier attempts are deleted."""
+        attempt = self._attempts[run]
+        self.write(row.coalesce(1).withColumn("attempt", F.lit(attempt)), "runs", run)
+        self._attempts.maps[-1][run] = attempt
+        self._folders.delete(self._mark(run, attempt), above=1)
+        if len(self._folders.files(os.path.dirname(self.path("runs", run)))) > 1:
+            rows = self._rows().where(F.col("run") == run).orderBy("finished", "attempt").select("attempt").collect()
+            # Whatever comes after this attempt is a later one.
+            for earlier in takewhile(lambda row: row["attempt"] != attempt, rows):
+                self._delete(run, earlier["attempt"])
+        self._clean()
+
+    def discard(self, run: str) -> None:
+        """Delete what this attempt wrote if it was not committed."""
+        if not self._is_committed(run, self._attempts[run]):
+            self._delete(run, self._attempts[run])
+
+    def _clean(self) -> None:
+        """Delete what is left of attempts that died long ago."""
+        for name, marked in self._folders.files(f"{self.where}/_started").items():
+            run, _, attempt = name.rpartition(".")
+            if run and time.time() - marked > _DEAD:
+                if self._is_committed(run, attempt):  # and died after that
+                    self._folders.delete(self._mark(run, attempt), above=1)
+                else:
+                    self._delete(run, attempt)
+
+    def _is_committed(self, run: str, attempt: Attempt) -> bool:
+        names = self._folders.files(self._path("runs", run, attempt))
+        return any(not name.startswith(("_", ".")) for name in names)
+
+    def _delete(self, run: str, attempt: Attempt) -> None:
+        if attempt is None:  # its tables are in the folders that hold those of other attempts
             return
-        shutil.rmtree(where, ignore_errors=True)
-        with suppress(OSError):  # another run's may be there
-            os.rmdir(os.path.dirname(where))
-
-    def read(self, columns: tuple[Column, ...], table: str, run: str) -> DataFrame:
-        """Return a table of a run; a column that it was written without is null."""
-        return self.spark.read.schema(ddl(columns)).parquet(literal(self.path(table, run)))
-
-    def runs(self) -> DataFrame:
-        """Return the runs that exist, a row each."""
-        return self.spark.read.schema(ddl(RUNS)).parquet(literal(f"{self.where}/runs"))
-
-    def last_of(self, input: str, *, but: str) -> str | None:
-        """Return the id of the run of an input that finished last, other than ``but``, if there is one."""
-        try:
-            rows = self.runs().where((F.col("input") == input) & (F.col("run") != but))
-            row = rows.orderBy(F.desc("finished"), F.desc("run")).select("run").head()
-        except AnalysisException:  # there is no such folder
-            return None
-        return None if row is None else str(row[0])
-
-    def find(self, run_id: str, input: str | None = None) -> str:
-        """Return the id of a run that exists, `latest` being the one of this input that finished last, or if none is of
-        this input the last one of any. Raises NoRun."""
-        try:
-            alike = F.col("input").eqNullSafe(F.lit(input))
-            rows = self.runs() if run_id == "latest" else self.runs().where(F.col("run") == run_id)
-            row = rows.orderBy(alike.desc(), F.desc("finished"), F.desc("run")).select("run").head()
-        except AnalysisException:  # there is no such folder
-            row = None
-        if row is None:
-            raise NoRun(f"there is no {'run' if run_id == 'latest' else f'run {run_id}'} in {self.where}")
-        return str(row[0])
+        for table in _TABLES:
+            self._folders.delete(self._path(table, run, attempt), above=2)
+        self._folders.delete(self._mark(run, attempt), above=1)

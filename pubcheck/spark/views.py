@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
 from pubcheck.spark.schema import FINDINGS, ddl
-from pubcheck.spark.store import Store, literal
+from pubcheck.spark.store import Store
 
 KEY = ("input", "repository", "fingerprint")
 """Identifies a finding over all runs."""
@@ -26,15 +26,18 @@ def runs(store: Store) -> DataFrame:
 
 def findings(store: Store) -> DataFrame:
     """Return the findings of all runs that exist, with the columns `run`, `input`, `finished` and `latest`."""
-    schema = f"{ddl(FINDINGS)}, run STRING"
-    rows = store.spark.read.schema(schema).parquet(literal(f"{store.where}/findings"))
-    of_run = runs(store).select("run", "input", "finished", "latest")
-    return rows.join(F.broadcast(of_run), "run")
+    return _findings(store, runs(store))
 
 
 def current_findings(store: Store) -> DataFrame:
     """Return the findings of the last run of each input."""
-    return findings(store).where("latest").drop("latest")
+    return _findings(store, runs(store).where("latest")).drop("latest")
+
+
+def _findings(store: Store, chosen: DataFrame) -> DataFrame:
+    of_run = chosen.select("run", "attempt", "input", "finished", "latest")
+    rows = store.read_runs(FINDINGS, "findings", [(row["run"], row["attempt"]) for row in of_run.collect()])
+    return rows.join(F.broadcast(of_run.drop("attempt")), "run")
 
 
 def finding_history(store: Store) -> DataFrame:

@@ -6,6 +6,8 @@ import faulthandler
 import os
 import re
 import signal
+import time
+from pathlib import Path
 
 from pubcheck.discovery.file_facts import Traits, traits
 from pubcheck.engine.linter import Followed, Linter
@@ -44,18 +46,6 @@ def _faulty_traits(path: str, content: bytes) -> Traits:
     return traits(path, content)
 
 
-class KillsTheJob(FaultyLinter):
-    """Kills, as soon as there is something to lint, the process that is given: the one that started the job."""
-
-    def __init__(self, job: int) -> None:
-        super().__init__()
-        self.job = job
-
-    def follow(self, unit: Unit) -> Followed:
-        os.kill(self.job, signal.SIGKILL)
-        return super().follow(unit)
-
-
 def _loop() -> None:
     while True:
         pass
@@ -80,17 +70,40 @@ def _killed() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def _killed_once() -> None:
-    """Dies the first time, as `FAULTY_MARK` notes: of a system that has no memory left, say."""
+def _is_first(fault: str) -> bool:
+    """Return whether this is the first time, which files whose names begin with `FAULTY_MARK` note."""
     try:
-        os.close(os.open(os.environ["FAULTY_MARK"], os.O_CREAT | os.O_EXCL))
+        os.close(os.open(f"{os.environ['FAULTY_MARK']}.{fault}", os.O_CREAT | os.O_EXCL))
     except FileExistsError:
-        return
-    _killed()
+        return False
+    return True
+
+
+def _killed_once() -> None:
+    """Dies the first time, as in a system that has no memory left."""
+    if _is_first("killed"):
+        _killed()
+
+
+def _slow_once() -> None:
+    """Takes the first time longer than any test."""
+    if _is_first("slow"):
+        time.sleep(600)
+
+
+def _executor_once() -> None:
+    """Kills the first time Spark's executor, the Java above this process."""
+    if _is_first("executor"):
+        process = os.getpid()
+        while Path(f"/proc/{process}/comm").read_text() != "java\n":
+            process = int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
+        os.kill(process, signal.SIGKILL)
 
 
 _FAULTS = {
     "killed-once": _killed_once,
+    "slow-once": _slow_once,
+    "executor-once": _executor_once,
     "segfault": faulthandler._sigsegv,  # type: ignore[attr-defined]
     "killed": _killed,
     "loop": _loop,

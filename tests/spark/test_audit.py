@@ -268,7 +268,7 @@ def test_what_spark_raises_is_not_written_too() -> None:
     assert (done.returncode, done.stdout + done.stderr) == (0, "")
 
 
-def test_a_run_is_written_again_and_a_failed_one_does_not_exist(
+def test_a_run_is_written_again_unless_that_fails(
     audits: Audits, plant: Plant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     corpus = plant({"a/a.sql": PUBLISHES, "b/b.sql": "SELECT 1;"})
@@ -285,45 +285,17 @@ def test_a_run_is_written_again_and_a_failed_one_does_not_exist(
     monkeypatch.setattr("pubcheck.spark.folder_input._CHUNK", 1)
     with pytest.raises(PySparkException, match="the process that lints does not start"):
         audits.run(corpus, linter=Unsendable())
-    assert audits.store.runs().count() == 0
-    assert not (Path(audits.store.where) / "listing").exists()
-    with pytest.raises(NoRun, match="there is no run r1 in"):
-        audits.store.find("r1")
-    audits.run(corpus)
+    assert {name: audits.rows(name) for name in first} == first
+    with pytest.raises(PySparkException):
+        audits.run(corpus, "r2", linter=Unsendable())
+    with pytest.raises(NoRun, match="there is no run r2 in"):
+        audits.store.find("r2")
+    written = {path.parent.name for path in Path(audits.store.where).rglob("run=*")}
+    assert written == {"runs", "findings", "publications", "units", "quarantine", "repositories", "metrics"}
+    assert {path.name for path in Path(audits.store.where).rglob("run=*")} == {"run=r1"}
     with pytest.raises(NoRun, match="cannot be read at the same time"):
         audits.run(corpus, "r1", since="r1")
     assert audits.store.find("latest") == "r1"
-
-
-KILLED = """
-import os, sys
-from pubcheck.spark.folder_input import FolderInput
-from pubcheck.spark.job import Options, audit
-from pubcheck.spark.store import Store
-from pubcheck.spark.session import session
-from tests.spark.faulty import KillsTheJob
-
-spark = session("killed", "local[1]", None, {"spark.driver.memory": "512m"})
-store = Store(spark, sys.argv[1])
-audit(spark, FolderInput("corpus"), store, KillsTheJob(os.getpid()), Options(run="r1"))
-"""
-
-
-def test_a_job_that_is_killed_leaves_no_run_and_can_be_run_again(audits: Audits, plant: Plant) -> None:
-    corpus = plant({f"r{number}/a.sql": PUBLISHES for number in range(3)})
-    audits.run(corpus)
-    environment = {**os.environ, "PYTHONPATH": str(PROJECT), "PYSPARK_PYTHON": sys.executable}
-    # What Spark starts keeps the pipe: the call ends when all of it has.
-    done = subprocess.run(
-        [sys.executable, "-c", KILLED, audits.store.where], env=environment, capture_output=True, text=True, timeout=300
-    )
-    assert done.returncode == -signal.SIGKILL, done.stderr
-    assert audits.store.runs().count() == 0
-    with pytest.raises(NoRun):
-        audits.store.find("latest")
-    summary = audits.run(corpus)
-    assert (audits.store.find("latest"), summary.metrics["units_linted"]) == ("r1", 3)
-    assert exactly(audits.findings()) == exactly(linted("corpus"))
 
 
 def test_a_corpus_without_a_file_is_no_run(audits: Audits, tmp_path: Path) -> None:

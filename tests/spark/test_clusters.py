@@ -1,4 +1,4 @@
-"""The same command on other kinds of Spark: a local cluster, a standalone one of separate processes, Spark Connect."""
+"""The same command on other kinds of Spark: a cluster of separate processes that fail, and Spark Connect."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ import pyarrow.parquet
 import pyspark
 import pytest
 
+from pubcheck.spark import costs
 from tests.spark.conftest import PROJECT, PUBLISHES
 
 pytestmark = pytest.mark.spark
@@ -40,50 +41,56 @@ ENVIRONMENT = {
 }
 
 
-def audit(where: Path, *options: str, by: tuple[str, ...] = (sys.executable, "-m", "pubcheck")) -> str:
-    """Audits two repositories of which one crashes nothing and one is quiet; returns what is told on the terminal.
-    ``by`` is what runs pubcheck."""
-    for name, text in (("loud", PUBLISHES), ("quiet", "SELECT 1;")):
+def audit(where: Path, *options: str, by: tuple[str, ...] = (sys.executable, "-m", "pubcheck"), **texts: str) -> str:
+    """Audits two repositories, of which one is quiet, and those of ``texts``; returns the summary on the terminal.
+    ``by`` is the command that runs pubcheck."""
+    for name, text in {"loud": PUBLISHES, "quiet": "SELECT 1;", **texts}.items():
         (where / "corpus" / name).mkdir(parents=True)
         (where / "corpus" / name / "a.sql").write_text(text)
     done = subprocess.run(
-        [
-            *by,
-            "audit",
-            "corpus",
-            "--output",
-            str(where / "audit"),
-            "--run",
-            "r1",
-            *options,
-        ],
+        [*by, "audit", "corpus", "--output", str(where / "audit"), "--run", "r1", *options],
         cwd=where,
-        env=ENVIRONMENT,
+        env={**ENVIRONMENT, "FAULTY_MARK": str(where / "mark")},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=600,
+        timeout=300,
     )
     assert done.returncode == 1, done.stderr
     return done.stdout
 
 
-def expect(where: Path, told: str) -> None:
-    assert "2 units of 2 repositories, 2 files" in told
-    assert re.search(r"PUB301 error +certain +2 ", told)
-    assert "PUB301" in (where / "audit" / "report.html").read_text()
-    found = pyarrow.parquet.read_table(where / "audit" / "findings" / "run=r1").to_pylist()
-    assert [(row["path"], row["rule"]) for row in found] == [("corpus/loud/a.sql", "PUB301")] * 2
+def expect(where: Path, summary: str, *more: str) -> None:
+    """Check the findings about the loud repository, and about ``more`` with the same text."""
+    number = 2 + len(more)
+    assert f"{number} units of {number} repositories, {number} files" in summary
+    assert re.search(rf"PUB301 error +certain +{2 * (number - 1)} ", summary)
+    findings = pyarrow.parquet.read_table(where / "audit" / "findings" / "run=r1").to_pylist()
+    expected = [(f"corpus/{name}/a.sql", "PUB301") for name in ("loud", *more)] * 2
+    assert sorted((row["path"], row["rule"]) for row in findings) == sorted(expected)
 
 
 SPARK = Path(pyspark.__file__).parent / "bin"
 
 
+FAULTY = """
+from pubcheck.cli import audit_run, main
+from tests.spark.faulty import FaultyLinter
+
+audit_run.Linter = FaultyLinter
+main()
+"""
+
+
 def archived(where: Path) -> Path:
-    """An archive with a Python that has pubcheck, which without it is not there, as `venv-pack` makes one."""
+    """An archive with a Python that has pubcheck, which without it is not there, as `venv-pack` makes one; and with
+    a command line whose linter is faulty."""
     environment = where / "environment"
     for name in ("pubcheck", "rules"):
         shutil.copytree(PROJECT / name, environment / "lib" / name, ignore=shutil.ignore_patterns("__pycache__"))
+    (environment / "lib" / "tests" / "spark").mkdir(parents=True)
+    shutil.copy(PROJECT / "tests" / "spark" / "faulty.py", environment / "lib" / "tests" / "spark")
+    (environment / "lib" / "faulty.py").write_text(FAULTY)
     (environment / "bin").mkdir()
     python = environment / "bin" / "python"
     python.write_text(
@@ -93,20 +100,6 @@ def archived(where: Path) -> Path:
     with tarfile.open(where / "environment.tar.gz", "w:gz", compresslevel=1) as archive:
         archive.add(environment, ".")
     return where / "environment.tar.gz"
-
-
-def test_spark_submit_takes_an_archive_of_the_environment_to_a_local_cluster(tmp_path: Path) -> None:
-    archive = archived(tmp_path)
-    submit = (
-        str(SPARK / "spark-submit"),
-        "--master=local-cluster[2,1,1024]",
-        f"--archives={archive}#environment",
-        "--conf=spark.pyspark.python=./environment/bin/python",
-        f"--conf=spark.pyspark.driver.python={tmp_path}/environment/bin/python",
-        *SMALL,
-        str(tmp_path / "environment" / "lib" / "pubcheck" / "__main__.py"),
-    )
-    expect(tmp_path, audit(tmp_path, by=submit))
 
 
 Start = Callable[..., tuple[int, subprocess.Popen[bytes]]]
@@ -132,17 +125,18 @@ def start(tmp_path: Path) -> Iterator[Start]:
             )
             running.callback(process.wait)
             running.callback(process.kill)
-            await_port(port, process, tmp_path / f"{port}.log")
+            host = command[command.index("--host") + 1] if "--host" in command else "127.0.0.1"
+            await_port((host, port), process, tmp_path / f"{port}.log")
             return port, process
 
         yield started
 
 
-def await_port(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
+def await_port(address: tuple[str, int], process: subprocess.Popen[bytes], log: Path) -> None:
     deadline = time.monotonic() + 120
     while True:
         try:
-            socket.create_connection(("127.0.0.1", port), 1).close()
+            socket.create_connection(address, 1).close()
         except OSError:
             assert process.poll() is None, log.read_text()
             assert time.monotonic() < deadline, log.read_text()
@@ -154,16 +148,53 @@ def await_port(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
             return
 
 
-def test_a_standalone_cluster_of_two_workers(tmp_path: Path, start: Start) -> None:
+SPECULATION = {
+    "enabled": "true",
+    "interval": "200ms",
+    "minTaskRuntime": "1s",
+    "multiplier": "1.5",
+    "quantile": "0.5",
+}
+
+
+def test_a_cluster_with_slow_tasks_and_a_lost_executor(tmp_path: Path, start: Start) -> None:
+    """Spark starts a second copy of a slow task, on another host, and replaces an executor that dies; Python and
+    pubcheck come in an archive with spark-submit."""
     run = (str(SPARK / "spark-class"), "org.apache.spark.deploy")
     master, _ = start(run[0], f"{run[1]}.master.Master", "--host", "127.0.0.1", "--port", "PORT", "--webui-port", "0")
     url = f"spark://127.0.0.1:{master}"
-    worker = (run[0], f"{run[1]}.worker.Worker", "--host", "127.0.0.1", "--port", "PORT", "--webui-port", "0")
-    for number in range(2):
-        start(*worker, "--cores", "1", "--memory", "512m", "--work-dir", str(tmp_path / f"worker{number}"), url)
-    told = audit(tmp_path, "--master", url, "--conf=spark.driver.host=127.0.0.1", *SMALL)
-    expect(tmp_path, told)
+    for number in (1, 2):
+        host = ("--host", f"127.0.0.{number}", "--port", "PORT", "--webui-port", "0")
+        size = ("--cores", "1", "--memory", "512m", "--work-dir", str(tmp_path / f"worker{number}"))
+        start(run[0], f"{run[1]}.worker.Worker", *host, *size, url)
+    archive = archived(tmp_path)
+    submit = (
+        str(SPARK / "spark-submit"),
+        f"--master={url}",
+        f"--archives={archive}#environment",
+        "--conf=spark.driver.host=127.0.0.1",
+        "--conf=spark.pyspark.python=./environment/bin/python",
+        f"--conf=spark.pyspark.driver.python={tmp_path}/environment/bin/python",
+        f"--conf=spark.executorEnv.FAULTY_MARK={tmp_path}/mark",
+        "--conf=spark.eventLog.enabled=true",
+        "--conf=spark.eventLog.compress=false",
+        f"--conf=spark.eventLog.dir=file://{tmp_path}/events",
+        *(
+            f"--conf=spark.speculation{'' if key == 'enabled' else f'.{key}'}={text}"
+            for key, text in SPECULATION.items()
+        ),
+        *SMALL,
+        str(tmp_path / "environment" / "lib" / "faulty.py"),
+    )
+    (tmp_path / "events").mkdir()
+    own_task = "-- x\n" * (costs.SMALL // 4)
+    faults = {fault: f"{PUBLISHES}-- fault: {fault}-once\n{own_task}" for fault in ("slow", "executor")}
+    summary = audit(tmp_path, "--no-report", "--unit-timeout", "600", by=submit, **faults)
+    expect(tmp_path, summary, *faults)
+    assert {path.name for path in tmp_path.glob("mark.*")} == {"mark.slow", "mark.executor"}
     assert len(list(tmp_path.glob("worker*/app-*"))) == 2, "both took part"
+    events = "".join(path.read_text() for path in (tmp_path / "events").rglob("events_*"))
+    assert '"Speculative":true' in events
 
 
 def test_spark_connect(tmp_path: Path, start: Start) -> None:
@@ -177,3 +208,4 @@ def test_spark_connect(tmp_path: Path, start: Start) -> None:
         "spark-internal",
     )
     expect(tmp_path, audit(tmp_path, "--remote", f"sc://127.0.0.1:{port}"))
+    assert "PUB301" in (tmp_path / "audit" / "report.html").read_text()

@@ -105,7 +105,7 @@ def test_what_was_killed_from_outside_is_tried_once_more(tmp_path: Path, monkeyp
     monkeypatch.setenv("FAULTY_MARK", str(tmp_path / "mark"))
     process = ChildProcess(pickle.dumps(FaultyLinter()), Limits(60.0, 512 << 20))
     assert lint(process, GOOD + "-- fault: killed-once\n")["failed"] is None
-    assert (tmp_path / "mark").exists()
+    assert (tmp_path / "mark.killed").exists()
     process.close()
 
 
