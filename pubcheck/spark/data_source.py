@@ -14,7 +14,6 @@ from __future__ import annotations
 import hashlib
 import os
 import pickle
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
@@ -30,12 +29,11 @@ from pyspark.sql.types import StructType
 
 from pubcheck.config import Config, from_options
 from pubcheck.discovery.owners import OWNERS
-from pubcheck.discovery.repositories import RepositoryPlace, find_places, read_place
+from pubcheck.discovery.repositories import RepositoryPlace, find_places
 from pubcheck.discovery.walk import readable
 from pubcheck.engine.linter import Linter
 from pubcheck.spark import worker
-from pubcheck.spark.costs import cost
-from pubcheck.spark.folder_input import Chunk, FolderInput, state_of
+from pubcheck.spark.folder_input import Chunk, FolderInput
 from pubcheck.spark.lint_process import Limits
 from pubcheck.spark.schema import FINDINGS, arrow, ddl
 from pubcheck.spark.table_input import FrameInput, TableColumns
@@ -114,9 +112,7 @@ class _FolderReader(DataSourceReader):
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         chunk, tops = Chunk(), dict[str, str | None]()
         for place in partition.value:
-            for repository in read_place(place, Config(), tops):
-                state, size = state_of(repository, time.time_ns(), "")
-                chunk.add(repository, state, cost(size, len(repository.files)))
+            chunk.read(place, Config(), "", tops)
         units = worker.examine(chunk.table().to_batches(), job=self._job, at_once=True)
         for batch in units:
             waiting = batch.filter(pc.equal(batch.column("step"), "lint"))

@@ -16,8 +16,8 @@ from pyspark.sql import functions as F
 
 from pubcheck.findings import Entry, Finding, Report
 from pubcheck.report import sarif
-from pubcheck.spark.object_input import file_system
 from pubcheck.spark.schema import FINDINGS
+from pubcheck.spark.storage import Storage, storage_of
 from pubcheck.spark.store import Store
 
 FORMATS = ("csv", "parquet", "sarif")
@@ -33,11 +33,14 @@ def export(store: Store, run: str, format: str, where: str) -> None:
     elif format == "csv":
         flat(findings).write.mode("overwrite").option("header", "true").option("escape", '"').csv(where)
     else:
-        system, path = file_system(where)
+        storage = storage_of(store.spark, where)
+        system, path = storage.of(where)
         system.create_dir(path)
         files = findings.repartition("repository").sortWithinPartitions("repository", "path", "line", "column")
         target = where if "://" in where else path
-        files.mapInArrow(partial(_write_sarif, where=target), "repository STRING, findings BIGINT").count()
+        files.mapInArrow(
+            partial(_write_sarif, storage=storage, where=target), "repository STRING, findings BIGINT"
+        ).count()
 
 
 def flat(findings: DataFrame) -> DataFrame:
@@ -55,8 +58,8 @@ def flat(findings: DataFrame) -> DataFrame:
     return findings.select(*columns)
 
 
-def _write_sarif(batches: Iterable[pa.RecordBatch], *, where: str) -> Iterator[pa.RecordBatch]:
-    system, folder = file_system(where)
+def _write_sarif(batches: Iterable[pa.RecordBatch], *, storage: Storage, where: str) -> Iterator[pa.RecordBatch]:
+    system, folder = storage.of(where)
     rows = (row for batch in batches for row in batch.to_pylist())
     for repository, of_repository in groupby(rows, itemgetter("repository")):
         entries = [entry_of(row) for row in of_repository]

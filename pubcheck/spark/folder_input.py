@@ -1,4 +1,8 @@
-"""Repositories in folders as the input of an audit: the driver lists their files, the workers read them."""
+"""Repositories in folders as the input of an audit.
+
+The driver lists the files of a small corpus, which takes less time than to start tasks. Of a larger one it knows only
+the names of the repositories, whose files are listed by tasks. All are read by the workers.
+"""
 
 from __future__ import annotations
 
@@ -6,25 +10,40 @@ import hashlib
 import math
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import chdir, nullcontext
 from functools import partial
+from itertools import islice
 
 import pyarrow as pa
+from msgspec import Struct
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from pubcheck.config import Config
 from pubcheck.discovery.file_types import label_of
 from pubcheck.discovery.owners import owners_states
-from pubcheck.discovery.repositories import Repository, find_repositories, fixed_part
+from pubcheck.discovery.repositories import (
+    Repository,
+    RepositoryPlace,
+    find_places,
+    find_repositories,
+    fixed_part,
+    read_place,
+)
 from pubcheck.spark import worker
 from pubcheck.spark.costs import cost, tasks
 from pubcheck.spark.incremental import RepositoryDiff
 from pubcheck.spark.inputs import EmptyInput, InputSize, without_trailing_separators
-from pubcheck.spark.schema import EXAMINED, LISTING, arrow, ddl
+from pubcheck.spark.schema import EXAMINED, LISTING, PLACES, arrow, ddl
 from pubcheck.spark.store import Store
 
-_CHUNK = 40_000
-"""Files that the driver holds at a time."""
+_LISTED_HERE = 40_000
+"""Files that the driver lists."""
+_PLACES = 50_000
+"""Repositories, of those that tasks list, that the driver holds at a time."""
+_LISTED_IN_A_TASK = 100
+"""Repositories that a task lists."""
 _SURVEYED = 5_000
 """Files that are looked through in one task: a second of work, of which Spark's own part is a twentieth."""
 
@@ -36,7 +55,7 @@ class FolderInput:
         self.name = without_trailing_separators(where)
         self.top = _top(where)
         self._where, self._config = where, config
-        self._repositories = self._count = self._cost = 0
+        self._totals = Totals()
         self._written = False
         self._listing: Callable[[], DataFrame] | None = None
 
@@ -49,38 +68,30 @@ class FolderInput:
         return InputSize(repositories, files, size)
 
     def look(self, spark: SparkSession, store: Store, run: str, settings: str, largest: int) -> str | None:
-        self._repositories = self._count = self._cost = 0
+        places, tops = find_places(self._where, self._config), dict[str, str | None]()
+        first = Chunk()
+        while first.files < _LISTED_HERE and (place := next(places, None)) is not None:
+            first.read(place, self._config, settings, tops)
+        listing = spark.createDataFrame(first.table(), ddl(LISTING))
         self._written = False
-        whole: hashlib._Hash | None = hashlib.sha256()
-        chunk = Chunk()
-        listed = time.time_ns()
-        for repository in find_repositories(self._where, self._config):
-            if chunk.files >= _CHUNK:
-                store.write(self._frame(spark, chunk), "listing", run, more=self._written)
-                self._written, chunk = True, Chunk()
-            state, size = state_of(repository, listed, settings)
-            if state is None:
-                whole = None
-            elif whole is not None:
-                whole.update(f"{repository.name}\t{state}\n".encode())
-            costs = cost(size, len(repository.files))
-            chunk.add(repository, state, costs)
-            self._repositories += 1
-            self._count += len(repository.files)
-            self._cost += costs
-            listed = time.time_ns()
-        if not self._count:
+        while waiting := list(islice(places, _PLACES)):
+            if not self._written:
+                store.write(listing, "listing", run)
+                self._written = True
+            store.write(self._listed_by_tasks(spark, waiting, settings), "listing", run, more=True)
+        self._listing = (lambda: store.read(LISTING, "listing", run)) if self._written else lambda: listing
+        self._totals = _totals(self._listing()) if self._written else first.totals
+        if not self._totals.files:
             raise EmptyInput(f"no input: no .sql file under {self.name}")
-        if self._written:
-            store.write(self._frame(spark, chunk), "listing", run, more=True)
-            self._listing = lambda: store.read(LISTING, "listing", run)
-        else:
-            self._listing = lambda: self._frame(spark, chunk)
-        return whole.hexdigest() if whole is not None else None
+        return self._totals.state
 
-    @staticmethod
-    def _frame(spark: SparkSession, chunk: Chunk) -> DataFrame:
-        return spark.createDataFrame(chunk.table(), ddl(LISTING))
+    def _listed_by_tasks(self, spark: SparkSession, places: Sequence[RepositoryPlace], settings: str) -> DataFrame:
+        columns = {column.name: [getattr(place, column.name) for place in places] for column in PLACES}
+        columns["path"] = [os.fsencode(place.path) for place in places]
+        frame = spark.createDataFrame(pa.table(columns, arrow(PLACES)), ddl(PLACES))
+        spread = frame.repartition(math.ceil(len(places) / _LISTED_IN_A_TASK))
+        listed = partial(list_places, config=self._config, settings=settings, folder=os.getcwd())
+        return spread.mapInArrow(listed, ddl(LISTING))
 
     def repositories(self, job: worker.Job) -> DataFrame:
         return self._listed().select("repository", "state", "files")
@@ -92,10 +103,10 @@ class FolderInput:
     def units(self, standing: RepositoryDiff | None, job: worker.Job) -> DataFrame:
         listing = self._listed()
         if standing is None:
-            parts = tasks(self._cost)
+            parts = tasks(self._totals.cost)
         else:
             listing = listing.join(standing.of("changed"), "repository", "left_semi")
-            parts = math.ceil(self._count * standing.changed / self._repositories / _SURVEYED)
+            parts = math.ceil(self._totals.files * standing.changed / self._totals.repositories / _SURVEYED)
         examine = partial(worker.examine, job=job, at_once=standing is None)
         return listing.repartition(parts).mapInArrow(examine, ddl(EXAMINED))
 
@@ -104,7 +115,7 @@ class FolderInput:
         return placed.mapInArrow(partial(worker.lint_units, job=job), ddl(EXAMINED))
 
     def count(self) -> int:
-        return self._count
+        return self._totals.files
 
     def passed_over(self) -> int:
         return 0
@@ -124,16 +135,68 @@ def _top(where: str) -> str:
     return top.removeprefix("./")  # as in the labels of files
 
 
+class Totals(Struct, frozen=True):
+    """The repositories of an input, their files, the cost of linting them, and the state of all of them, if known."""
+
+    repositories: int = 0
+    files: int = 0
+    cost: int = 0
+    state: str | None = None
+
+
+def _totals(listing: DataFrame) -> Totals:
+    """Count a listing; the state does not depend on the order of the repositories."""
+    sums = [
+        F.sum(F.xxhash64("repository", "state", F.lit(seed)).cast("decimal(38,0)")).cast("string")
+        for seed in ("one", "another")
+    ]
+    state = F.when(F.count("state") == F.count("*"), F.sha2(F.concat_ws(" ", *sums), 256))
+    row = listing.agg(F.count("*"), F.sum("files"), F.sum("cost"), state).collect()[0]
+    return Totals(*row)
+
+
+def list_places(
+    batches: Iterable[pa.RecordBatch], *, config: Config, settings: str, folder: str
+) -> Iterator[pa.RecordBatch]:
+    """Return the repositories of places (``schema.PLACES``) that hold a file to read; their paths may be relative to a
+    ``folder``."""
+    tops: dict[str, str | None] = {}
+    for batch in batches:
+        chunk = Chunk()
+        with chdir(folder) if os.path.isdir(folder) else nullcontext():
+            for row in batch.to_pylist():
+                chunk.read(RepositoryPlace(**{**row, "path": os.fsdecode(row["path"])}), config, settings, tops)
+        yield from chunk.table().to_batches()
+
+
 class Chunk:
     """Repositories, held as columns: a fraction of what they take as rows."""
 
     def __init__(self) -> None:
-        self.files = 0
+        self.files = self._cost = 0
+        self._whole: hashlib._Hash | None = hashlib.sha256()
         self._columns: tuple[list[object], ...] = tuple([] for _ in LISTING[:-1])
         self._members: tuple[list[str], list[bytes], list[str | None]] = ([], [], [])
         self._offsets = [0]
 
-    def add(self, repository: Repository, state: str | None, cost: int) -> None:
+    def read(self, place: RepositoryPlace, config: Config, settings: str, tops: dict[str, str | None]) -> None:
+        """Add the repository of a place, if it holds a file to read."""
+        begun = time.time_ns()
+        for repository in read_place(place, config, tops):
+            state, size = state_of(repository, begun, settings)
+            self._add(repository, state, cost(size, len(repository.files)))
+            if state is None:
+                self._whole = None
+            elif self._whole is not None:
+                self._whole.update(f"{repository.name}\t{state}\n".encode())
+
+    @property
+    def totals(self) -> Totals:
+        state = None if self._whole is None else self._whole.hexdigest()
+        return Totals(len(self._offsets) - 1, self.files, self._cost, state)
+
+    def _add(self, repository: Repository, state: str | None, cost: int) -> None:
+        self._cost += cost
         places = ([os.fsencode(path) for path in paths] for paths in (repository.tops, repository.included))
         fields = (
             repository.name,

@@ -18,6 +18,7 @@ from functools import partial
 
 import pyarrow as pa
 import pyarrow.fs as pafs
+from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -25,6 +26,7 @@ from pubcheck.discovery.owners import OWNERS
 from pubcheck.discovery.walk import readable
 from pubcheck.spark.inputs import BadInput, without_trailing_separators
 from pubcheck.spark.rows_input import RowsInput
+from pubcheck.spark.storage import Storage, storage_of
 from pubcheck.spark.store import Store
 
 ARCHIVES = re.compile(r"\.(zip|tar|tar\.gz|tgz|tar\.bz2|tar\.xz)$", re.I)
@@ -48,9 +50,7 @@ _AT_A_TASK = 200
 
 class ObjectInput(RowsInput):
     """The folders in INPUT, each of which is a repository; with ``archives``, the archives in INPUT, each of which is
-    one. A file is taken as unchanged if its size and its time are."""
-
-    filter_early = True
+    one. A file is taken as unchanged if its size and its time are. An archive is unpacked once."""
 
     def __init__(self, where: str, *, archives: bool = False) -> None:
         super().__init__()
@@ -58,24 +58,28 @@ class ObjectInput(RowsInput):
         self._archives = archives
         # A task may run in another folder.
         self._where = self.name if "://" in self.name else os.path.abspath(self.name)
-        self.has_commits = not archives
+        self.has_commits = self.filter_early = not archives
+        self._storage = Storage()
         self._files: DataFrame | None = None
         self._kept: list[DataFrame] = []
 
     def list_rows(self, spark: SparkSession) -> DataFrame:
-        _check(self.name)
-        listing = partial(_entries, where=self._where, archives=self._archives)
+        self._storage = storage_of(spark, self._where)
+        _check(self._storage, self._where)
+        listing = partial(_entries, storage=self._storage, where=self._where, archives=self._archives)
         entries = self._keep(spark.range(0, 1, 1, 1).mapInArrow(listing, _ddl(_ENTRIES)))
         spread = entries.repartition(max(1, min(_TASKS, entries.count())))
         if self._archives:
-            self._files = spread
-            return self.contents(None).drop("content")
-        listed = partial(_listed, where=self._where, label=self.name.removeprefix("./"))
+            # To unpack them costs more than the disk that their files need.
+            unpacked = partial(_unpacked, storage=self._storage, largest=self._largest)
+            self._files = self._keep(spread.mapInArrow(unpacked, _ddl(_READ)), StorageLevel.DISK_ONLY)
+            return self._files.drop("content")
+        listed = partial(_listed, storage=self._storage, where=self._where, label=self.name.removeprefix("./"))
         self._files = self._keep(spread.mapInArrow(listed, _ddl(_LISTED)))
         return self._files.drop("location")
 
-    def _keep(self, frame: DataFrame) -> DataFrame:
-        self._kept.append(frame.persist())
+    def _keep(self, frame: DataFrame, level: StorageLevel = StorageLevel.MEMORY_AND_DISK_DESER) -> DataFrame:
+        self._kept.append(frame.persist(level))
         return self._kept[-1]
 
     def forget(self, store: Store, run: str) -> None:
@@ -92,16 +96,13 @@ class ObjectInput(RowsInput):
 
     def contents(self, only: DataFrame | None) -> DataFrame:
         assert self._files is not None
-        files = self._files
+        files = self._files if only is None else self._files.join(only, only.columns, "left_semi")
         if self._archives:
-            if only is not None:
-                files = files.join(only.select("repository").distinct(), "repository", "left_semi")
-            return files.mapInArrow(partial(_unpacked, largest=self._largest), _ddl(_READ))
-        if only is not None:
-            files = files.join(only, only.columns, "left_semi")
+            return files
         # A folder may have most of the files: they are spread before they are read.
         tasks = min(_TASKS, math.ceil(self.count() / _AT_A_TASK))
-        return files.repartition(max(1, tasks)).mapInArrow(partial(_contents, largest=self._largest), _ddl(_READ))
+        contents = partial(_contents, storage=self._storage, largest=self._largest)
+        return files.repartition(max(1, tasks)).mapInArrow(contents, _ddl(_READ))
 
 
 def _ddl(schema: pa.Schema) -> str:
@@ -109,19 +110,10 @@ def _ddl(schema: pa.Schema) -> str:
     return ", ".join(f"`{field.name}` {kinds[field.type]}" for field in schema)
 
 
-def file_system(where: str) -> tuple[pafs.FileSystem, str]:
-    """Return the file system of a URI, or of a path of this machine, and the path in it. Hadoop's names of S3 are
-    those of S3."""
-    if "://" not in where:
-        return pafs.LocalFileSystem(), os.path.abspath(where)
-    system, path = pafs.FileSystem.from_uri(re.sub(r"^s3[an]://", "s3://", where))
-    return system, path
-
-
-def _check(where: str) -> None:
+def _check(storage: Storage, where: str) -> None:
     """Raise BadInput if there is no such folder."""
     try:
-        system, path = file_system(where)
+        system, path = storage.of(where)
         kind = system.get_file_info(path).type
     except (OSError, ValueError, pa.ArrowException) as error:
         raise BadInput(f"{where} cannot be opened: {error}") from None
@@ -129,11 +121,13 @@ def _check(where: str) -> None:
         raise BadInput(f"{where} is not a folder of repositories")
 
 
-def _entries(batches: Iterable[pa.RecordBatch], *, where: str, archives: bool) -> Iterator[pa.RecordBatch]:
+def _entries(
+    batches: Iterable[pa.RecordBatch], *, storage: Storage, where: str, archives: bool
+) -> Iterator[pa.RecordBatch]:
     """Return the repositories. The files of the folder itself are the repository ".", as in a folder."""
     for _ in batches:
         pass
-    system, top = file_system(where)
+    system, top = storage.of(where)
     rows: list[dict[str, object]] = []
     for info in system.get_file_info(pafs.FileSelector(top)):
         folder, name = info.type == pafs.FileType.Directory, info.base_name
@@ -160,13 +154,13 @@ def _uri(where: str, path: str) -> str:
     return f"{scheme}://{path}" if scheme else path
 
 
-def _listed(batches: Iterable[pa.RecordBatch], *, where: str, label: str) -> Iterator[pa.RecordBatch]:
+def _listed(batches: Iterable[pa.RecordBatch], *, storage: Storage, where: str, label: str) -> Iterator[pa.RecordBatch]:
     """Return the files that a walk of the repositories would read."""
-    system, top = file_system(where)
+    system, top = storage.of(where)
     for batch in batches:
         rows: list[dict[str, object]] = []
         for entry in batch.to_pylist():
-            inside = file_system(entry["location"])[1]
+            inside = storage.of(entry["location"])[1]
             if entry["folder"]:
                 infos = system.get_file_info(pafs.FileSelector(inside, recursive=True))
             else:
@@ -186,15 +180,15 @@ def _listed(batches: Iterable[pa.RecordBatch], *, where: str, label: str) -> Ite
             yield pa.RecordBatch.from_pylist(rows[start : start + _BATCH], schema=_LISTED)
 
 
-def _contents(batches: Iterable[pa.RecordBatch], *, largest: int) -> Iterator[pa.RecordBatch]:
+def _contents(batches: Iterable[pa.RecordBatch], *, storage: Storage, largest: int) -> Iterator[pa.RecordBatch]:
     """Return files with their contents; null for one that cannot be read. One of more than ``largest`` bytes is cut
     after the next one, which is enough to know that it is too large."""
-    yield from _in_batches(_read(row, largest) for batch in batches for row in batch.to_pylist())
+    yield from _in_batches(_read(row, storage, largest) for batch in batches for row in batch.to_pylist())
 
 
-def _read(row: dict[str, object], largest: int) -> dict[str, object]:
+def _read(row: dict[str, object], storage: Storage, largest: int) -> dict[str, object]:
     try:
-        system, path = file_system(str(row["location"]))
+        system, path = storage.of(str(row["location"]))
         with system.open_input_stream(path, compression=None) as stream:
             return {**row, "content": stream.read(largest + 1)}
     except OSError:
@@ -214,17 +208,19 @@ def _in_batches(rows: Iterable[dict[str, object]]) -> Iterator[pa.RecordBatch]:
         yield pa.RecordBatch.from_pylist(batch, schema=_READ)
 
 
-def _unpacked(batches: Iterable[pa.RecordBatch], *, largest: int) -> Iterator[pa.RecordBatch]:
+def _unpacked(batches: Iterable[pa.RecordBatch], *, storage: Storage, largest: int) -> Iterator[pa.RecordBatch]:
     """Return the files of archives with their contents. The label of a file is that of its archive and its path in it.
     An archive that cannot be read to its end has a row without a path. Files are cut as by ``_contents``, so that one
     that is packed well does no harm."""
-    yield from _in_batches(row for batch in batches for entry in batch.to_pylist() for row in _unpack(entry, largest))
+    yield from _in_batches(
+        row for batch in batches for entry in batch.to_pylist() for row in _unpack(entry, storage, largest)
+    )
 
 
-def _unpack(entry: dict[str, str], largest: int) -> Iterator[dict[str, object]]:
+def _unpack(entry: dict[str, str], storage: Storage, largest: int) -> Iterator[dict[str, object]]:
     repository = entry["repository"]
     try:
-        system, path = file_system(entry["location"])
+        system, path = storage.of(entry["location"])
         if path.lower().endswith(".zip"):
             with system.open_input_file(path) as source, zipfile.ZipFile(source) as archive:
                 names = [info.filename for info in archive.infolist() if not info.is_dir()]

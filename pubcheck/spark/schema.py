@@ -242,6 +242,12 @@ RUNS = (
 
 # What passes between the steps of the job.
 
+PLACES = (
+    Column("name", _TEXT, "of the repository"),
+    Column("path", pa.binary(), "its folder"),
+    Column("into", _FLAG, "whether the folders in it are part of it"),
+)
+"""Repositories whose files are not listed yet."""
 LISTING = (
     *REPOSITORIES[:3],
     Column("cost", _LONG, "of linting all of it: costs.cost"),

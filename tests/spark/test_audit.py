@@ -282,7 +282,7 @@ def test_a_run_is_written_again_unless_that_fails(
         def __reduce__(self) -> tuple[Any, ...]:
             return (int, ("no number",))
 
-    monkeypatch.setattr("pubcheck.spark.folder_input._CHUNK", 1)
+    monkeypatch.setattr("pubcheck.spark.folder_input._LISTED_HERE", 1)
     with pytest.raises(PySparkException, match="the process that lints does not start"):
         audits.run(corpus, linter=Unsendable())
     assert {name: audits.rows(name) for name in first} == first
@@ -369,7 +369,7 @@ def test_files_whose_names_are_no_text_are_told_apart(audits: Audits, plant: Pla
 def test_units_of_every_size_are_linted_once(audits: Audits, plant: Plant, monkeypatch: pytest.MonkeyPatch) -> None:
     """Those of small repositories at once, two large ones in a partition alone, and many of one large repository; of a
     listing that the driver writes in pieces."""
-    monkeypatch.setattr("pubcheck.spark.folder_input._CHUNK", 100)
+    monkeypatch.setattr("pubcheck.spark.folder_input._LISTED_HERE", 100)
     most = "-- x\n" * (costs.SMALL // 5)
     files = {f"r{number}/a.sql": PUBLISHES + (most if number in (3, 17) else "-- x\n" * number) for number in range(30)}
     many = 2 * costs.SMALL // costs.cost(len(PUBLISHES), 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import shutil
 import tarfile
 import zipfile
 from collections.abc import Mapping
@@ -16,6 +17,8 @@ from corpus.generate import Shape, repositories
 from pubcheck.spark.data_source import PubcheckDataSource, findings_of
 from pubcheck.spark.inputs import BadInput
 from pubcheck.spark.object_input import ObjectInput
+from pubcheck.spark.storage import s3_settings
+from pubcheck.spark.store import Store
 from pubcheck.spark.table_input import TableColumns, TableInput
 from tests.spark.audits import Audits, exactly
 from tests.spark.conftest import PUBLISHES, Plant, linted
@@ -64,6 +67,14 @@ def pack(files: dict[str, str | bytes], folder: Path) -> None:
                     tar.addfile(info, io.BytesIO(content))
 
 
+class ArchivesReadOnce(ObjectInput):
+    """Archives that are deleted when their files were counted."""
+
+    def look(self, spark: SparkSession, store: Store | None, run: str, settings: str, largest: int) -> None:
+        super().look(spark, store, run, settings, largest)
+        shutil.rmtree(self.name)
+
+
 def without_prefix(findings: list[dict[str, Any]], prefix: str = "corpus") -> list[str]:
     return sorted(str(row).replace(f"{prefix}/", "") for row in exactly(findings))
 
@@ -83,7 +94,7 @@ def test_every_input_gives_what_lint_finds(spark: SparkSession, audits: Audits, 
     assert without_prefix(audits.findings("objects"), top) == without_prefix(expected)
     pack(files, tmp_path / "archives")
     (tmp_path / "archives" / "broken.zip").write_bytes(b"PK")
-    audits.run(ObjectInput("archives", archives=True), "archives")
+    audits.run(ArchivesReadOnce("archives", archives=True), "archives")
     assert without_prefix(audits.findings("archives")) == without_prefix(expected)
     for run in ("table", "objects", "archives"):
         owners = {tuple(row["owners"]) for row in audits.rows("findings", run) if row["repository"] == "odd"}
@@ -116,3 +127,23 @@ def test_a_repository_with_the_same_commit_is_not_read(spark: SparkSession, audi
     assert len(audits.findings("r2")) == 4
     with pytest.raises(BadInput, match="nowhere is not a folder of repositories"):
         audits.run(ObjectInput("nowhere"))
+
+
+def test_tasks_use_the_keys_of_a_bucket_that_hadoop_has() -> None:
+    hadoop = {
+        "fs.s3a.access.key": "anyone",
+        "fs.s3a.bucket.lake.access.key": "owner",
+        "fs.s3a.secret.key": "secret",
+        "fs.s3a.endpoint": "store.example.com",
+        "fs.s3a.connection.ssl.enabled": "false",
+    }
+    settings = s3_settings(hadoop.get, "s3a://lake/files")
+    assert settings == {
+        "access_key": "owner",
+        "secret_key": "secret",
+        "endpoint_override": "store.example.com",
+        "scheme": "http",
+    }
+    assert s3_settings(hadoop.get, "s3://other/files")["access_key"] == "anyone"
+    assert s3_settings(hadoop.get, "gs://lake/files") == {}
+    assert s3_settings(lambda name: None, "s3a://lake/files") == {}
