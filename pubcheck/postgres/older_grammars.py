@@ -92,6 +92,8 @@ _NO_OPERANDS = frozenset(
     )
 )
 """Words that are followed by an operand."""
+_UNRESERVED = frozenset((b"by", b"escape", b"nulls", b"operator"))
+"""Those of them that a column may be called without quotes."""
 _JUNK = lazy_compile(rb"(?>\d+\.\d*|\d+)(?:[eE][+-]?\d+)?+[A-Za-z_\x80-\xff][A-Za-z0-9_$\x80-\xff]*")
 
 
@@ -102,6 +104,11 @@ def check(major: Major, text: bytes) -> None:
     error = _Reader(major, text).read()
     if error is not None:
         raise error
+
+
+def _is_column(word: bytes, last: bytes, operand: bool) -> bool:
+    """Return whether a word that an operand usually follows is itself one, after the word ``last``."""
+    return last == b"." or (word in _UNRESERVED and not operand and last not in (b"order", b"asc", b"desc"))
 
 
 class _Reader:
@@ -128,13 +135,14 @@ class _Reader:
             stop = self._stops(word, before, calls, operand, offset)
             if stop is not None:
                 return stop
-            if token == b"(":
+            if token == b"[":
+                calls.append(b"")  # the colon of a slice separates bounds
+            elif token == b"(":
                 calls.append(before[-1] if before[-1] in self.functions or before[-1] == b"xmlserialize" else b"")
-            elif token == b")" and calls:
+            elif token in (b")", b"]") and calls:
                 calls.pop()
-            operand = (
-                token in (b")", b"]") or kind in ("text", "number") or (kind == "name" and word not in _NO_OPERANDS)
-            )
+            named = kind == "name" and (word not in _NO_OPERANDS or _is_column(word, before[-1], operand))
+            operand = token in (b")", b"]") or kind in ("text", "number") or named
             before = [before[-1], word]
             end = offset + len(token)
         return None
