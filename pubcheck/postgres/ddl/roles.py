@@ -203,7 +203,8 @@ def _owned(session: Session, roles: set[int]) -> list[Object]:
                 continue
             if (kind == RELATION and row.kind in "iIt") or (kind == TYPE and row.relation and row.kind != "c"):
                 continue
-            if any(entry[2] == INTERNAL for _, entry in session.catalog.dependencies.get((kind, oid))):
+            dependencies = session.catalog.dependencies.get((kind, oid))
+            if any(how == INTERNAL and not dependent[2] for _, (dependent, _, how) in dependencies):
                 continue
             objects.append((kind, oid, 0))
     return objects
@@ -345,16 +346,22 @@ def grant(session: Session, node: Node) -> None:
             catalog.namespaces.put(namespace.oid, replace(namespace, acl=acl))
         elif name == catalog.database or not (session.complete and catalog.database_known):
             # In the open world the database's own name is not known: any that is granted on may be it.
-            before = tuple(catalog.database_acl)
-            mine = _grantable(session, SUPERUSER, before, rights & {"C"})
-            after = _changed(before, grantees, mine, is_grant, option)
-            for entry in before:
-                if entry not in after:
-                    catalog.database_acl.remove(entry)
-            for entry in after:
-                if entry not in before:
-                    catalog.database_acl.put(entry, True)
+            _change_database_acl(session, grantees, rights & {"C"}, is_grant=is_grant, option=option)
     session.forget_path()
+
+
+def _change_database_acl(
+    session: Session, grantees: list[int], rights: set[str], *, is_grant: bool, option: bool = False
+) -> None:
+    acl = session.catalog.database_acl
+    before = tuple(acl)
+    after = _changed(before, grantees, _grantable(session, SUPERUSER, before, rights), is_grant, option)
+    for entry in before:
+        if entry not in after:
+            acl.remove(entry)
+    for entry in after:
+        if entry not in before:
+            acl.put(entry, True)
 
 
 def _grantable(session: Session, owner: int, acl: Iterable[tuple[int, str]], rights: set[str]) -> set[str]:
@@ -385,12 +392,11 @@ def drop_owned(session: Session, node: Node) -> None:
     """
     catalog = session.catalog
     roles = _own_roles(session, node, "drop objects")
-    for entry in list(catalog.database_acl):
-        if entry[0] in roles:
-            catalog.database_acl.remove(entry)
+    _change_database_acl(session, list(roles), {"C"}, is_grant=False)
     for row in list(catalog.namespaces.values()):
         if any(grantee in roles for grantee, _ in row.acl):
-            acl = tuple(entry for entry in row.acl if entry[0] not in roles)
+            mine = _grantable(session, row.owner, row.acl, set(_RIGHTS.values()))
+            acl = _changed(row.acl, list(roles), mine, is_grant=False, option=False)
             catalog.namespaces.put(row.oid, replace(row, acl=acl))
     unseen = {oid for oid in roles if session.complete and not catalog.roles[oid].seen}
     _doubt(session, _owned(session, unseen))
