@@ -68,6 +68,7 @@ class Major(Struct, frozen=True, kw_only=True):
     ``identity_needs_valid_not_null``: REPLICA IDENTITY USING INDEX refuses a NOT NULL constraint that is NOT VALID.
     ``dependency_in_sentences``: the DETAIL of a refused ALTER COLUMN ... TYPE ends with a full stop.
     ``restrict_violation``: ON DELETE RESTRICT has an SQLSTATE of its own. ``maintain_privilege``: MAINTAIN.
+    ``event_triggers_setting``: the setting event_triggers.
 
     Queries.
 
@@ -173,6 +174,7 @@ class Major(Struct, frozen=True, kw_only=True):
     dependency_in_sentences: bool = False
     restrict_violation: bool = False
     maintain_privilege: bool = False
+    event_triggers_setting: bool = False
 
     generic_plan: bool = False
     merge_returning: bool = False
@@ -287,6 +289,7 @@ _17 = replace(
     ranges_not_binary_compatible=True,
     matviews_filled_by_refresh=True,
     maintain_privilege=True,
+    event_triggers_setting=True,
     merge_returning=True,
     merge_into_views=True,
     sql_json_functions=True,

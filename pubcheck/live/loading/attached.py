@@ -53,8 +53,8 @@ def extension(loading: Loading, row: doc.Extension, number: int) -> None:
 
 
 def event_trigger(loading: Loading, row: doc.EventTrigger, number: int) -> None:
-    enabled, settings = row.enabled not in _DISABLED, loading.catalog.settings
-    address = loading.add_other(row, KIND, 0, row.owner, enabled=enabled)
+    settings = loading.catalog.settings
+    address = loading.add_other(row, KIND, 0, row.owner, enabled=row.enabled not in _DISABLED)
     function = loading.calls(address, row.function)
-    trigger = EventTrigger(row.oid, row.event, row.tags, function, enabled)
+    trigger = EventTrigger(row.oid, row.event, row.tags, function, row.enabled)
     settings.put(EVENT_TRIGGERS, (*settings.get(EVENT_TRIGGERS, ()), trigger))

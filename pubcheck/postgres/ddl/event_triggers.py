@@ -20,14 +20,21 @@ KIND = "event trigger"
 class EventTrigger(Struct, frozen=True):
     """An event trigger for statements with one of ``tags``, or for all if it names none.
 
-    ``oid`` is that of its row in ``Catalog.others``.
+    ``oid`` is that of its row in ``Catalog.others``; ``enabled`` is pg_event_trigger's evtenabled.
     """
 
     oid: int
     event: str
     tags: tuple[str, ...]
     function: int
-    enabled: bool = True
+    enabled: str = "O"
+
+    def fires(self, session: Session) -> bool:
+        """Return whether it fires in this session (filter_event_trigger)."""
+        if session.setting("event_triggers") == "off":
+            return False
+        ignored = "O" if session.setting("session_replication_role") == "replica" else "R"
+        return self.enabled not in ("D", ignored)
 
 
 def create_event_trigger(session: Session, node: Node) -> None:
@@ -55,7 +62,7 @@ def create_event_trigger(session: Session, node: Node) -> None:
 
 def alter_event_trigger(session: Session, node: Node) -> None:
     """ALTER EVENT TRIGGER ... ENABLE or DISABLE."""
-    changed, enabled = trigger_named(session, node["trigname"]), node["tgenabled"] not in ("D", "R")
+    changed, enabled = trigger_named(session, node["trigname"]), node["tgenabled"]
     if changed is not None:
         triggers = event_triggers(session)
         _store(

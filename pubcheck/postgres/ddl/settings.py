@@ -49,6 +49,9 @@ or off).
 Their values are kept as text. datestyle is the style and the order, "ISO, DMY"; one of them is missing if the unit has
 not set it ("ISO", "DMY"). timezone is as written: also a number of hours, or INTERVAL '...'.
 """
+_TRIGGERS = {"event_triggers": ("on", "off"), "session_replication_role": ("origin", "replica", "local")}
+"""The settings that decide whether event triggers fire. Only superusers set them."""
+_KEPT = {**VALUES, **_TRIGGERS}
 _SHOWN = {"datestyle": "DateStyle", "intervalstyle": "IntervalStyle", "timezone": "TimeZone"}
 _TRUTHS = ("true", "t", "on", "yes", "1")
 _TRUE, _FALSE = ("true", "yes"), ("false", "no")
@@ -59,7 +62,7 @@ _NAME = re.compile(r'\s*(?:"((?:[^"]++|"")*+)"|([^\s,"]+))\s*(,|$)')
 
 
 def set_variable(session: Session, node: Node) -> None:
-    """SET and RESET of search_path, role, session_authorization and of VALUES; other settings change nothing here.
+    """SET and RESET of search_path, role, session_authorization and of those in _KEPT; others change nothing here.
 
     Raises ServerError 22023, 42501, 42704 and 0A000.
     """
@@ -74,9 +77,11 @@ def set_variable(session: Session, node: Node) -> None:
     if name in _READ_ONLY:
         _set_read_only(session, node, local=local or name == READ_ONLY)
         return
-    if name == "escape_string_warning" and session.catalog.major.standard_strings_only:
+    if _is_unknown(session, name):
         raise ServerError("42704", f'unrecognized configuration parameter "{name}"')
-    if name in VALUES and kind != "VAR_SET_CURRENT":
+    if name in _TRIGGERS and not session.superuser():
+        raise ServerError("42501", f'permission denied to set parameter "{name}"')
+    if name in _KEPT and kind != "VAR_SET_CURRENT":
         value = session.starting.get(name)
         if kind == "VAR_SET_VALUE":
             arguments = [_text(argument) for argument in node["args"]]
@@ -99,6 +104,13 @@ def set_variable(session: Session, node: Node) -> None:
             _set_path(session, values, local)
         else:
             _set_role(session, name, values[0], local)
+
+
+def _is_unknown(session: Session, name: str) -> bool:
+    major = session.catalog.major
+    return (name == "escape_string_warning" and major.standard_strings_only) or (
+        name == "event_triggers" and not major.event_triggers_setting
+    )
 
 
 def _set_characteristics(session: Session, options: Sequence[Node], *, local: bool = True) -> None:
@@ -139,7 +151,8 @@ def connect(session: Session, node: Node) -> None:
     _set_role(session, "session_authorization", user, local=False)
     for database, role, statement in session.defaults:
         if database in ("", session.catalog.database) and role in ("", user):
-            set_variable(session, statement)
+            with suppress(ServerError):  # a warning
+                set_variable(session, statement)
 
 
 def start_connection(session: Session, texts: Mapping[str, str]) -> None:
@@ -167,7 +180,7 @@ def _reset_all(session: Session) -> None:
     session.set("search_path", session.starting["search_path"])
     if session.setting(READ_ONLY) and session.transaction is None:
         session.set(READ_ONLY, False)
-    for name in VALUES:
+    for name in _KEPT:
         if session.setting(name) != session.starting.get(name):
             session.set(name, session.starting.get(name))
 
@@ -176,7 +189,7 @@ def _value(session: Session, name: str, text: str) -> str | None:
     """The text of a setting as it is kept. Raises ServerError 22023."""
     if name == "datestyle":
         return _date_style(session.setting(name), text)
-    allowed, word = VALUES[name], text.lower()
+    allowed, word = _KEPT[name], text.lower()
     if not allowed or word in allowed:
         return word if allowed else text
     if allowed == ("on", "off") and word:
@@ -332,7 +345,7 @@ def _set_config(session: Session, arguments: list[Node]) -> None:
     name = name.lower() if isinstance(name, str) else name
     if name is None:
         session.blind = True  # any setting, so perhaps the path
-    if name in VALUES:
+    if name in _KEPT:
         # A value that was worked out at run time is as unknown as one that was never said.
         new_value = _value(session, str(name), value) if isinstance(value, str) else None
         session.set(str(name), new_value, local=local is True or str(local).lower() in _TRUTHS)

@@ -50,7 +50,7 @@ def _fire_all(session: Session, name: str, node: Node, events: tuple[str, ...], 
         return False
     perhaps = False
     for trigger in sorted(event_triggers(session), key=lambda trigger: trigger.event != _DROP):
-        if not trigger.enabled or trigger.event not in events or (trigger.tags and tag not in trigger.tags):
+        if not trigger.fires(session) or trigger.event not in events or (trigger.tags and tag not in trigger.tags):
             continue
         try:
             _fire(session, trigger, tag)
