@@ -20,12 +20,17 @@ from pubcheck.simulate.transactions import Level, Snapshot, Transaction
 
 
 class Result(Struct, frozen=True):
-    """What a statement returns: names of columns, their types, rows of values."""
+    """What a statement returns: names of columns, their types, rows of values.
+
+    ``count`` is the number of rows that it returns or changes. ``in_order``: the order of the rows is known.
+    """
 
     columns: tuple[str, ...] = ()
     types: tuple[int, ...] = ()
     rows: tuple[tuple[Any, ...], ...] = ()
     count: int = 0
+    changes_rows: bool = False
+    in_order: bool = True
 
 
 NOTHING = Result()
@@ -188,6 +193,11 @@ class Backend:
         if self.running is None:
             self.running = self.snapshot()
         return self.running
+
+    @property
+    def command(self) -> int:
+        """The number of the command of the statement that is running."""
+        return self.current.command if self.running is None else self.running.command
 
     def snapshot(self) -> Snapshot:
         transaction, ids = self.current, self.database.xids

@@ -30,14 +30,17 @@ class Version(dict[int, Any]):
 
     ``external`` are the columns whose values are stored out of line, ``compressed`` those compressed in line, each
     with its stored size. ``successor`` is the version that replaced it. ``place`` is its page and its number there,
-    ``root`` the place that indexes have for it, ``table`` the oid of its table.
+    ``root`` the place that indexes have for it, ``table`` the oid of its table. ``locks`` are the locks of transactions
+    by their ids. ``base`` is the stored version of one that was converted for a query.
     """
 
     __slots__ = (
+        "base",
         "cmax",
         "cmin",
         "compressed",
         "external",
+        "locks",
         "place",
         "root",
         "size",
@@ -55,6 +58,8 @@ class Version(dict[int, Any]):
         self.external: dict[int, int] = {}
         self.compressed: dict[int, int] = {}
         self.successor: Version | None = None
+        self.base: Version | None = None
+        self.locks: dict[int, int] = {}
         self.place = self.root = (0, 0)
         self.table = 0
 

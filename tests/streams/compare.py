@@ -83,8 +83,14 @@ class Verdict(Struct, frozen=True):
     exact: bool = False
 
 
-def difference(capture: Capture, stream: Stream, kind: str) -> Verdict:
-    """Compare a capture with the simulated stream.
+def _as_it_is(text: str) -> str:
+    return text
+
+
+def difference(
+    capture: Capture, stream: Stream, kind: str, *, masked: Callable[[str], str] = _as_it_is
+) -> Verdict:
+    """Compare a capture with the simulated stream. ``masked`` replaces what differs between runs in a line.
 
     With debug_logical_replication_streaming = immediate, changes of system catalogs give blocks without changes. Their
     number depends on how a major writes its catalogs, so they are not compared.
@@ -95,10 +101,11 @@ def difference(capture: Capture, stream: Stream, kind: str) -> Verdict:
     if kind == "functions" and notices != stream.notices:
         return Verdict(f"recorded notices {notices}, simulated {stream.notices}")
     rows = recorded_rows(capture, kind)
-    text = _first_difference(capture, rows, stream.rows)
+    text = _first_difference(capture, rows, stream.rows, masked)
     if text is None or "immediate" not in capture.settings.values():
         return Verdict(text, text is None)
-    return Verdict(_first_difference(capture, without_empty_blocks(rows), without_empty_blocks(stream.rows)))
+    kept = without_empty_blocks(rows), without_empty_blocks(stream.rows)
+    return Verdict(_first_difference(capture, *kept, masked))
 
 
 def recorded_rows(capture: Capture, kind: str) -> list[Row]:
@@ -128,9 +135,11 @@ def normaliser(capture: Capture) -> Callable[[Iterable[Row]], list[str]]:
     return normalised_test_decoding
 
 
-def _first_difference(capture: Capture, recorded: list[Row], simulated: list[Row]) -> str | None:
+def _first_difference(
+    capture: Capture, recorded: list[Row], simulated: list[Row], masked: Callable[[str], str]
+) -> str | None:
     normalise = normaliser(capture)
-    theirs, ours = normalise(recorded), normalise(simulated)
+    theirs, ours = (list(map(masked, normalise(rows))) for rows in (recorded, simulated))
     if theirs == ours:
         return None
     length = min(len(theirs), len(ours))

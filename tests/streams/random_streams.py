@@ -76,7 +76,7 @@ def on_server(server: Server, script: Script) -> tuple[Recording, list[str | Non
             first.execute("CHECKPOINT")  # a message without a transaction is decoded once it is on disk
             for capture in readings(script, server.major):
                 with server.connect(name) as reader:
-                    recording.captures.append(_read(reader, slots[capture.plugin, capture.two_phase_slot], capture))
+                    recording.captures.append(read_slot(reader, slots[capture.plugin, capture.two_phase_slot], capture))
         finally:
             for connection in connections.values():
                 connection.execute("ROLLBACK")
@@ -91,7 +91,8 @@ def _run(connections: Mapping[str, psycopg.Connection[object]], step: Step) -> A
     return execute(connections[step.session], step.sql)
 
 
-def _read(reader: psycopg.Connection[object], slot: str, capture: Capture) -> Capture:
+def read_slot(reader: psycopg.Connection[object], slot: str, capture: Capture) -> Capture:
+    """Read a slot as a capture says, and return it with what came."""
     for name, value in capture.settings.items():
         reader.execute(sql.SQL("SET {} = {}").format(sql.Identifier(name), value))
     binary = capture.plugin == "pgoutput"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from msgspec import Struct
 
 from pubcheck.postgres.errors import ServerError
@@ -32,10 +34,12 @@ def run(database: Database, step: Step) -> str | None:
     return None
 
 
-def simulate(recording: Recording, refusals: list[str | None] | None = None) -> list[Stream]:
+def simulate(
+    recording: Recording, refusals: list[str | None] | None = None, clock: Callable[[], int] | None = None
+) -> list[Stream]:
     """Return the stream of each capture, and append the SQLSTATEs of steps. Raises NotFollowed."""
     refusals = [] if refusals is None else refusals
-    database = Database(recording.major)
+    database = Database(recording.major, clock=clock)
     for step in recording.setup:
         run(database, step)
     if recording.kind == "live":

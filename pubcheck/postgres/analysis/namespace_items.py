@@ -80,8 +80,8 @@ class Query:
         self.distinct: list[Any] | None = None
         self.limits: dict[str, Expr] = {}
         self.with_ties = False
-        self.locks_rows = False
-        """FOR UPDATE, or another of its kind."""
+        self.locking: list[Node] = []
+        """FOR UPDATE, and others of its kind."""
 
 
 class Nested(ParseState):

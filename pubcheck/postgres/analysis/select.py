@@ -86,7 +86,7 @@ def _select(p: Nested, body: Node) -> list[Target] | None:
         distinct(p, body["distinctClause"], targets, sorted_by)
     p.query.targets, p.query.groups = targets, grouped if "groupClause" in body else None
     p.query.grouping_sets = p.has_grouping_sets
-    p.query.locks_rows = "lockingClause" in body
+    p.query.locking = body.get("lockingClause", [])
     _limits(p, body)
     windows(p, body.get("windowClause", []), targets)
     if p.resolves:

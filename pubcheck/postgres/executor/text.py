@@ -19,7 +19,9 @@ from pubcheck.postgres.executor.compare import C, text_equality, text_order
 from pubcheck.postgres.executor.function_lookup import Call, Function, Maker
 from pubcheck.postgres.executor.patterns import LIKE_MAKERS
 from pubcheck.postgres.executor.values import Context, evaluation_error
+from pubcheck.postgres.identifiers import quote_identifier
 from pubcheck.postgres.output.strings import char_text
+from pubcheck.postgres.versions import MAJORS
 
 FUNCTIONS: dict[str, Function] = {}
 MAKERS: dict[str, Maker] = {**LIKE_MAKERS}
@@ -232,9 +234,10 @@ def _to_array(text: str | None, separator: str | None, null: str | None = None) 
 
 
 def _quoted_identifier(text: str) -> str:
-    if re.fullmatch("[a-z_][a-z0-9_]*", text):
-        raise Unknowable("which words the server quotes")
-    return '"' + text.replace('"', '""') + '"'
+    texts = {quote_identifier(text, major) for major in MAJORS}
+    if len(texts) > 1:
+        raise Unknowable("which words the server quotes")  # it is a key word of some versions only
+    return texts.pop()
 
 
 def _char_to_int(value: bytes) -> int:

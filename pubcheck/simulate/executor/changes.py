@@ -7,6 +7,7 @@ from typing import Any
 
 from pubcheck.postgres.errors import ServerError
 from pubcheck.simulate.backend import Backend
+from pubcheck.simulate.executor.row_locks import NO_KEY_UPDATE, UPDATE, keep, take
 from pubcheck.simulate.executor.row_text import failing_row, key_text
 from pubcheck.simulate.executor.tables import Table, Unique
 from pubcheck.simulate.executor.toast import CHUNK, THRESHOLD, store
@@ -55,7 +56,7 @@ def insert_version(
     """Store and log a new row, and enter it into the indexes. Raises ServerError 23505."""
     xid = session.xid()
     note_temporary(session, table)
-    version = Version(values, 0, xid, session.current.command)
+    version = Version(values, 0, xid, session.command)
     version.table = table.oid
     chunks = store(table, version, None)
     begins_page = table.storage.place(version, session.name)
@@ -77,10 +78,12 @@ def insert_version(
 
 def update_version(session: Backend, table: Table, old: Version, values: Values) -> Version:
     """Store and log the new version of a row."""
-    xid, command = session.xid(), session.current.command
+    xid, command = session.xid(), session.command
     note_temporary(session, table)
     version = Version(values, 0, xid, command)
     changed = changed_columns(table, old, values)
+    take(session, old, UPDATE if changed & table.key_columns else NO_KEY_UPDATE)
+    keep(session, old, version)
     version.table = table.oid
     compressed = {number: size for number, size in old.compressed.items() if values.get(number) is old.get(number)}
     full_size = table.layout.size(version, compressed)
@@ -106,11 +109,12 @@ def update_version(session: Backend, table: Table, old: Version, values: Values)
 
 
 def delete_version(session: Backend, table: Table, old: Version) -> None:
+    take(session, old, UPDATE)
     xid = session.xid()
     if table.logged:
         removed = chunk_count(old, old.external)
         log_row(session, table, "delete", logged_old(table, old, None), None, removed_chunks=removed)
-    old.xmax, old.cmax, old.successor = xid, session.current.command, None
+    old.xmax, old.cmax, old.successor = xid, session.command, None
     table.storage.note_deleted(old, xid)
 
 

@@ -24,7 +24,7 @@ def select(session: Backend, node: Node) -> Result:
         result = set_config(session, targets[0]["ResTarget"]["val"])
         if result is not None:
             return result
-    return rows_of(session, node, by_itself=True)
+    return rows_of(session, node)
 
 
 def select_into(session: Backend, node: Node) -> Result:

@@ -47,7 +47,6 @@ def prepare_delete(session: Backend, node: Node, outer: Scope) -> Changes:
                     continue
                 if portion is not None:
                     portion.insert(table, version, pieces)
-                if returned is not None:
-                    yield returned(row)
+                yield () if returned is None else returned(row)
 
     return with_statement_triggers(session, "delete", node, Changes(outputs, run))

@@ -21,7 +21,7 @@ from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.executor.compile import Builder
 from pubcheck.postgres.lazy_dispatch import Deferred
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.primnodes import IMPLICIT, Expr
+from pubcheck.postgres.primnodes import IMPLICIT, Expr, nodes
 from pubcheck.simulate.backend import Backend
 
 Step = Callable[[Any], Any]
@@ -49,8 +49,6 @@ class Scope(Nested):
         self.common_tables: list[Any] = []
         """The WITH queries that change rows."""
         self.where: Expr | None = None
-        self.is_run_once = False
-        """Whether its expressions are evaluated once, and by themselves."""
         self.uses_sources = False
         """Whether new values come from other entries than the target."""
 
@@ -102,10 +100,12 @@ TABLEOID = -6
 class StatementBuilder(Builder):
     """Builds the expressions of one query level; of an expression over one table, ``level`` is None."""
 
-    def __init__(self, session: Backend, level: ParseState | None) -> None:
+    def __init__(self, session: Backend, level: ParseState | None, *, in_order: bool = False) -> None:
+        """``in_order``: the expressions are evaluated for each row in its turn, so that they may change something."""
         super().__init__(session.context())
         self.session = session
         self.level = level
+        self.in_order = in_order
 
     def build(self, expr: Expr) -> Step:
         return _BUILDERS[expr.node](self, expr) if expr.node in _ALL else super().build(expr)
@@ -225,9 +225,16 @@ _SETS: Deferred[str, Callable[[StatementBuilder, Expr], Step]] = Deferred(
 )
 
 
-def compile_expression(session: Backend, scope: ParseState | None, expr: Expr) -> Step:
+def compile_expression(session: Backend, scope: ParseState | None, expr: Expr, *, in_order: bool = False) -> Step:
     """Make an analysed expression ready; constants are folded. Raises ServerError and Unknowable."""
-    return StatementBuilder(session, scope).build(expr)
+    return StatementBuilder(session, scope, in_order=in_order).build(expr)
+
+
+def is_volatile(session: Backend, expr: Expr) -> bool:
+    """Whether an expression calls a volatile function."""
+    proc = session.catalog_session.syscache.proc
+    calls = (function for node in nodes(expr) for function in node.functions if function)
+    return any(proc(function).volatility == "v" for function in calls)
 
 
 def assigned(p: ParseState, column: Column, tree: Node) -> Expr:

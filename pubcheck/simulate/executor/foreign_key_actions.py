@@ -15,6 +15,14 @@ from pubcheck.simulate.not_followed import NotFollowed
 def act(session: Backend, event: Action) -> None:
     """Run an action: a statement of its own, whose triggers run with those of the statement that caused it."""
     session.increment_command()
+    outer, session.running = session.running, session.snapshot()
+    try:
+        _act(session, event)
+    finally:
+        session.running = outer
+
+
+def _act(session: Backend, event: Action) -> None:
     key, action, operation = event.key, event.action, event.operation
     if action in "ar":
         key.refuse_referenced(action, event.table, event.values, event.old)

@@ -11,6 +11,7 @@ from pubcheck.postgres.catalog.rows import Constraint, Relation
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.executor.compare import equality_of
 from pubcheck.simulate.backend import Backend
+from pubcheck.simulate.executor.row_locks import KEY_SHARE, take
 from pubcheck.simulate.executor.row_text import key_text
 from pubcheck.simulate.executor.tables import Table
 from pubcheck.simulate.executor.targets import members
@@ -89,7 +90,10 @@ class ForeignKey:
         if self.match_full and None in values:
             raise ServerError("23503", name, detail="MATCH FULL does not allow mixing of null and nonnull key values.")
         self.session.increment_command()
-        if not any(True for _ in self.rows(self.referenced, self.keys, values)):
+        referenced = next(self.rows(self.referenced, self.keys, values), None)
+        if referenced is not None:
+            take(self.session, referenced[1], KEY_SHARE)
+        else:
             shown = key_text(table, self.row.keys, new)
             raise ServerError("23503", name, detail=f'Key {shown} is not present in table "{self.referenced.name}".')
 

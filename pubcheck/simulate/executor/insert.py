@@ -54,8 +54,8 @@ def prepare_insert(session: Backend, node: Node, outer: Scope) -> Changes:
                 row = insert_row(session, target.relation, values)
             else:
                 row = conflict.insert(values)
-            if row is not None and returned is not None:
-                yield returned((target.row_of(session, row),))
+            if row is not None:
+                yield () if returned is None else returned((target.row_of(session, row),))
 
     return with_statement_triggers(session, "insert", node, Changes(outputs, run))
 
@@ -152,7 +152,7 @@ def value_steps(session: Backend, outer: Scope, into: Source, items: Any) -> dic
         if refuse_value(base, into.overriding):
             steps[base.number] = into.table.default(base)
             continue
-        steps[base.number] = compile_expression(session, scope, expr)
+        steps[base.number] = compile_expression(session, scope, expr, in_order=True)
     return steps
 
 
@@ -200,7 +200,7 @@ def query_rows(session: Backend, outer: Scope, into: Source, source: Node) -> Ca
             continue
         held = Expr("Param", expr.type, [], expr.location, typmod=expr.typmod, collation=expr.collation)
         held.value = _value_at(number)
-        steps[base.number] = compile_expression(session, scope, assign(scope, column, held))
+        steps[base.number] = compile_expression(session, scope, assign(scope, column, held), in_order=True)
     query = plan(session, inner)
     every = with_defaults(into, steps)
 

@@ -79,8 +79,8 @@ class _Merge:
                     refuse_write(session, table, "update" if action.command == "CMD_UPDATE" else "delete")
         changed: set[int] = set()
         for pair in self._joined():
-            self._apply(*pair, changed)
-        return iter(())
+            if self._apply(*pair, changed):
+                yield ()
 
     def _targets(self) -> list[tuple[Table, Version, Any]]:
         snapshot = self.session.statement_snapshot()
@@ -121,15 +121,15 @@ class _Merge:
                 return action if action.command != "CMD_NOTHING" else None
         return None
 
-    def _apply(self, table: Table | None, version: Version | None, row: Row, changed: set[int]) -> None:
+    def _apply(self, table: Table | None, version: Version | None, row: Row, changed: set[int]) -> bool:
         session = self.session
         action = self._action((table, version, row))
         if action is None:
-            return
+            return False
         if table is None or version is None:
             self.frame.row = row  # the values of VALUES are those of a level below
-            insert_row(session, self.relation, {number: step(row) for number, step in action.steps})
-            return
+            values = {number: step(row) for number, step in action.steps}
+            return insert_row(session, self.relation, values) is not None
         if id(version) in changed:
             raise ServerError(
                 "21000",
@@ -138,11 +138,10 @@ class _Merge:
             )
         changed.add(id(version))
         if action.command == "CMD_DELETE":
-            delete_row(session, table, version)
-            return
+            return delete_row(session, table, version)
         values = {**row[0], **{number: step(row) for number, step in action.steps}}
         own = table.oid == self.relation.oid
-        update_row(
+        updated = update_row(
             session,
             self.relation,
             table,
@@ -150,6 +149,7 @@ class _Merge:
             values if own else for_child(self.relation, table.relation, values, version),
             frozenset(self.relation.columns[number - 1].name for number, _ in action.steps),
         )
+        return updated is not None
 
 
 def prepare_merge(session: Backend, node: Node, outer: Scope) -> Changes:

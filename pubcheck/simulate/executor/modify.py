@@ -21,4 +21,5 @@ def run_changes(session: Backend, kind: str, node: Node) -> Result:
     finally:
         session.after = outer
     names = tuple(output.name for output in changes.outputs)
-    return Result(names, tuple(output.type for output in changes.outputs), rows, len(rows))
+    types = tuple(output.type for output in changes.outputs)
+    return Result(names, types, rows if names else (), len(rows), changes_rows=True)

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from pubcheck.postgres.analysis.namespace_items import refuse_variable
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.simulate.backend import Backend
-from pubcheck.simulate.executor.changes import check_constraints, compute_generated, conflicting
+from pubcheck.simulate.executor.changes import conflicting
+from pubcheck.simulate.executor.conflict_targets import arbiters_of
 from pubcheck.simulate.executor.expressions import Scope, Step
-from pubcheck.simulate.executor.row_operations import by_numbers_of, insert_into, leaf_of, update_row
+from pubcheck.simulate.executor.row_operations import by_numbers_of, leaf_of, ready_row, store_row, update_row
 from pubcheck.simulate.executor.statement_scope import condition, target_item
-from pubcheck.simulate.executor.tables import Table, Unique
+from pubcheck.simulate.executor.tables import Table
 from pubcheck.simulate.executor.targets import refuse_write
-from pubcheck.simulate.executor.triggers import triggers_of
 from pubcheck.simulate.executor.update import assignments
 from pubcheck.simulate.heap import Version
 from pubcheck.simulate.log import Record
@@ -31,7 +30,7 @@ class OnConflict:
         self.clause: Node = node["onConflictClause"]
         self.updates = self.clause["action"] == "ONCONFLICT_UPDATE"
         self.selects = self.clause["action"] == "ONCONFLICT_SELECT"
-        self.names = _inferred(self.clause, table, outer)
+        self.arbiters = arbiters_of(session, table, self.clause, outer)
         self.where: Step | None = None
         self.steps: list[tuple[int, Step]] = []
         if self.selects:
@@ -53,51 +52,16 @@ class OnConflict:
             message = "ON CONFLICT DO SELECT requires inference specification or constraint name"
             raise ServerError("42601", message, location=location)
 
-    def arbiters(self, leaf: Table) -> list[Unique]:
-        """The unique indexes that decide. Raises ServerError 42P10 if no index fits the conflict target."""
-        if self.names is None:
-            return leaf.uniques
-        if isinstance(self.names, str):
-            return self._of_constraint(leaf, self.names)
-        wanted = self.names
-        fitting = [
-            unique
-            for unique in leaf.uniques
-            if unique.index.predicate is None
-            and not unique.index.expressions
-            and {leaf.relation.columns[number - 1].name for number in unique.index.keys} == wanted
-        ]
-        if not fitting:
-            message = "there is no unique or exclusion constraint matching the ON CONFLICT specification"
-            raise ServerError("42P10", message)
-        return fitting
-
-    def _of_constraint(self, leaf: Table, name: str) -> list[Unique]:
-        catalog = self.session.database.catalog
-        for oid in catalog.constraints_of.get(self.table.oid):
-            row = catalog.constraints[oid]
-            if row.name == name and row.index:
-                keys = [self.table.relation.columns[number - 1].name for number in row.keys]
-                return [
-                    unique
-                    for unique in leaf.uniques
-                    if not unique.index.expressions
-                    and [leaf.relation.columns[number - 1].name for number in unique.index.keys] == keys
-                ][:1]
-        raise ServerError("42704", f'constraint "{name}" for table "{self.table.relation.name}" does not exist')
-
     def insert(self, values: Values) -> Version | None:
         """Insert a row or do what the clause says. Return the row that was inserted, updated or selected, or None."""
         session = self.session
-        if triggers_of(session, self.table).before["insert"]:
-            raise NotFollowed("ON CONFLICT of a table with BEFORE triggers")
-        leaf, row = leaf_of(session, self.table.relation, values)
-        arbiters = self.arbiters(leaf)
-        compute_generated(leaf, row)
+        leaf, values = leaf_of(session, self.table.relation, values)
         if self.updates and leaf is not self.table:
             refuse_write(session, leaf, "update")
-        check_constraints(leaf, row)
-        for unique in arbiters:
+        row = ready_row(session, leaf, values, routed=leaf is not self.table)
+        if row is None:
+            return None
+        for unique in self.arbiters(leaf):
             index = leaf.storage.index(unique.index.oid, unique.key_of)
             key = index.key_of(row)
             other = None if key is None else conflicting(session, index.at(key), None)
@@ -105,7 +69,7 @@ class OnConflict:
                 if self.updates:
                     return self._update(leaf, other, row)
                 return self._select(leaf, other, row) if self.selects else None
-        return insert_into(session, leaf, row, routed=leaf is not self.table, speculative=bool(leaf.has_indexes))
+        return store_row(session, leaf, row, speculative=bool(leaf.has_indexes))
 
     def _update(self, leaf: Table, other: Version, proposed: Values) -> Version | None:
         session = self.session
@@ -138,8 +102,7 @@ class OnConflict:
 
     def _is_own(self, other: Version) -> bool:
         """Return whether this command made the row."""
-        current = self.session.current
-        return other.xmin in current.ids and other.cmin >= current.command
+        return other.xmin in self.session.current.ids and other.cmin >= self.session.command
 
     def _lock(self, leaf: Table) -> None:
         """Lock the row before it is looked at (table_tuple_lock)."""
@@ -153,24 +116,3 @@ class OnConflict:
             return present, proposed
         root = self.table.relation
         return by_numbers_of(leaf.relation, root, present), by_numbers_of(leaf.relation, root, proposed)
-
-
-def _inferred(clause: Node, table: Table, outer: Scope) -> set[str] | str | None:
-    """The columns of the conflict target, the name of its constraint, or None for any unique index."""
-    infer = clause.get("infer")
-    if infer is None:
-        return None
-    if "conname" in infer:
-        return str(infer["conname"])
-    if "whereClause" in infer:
-        raise NotFollowed("a conflict target with a predicate")
-    names = set()
-    for item in infer["indexElems"]:
-        name = item["IndexElem"].get("name")
-        if name is None:
-            raise NotFollowed("a conflict target with an expression")
-        if table.relation.column(name) is None:
-            raise ServerError("42703", f'column "{name}" does not exist')
-        refuse_variable(outer, name, item["IndexElem"].get("location", -1))
-        names.add(name)
-    return names

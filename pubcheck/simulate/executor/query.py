@@ -18,12 +18,12 @@ from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.primnodes import Expr, nodes
 from pubcheck.simulate.backend import Backend
 from pubcheck.simulate.executor.aggregates import Aggregation
-from pubcheck.simulate.executor.expressions import StatementBuilder, Step, frame_of, has_unknown_order
+from pubcheck.simulate.executor.expressions import StatementBuilder, Step, frame_of, has_unknown_order, is_volatile
 from pubcheck.simulate.executor.index_keys import equal_form
+from pubcheck.simulate.executor.row_locks import RowMarks, locked_rows
 from pubcheck.simulate.executor.row_order import row_order
 from pubcheck.simulate.executor.scans import scan_relation
 from pubcheck.simulate.executor.set_functions import function_rows
-from pubcheck.simulate.log import Record
 from pubcheck.simulate.not_followed import NotFollowed
 
 Row = list[Any]
@@ -194,6 +194,9 @@ class Plan:
         self.query = p.query
         self.certain = True
         """Whether the order of the rows is known, as far as they were read."""
+        self._is_volatile = False
+        self._marks = RowMarks(session, p) if p.query.locking else None
+        self._postponed: list[int] = []
         shown = [target for target in self.query.targets if not target.junk]
         self.names = tuple(target.name for target in shown)
         self.types = tuple(target.expr.type for target in shown)
@@ -210,7 +213,8 @@ class Plan:
             self._set_operation(self.query.arms)
             return
         if self.query.rows is not None:
-            self._rows = [[builder.build(expr) for expr in row] for row in self.query.rows]
+            ordered = StatementBuilder(session, p, in_order=True)
+            self._rows = [[ordered.build(expr) for expr in row] for row in self.query.rows]
             return
         self._from = FromClause(session, p, self.query.sources)
         self._where = None if self.query.where is None else builder.build(self.query.where)
@@ -220,7 +224,19 @@ class Plan:
             self._aggregation = Aggregation(session, p)
             self._targets = self._aggregation.targets
         else:
-            self._targets = [builder.build_target(target.expr) for target in self.query.targets]
+            ordered = StatementBuilder(session, p, in_order=True)
+            self._targets = [ordered.build_target(target.expr) for target in self.query.targets]
+            self._find_volatile_targets()
+
+    def _find_volatile_targets(self) -> None:
+        """Targets with volatile functions are evaluated last, in the order in which rows leave the query
+        (make_sort_input_target)."""
+        query = self.query
+        sorted_by = [target for target, _ in query.sort] + list(query.distinct or ())
+        numbers = [number for number, target in enumerate(query.targets) if is_volatile(self.session, target.expr)]
+        self._is_volatile = bool(numbers)
+        if query.sort or self._limits or query.locking:
+            self._postponed = [number for number in numbers if query.targets[number] not in sorted_by]
 
     def _set_operation(self, arms: Any) -> None:
         operation, keeps_all, *sides = arms
@@ -251,6 +267,8 @@ class Plan:
             rows = self._sorted(rows)
         width = len(self.names)
         rows = self._limited(rows)
+        if self._is_volatile:
+            rows = self._in_certain_order(rows)
         if len(self.query.targets) == width:
             return rows
         return (tuple(v for v, t in zip(row, self.query.targets, strict=True) if not t.junk) for row in rows)
@@ -265,8 +283,22 @@ class Plan:
             return self._aggregated(joined)
         if any(getattr(step, "returns_set", False) for step in self._targets):
             return self._projected_sets(joined)
-        targets = self._targets
+        targets = list(self._targets)
+        for number in self._postponed:
+            targets[number] = list  # a copy of the row, for later
+        if self._marks is not None:
+            targets.append(list)
         return (tuple([step(row) for step in targets]) for row in joined)
+
+    def _in_certain_order(self, rows: Iterator[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
+        """Evaluate postponed targets. Raises NotFollowed where the order of the calls is not known."""
+        for count, row in enumerate(rows):
+            if count and not self.certain:
+                raise NotFollowed("the order in which volatile functions are called for the rows of a query")
+            values = list(row)
+            for number in self._postponed:
+                values[number] = self._targets[number](values[number])
+            yield tuple(values)
 
     def _joined(self) -> Iterator[Row]:
         row: Row = [None] * max(len(self.level.entries), 1)
@@ -284,7 +316,7 @@ class Plan:
     def in_order(self) -> bool:
         """Whether rows can be taken as they come: there is one source, or UNION ALL, and nothing sorts or groups."""
         query = self.query
-        if query.locks_rows or has_unknown_order(self.session, query.where):
+        if query.locking or has_unknown_order(self.session, query.where):
             return False
         if self._aggregation is not None or query.sort or query.distinct is not None or self._limits:
             return False
@@ -347,7 +379,7 @@ class Plan:
 
     def _limited(self, rows: Iterator[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
         if not self._limits:
-            return self._locked(rows) if self.query.locks_rows else rows
+            return rows if self._marks is None else locked_rows(self._marks, rows, None)
         if self.query.with_ties:
             raise NotFollowed("FETCH FIRST ... WITH TIES")
         offset, limit = (self._limit(clause) for clause in ("OFFSET", "LIMIT"))
@@ -355,20 +387,10 @@ class Plan:
         if not self.certain and len(listed) > 1:
             raise NotFollowed("which rows LIMIT and OFFSET choose")
         start = offset or 0
-        read = listed if limit is None else listed[: start + limit]
-        if self.query.locks_rows:
-            read = list(self._locked(iter(read)))
-        return iter(read[start:])
-
-    def _locked(self, rows: Iterator[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
-        """FOR UPDATE: each lock is logged, in a transaction with an id (heap_lock_tuple)."""
-        session = self.session
-        others = (other for other in session.database.sessions.values() if other is not session)
-        if any(other.transaction is not None for other in others):
-            raise NotFollowed("SELECT ... FOR UPDATE while another transaction is open")
-        for row in rows:
-            session.database.append(Record, 14, xid=session.xid(), top=session.current.top, origin=session.origin)
-            yield row
+        most = None if limit is None else start + limit
+        if self._marks is not None:
+            listed = list(locked_rows(self._marks, iter(listed), most))
+        return iter(listed[start:most])
 
     def _limit(self, clause: str) -> int | None:
         step = self._limits.get(clause)

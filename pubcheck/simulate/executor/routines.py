@@ -11,12 +11,12 @@ from pubcheck.postgres.datum import Array
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.oids import INT4, NAME, OID, TEXT, TEXT_ARRAY, VOID
 from pubcheck.postgres.parse import Node, parse, split_statements
-from pubcheck.postgres.parse_tree import find, names
-from pubcheck.postgres.plpgsql.parse import Program
+from pubcheck.postgres.parse_tree import names
 from pubcheck.postgres.primnodes import Expr
 from pubcheck.simulate.backend import NOTHING, Backend, Result
 from pubcheck.simulate.executor.expressions import Step
 from pubcheck.simulate.executor.parameters import argument_value, parameters_level, with_columns
+from pubcheck.simulate.executor.block_state import Body
 from pubcheck.simulate.executor.procedural import Block, body_of
 from pubcheck.simulate.executor.select import rows_of
 from pubcheck.simulate.executor.tables import Table
@@ -53,28 +53,31 @@ class Routine:
         self.text = texts[0]["String"]["sval"]
         self.names = [name or "" for name in proc.argument_names or ("",) * len(proc.arguments)]
 
-    def __call__(self, values: list[Any], *, once: bool, atomic: bool = True, called: bool = True) -> Any:
-        """Return the result for some arguments. ``once``: nothing else of the statement is evaluated before or after
-        it, so that the body may read and change rows."""
+    def __call__(self, values: list[Any], *, in_order: bool, atomic: bool = True, called: bool = True) -> Any:
+        """Return the result for some arguments. ``in_order``: the statement evaluates its calls in a known order, so that
+        the body may change something."""
         if self.proc.strict and None in values:
             return None
         self.session.spend_step()
-        reads = self.proc.kind == "f" and (self.proc.volatility != "v" or not once)
+        is_volatile = self.proc.volatility == "v"
+        if is_volatile and not in_order and self.proc.kind == "f":
+            raise NotFollowed(f"the volatile function {self.proc.name} in a condition")
+        reads = self.proc.kind == "f" and not is_volatile
         if self.language == "sql":
             return self._in_sql(values, reads=reads)
         block = Block(self.session, self._body(), atomic=atomic)
         block.called = called
-        block.reads, block.alone = reads, reads and self.proc.volatility == "v"
+        block.reads = reads
         block.result = 0 if self.proc.returns in (0, VOID) else self.proc.returns
         for name, type_oid, value in zip(self.names, self.proc.arguments, values, strict=True):
             if name:
-                block.add_variable(name, type_oid, value)
+                block.variables.add_scalar(name, type_oid, value)
         returned = block.run()
         if returned is None and block.result:
             raise ServerError("2F005", "control reached end of function without RETURN")
         return "" if self.proc.returns == VOID or returned is None else returned.value
 
-    def _body(self) -> Program:
+    def _body(self) -> Body:
         parameters = ", ".join('"' + name.replace('"', '""') + '" int' for name in self.names if name)
         result = "void" if self.proc.returns in (0, VOID) else "int"
         header = f"CREATE FUNCTION f({parameters}) RETURNS {result} LANGUAGE plpgsql AS"
@@ -82,7 +85,7 @@ class Routine:
 
     def _in_sql(self, values: list[Any], *, reads: bool) -> Any:
         """Run the statements of a body. The result is the first column of the last one's row."""
-        session, is_volatile = self.session, self.proc.volatility == "v"
+        session = self.session
         outer = session.variables
         result = Result()
         for text in split_statements(self.text):
@@ -90,9 +93,9 @@ class Routine:
             if parsed is None:
                 continue
             kind, node = parsed[0], with_columns(parsed[1])
-            is_expression = node.keys() <= {"targetList", "limitOption", "op"} and not any(find(node, "SubLink"))
-            if reads and (kind != "SelectStmt" or (is_volatile and not is_expression)):
-                raise NotFollowed(f"what the function {self.proc.name} gives, called for each row or by an expression")
+            if reads and kind != "SelectStmt":
+                message = f"{kind.removesuffix('Stmt').upper()} is not allowed in a non-volatile function"
+                raise ServerError("0A000", message)
             session.variables = parameters_level(session, self.names, self.proc.arguments, values)
             try:
                 if reads:
@@ -115,8 +118,7 @@ def routine_step(builder: Any, expr: Expr, proc: Proc) -> Step:
         raise NotFollowed(f"a call of {proc.name} that names arguments or leaves some out")
     routine = Routine(builder.session, proc)
     arguments = [builder.build(argument) for argument in expr.args]
-    once = getattr(builder.level, "is_run_once", False)
-    return lambda row: routine([argument(row) for argument in arguments], once=once)
+    return lambda row: routine([argument(row) for argument in arguments], in_order=builder.in_order)
 
 
 def call_procedure(session: Backend, node: Node) -> Result:
@@ -132,7 +134,7 @@ def call_procedure(session: Backend, node: Node) -> Result:
     values = [argument_value(session, tree, oid, "i") for tree, oid in zip(arguments, proc.arguments, strict=True)]
     outer, session.variables = session.variables, None
     try:
-        routine(values, once=True, atomic=not session.current.implicit, called=outer is not None)
+        routine(values, in_order=True, atomic=not session.current.implicit, called=outer is not None)
     finally:
         session.variables = outer
     return NOTHING
@@ -160,9 +162,9 @@ def trigger_routine(session: Backend, table: Table, node: Node) -> Callable[...,
         block = Block(session, body, atomic=True)
         new = None if new is None else dict(new)
         if new is not None:
-            block.add_record("new", table.relation, new)
+            block.variables.add_row("new", table.relation, new)
         if old is not None:
-            block.add_record("old", table.relation, dict(old))
+            block.variables.add_row("old", table.relation, dict(old))
         namespace = catalog.namespaces[table.relation.namespace].name
         timing = "BEFORE" if trigger.get("timing", 0) & 2 else "AFTER"
         level = "ROW" if trigger.get("row") else "STATEMENT"
@@ -178,24 +180,28 @@ def trigger_routine(session: Backend, table: Table, node: Node) -> Callable[...,
             ("tg_nargs", len(arguments)),
             ("tg_argv", Array(arguments, (len(arguments),), (0,)) if arguments else None),
         ):
-            block.add_variable(name, _TYPES.get(name, TEXT), value)
+            block.variables.add_scalar(name, _TYPES.get(name, TEXT), value)
         returned = block.run()
         expression = "" if returned is None else returned.expression
-        return None if timing == "AFTER" or level == "STATEMENT" else _returned(expression, block.records)
+        return None if timing == "AFTER" or level == "STATEMENT" else _returned(expression, block, table)
 
     return call
 
 
-def _returned(expression: str, records: dict[str, Any]) -> Any:
-    """The row that a trigger returns: NEW, OLD, NULL, or the first that there is of COALESCE(NEW, OLD)."""
+def _returned(expression: str, block: Block, table: Table) -> Any:
+    """The row that a trigger returns: NEW, OLD, a record, NULL, or the first that there is of COALESCE(NEW, OLD)."""
     parsed = parse(f"SELECT {expression}")
     targets: list[Node] = list(parsed[1].get("targetList", ())) if parsed is not None else []
     value: Node = targets[0]["ResTarget"]["val"] if len(targets) == 1 else {}
+    records = block.variables.records
     for choice in value.get("CoalesceExpr", {}).get("args", [value]):
         fields = list(choice.get("ColumnRef", {}).get("fields", ()))
         name = fields[0].get("String", {}).get("sval") if len(fields) == 1 else None
-        if name not in ("new", "old") and not choice.get("A_Const", {}).get("isnull"):
+        if name not in ("new", "old", *records) and not choice.get("A_Const", {}).get("isnull"):
             raise NotFollowed("what a trigger returns")
         if name in records:
-            return records[name]
+            row = block.variables.record(name)
+            if records[name].relation is not None:
+                return row
+            return {column.number: value for column, value in zip(table.columns, row, strict=True)}
     return None

@@ -114,10 +114,11 @@ def store_row(
     return version
 
 
-def current(session: Backend, version: Version) -> bool:
-    """Whether a row is still the newest version for this statement: no other command changed it meanwhile.
+def current(session: Backend, version: Version, verb: str) -> bool:
+    """Whether a row is still the newest version for this statement; False if the statement changed it already.
 
-    Raises NotFollowed where the server waits for another transaction, or goes on with that one's new version.
+    Raises NotFollowed where the server waits for another transaction, or goes on with that one's new version, and
+    ServerError 27000 if a trigger or a function of the statement has changed the row.
     """
     xmax = version.xmax
     if not xmax:
@@ -132,6 +133,12 @@ def current(session: Backend, version: Version) -> bool:
             message = "could not serialize access due to concurrent " + ("update" if version.successor else "delete")
             raise ServerError("40001", message)
         raise NotFollowed("a row that another transaction has just changed")
+    if version.cmax != session.command:
+        raise ServerError(
+            "27000",
+            f"tuple to be {verb} was already modified by an operation triggered by the current command",
+            hint="Consider using an AFTER trigger instead of a BEFORE trigger to propagate changes to other rows.",
+        )
     return False
 
 
@@ -142,13 +149,13 @@ def update_row(
 
     ``assigned`` are the names of the columns that the statement assigns.
     """
-    if not current(session, old):
-        return None  # this statement, or a trigger of it, has changed the row already
+    if not current(session, old, "updated"):
+        return None
     triggers = triggers_of(session, table)
     if triggers.before["update"]:
         _lock(session, table)
         changed = triggers.fire_before("update", old, values, assigned)
-        if changed is None:
+        if changed is None or not current(session, old, "updated"):
             return None
         values = changed
     compute_generated(table, values)
@@ -194,12 +201,12 @@ def _move(session: Backend, named: Relation, table: Table, old: Version, values:
 
 def delete_row(session: Backend, table: Table, old: Version) -> bool:
     """Delete a row. False where nothing is done."""
-    if not current(session, old):
+    if not current(session, old, "deleted"):
         return False
     triggers = triggers_of(session, table)
     if triggers.before["delete"]:
         _lock(session, table)
-        if triggers.fire_before("delete", old, None) is None:
+        if triggers.fire_before("delete", old, None) is None or not current(session, old, "deleted"):
             return False
     delete_version(session, table, old)
     triggers.queue("delete", old, None)

@@ -46,5 +46,5 @@ def conversion(parent: Relation, child: Relation) -> list[tuple[int, int]] | Non
 
 def convert(row: Version, numbers: list[tuple[int, int]]) -> Version:
     converted = Version({number: row[other] for number, other in numbers}, row.size, row.xmin, row.cmin)
-    converted.successor = row
+    converted.base = row.base or row
     return converted

@@ -11,16 +11,14 @@ from pubcheck.simulate.executor.query import plan
 from pubcheck.simulate.executor.statement_scope import statement_scope
 
 
-def rows_of(session: Backend, node: Node, *, by_itself: bool = False) -> Result:
-    """The rows of a query. ``by_itself``: it is a statement, so that a function that it only calls may change rows."""
+def rows_of(session: Backend, node: Node) -> Result:
+    """The rows of a query."""
     scope = statement_scope(session, node)
     inner = Nested(scope)
     body = {key: value for key, value in node.items() if key != "withClause"}
     outputs = analyze_query(inner, {"SelectStmt": body})
     if outputs is None:
         raise Unknowable("the columns of a SELECT")
-    if by_itself and node.keys() <= {"targetList", "limitOption", "op"} and len(node["targetList"]) == 1:
-        vars(inner)["is_run_once"] = True
     query = plan(session, inner)
     outer, session.after = session.after, []
     try:
@@ -30,4 +28,4 @@ def rows_of(session: Backend, node: Node, *, by_itself: bool = False) -> Result:
         session.fire_after()
     finally:
         session.after = outer
-    return Result(query.names, query.types, rows, len(rows))
+    return Result(query.names, query.types, rows, len(rows), in_order=query.in_order or query.certain)

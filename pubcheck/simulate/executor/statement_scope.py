@@ -109,7 +109,7 @@ def returning(session: Backend, scope: Nested, node: Node) -> tuple[list[Output]
     scope.clause = "RETURNING"
     for item in clause["exprs"]:
         targets += select_target(scope, item["ResTarget"])
-    builder = StatementBuilder(session, scope)
+    builder = StatementBuilder(session, scope, in_order=True)
     steps, outputs = [], []
     for target in targets:
         expr = target.expr

@@ -55,6 +55,7 @@ class Table:
         self.stored = tuple(column for column in self.columns if column.generated == "s")
         self.virtual = tuple(column for column in self.columns if column.generated == "v")
         self._indexed: frozenset[int] | None = None
+        self._key_columns: frozenset[int] | None = None
         self._checks: list[Check] | None = None
         self._uniques: list[Unique] | None = None
         self._generated: list[tuple[int, Step]] | None = None
@@ -71,7 +72,7 @@ class Table:
     def expression(self, tree: Any, column: Column) -> Step:
         """An expression over the table's row that gives a column's value; the row is the values by column number."""
         p = parse_state(self.session.catalog_session, self.relation)
-        return compile_expression(self.session, None, assigned(p, column, tree))
+        return compile_expression(self.session, None, assigned(p, column, tree), in_order=True)
 
     def condition(self, tree: Any, clause: str) -> Step:
         p = parse_state(self.session.catalog_session, self.relation)
@@ -109,7 +110,7 @@ class Table:
     def with_virtual(self, version: Version) -> Version:
         """A row with the values of its virtual columns, as queries read them."""
         row = Version(version, version.size, version.xmin, version.cmin)
-        row.successor = version
+        row.base = version
         for column in self.virtual:
             row[column.number] = self.expression(column.tree, column)(version)
         return row
@@ -138,6 +139,16 @@ class Table:
                 numbers.update(column.number for column in self.columns if column.name in names)
             self._indexed = frozenset(numbers)
         return self._indexed
+
+    @property
+    def key_columns(self) -> frozenset[int]:
+        """The columns that foreign keys may refer to (INDEX_ATTR_BITMAP_KEY)."""
+        if self._key_columns is None:
+            catalog = self.session.database.catalog
+            indexes = (catalog.indexes[oid] for oid in catalog.indexes_of.get(self.oid))
+            keys = [index.keys for index in indexes if index.unique and not index.trees]
+            self._key_columns = frozenset(number for numbers in keys for number in numbers)
+        return self._key_columns
 
     @property
     def has_indexes(self) -> bool:

@@ -60,8 +60,8 @@ def prepare_update(session: Backend, node: Node, outer: Scope) -> Changes:
                 stored = update_row(session, target.relation, table, version, new, assigned)
                 if portion is not None and stored is not None:
                     portion.insert(table, version, pieces)
-                if stored is not None and returned is not None:
-                    yield returned((target.row_of(session, stored), *row[1:]))
+                if stored is not None:
+                    yield () if returned is None else returned((target.row_of(session, stored), *row[1:]))
 
     return with_statement_triggers(session, "update", node, Changes(outputs, run))
 
@@ -96,7 +96,7 @@ def assignments(session: Backend, scope: Scope, table: Table, targets: list[Node
                 detail=f'Column "{column.name}" is '
                 + ("a generated column." if column.generated else "an identity column defined as GENERATED ALWAYS."),
             )
-        steps[column.number] = compile_expression(session, scope, expr)
+        steps[column.number] = compile_expression(session, scope, expr, in_order=True)
     return list(steps.items())
 
 

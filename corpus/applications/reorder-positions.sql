@@ -1,0 +1,27 @@
+CREATE TABLE tracks (list int, position int, title text, PRIMARY KEY (list, position) DEFERRABLE INITIALLY IMMEDIATE);
+CREATE TABLE cards (id int PRIMARY KEY, rank int NOT NULL UNIQUE DEFERRABLE INITIALLY DEFERRED);
+ALTER TABLE tracks REPLICA IDENTITY FULL;
+CREATE PUBLICATION p FOR ALL TABLES;
+INSERT INTO tracks VALUES (1, 1, 'a'), (1, 2, 'b'), (1, 3, 'c');
+INSERT INTO cards VALUES (1, 1), (2, 2), (3, 3);
+-- script
+UPDATE tracks SET position = position + 1 WHERE list = 1 AND position >= 2;
+INSERT INTO tracks VALUES (1, 2, 'new');
+UPDATE tracks SET position = CASE position WHEN 1 THEN 2 ELSE 1 END WHERE list = 1 AND position IN (1, 2);
+UPDATE tracks SET position = 9 WHERE list = 1;
+BEGIN;
+UPDATE cards SET rank = 2 WHERE id = 1;
+UPDATE cards SET rank = 1 WHERE id = 2;
+COMMIT;
+BEGIN;
+UPDATE cards SET rank = 3 WHERE id = 1;
+COMMIT;
+BEGIN;
+SET CONSTRAINTS ALL IMMEDIATE;
+UPDATE cards SET rank = 3 WHERE id = 1;
+ROLLBACK;
+BEGIN;
+SET CONSTRAINTS tracks_pkey DEFERRED;
+INSERT INTO tracks VALUES (1, 1, 'twice');
+SET CONSTRAINTS tracks_pkey IMMEDIATE;
+ROLLBACK;

@@ -1,0 +1,22 @@
+CREATE TABLE slugs (slug text PRIMARY KEY, title text);
+CREATE PUBLICATION p FOR TABLE slugs;
+-- script
+BEGIN;
+INSERT INTO slugs VALUES ('hello', 'Hello');
+SAVEPOINT attempt;
+INSERT INTO slugs VALUES ('hello', 'Hello again');
+ROLLBACK TO SAVEPOINT attempt;
+INSERT INTO slugs VALUES ('hello-2', 'Hello again');
+RELEASE SAVEPOINT attempt;
+SAVEPOINT attempt;
+UPDATE slugs SET title = 'x';
+ROLLBACK TO attempt;
+SAVEPOINT inner_one;
+DELETE FROM slugs WHERE slug = 'hello';
+RELEASE inner_one;
+ROLLBACK TO attempt;
+COMMIT;
+BEGIN;
+INSERT INTO slugs VALUES ('hello', 'again');
+INSERT INTO slugs VALUES ('other', 'never');
+COMMIT;

@@ -1,0 +1,22 @@
+CREATE TABLE customers (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, email text NOT NULL UNIQUE, name text, created_at timestamptz NOT NULL DEFAULT now());
+CREATE TABLE products (id serial PRIMARY KEY, sku text NOT NULL UNIQUE, price numeric(10,2) NOT NULL CHECK (price >= 0), stock int NOT NULL DEFAULT 0 CHECK (stock >= 0));
+CREATE TABLE orders (id bigserial PRIMARY KEY, customer_id bigint NOT NULL REFERENCES customers, status text NOT NULL DEFAULT 'new', placed_at timestamptz NOT NULL DEFAULT now());
+CREATE TABLE order_lines (order_id bigint REFERENCES orders ON DELETE CASCADE, line int, product_id int NOT NULL REFERENCES products, quantity int NOT NULL CHECK (quantity > 0), price numeric(10,2) NOT NULL, PRIMARY KEY (order_id, line));
+CREATE PUBLICATION shop FOR ALL TABLES;
+-- script
+INSERT INTO customers (email, name) VALUES ('ann@example.com', 'Ann'), ('bob@example.com', 'Bob');
+INSERT INTO products (sku, price, stock) VALUES ('A-1', 9.90, 10), ('B-2', 100, 2), ('C-3', 0.5, 500);
+BEGIN;
+INSERT INTO orders (customer_id) SELECT id FROM customers WHERE email = 'ann@example.com' RETURNING id;
+INSERT INTO order_lines (order_id, line, product_id, quantity, price) SELECT currval('orders_id_seq'), 1, id, 3, price FROM products WHERE sku = 'A-1';
+INSERT INTO order_lines (order_id, line, product_id, quantity, price) SELECT currval('orders_id_seq'), 2, id, 1, price FROM products WHERE sku = 'B-2';
+UPDATE products p SET stock = stock - l.quantity FROM order_lines l WHERE l.product_id = p.id AND l.order_id = currval('orders_id_seq');
+COMMIT;
+BEGIN;
+INSERT INTO orders (customer_id) VALUES (2);
+INSERT INTO order_lines VALUES (lastval(), 1, 2, 5, 100);
+UPDATE products SET stock = stock - 5 WHERE id = 2;
+ROLLBACK;
+UPDATE orders SET status = 'paid' WHERE id = 1 AND status = 'new' RETURNING *;
+DELETE FROM orders WHERE id = 1;
+DELETE FROM customers WHERE email = 'bob@example.com';
