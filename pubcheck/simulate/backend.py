@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -277,13 +278,26 @@ class Backend:
             return {}
         return {"origin_lsn": self.origin_lsn, "origin_time": self.origin_time}
 
-    def run_deferred(self) -> None:
-        """Check deferred constraints."""
+    def is_deferred(self, constraint: str, initially: bool) -> bool:
+        """Whether a deferrable constraint is deferred now."""
+        timings = self.current.timings
+        return timings.get(constraint, timings.get("", initially))
+
+    def defer(self, constraint: str, event: Any) -> None:
+        """Queue the check of a deferred constraint."""
+        self.current.deferred.append((constraint, event))
+
+    def run_deferred(self, names: Sequence[str] = ()) -> None:
+        """Check deferred constraints: those of these names, or all."""
         transaction = self.current
-        while transaction.deferred:
-            checks, transaction.deferred = transaction.deferred, []
-            for check in checks:
+        while True:
+            chosen = [entry for entry in transaction.deferred if not names or entry[0] in names]
+            if not chosen:
+                return
+            transaction.deferred = [entry for entry in transaction.deferred if entry not in chosen]
+            for _, check in chosen:
                 self.run_event(check)
+                self.fire_after()
 
     def run_deferred_at_end(self) -> None:
         """Check deferred constraints at the end of a transaction, which ends also if one is violated."""

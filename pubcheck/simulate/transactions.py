@@ -47,8 +47,8 @@ class Transaction:
         """"repeatable read" or "serializable"; otherwise each statement has a snapshot of its own."""
         self.horizon: int | None = None
         """The last commit that the snapshot sees, if it is one for the whole transaction."""
-        self.deferred: list[Callable[[], None]] = []
-        """Checks of deferred constraints and deferred triggers."""
+        self.deferred: list[tuple[str, Any]] = []
+        """Checks of deferred constraints and deferred triggers, by the names of the constraints."""
         self.timings: Mapping[str, bool] = {}
         """By the name of a constraint ("" for all others) whether SET CONSTRAINTS deferred it."""
         self.origin_lsn = self.origin_time = 0

@@ -177,6 +177,8 @@ class Constraint(Struct, frozen=True, gc=False):
     on_delete: str = "a"
     on_update: str = "a"
     deferrable: bool = False
+    deferred: bool = False
+    """condeferred: whether it is checked at the end of transactions, unless SET CONSTRAINTS says otherwise."""
     inherited: int = 0
     local: bool = True
     no_inherit: bool = False

@@ -99,6 +99,7 @@ def _add_key(session: Session, relation: int, node: Node, kind: str, recurse: bo
             exclusion=kind == "x" or over,
             without_overlaps=over,
             deferrable=node.get("deferrable", False),
+            deferred=node.get("initdeferred", False),
             nulls_not_distinct=node.get("nulls_not_distinct", False),
             where=node.get("where_clause"),
             method=method,
@@ -170,7 +171,14 @@ def _use_index(session: Session, relation: int, node: Node, kind: str, recurse: 
     deferrable = node.get("deferrable", False)
     catalog.put_index(replace(index, primary=kind == "p", immediate=not deferrable))
     constraint = Constraint(
-        catalog.new_oid(), constraint_name, relation, kind, index.keys, index.oid, deferrable=deferrable
+        catalog.new_oid(),
+        constraint_name,
+        relation,
+        kind,
+        index.keys,
+        index.oid,
+        deferrable=deferrable,
+        deferred=node.get("initdeferred", False),
     )
     catalog.add_constraint(constraint)
     catalog.forget_dependencies((RELATION, index.oid))

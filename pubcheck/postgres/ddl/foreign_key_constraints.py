@@ -57,6 +57,7 @@ def add_foreign_key(session: Session, relation: int, node: Node, recurse: bool) 
         on_update=node.get("fk_upd_action", "a"),
         enforced=node.get("is_enforced", False),
         deferrable=node.get("deferrable", False),
+        deferred=node.get("initdeferred", False),
         validated=not node.get("skip_validation", False),
     )
     catalog.add_constraint(constraint)

@@ -47,6 +47,7 @@ class IndexSpec(Struct, frozen=True):
     exclusion: bool = False
     without_overlaps: bool = False
     deferrable: bool = False
+    deferred: bool = False
     nulls_not_distinct: bool = False
     where: Node | None = None
     method: str = "btree"

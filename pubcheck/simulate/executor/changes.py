@@ -215,18 +215,14 @@ def enter(session: Backend, table: Table, version: Version, old: Version | None)
         key = index.key_of(version)
         if key is None:
             continue
-        if old is not None and index.key_of(old) == key and _unchanged_key(unique, version, old):
-            continue
-        if unique.deferrable:
-            defer_check(session, table, unique, version, key)
+        if unique.constraint is not None:
+            if len(index.at(key)) > (old is not None and index.key_of(old) == key):
+                queue_check(session, table, unique, version, key)
+        elif old is not None and index.key_of(old) == key:
+            continue  # the only row with that key is the old one
         elif conflicting(session, index.at(key), version):
             raise duplicate(session, table, unique, version)
     storage.add(version)
-
-
-def _unchanged_key(unique: Unique, version: Version, old: Version) -> bool:
-    """Whether an update keeps the key, so that the only row with that key is the old one."""
-    return True
 
 
 def conflicting(session: Backend, versions: list[Version], version: Version | None) -> Version | None:
@@ -261,6 +257,22 @@ def duplicate(session: Backend, table: Table, unique: Unique, version: Version) 
     )
 
 
-def defer_check(session: Backend, table: Table, unique: Unique, version: Version, key: Key) -> None:
-    """A deferrable unique constraint, which is checked when the statement or the transaction ends."""
-    raise NotFollowed("a deferrable unique constraint")
+def queue_check(session: Backend, table: Table, unique: Unique, version: Version, key: Key) -> None:
+    """Queue the check of a deferrable unique constraint, which is made when the statement or the transaction ends
+    (unique_key_recheck)."""
+    assert unique.constraint is not None
+
+    def check() -> None:
+        latest = version
+        while latest.xmax and session.database.xids.states[latest.xmax] != ABORTED:
+            if latest.successor is None:
+                return  # the row was deleted
+            latest = latest.successor
+        index = table.storage.index(unique.index.oid, unique.key_of)
+        if index.key_of(latest) == key and conflicting(session, index.at(key), latest):
+            raise duplicate(session, table, unique, latest)
+
+    if session.is_deferred(unique.name, unique.constraint.deferred):
+        session.defer(unique.name, check)
+    else:
+        session.after.append(check)

@@ -49,7 +49,7 @@ def arbiters_of(session: Backend, table: Table, clause: Node, outer: Scope) -> A
 
 
 def _immediate(unique: Unique) -> Unique:
-    if unique.deferrable:
+    if unique.constraint is not None:
         message = "ON CONFLICT does not support deferrable unique constraints/exclusion constraints as arbiters"
         raise ServerError("55000", message)
     return unique

@@ -48,8 +48,7 @@ class ForeignKey:
         self.referenced = catalog.relations[row.references]
         self.columns = [self.referencing.columns[number - 1].name for number in row.keys]
         self.keys = [self.referenced.columns[number - 1].name for number in referenced]
-        self._deferrable = node.get("deferrable", False)
-        self._deferred = node.get("initdeferred", False)
+        self._top = top
         context = session.context()
         types = [self.referenced.column(name) for name in self.keys]
         self.equal = [equality_of(context, column.type, column.collation) for column in types if column is not None]
@@ -57,10 +56,7 @@ class ForeignKey:
 
     def is_deferred(self, action: str = "a") -> bool:
         """Whether a check is deferred now. Actions are not (createForeignKeyActionTriggers)."""
-        if not self._deferrable or action != "a":
-            return False
-        timings = self.session.current.timings
-        return timings.get(self.row.name, timings.get("", self._deferred))
+        return action == "a" and self._top.deferrable and self.session.is_deferred(self.row.name, self._top.deferred)
 
     def _values(self, relation: Relation, names: list[str], row: Values) -> list[Any]:
         return [row[column_number(relation, name)] for name in names]

@@ -92,11 +92,8 @@ def set_constraints(session: Backend, node: Node) -> Result:
     if transaction.implicit:
         return NOTHING  # a warning: it can only be used in transaction blocks
     transaction.timings = {**transaction.timings, **dict.fromkeys(names, deferred)} if names else {"": deferred}
-    if deferred or not transaction.deferred:
-        return NOTHING
-    if names:
-        raise NotFollowed("SET CONSTRAINTS of some constraints while checks are deferred")
-    session.run_deferred()
+    if not deferred:
+        session.run_deferred(names)
     return NOTHING
 
 

@@ -33,10 +33,11 @@ class Check:
 class Unique:
     """A unique index that rows are checked against."""
 
-    __slots__ = ("deferrable", "index", "key_of", "name")
+    __slots__ = ("constraint", "index", "key_of", "name")
 
-    def __init__(self, index: Index, name: str, key_of: Callable[[], KeyOf], deferrable: bool) -> None:
-        self.index, self.name, self.key_of, self.deferrable = index, name, key_of, deferrable
+    def __init__(self, index: Index, name: str, key_of: Callable[[], KeyOf], constraint: Constraint | None) -> None:
+        """``constraint`` is the one that the index belongs to, if that is deferrable."""
+        self.index, self.name, self.key_of, self.constraint = index, name, key_of, constraint
 
 
 class Table:
@@ -169,12 +170,17 @@ class Table:
                     lambda index=index: key_function(
                         self.session.catalog_session.syscache, self.relation, index, self.condition, self.indexed_value
                     ),  # type: ignore[misc]
-                    not index.immediate,
+                    self._deferrable_constraint(index),
                 )
                 for index in indexes
                 if index.unique and index.valid
             ]
         return self._uniques
+
+    def _deferrable_constraint(self, index: Index) -> Constraint | None:
+        catalog = self.session.database.catalog
+        rows = (catalog.constraints[oid] for oid in catalog.constraints_of.get(self.oid))
+        return None if index.immediate else next(row for row in rows if row.index == index.oid)
 
 
 def cached(session: Backend, key: Any, make: Callable[[], Any]) -> Any:

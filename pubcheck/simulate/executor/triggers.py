@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Set
+from functools import partial
 from typing import Any
 
 from pubcheck.postgres.catalog.rows import Constraint, OtherObject
@@ -28,10 +29,16 @@ class Trigger:
 
     def __init__(self, session: Backend, table: Table, row: OtherObject, node: Node) -> None:
         self.name, self.node, self.enabled = row.name, node, row.enabled
-        if "transitionRels" in node or node.get("isconstraint"):
+        if "transitionRels" in node:
             raise NotFollowed(f'the trigger "{row.name}", which is not a plain row trigger')
         self.routine = trigger_routine(session, table, node)
         self.fires = Firing(session, table, node).holds
+
+    def is_deferred(self, session: Backend) -> bool:
+        """Whether a constraint trigger is deferred now."""
+        return self.node.get("deferrable", False) and session.is_deferred(
+            self.name, self.node.get("initdeferred", False)
+        )
 
     def run(self, operation: str, old: Values | None, new: Values | None) -> Values | None:
         result: Values | None = self.routine(operation, old, new, self.node)
@@ -104,12 +111,19 @@ class Triggers:
                 if check is not None:
                     self._add(events, key, check)
         for trigger in self.after[operation]:
-            if trigger.fires(operation, assigned, old, new):
-                events.append(lambda trigger=trigger: trigger.run(operation, old, new))
+            if not trigger.fires(operation, assigned, old, new):
+                continue
+            event = partial(trigger.run, operation, old, new)
+            if trigger.is_deferred(self.session):
+                self.session.defer(trigger.name, event)
+            else:
+                events.append(event)
 
     def _add(self, events: list[Any], key: ForeignKey, event: Any) -> None:
-        deferred = key.is_deferred(event.action if isinstance(event, Action) else "a")
-        (self.session.current.deferred if deferred else events).append(event)
+        if key.is_deferred(event.action if isinstance(event, Action) else "a"):
+            self.session.defer(key.row.name, event)
+        else:
+            events.append(event)
 
 
 def triggers_of(session: Backend, table: Table) -> Triggers:
