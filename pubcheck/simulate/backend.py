@@ -291,12 +291,18 @@ class Backend:
         """Check deferred constraints: those of these names, or all."""
         transaction = self.current
         while True:
-            chosen = [entry for entry in transaction.deferred if not names or entry[0] in names]
+            chosen: list[Any] = []
+            kept: list[tuple[str, Any]] = []
+            for constraint, event in transaction.deferred:
+                if not names or constraint in names:
+                    chosen.append(event)
+                else:
+                    kept.append((constraint, event))
             if not chosen:
                 return
-            transaction.deferred = [entry for entry in transaction.deferred if entry not in chosen]
-            for _, check in chosen:
-                self.run_event(check)
+            transaction.deferred = kept
+            for event in chosen:
+                self.run_event(event)
                 self.fire_after()
 
     def run_deferred_at_end(self) -> None:

@@ -321,6 +321,7 @@ def _build_call(
         assert isinstance(p, Nested)
         expr = Expr("WindowFunc" if over else "Aggref", result, args, location, functions=(proc.oid,))
         if over:
+            expr.value = (call["over"], any(call.get(key) for key in ("agg_filter", "agg_distinct", "ignore_nulls")))
             return aggregates.place_window(p, expr, call["over"])
         expr = aggregates.place_aggregate(p, expr, other_arguments)
         sorting = tuple(zip(other_arguments, call.get("agg_order", ()), strict=False))

@@ -62,6 +62,20 @@ class Item:
         self.lateral_only = False
 
 
+class Window(Struct):
+    """An analysed window. ``order`` has each expression with its SortBy; ``frame`` are the bits of frameOptions.
+
+    ``refers``: it is made of another window.
+    """
+
+    partition: list[Expr]
+    order: list[tuple[Expr, Node]]
+    frame: int
+    start: Node | None = None
+    end: Node | None = None
+    refers: bool = False
+
+
 class Query:
     """The analysed parts of one query, for those who run it. ``sources`` are the entries of FROM as written."""
 
@@ -80,6 +94,8 @@ class Query:
         self.distinct: list[Any] | None = None
         self.limits: dict[str, Expr] = {}
         self.with_ties = False
+        self.windows: dict[str | int, Window] = {}
+        """The windows by their names; those of OVER (...) by the identity of the clause."""
         self.locking: list[Node] = []
         """FOR UPDATE, and others of its kind."""
 

@@ -7,7 +7,7 @@ from typing import Any
 from pubcheck.postgres.analysis.aggregates import equal_trees
 from pubcheck.postgres.analysis.coerce import coerce_to_specific_type, coerce_type
 from pubcheck.postgres.analysis.locations import expr_location, node_location
-from pubcheck.postgres.analysis.namespace_items import Nested, column_named, level_of
+from pubcheck.postgres.analysis.namespace_items import Nested, Window, column_named, level_of
 from pubcheck.postgres.analysis.operators import find_operator
 from pubcheck.postgres.analysis.parse_state import ParseState
 from pubcheck.postgres.oids import INT8, TEXT
@@ -192,13 +192,18 @@ def windows(p: Nested, clauses: list[Node], targets: list[Target]) -> None:
             raise p.error("42P20", f'window "{name}" is already defined', location)
         if former is not None and former not in (names if name is not None else p.windows):
             raise p.error("42704", f'window "{former}" does not exist', location)
+        window = Window([], [], definition.get("frameOptions", 0), refers=former is not None)
+        window.start, window.end = definition.get("startOffset"), definition.get("endOffset")
+        p.query.windows[id(definition) if name is None else name] = window
         for by in definition.get("orderClause", ()):
             target = _expression(p, by["SortBy"]["node"], targets, "window definitions")
             _resolve(p, target)
             order(p, target.expr, expr_location(target.expr), by["SortBy"].get("useOp"))
+            window.order.append((target.expr, by["SortBy"]))
         for node in definition.get("partitionClause", ()):
             target = _expression(p, node, targets, "window definitions")
             _resolve(p, target)
             _equality(p, target.expr, node_location(node))
+            window.partition.append(target.expr)
         if name is not None:
             names.add(name)

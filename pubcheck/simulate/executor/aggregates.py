@@ -9,6 +9,7 @@ from typing import Any
 
 from pubcheck.postgres import oids
 from pubcheck.postgres.analysis.namespace_items import Nested
+from pubcheck.postgres.catalog import FIRST_NORMAL_OID
 from pubcheck.postgres.datum import WIDE, Array
 from pubcheck.postgres.executor.compare import order_of
 from pubcheck.postgres.primnodes import Expr
@@ -36,10 +37,9 @@ class _Aggregate:
         if len(expr.value) > 3 and expr.value[3]:
             raise NotFollowed("an aggregate with DISTINCT")
         proc = builder.cache.proc(expr.functions[0])
-        maker = _AGGREGATES.get(proc.name)
-        if maker is None or proc.oid >= 16384:
+        if proc.oid >= FIRST_NORMAL_OID:
             raise NotFollowed(f"the aggregate {proc.name}")
-        self.finish: Finish = maker(builder, expr)
+        self.finish: Finish = maker_of(proc.name)(builder, expr)
 
     def result(self, rows: list[Row]) -> Any:
         if self.condition is not None:
@@ -184,6 +184,13 @@ def _array_agg(builder: StatementBuilder, expr: Expr) -> Finish:
     if builder.cache.element_type(builder.cache.base_type(expr.args[0].type)[0]):
         raise NotFollowed("array_agg of arrays")
     return lambda rows: Array([row[0] for row in rows]) if rows else None
+
+
+def maker_of(name: str) -> Callable[[StatementBuilder, Expr], Finish]:
+    """What makes the function that computes an aggregate of the values of its arguments."""
+    if name not in _AGGREGATES:
+        raise NotFollowed(f"the aggregate {name}")
+    return _AGGREGATES[name]
 
 
 _AGGREGATES: dict[str, Callable[[StatementBuilder, Expr], Finish]] = {

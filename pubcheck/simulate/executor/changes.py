@@ -82,8 +82,8 @@ def update_version(session: Backend, table: Table, old: Version, values: Values)
     note_temporary(session, table)
     version = Version(values, 0, xid, command)
     changed = changed_columns(table, old, values)
-    take(session, old, UPDATE if changed & table.key_columns else NO_KEY_UPDATE)
     keep(session, old, version)
+    take(session, old, UPDATE if changed & table.key_columns else NO_KEY_UPDATE)
     version.table = table.oid
     compressed = {number: size for number, size in old.compressed.items() if values.get(number) is old.get(number)}
     full_size = table.layout.size(version, compressed)

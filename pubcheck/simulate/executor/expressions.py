@@ -23,6 +23,7 @@ from pubcheck.postgres.lazy_dispatch import Deferred
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.primnodes import IMPLICIT, Expr, nodes
 from pubcheck.simulate.backend import Backend
+from pubcheck.simulate.executor.row_locks import xmax_of
 
 Step = Callable[[Any], Any]
 """A function of a row of a query, or of one table's values by column number."""
@@ -135,6 +136,9 @@ class StatementBuilder(Builder):
             raise Unknowable("a column of a set operation")
         if name is None or (item.scalar and name == item.name and len(item.columns or ()) != 1):
             return self._whole_item(level, item)
+        if name == "xmax" and item.relation is not None and level is self.level:
+            place, session = level.entries.index(item), self.session
+            return lambda row: xmax_of(session, row[place])
         position, number = (level.entries.index(item), 0) if item.scalar else place_of(level, item, name)
         if level is self.level:
             return lambda row: row[position][number]

@@ -10,13 +10,12 @@ from pubcheck.simulate.backend import Backend
 from pubcheck.simulate.executor.changes import conflicting
 from pubcheck.simulate.executor.conflict_targets import arbiters_of
 from pubcheck.simulate.executor.expressions import Scope, Step
-from pubcheck.simulate.executor.row_operations import by_numbers_of, leaf_of, ready_row, store_row, update_row
+from pubcheck.simulate.executor.row_operations import by_numbers_of, leaf_of, lock, ready_row, store_row, update_row
 from pubcheck.simulate.executor.statement_scope import condition, target_item
 from pubcheck.simulate.executor.tables import Table
 from pubcheck.simulate.executor.targets import refuse_write
 from pubcheck.simulate.executor.update import assignments
 from pubcheck.simulate.heap import Version
-from pubcheck.simulate.log import Record
 from pubcheck.simulate.not_followed import NotFollowed
 
 Values = dict[int, Any]
@@ -80,7 +79,7 @@ class OnConflict:
                 hint="Ensure that no rows proposed for insertion within the same command have duplicate constrained "
                 "values.",
             )
-        self._lock(leaf)
+        lock(session, leaf, other)
         root = self.table.relation
         row = self._rows(leaf, other, proposed)
         present = row[0]
@@ -96,19 +95,13 @@ class OnConflict:
         if self._is_own(other):
             raise NotFollowed("ON CONFLICT DO SELECT of a row that the same command inserted")
         if self.clause["locks"]:
-            self._lock(leaf)
+            lock(self.session, leaf, other)
         row = self._rows(leaf, other, proposed)
         return None if self.where is not None and self.where(row) is not True else other
 
     def _is_own(self, other: Version) -> bool:
         """Return whether this command made the row."""
         return other.xmin in self.session.current.ids and other.cmin >= self.session.command
-
-    def _lock(self, leaf: Table) -> None:
-        """Lock the row before it is looked at (table_tuple_lock)."""
-        session = self.session
-        if leaf.logged:
-            session.database.append(Record, 14, xid=session.xid(), top=session.current.top, origin=session.origin)
 
     def _rows(self, leaf: Table, present: Values, proposed: Values) -> tuple[Values, Values]:
         """Return both rows by the numbers of the table that the statement names."""

@@ -24,6 +24,7 @@ from pubcheck.simulate.executor.row_locks import RowMarks, locked_rows
 from pubcheck.simulate.executor.row_order import row_order
 from pubcheck.simulate.executor.scans import scan_relation
 from pubcheck.simulate.executor.set_functions import function_rows
+from pubcheck.simulate.executor.windows import OverWindows, Windows
 from pubcheck.simulate.not_followed import NotFollowed
 
 Row = list[Any]
@@ -205,10 +206,7 @@ class Plan:
         self._arms: list[tuple[Plan, list[Step] | None]] = []
         self._rows: list[list[Step]] | None = None
         self._aggregation: Aggregation | None = None
-        if p.window_definitions or any(
-            node.node == "WindowFunc" for target in self.query.targets for node in nodes(target.expr)
-        ):
-            raise NotFollowed("window functions")
+        self._windows: Windows | None = None
         if self.query.arms:
             self._set_operation(self.query.arms)
             return
@@ -221,8 +219,14 @@ class Plan:
         if p.has_aggregates or self.query.groups is not None or self.query.having is not None:
             if self.query.grouping_sets:
                 raise NotFollowed("grouping sets")
+            if _has_windows(self.query):
+                raise NotFollowed("window functions over groups")
             self._aggregation = Aggregation(session, p)
             self._targets = self._aggregation.targets
+        elif _has_windows(self.query):
+            self._windows = Windows(session, p)
+            over = OverWindows(session, p, self._windows)
+            self._targets = [over.build(target.expr) for target in self.query.targets]
         else:
             ordered = StatementBuilder(session, p, in_order=True)
             self._targets = [ordered.build_target(target.expr) for target in self.query.targets]
@@ -261,10 +265,10 @@ class Plan:
     def run(self) -> Iterator[tuple[Any, ...]]:
         """The rows. What a caller of the outer query's row needs is in its frame."""
         rows = self._all_rows()
+        if self.query.sort:
+            rows = self._sorted(rows)  # DISTINCT ON keeps the first row of each group in this order
         if self.query.distinct is not None:
             rows = self._distinct(rows)
-        if self.query.sort:
-            rows = self._sorted(rows)
         width = len(self.names)
         rows = self._limited(rows)
         if self._is_volatile:
@@ -281,6 +285,8 @@ class Plan:
         joined = self._joined()
         if self._aggregation is not None:
             return self._aggregated(joined)
+        if self._windows is not None:
+            return self._over_windows(self._windows, joined)
         if any(getattr(step, "returns_set", False) for step in self._targets):
             return self._projected_sets(joined)
         targets = list(self._targets)
@@ -289,6 +295,13 @@ class Plan:
         if self._marks is not None:
             targets.append(list)
         return (tuple([step(row) for step in targets]) for row in joined)
+
+    def _over_windows(self, windows: Windows, joined: Iterator[Row]) -> Iterator[tuple[Any, ...]]:
+        listed = [list(row) for row in joined]
+        windows.in_order = self.certain
+        rows = list(windows.run(iter(listed)))
+        self.certain = windows.certain
+        return (tuple([step(row) for step in self._targets]) for row in rows)
 
     def _in_certain_order(self, rows: Iterator[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
         """Evaluate postponed targets. Raises NotFollowed where the order of the calls is not known."""
@@ -318,7 +331,7 @@ class Plan:
         query = self.query
         if query.locking or has_unknown_order(self.session, query.where):
             return False
-        if self._aggregation is not None or query.sort or query.distinct is not None or self._limits:
+        if self._aggregation is not None or self._windows is not None or query.sort or query.distinct is not None or self._limits:
             return False
         if self._arms:
             return all(arm.in_order for arm, _ in self._arms)
@@ -356,17 +369,17 @@ class Plan:
         chosen = [
             (number, equal_form(cache, target.expr.type, target.expr.collation))
             for number, target in enumerate(self.query.targets)
-            if target in self.query.distinct and not target.junk
+            if target in self.query.distinct
         ]
         seen: dict[Any, tuple[Any, ...]] = {}
         for row in rows:
             key = tuple(
                 row[number] if form is None or row[number] is None else form(row[number]) for number, form in chosen
             )
-            if key in seen and len(chosen) < len(self.names):
+            if key in seen and len(chosen) < len(self.names) and not self.query.sort:
                 self.certain = False
             seen.setdefault(key, row)
-        if len(seen) > 1:
+        if len(seen) > 1 and not self.query.sort:
             self.certain = False
         return iter(seen.values())
 
@@ -399,6 +412,10 @@ class Plan:
             state = "2201W" if clause == "LIMIT" else "2201X"
             raise ServerError(state, f"{clause} must not be negative")
         return value
+
+
+def _has_windows(query: Any) -> bool:
+    return any(node.node == "WindowFunc" for target in query.targets for node in nodes(target.expr))
 
 
 def _is_plain(item: Item) -> bool:

@@ -43,9 +43,17 @@ def take(session: Backend, version: Version, strength: int) -> None:
 
 
 def keep(session: Backend, old: Version, new: Version) -> None:
-    """The new version of a row has the locks that other transactions have on the old one."""
-    states, own = session.database.xids.states, session.current.ids
-    new.locks = {xid: held for xid, held in old.locks.items() if xid not in own and states[xid] == IN_PROGRESS}
+    """The new version of a row has the locks that open transactions had on the old one, the own one's too."""
+    states = session.database.xids.states
+    new.locks = {xid: held for xid, held in old.locks.items() if states[xid] == IN_PROGRESS}
+
+
+def xmax_of(session: Backend, version: Version) -> int:
+    """The system column xmax of a row that the statement wrote: not 0 if an update found the row locked, as ON CONFLICT
+    DO UPDATE does."""
+    if version.xmin not in session.current.ids or version.cmin < session.command:
+        raise NotFollowed("xmax of a row that the statement did not write")
+    return next(iter(version.locks), 0)
 
 
 class RowMarks:

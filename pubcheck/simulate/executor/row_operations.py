@@ -16,6 +16,7 @@ from pubcheck.simulate.executor.changes import (
     update_version,
 )
 from pubcheck.simulate.executor.partitions import no_partition, partitioning
+from pubcheck.simulate.executor.row_locks import NO_KEY_UPDATE, take
 from pubcheck.simulate.executor.row_text import failing_row
 from pubcheck.simulate.executor.tables import Table, table_of
 from pubcheck.simulate.executor.triggers import triggers_of
@@ -153,7 +154,7 @@ def update_row(
         return None
     triggers = triggers_of(session, table)
     if triggers.before["update"]:
-        _lock(session, table)
+        lock(session, table, old)
         changed = triggers.fire_before("update", old, values, assigned)
         if changed is None or not current(session, old, "updated"):
             return None
@@ -167,8 +168,9 @@ def update_row(
     return version
 
 
-def _lock(session: Backend, table: Table) -> None:
-    """A row is locked before its BEFORE triggers run (GetTupleForTrigger)."""
+def lock(session: Backend, table: Table, version: Version) -> None:
+    """Lock a row before its BEFORE triggers run (GetTupleForTrigger), or before ON CONFLICT looks at it."""
+    take(session, version, NO_KEY_UPDATE)
     if table.logged:
         session.database.append(Record, 14, xid=session.xid(), top=session.current.top, origin=session.origin)
 
@@ -190,7 +192,7 @@ def _move(session: Backend, named: Relation, table: Table, old: Version, values:
     if triggers.references_to:
         raise NotFollowed("the move of a row that foreign keys refer to")
     if triggers.before["delete"]:
-        _lock(session, table)
+        lock(session, table, old)
         if triggers.fire_before("delete", old, None) is None:
             return None
     delete_version(session, table, old)
@@ -205,7 +207,7 @@ def delete_row(session: Backend, table: Table, old: Version) -> bool:
         return False
     triggers = triggers_of(session, table)
     if triggers.before["delete"]:
-        _lock(session, table)
+        lock(session, table, old)
         if triggers.fire_before("delete", old, None) is None or not current(session, old, "deleted"):
             return False
     delete_version(session, table, old)

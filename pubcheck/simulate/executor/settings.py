@@ -98,8 +98,12 @@ def set_constraints(session: Backend, node: Node) -> Result:
 
 
 def _refuse_not_deferrable(session: Backend, name: str) -> None:
-    rows = [row for row in session.database.catalog.constraints.values() if row.name == name]
-    if not rows:
+    catalog = session.database.catalog
+    deferrable = [row.deferrable for row in catalog.constraints.values() if row.name == name]
+    triggers = [row.oid for row in catalog.others.values() if row.kind == "trigger" and row.name == name]
+    nodes = [catalog.definitions[("trigger", oid)] for oid in triggers]
+    deferrable += [node.get("deferrable", False) for node in nodes if node.get("isconstraint")]
+    if not deferrable:
         raise ServerError("42704", f'constraint "{name}" does not exist')
-    if not any(row.deferrable for row in rows):
+    if not any(deferrable):
         raise ServerError("42809", f'constraint "{name}" is not deferrable')

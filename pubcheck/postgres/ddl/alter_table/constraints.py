@@ -104,3 +104,6 @@ def alter(session: Session, relation: int, command: Node, recurse: bool) -> None
         raise ServerError("42809", f'constraint "{name}" of relation "{row.name}" is not a foreign key constraint')
     elif "alterEnforceability" in change:
         catalog.constraints.put(constraint.oid, replace(constraint, enforced=change.get("is_enforced", False)))
+    elif "alterDeferrability" in change:
+        timing = {"deferrable": change.get("deferrable", False), "deferred": change.get("initdeferred", False)}
+        catalog.constraints.put(constraint.oid, replace(constraint, **timing))
