@@ -57,6 +57,9 @@ class Backend:
         """The tables as statements use them, for one version of the catalog (executor.tables)."""
         self.after: list[Any] = []
         """What runs after the current statement: row triggers, and checks and actions of foreign keys."""
+        self.transitions: dict[tuple[int, str], Any] = {}
+        """The transition tables of the current statement, by the oid of its table and the operation."""
+        self.trigger_depth = 0
         self.variables: Any = None
         """The query level of the variables of the block that is running."""
         self.running: Snapshot | None = None

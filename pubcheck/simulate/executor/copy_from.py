@@ -13,12 +13,13 @@ from pubcheck.simulate.backend import Backend, Result
 from pubcheck.simulate.executor.copy_formats import CopyFormat, csv_rows, text_rows
 from pubcheck.simulate.executor.domains import domain_check
 from pubcheck.simulate.executor.expressions import Scope
-from pubcheck.simulate.executor.modify import run_changes
+from pubcheck.simulate.executor.modify import complete, run_changes
 from pubcheck.simulate.executor.row_operations import insert_into, leaf_of, ready_row, store_row
 from pubcheck.simulate.executor.select import rows_of
-from pubcheck.simulate.executor.statement_scope import condition, target_item
+from pubcheck.simulate.executor.statement_scope import Changes, Rows, condition, target_item
+from pubcheck.simulate.executor.statement_triggers import with_statement_triggers
 from pubcheck.simulate.executor.tables import Table, table_of
-from pubcheck.simulate.executor.targets import INSERT, refuse_statement_triggers, target_relation
+from pubcheck.simulate.executor.targets import target_relation
 from pubcheck.simulate.executor.triggers import triggers_of
 from pubcheck.simulate.not_followed import NotFollowed
 
@@ -34,7 +35,6 @@ def copy(session: Backend, node: Node) -> Result:
     if node.get("data") is None:
         raise NotFollowed("COPY without its data")
     relation = target_relation(session, node["relation"])
-    refuse_statement_triggers(session, relation, INSERT)
     if relation.kind == "v":
         raise NotFollowed("COPY to a view")
     table = table_of(session, relation)
@@ -45,10 +45,8 @@ def copy(session: Backend, node: Node) -> Result:
     where = condition(session, scope, node.get("whereClause"), "COPY FROM WHERE")
     left_out = [column for column in table.columns if column not in columns]
     defaults = [(column.number, table.default(column)) for column in left_out]
-    outer, session.after = session.after, []
-    count = 0
-    buffer = _Buffer(session, relation)
-    try:
+    def run() -> Rows:
+        buffer = _Buffer(session, relation)
         for fields in _parsed(node["data"], form, columns):
             values: dict[int, Any] = {}
             for column, field in zip(columns, fields, strict=False):
@@ -59,12 +57,10 @@ def copy(session: Backend, node: Node) -> Result:
             if where is not None and where((values,)) is not True:
                 continue
             buffer.add(values, sum(map(len_of, fields)) + len(fields) - 1)
-            count += 1
+            yield ()
         buffer.flush()
-        session.fire_after()
-    finally:
-        session.after = outer
-    return Result(count=count)
+
+    return complete(session, with_statement_triggers(session, relation, [("insert", frozenset())], Changes([], run)))
 
 
 def _copy_to(session: Backend, node: Node) -> Result:
@@ -91,7 +87,9 @@ class _Buffer:
     def add(self, values: dict[int, Any], size: int) -> None:
         session = self.session
         table, row = leaf_of(session, self.relation, values)
-        if triggers_of(session, table).before["insert"]:
+        # With a transition table, the rows of a partitioned table are inserted one by one.
+        by_one = self.relation.kind == "p" and (self.relation.oid, "insert") in session.transitions
+        if by_one or triggers_of(session, table).before["insert"]:
             insert_into(session, table, row, routed=table.oid != self.relation.oid)
             return
         ready = ready_row(session, table, row, routed=table.oid != self.relation.oid)

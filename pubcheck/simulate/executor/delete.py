@@ -49,4 +49,4 @@ def prepare_delete(session: Backend, node: Node, outer: Scope) -> Changes:
                     portion.insert(table, version, pieces)
                 yield () if returned is None else returned(row)
 
-    return with_statement_triggers(session, "delete", node, Changes(outputs, run))
+    return with_statement_triggers(session, relation, [("delete", frozenset())], Changes(outputs, run))

@@ -17,7 +17,7 @@ from pubcheck.simulate.executor.on_conflict import OnConflict
 from pubcheck.simulate.executor.query import plan
 from pubcheck.simulate.executor.row_operations import insert_row
 from pubcheck.simulate.executor.statement_scope import Changes, Rows, returning, target_item
-from pubcheck.simulate.executor.statement_triggers import with_statement_triggers
+from pubcheck.simulate.executor.statement_triggers import Event, assigned_columns, with_statement_triggers
 from pubcheck.simulate.executor.tables import Table, table_of
 from pubcheck.simulate.executor.targets import refuse_write, target_relation
 from pubcheck.simulate.executor.views import Target, base_target
@@ -57,7 +57,10 @@ def prepare_insert(session: Backend, node: Node, outer: Scope) -> Changes:
             if row is not None:
                 yield () if returned is None else returned((target.row_of(session, row),))
 
-    return with_statement_triggers(session, "insert", node, Changes(outputs, run))
+    events: list[Event] = [("insert", frozenset())]
+    if conflict is not None and conflict.updates:
+        events.append(("update", assigned_columns(node["onConflictClause"])))
+    return with_statement_triggers(session, relation, events, Changes(outputs, run))
 
 
 class Source:

@@ -12,22 +12,16 @@ from pubcheck.simulate.executor.insert import Source, target_columns, value_step
 from pubcheck.simulate.executor.query import NULLS, FromClause
 from pubcheck.simulate.executor.row_operations import by_numbers_of, delete_row, for_child, insert_row, update_row
 from pubcheck.simulate.executor.statement_scope import Changes, Rows, add_sources, condition, target_item
+from pubcheck.simulate.executor.statement_triggers import Event, assigned_columns, with_statement_triggers
 from pubcheck.simulate.executor.tables import Table, table_of
-from pubcheck.simulate.executor.targets import (
-    DELETE,
-    INSERT,
-    UPDATE,
-    members,
-    refuse_statement_triggers,
-    refuse_write,
-    target_relation,
-)
+from pubcheck.simulate.executor.targets import members, refuse_write, target_relation
 from pubcheck.simulate.executor.update import assignments
 from pubcheck.simulate.executor.views import base_target
 from pubcheck.simulate.heap import Version
 from pubcheck.simulate.not_followed import NotFollowed
 
 Row = list[Any]
+_OPERATIONS = ("insert", "update", "delete")
 
 
 class _Action:
@@ -55,7 +49,6 @@ class _Merge:
     def __init__(self, session: Backend, node: Node, outer: Scope) -> None:
         self.session = session
         self.relation = target_relation(session, node["relation"])
-        refuse_statement_triggers(session, self.relation, INSERT | UPDATE | DELETE)
         if self.relation.kind == "v":
             raise NotFollowed("MERGE into a view")
         self.table = table_of(session, self.relation)
@@ -155,4 +148,10 @@ class _Merge:
 def prepare_merge(session: Backend, node: Node, outer: Scope) -> Changes:
     if "returningClause" in node:
         raise NotFollowed("MERGE with RETURNING")
-    return Changes([], _Merge(session, node, outer).run)
+    merge = _Merge(session, node, outer)
+    clauses = [item["MergeWhenClause"] for item in node["mergeWhenClauses"]]
+    commands = {clause["commandType"] for clause in clauses}
+    updates = [assigned_columns(clause) for clause in clauses if clause["commandType"] == "CMD_UPDATE"]
+    assigned = frozenset(name for names in updates for name in names)
+    events: list[Event] = [(operation, assigned) for operation in _OPERATIONS if f"CMD_{operation.upper()}" in commands]
+    return with_statement_triggers(session, merge.relation, events, Changes([], merge.run))

@@ -20,6 +20,7 @@ from pubcheck.simulate.executor.block_state import Body
 from pubcheck.simulate.executor.procedural import Block, body_of
 from pubcheck.simulate.executor.select import rows_of
 from pubcheck.simulate.executor.tables import Table
+from pubcheck.simulate.executor.transition_tables import Transition, provide
 from pubcheck.simulate.not_followed import NotFollowed
 
 _TYPES = {
@@ -158,8 +159,9 @@ def trigger_routine(session: Backend, table: Table, node: Node) -> Callable[...,
 
     arguments = [item["String"].get("sval", "") for item in node.get("args", ())]
 
-    def call(operation: str, old: Any, new: Any, trigger: Node) -> Any:
+    def call(operation: str, old: Any, new: Any, trigger: Node, transition: Transition | None = None) -> Any:
         block = Block(session, body, atomic=True)
+        provide(session, block.variables, trigger, transition)
         new = None if new is None else dict(new)
         if new is not None:
             block.variables.add_row("new", table.relation, new)
@@ -181,7 +183,11 @@ def trigger_routine(session: Backend, table: Table, node: Node) -> Callable[...,
             ("tg_argv", Array(arguments, (len(arguments),), (0,)) if arguments else None),
         ):
             block.variables.add_scalar(name, _TYPES.get(name, TEXT), value)
-        returned = block.run()
+        session.trigger_depth += 1
+        try:
+            returned = block.run()
+        finally:
+            session.trigger_depth -= 1
         expression = "" if returned is None else returned.expression
         return None if timing == "AFTER" or level == "STATEMENT" else _returned(expression, block, table)
 

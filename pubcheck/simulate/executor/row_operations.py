@@ -19,6 +19,7 @@ from pubcheck.simulate.executor.partitions import no_partition, partitioning
 from pubcheck.simulate.executor.row_locks import NO_KEY_UPDATE, take
 from pubcheck.simulate.executor.row_text import failing_row
 from pubcheck.simulate.executor.tables import Table, table_of
+from pubcheck.simulate.executor.transition_tables import refuse_move
 from pubcheck.simulate.executor.triggers import triggers_of
 from pubcheck.simulate.heap import Version
 from pubcheck.simulate.log import Record
@@ -195,6 +196,7 @@ def _move(session: Backend, named: Relation, table: Table, old: Version, values:
         lock(session, table, old)
         if triggers.fire_before("delete", old, None) is None:
             return None
+    refuse_move(session)
     delete_version(session, table, old)
     triggers.queue("delete", old, None)
     by_root = by_numbers_of(table.relation, named, values)

@@ -21,11 +21,12 @@ def rows_of(session: Backend, node: Node) -> Result:
         raise Unknowable("the columns of a SELECT")
     query = plan(session, inner)
     outer, session.after = session.after, []
+    transitions, session.transitions = session.transitions, {}
     try:
         rows = tuple(query.run())
         for common in scope.common_tables:
             common.finish()
         session.fire_after()
     finally:
-        session.after = outer
+        session.after, session.transitions = outer, transitions
     return Result(query.names, query.types, rows, len(rows), in_order=query.in_order or query.certain)

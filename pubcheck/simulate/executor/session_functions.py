@@ -142,6 +142,10 @@ def _emit_message(session: Backend, transactional: bool, prefix: str, content: s
     return record.end
 
 
+def _trigger_depth(session: Backend) -> int:
+    return session.trigger_depth
+
+
 def _advisory(session: Backend, *key: Any) -> None:
     return None
 
@@ -158,6 +162,7 @@ _FUNCTIONS: dict[str, Function] = {
     "pg_current_xact_id": _transaction_id,
     "pg_current_xact_id_if_assigned": _transaction_id_if_assigned,
     "pg_logical_emit_message": _emit_message,
+    "pg_trigger_depth": _trigger_depth,
     "pg_replication_origin_create": create_origin,
     "pg_replication_origin_drop": drop_origin,
     "pg_replication_origin_session_reset": reset_session,

@@ -13,10 +13,10 @@ from pubcheck.simulate.executor.foreign_keys import Action, ForeignKey
 from pubcheck.simulate.executor.routines import trigger_routine
 from pubcheck.simulate.executor.settings import is_replica
 from pubcheck.simulate.executor.tables import Table, cached
+from pubcheck.simulate.executor.transition_tables import Transition, note_change
 from pubcheck.simulate.executor.trigger_conditions import Firing
 from pubcheck.simulate.executor.trigger_firing import fires, triggers_on
 from pubcheck.simulate.heap import Version
-from pubcheck.simulate.not_followed import NotFollowed
 
 Values = dict[int, Any]
 OPERATIONS = ("insert", "update", "delete")
@@ -29,8 +29,6 @@ class Trigger:
 
     def __init__(self, session: Backend, table: Table, row: OtherObject, node: Node) -> None:
         self.name, self.node, self.enabled = row.name, node, row.enabled
-        if "transitionRels" in node:
-            raise NotFollowed(f'the trigger "{row.name}", which is not a plain row trigger')
         self.routine = trigger_routine(session, table, node)
         self.fires = Firing(session, table, node).holds
 
@@ -40,8 +38,10 @@ class Trigger:
             self.name, self.node.get("initdeferred", False)
         )
 
-    def run(self, operation: str, old: Values | None, new: Values | None) -> Values | None:
-        result: Values | None = self.routine(operation, old, new, self.node)
+    def run(
+        self, operation: str, old: Values | None, new: Values | None, transition: Transition | None = None
+    ) -> Values | None:
+        result: Values | None = self.routine(operation, old, new, self.node, transition)
         return result
 
 
@@ -99,6 +99,7 @@ class Triggers:
 
     def queue(self, operation: str, old: Version | None, new: Version | None, assigned: Set[str] | None = None) -> None:
         """Queue what runs after the statement for a row, in the order of the triggers' names."""
+        note_change(self.session, self.table.relation, operation, old, new)
         events = self.session.after
         if operation != "insert":
             for key in self.references_to:
@@ -113,7 +114,8 @@ class Triggers:
         for trigger in self.after[operation]:
             if not trigger.fires(operation, assigned, old, new):
                 continue
-            event = partial(trigger.run, operation, old, new)
+            transition = self.session.transitions.get((self.table.oid, operation))
+            event = partial(trigger.run, operation, old, new, transition)
             if trigger.is_deferred(self.session):
                 self.session.defer(trigger.name, event)
             else:

@@ -10,8 +10,8 @@ from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.simulate.backend import NOTHING, Backend, Result
 from pubcheck.simulate.executor.sequences import log_sequence, state_of
+from pubcheck.simulate.executor.statement_triggers import truncate_calls
 from pubcheck.simulate.executor.tables import table_of
-from pubcheck.simulate.executor.targets import TRUNCATE, refuse_statement_triggers
 from pubcheck.simulate.heap import Storage
 from pubcheck.simulate.log import CatalogChange, Truncation
 from pubcheck.simulate.sequence_state import SequenceState
@@ -45,9 +45,14 @@ def truncate(session: Backend, node: Node) -> Result:
     else:
         _refuse_referenced(session, relations)
     restart = node.get("restart_seqs", False)
-    for row in relations.values():
-        refuse_statement_triggers(session, row, TRUNCATE)
+    calls = [truncate_calls(session, row) for row in relations.values()]
+    for call in (call for before, _ in calls for call in before):
+        session.increment_command()
+        call()
     _truncate_all(session, node, list(relations.values()), cascade=cascade, restart=restart)
+    for call in (call for _, after in calls for call in after):
+        session.increment_command()
+        call()
     return NOTHING
 
 

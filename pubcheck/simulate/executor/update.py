@@ -20,7 +20,7 @@ from pubcheck.simulate.executor.statement_scope import (
     returning,
     target_item,
 )
-from pubcheck.simulate.executor.statement_triggers import with_statement_triggers
+from pubcheck.simulate.executor.statement_triggers import assigned_columns, with_statement_triggers
 from pubcheck.simulate.executor.tables import Table, table_of
 from pubcheck.simulate.executor.target_rows import TargetRows
 from pubcheck.simulate.executor.targets import members, refuse_write, target_relation
@@ -63,7 +63,7 @@ def prepare_update(session: Backend, node: Node, outer: Scope) -> Changes:
                 if stored is not None:
                     yield () if returned is None else returned((target.row_of(session, stored), *row[1:]))
 
-    return with_statement_triggers(session, "update", node, Changes(outputs, run))
+    return with_statement_triggers(session, relation, [("update", assigned_columns(node))], Changes(outputs, run))
 
 
 def assignments(session: Backend, scope: Scope, table: Table, targets: list[Node]) -> list[tuple[int, Step]]:
