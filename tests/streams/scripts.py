@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.replication.trees import Trees
+from tests.streams.accounts import Accounts
 from tests.support.recorded_streams import Step
 
 _DOCS = (
@@ -40,6 +41,8 @@ class Script(Trees):
         self.setup = [Step(text) for text in (*self.statements, *self.identities())]
         self.setup += [Step(text.format(key=key)) for text in _DOCS]
         self.setup += map(Step, _ROUTINES)
+        self._accounts = Accounts(self.random)
+        self.setup += map(Step, self._accounts.setup())
         if not key or self.chance(0.3):
             self.setup.append(Step("ALTER TABLE docs REPLICA IDENTITY FULL"))
         columns = self.pick("", "", " (id, title, body)")
@@ -55,7 +58,7 @@ class Script(Trees):
     def publication_sets(self) -> list[str]:
         """Some sets of publications to ask for."""
         names = sorted(set(self.names))
-        return [",".join([*self.random.sample(names, min(len(names), 2)), "docs"]), self.random.choice(names)]
+        return [",".join([*self.random.sample(names, min(len(names), 2)), "docs", "accounts"]), self.random.choice(names)]
 
     def _run(self, *texts: str, session: str = "a") -> None:
         self.steps += [Step(text, session) for text in texts]
@@ -91,7 +94,7 @@ class Script(Trees):
         elif kind < 0.3:
             self._run(f"SELECT pg_logical_emit_message({self.pick('true', 'false')}, 'p', 'm{self.transactions}')")
         elif kind < 0.38:
-            self._run(self._insert_doc(1), session="b")
+            self._run(self._insert_doc(1) if self.chance(0.6) else self._accounts.other_session(), session="b")
         else:
             self._run(self._statement())
 
@@ -116,6 +119,8 @@ class Script(Trees):
     def _statement(self) -> str:
         if self.chance(0.12):
             return self._call()
+        if self.chance(0.35):
+            return self._accounts.statement()
         return self._doc() if self.chance(0.4) else self._write()
 
     def _call(self) -> str:

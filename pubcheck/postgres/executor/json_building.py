@@ -68,6 +68,9 @@ class _Documents:
     def fields(self, type_oid: int, expr: Expr | None) -> list[tuple[str, int]] | None:
         """Names and types of a composite's fields; None of another type."""
         if type_oid == RECORD:
+            item = expr.value[1] if expr is not None and expr.node == "Var" and type(expr.value) is tuple else None
+            if item is not None and item.columns is not None:
+                return [(column.name, column.type) for column in item.columns]
             if expr is None or expr.node != "RowExpr":
                 raise Unknowable("the fields of a row of no declared type")
             return [(f"f{number}", field.type) for number, field in enumerate(expr.args, 1)]

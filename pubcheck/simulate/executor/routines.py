@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from pubcheck.postgres.analysis.coerce import coerce_to_target_type
+from pubcheck.postgres.analysis.collate import assign_collations
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID
 from pubcheck.postgres.catalog.rows import Proc
 from pubcheck.postgres.datum import Array
@@ -12,9 +14,9 @@ from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.oids import INT4, NAME, OID, TEXT, TEXT_ARRAY, VOID
 from pubcheck.postgres.parse import Node, parse, split_statements
 from pubcheck.postgres.parse_tree import names
-from pubcheck.postgres.primnodes import Expr
+from pubcheck.postgres.primnodes import IMPLICIT, Expr
 from pubcheck.simulate.backend import NOTHING, Backend, Result
-from pubcheck.simulate.executor.expressions import Step
+from pubcheck.simulate.executor.expressions import Scope, Step
 from pubcheck.simulate.executor.parameters import argument_value, parameters_level, with_columns
 from pubcheck.simulate.executor.block_state import Body
 from pubcheck.simulate.executor.procedural import Block, body_of
@@ -53,6 +55,8 @@ class Routine:
             raise NotFollowed(f"what the function {proc.name} gives")
         self.text = texts[0]["String"]["sval"]
         self.names = [name or "" for name in proc.argument_names or ("",) * len(proc.arguments)]
+        parameters = (item["FunctionParameter"] for item in definition.get("parameters", ()))
+        self._defaults = [parameter.get("defexpr") for parameter in parameters]
 
     def __call__(self, values: list[Any], *, in_order: bool, atomic: bool = True, called: bool = True) -> Any:
         """Return the result for some arguments. ``in_order``: the statement evaluates its calls in a known order, so that
@@ -77,6 +81,24 @@ class Routine:
         if returned is None and block.result:
             raise ServerError("2F005", "control reached end of function without RETURN")
         return "" if self.proc.returns == VOID or returned is None else returned.value
+
+    def default_tree(self, number: int) -> Node:
+        """The default of a parameter as it is written."""
+        tree: Node | None = self._defaults[number]
+        if tree is None:
+            raise NotFollowed(f"a call of {self.proc.name} that leaves arguments out")
+        return tree
+
+    def default(self, number: int) -> Expr:
+        """The default of a parameter as its type."""
+        scope = Scope(self.session)
+        expr = scope.transform(self.default_tree(number))
+        target = self.proc.arguments[number]
+        cast = coerce_to_target_type(scope, expr, expr.type, target, -1, "a", IMPLICIT, -1)
+        if cast is None:
+            raise NotFollowed(f"the default of an argument of {self.proc.name}")
+        assign_collations(scope, cast)
+        return cast
 
     def _body(self) -> Body:
         parameters = ", ".join('"' + name.replace('"', '""') + '" int' for name in self.names if name)
@@ -115,11 +137,21 @@ class Routine:
 
 def routine_step(builder: Any, expr: Expr, proc: Proc) -> Step:
     """A call of a function that the unit creates. Raises NotFollowed for one that is not a plain one."""
-    if len(expr.args) != len(proc.arguments) or any(argument.node == "NamedArgExpr" for argument in expr.args):
-        raise NotFollowed(f"a call of {proc.name} that names arguments or leaves some out")
     routine = Routine(builder.session, proc)
-    arguments = [builder.build(argument) for argument in expr.args]
+    arguments = [builder.build(argument) for argument in _with_defaults(builder, routine, expr)]
     return lambda row: routine([argument(row) for argument in arguments], in_order=builder.in_order)
+
+
+def _with_defaults(builder: Any, routine: Routine, expr: Expr) -> list[Expr]:
+    """The arguments of a call at their places, with defaults for those that it leaves out."""
+    placed: dict[int, Expr] = {}
+    for number, argument in enumerate(expr.args):
+        if argument.node == "NamedArgExpr":
+            placed[routine.names.index(argument.value)] = argument.args[0]
+        else:
+            placed[number] = argument
+    count = len(routine.proc.arguments)
+    return [placed[number] if number in placed else routine.default(number) for number in range(count)]
 
 
 def call_procedure(session: Backend, node: Node) -> Result:
@@ -129,10 +161,16 @@ def call_procedure(session: Backend, node: Node) -> Result:
     if len(procs) != 1 or procs[0].kind != "p" or procs[0].oid < FIRST_NORMAL_OID:
         raise NotFollowed(f"CALL of {parts[-1]}")
     (proc,) = procs
-    if len(arguments) != len(proc.arguments) or any("NamedArgExpr" in argument for argument in arguments):
-        raise NotFollowed(f"a CALL of {proc.name} that names arguments or leaves some out")
     routine = Routine(session, proc)
-    values = [argument_value(session, tree, oid, "i") for tree, oid in zip(arguments, proc.arguments, strict=True)]
+    trees: dict[int, Node] = {}
+    for number, argument in enumerate(arguments):
+        named = argument.get("NamedArgExpr")
+        trees[number if named is None else routine.names.index(named["name"])] = named["arg"] if named else argument
+    places = range(len(proc.arguments))
+    values = [
+        argument_value(session, trees.get(place) or routine.default_tree(place), proc.arguments[place], "i")
+        for place in places
+    ]
     outer, session.variables = session.variables, None
     try:
         routine(values, in_order=True, atomic=not session.current.implicit, called=outer is not None)
