@@ -294,24 +294,12 @@ def test_statements_that_run_others_are_not_followed() -> None:
     procedure = "CREATE PROCEDURE p(k int) LANGUAGE sql AS 'INSERT INTO t VALUES (1)'"
     database = Database(17, [TABLE, procedure])
     for statement in (
-        "CALL p(k => 1)",
+        "CALL nothing()",
         "EXPLAIN ANALYZE INSERT INTO t VALUES (3)",
-        "DO 'DECLARE r t%ROWTYPE; BEGIN r.id := 1; END'",
+        "DO 'DECLARE c CURSOR FOR SELECT 1; BEGIN OPEN c; END'",
     ):
         with pytest.raises(NotFollowed):
             database.session(statement).run(statement)
-
-
-@pytest.mark.parametrize(
-    "statement",
-    ["TRUNCATE t", "MERGE INTO t USING (VALUES (1)) s (id) ON t.id = s.id WHEN MATCHED THEN UPDATE SET v = 'x'"],
-)
-def test_triggers_of_truncate_and_merge_are_not_followed(statement: str) -> None:
-    function = "CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'"
-    trigger = "CREATE TRIGGER s AFTER UPDATE OR TRUNCATE ON t EXECUTE FUNCTION f()"
-    database = Database(17, [TABLE, function, trigger])
-    with pytest.raises(NotFollowed, match='the trigger "s" of a statement'):
-        database.session().run(statement)
 
 
 def test_set_default_is_checked_against_the_new_rows() -> None:
@@ -407,17 +395,15 @@ def test_a_column_with_the_name_of_a_variable_is_ambiguous() -> None:
 @pytest.mark.parametrize(
     "statement",
     [
-        "INSERT INTO t VALUES (add(1))",
-        "SELECT add(k) FROM generate_series(1, 2) k",
-        "SELECT 1 FROM (SELECT add(1)) s",
-        "CREATE TABLE u AS SELECT add(1)",
+        "DELETE FROM t WHERE add(1) = 1",
+        "SELECT add(k.n) FROM (VALUES (1), (2)) k (n) JOIN (VALUES (1), (2)) o (n) USING (n)",
         "DO $$ BEGIN CALL fill(1); END $$",
         "CALL fill(1.5)",
     ],
 )
-def test_a_function_that_changes_rows_is_only_followed_by_itself(statement: str) -> None:
+def test_a_function_that_changes_rows_is_not_followed_where_the_order_of_calls_is_unknown(statement: str) -> None:
     with pytest.raises(NotFollowed, match=r"function|procedure|argument"):
-        play(ROUTINES, statement)
+        play(ROUTINES, "INSERT INTO t VALUES (77)", statement)
 
 
 def test_unique_indexes_over_expressions_refuse_duplicates() -> None:

@@ -12,7 +12,8 @@ SETUP = (
     "ALTER TABLE account_log REPLICA IDENTITY FULL",
     "CREATE FUNCTION clean_email() RETURNS trigger LANGUAGE plpgsql AS"
     " $$ BEGIN NEW.email := replace(NEW.email, ' ', ''); RETURN NEW; END $$",
-    "CREATE TRIGGER clean_email BEFORE INSERT OR UPDATE OF email ON accounts FOR EACH ROW EXECUTE FUNCTION clean_email()",
+    "CREATE TRIGGER clean_email BEFORE INSERT OR UPDATE OF email ON accounts FOR EACH ROW"
+    " EXECUTE FUNCTION clean_email()",
     "CREATE FUNCTION log_changes() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN CASE TG_OP"
     " WHEN 'INSERT' THEN INSERT INTO account_log (op, id, after) SELECT TG_OP, id, n FROM new_rows ORDER BY id;"
     " WHEN 'DELETE' THEN INSERT INTO account_log (op, id, before) SELECT TG_OP, id, n FROM old_rows ORDER BY id;"
@@ -156,7 +157,8 @@ class Accounts:
                 f"SELECT id, bump(id) FROM accounts WHERE id < {key} ORDER BY id DESC LIMIT 3",
                 f"INSERT INTO account_log (op, id, after) VALUES ('bump', {key}, bump({key})), ('x', 1, note('y', 2))",
                 f"SELECT note('each', k) FROM generate_series({key}, {key + 2}) k",
-                f"INSERT INTO account_log (op, id, after) SELECT 'call', k, note('in', k) FROM unnest(ARRAY[3, {key}]) k",
+                "INSERT INTO account_log (op, id, after) SELECT 'call', k, note('in', k)"
+                f" FROM unnest(ARRAY[3, {key}]) k",
                 f"UPDATE accounts SET tenant = 1 + note('set', id) % 3 WHERE id = {key}",
                 f"UPDATE accounts SET n = n + bump(id) WHERE id = {key}",
                 f"SELECT nextval('account_log_k_seq'), id FROM accounts ORDER BY id LIMIT {key % 4}",

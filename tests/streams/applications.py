@@ -1,4 +1,4 @@
-"""Scripts as applications run them, on real servers and on simulated ones: `python -m tests.streams scripts [NAME ...]`.
+"""Scripts as applications run them, on real servers and on simulated ones: `python -m tests.streams scripts`.
 
 A script of ``corpus/applications`` is a schema, a line `-- script`, and statements. Times and random identifiers differ
 from run to run and are replaced.
@@ -15,6 +15,7 @@ from collections import Counter
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import psycopg
 from msgspec import Struct, field
@@ -86,7 +87,7 @@ def on_server(server: Server, application: Application) -> tuple[Recording, list
     recording = Recording(application.name, server.major, "functions", application.setup, application.steps)
     refusals: list[str | None] = []
     with server.database() as name:
-        connections: dict[str, psycopg.Connection[object]] = {}
+        connections: dict[str, psycopg.Connection[Any]] = {}
 
         def run(step: Step) -> Answer:
             if step.session not in connections:
@@ -99,7 +100,7 @@ def on_server(server: Server, application: Application) -> tuple[Recording, list
                 answer = run(step)
                 assert answer.ok, f"{application.name}: {answer.message}: {step.sql}"
             publications = connections["a"].execute("SELECT string_agg(quote_ident(pubname), ',') FROM pg_publication")
-            (names,) = publications.fetchone() or (None,)
+            names = (publications.fetchone() or ("",))[0]
             for plugin in _PLUGINS:
                 connections["a"].execute(
                     "SELECT pg_create_logical_replication_slot(%s, %s)", [f"{name}_{plugin}", plugin]
@@ -118,7 +119,7 @@ def on_server(server: Server, application: Application) -> tuple[Recording, list
     return recording, refusals
 
 
-def _run(connection: psycopg.Connection[object], step: Step) -> Answer:
+def _run(connection: psycopg.Connection[Any], step: Step) -> Answer:
     if step.data is None:
         return execute(connection, step.sql)
     try:
@@ -204,7 +205,6 @@ def main(arguments: list[str]) -> int:
                     print(f"{application.name} on {major} differs: {text}", flush=True)
     print(", ".join(f"{count} {name}" for name, count in counts.items()))
     return 1 if counts["different"] else 0
-
 
 
 if __name__ == "__main__":

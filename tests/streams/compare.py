@@ -87,9 +87,7 @@ def _as_it_is(text: str) -> str:
     return text
 
 
-def difference(
-    capture: Capture, stream: Stream, kind: str, *, masked: Callable[[str], str] = _as_it_is
-) -> Verdict:
+def difference(capture: Capture, stream: Stream, kind: str, *, masked: Callable[[str], str] = _as_it_is) -> Verdict:
     """Compare a capture with the simulated stream. ``masked`` replaces what differs between runs in a line.
 
     With debug_logical_replication_streaming = immediate, changes of system catalogs give blocks without changes. Their

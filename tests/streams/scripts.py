@@ -58,7 +58,10 @@ class Script(Trees):
     def publication_sets(self) -> list[str]:
         """Some sets of publications to ask for."""
         names = sorted(set(self.names))
-        return [",".join([*self.random.sample(names, min(len(names), 2)), "docs", "accounts"]), self.random.choice(names)]
+        return [
+            ",".join([*self.random.sample(names, min(len(names), 2)), "docs", "accounts"]),
+            self.random.choice(names),
+        ]
 
     def _run(self, *texts: str, session: str = "a") -> None:
         self.steps += [Step(text, session) for text in texts]

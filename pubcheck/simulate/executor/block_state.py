@@ -204,7 +204,8 @@ class BlockState:
             return Result()
         if self.reads:
             if parsed[0] != "SelectStmt":
-                raise ServerError("0A000", f"{parsed[0].removesuffix('Stmt').upper()} is not allowed in a non-volatile function")
+                verb = parsed[0].removesuffix("Stmt").upper()
+                raise ServerError("0A000", f"{verb} is not allowed in a non-volatile function")
             return rows_of(self.session, parsed[1])
         self.session.increment_command()
         return self.session.run_parsed(*parsed, query)

@@ -45,6 +45,7 @@ def copy(session: Backend, node: Node) -> Result:
     where = condition(session, scope, node.get("whereClause"), "COPY FROM WHERE")
     left_out = [column for column in table.columns if column not in columns]
     defaults = [(column.number, table.default(column)) for column in left_out]
+
     def run() -> Rows:
         buffer = _Buffer(session, relation)
         for fields in _parsed(node["data"], form, columns):

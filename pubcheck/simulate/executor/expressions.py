@@ -137,6 +137,7 @@ class StatementBuilder(Builder):
         if name is None or (item.scalar and name == item.name and len(item.columns or ()) != 1):
             return self._whole_item(level, item)
         if name == "xmax" and item.relation is not None and level is self.level:
+            assert isinstance(level, Nested)
             place, session = level.entries.index(item), self.session
             return lambda row: xmax_of(session, row[place])
         position, number = (level.entries.index(item), 0) if item.scalar else place_of(level, item, name)

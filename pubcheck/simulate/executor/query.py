@@ -195,7 +195,8 @@ class Plan:
         self.query = p.query
         self.certain = True
         """Whether the order of the rows is known, as far as they were read."""
-        self._is_volatile = False
+        self._calls_in_turn = False
+        """Whether volatile functions are called for each row as it is read."""
         self._marks = RowMarks(session, p) if p.query.locking else None
         self._postponed: list[int] = []
         shown = [target for target in self.query.targets if not target.junk]
@@ -238,9 +239,9 @@ class Plan:
         query = self.query
         sorted_by = [target for target, _ in query.sort] + list(query.distinct or ())
         numbers = [number for number, target in enumerate(query.targets) if is_volatile(self.session, target.expr)]
-        self._is_volatile = bool(numbers)
         if query.sort or self._limits or query.locking:
             self._postponed = [number for number in numbers if query.targets[number] not in sorted_by]
+        self._calls_in_turn = len(numbers) > len(self._postponed)
 
     def _set_operation(self, arms: Any) -> None:
         operation, keeps_all, *sides = arms
@@ -271,8 +272,8 @@ class Plan:
             rows = self._distinct(rows)
         width = len(self.names)
         rows = self._limited(rows)
-        if self._is_volatile:
-            rows = self._in_certain_order(rows)
+        if self._postponed:
+            rows = self._with_postponed(rows)
         if len(self.query.targets) == width:
             return rows
         return (tuple(v for v, t in zip(row, self.query.targets, strict=True) if not t.junk) for row in rows)
@@ -283,6 +284,8 @@ class Plan:
         if self._rows is not None:
             return (tuple([step(()) for step in row]) for row in self._rows)
         joined = self._joined()
+        if self._calls_in_turn and not self.in_order:
+            joined = self._in_certain_order(joined)
         if self._aggregation is not None:
             return self._aggregated(joined)
         if self._windows is not None:
@@ -303,12 +306,16 @@ class Plan:
         self.certain = windows.certain
         return (tuple([step(row) for step in self._targets]) for row in rows)
 
-    def _in_certain_order(self, rows: Iterator[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
-        """Evaluate postponed targets. Raises NotFollowed where the order of the calls is not known."""
-        for count, row in enumerate(rows):
-            if count and not self.certain:
-                raise NotFollowed("the order in which volatile functions are called for the rows of a query")
-            values = list(row)
+    def _in_certain_order(self, rows: Iterator[Row]) -> Iterator[Row]:
+        """Rows for which volatile functions are called. Raises NotFollowed where their order is not known."""
+        listed = [list(row) for row in rows]
+        if len(listed) > 1 and not self.certain:
+            raise NotFollowed("the order in which volatile functions are called for the rows of a query")
+        return iter(listed)
+
+    def _with_postponed(self, rows: Iterator[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
+        """Evaluate the targets that are evaluated last."""
+        for values in self._in_certain_order(map(list, rows)):
             for number in self._postponed:
                 values[number] = self._targets[number](values[number])
             yield tuple(values)
@@ -331,7 +338,13 @@ class Plan:
         query = self.query
         if query.locking or has_unknown_order(self.session, query.where):
             return False
-        if self._aggregation is not None or self._windows is not None or query.sort or query.distinct is not None or self._limits:
+        if (
+            self._aggregation is not None
+            or self._windows is not None
+            or query.sort
+            or query.distinct is not None
+            or self._limits
+        ):
             return False
         if self._arms:
             return all(arm.in_order for arm, _ in self._arms)

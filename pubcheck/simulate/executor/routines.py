@@ -16,9 +16,9 @@ from pubcheck.postgres.parse import Node, parse, split_statements
 from pubcheck.postgres.parse_tree import names
 from pubcheck.postgres.primnodes import IMPLICIT, Expr
 from pubcheck.simulate.backend import NOTHING, Backend, Result
+from pubcheck.simulate.executor.block_state import Body
 from pubcheck.simulate.executor.expressions import Scope, Step
 from pubcheck.simulate.executor.parameters import argument_value, parameters_level, with_columns
-from pubcheck.simulate.executor.block_state import Body
 from pubcheck.simulate.executor.procedural import Block, body_of
 from pubcheck.simulate.executor.select import rows_of
 from pubcheck.simulate.executor.tables import Table
@@ -59,7 +59,7 @@ class Routine:
         self._defaults = [parameter.get("defexpr") for parameter in parameters]
 
     def __call__(self, values: list[Any], *, in_order: bool, atomic: bool = True, called: bool = True) -> Any:
-        """Return the result for some arguments. ``in_order``: the statement evaluates its calls in a known order, so that
+        """Return the result for some arguments. ``in_order``: the statement calls it for rows in a known order, so that
         the body may change something."""
         if self.proc.strict and None in values:
             return None

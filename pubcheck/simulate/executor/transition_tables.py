@@ -1,4 +1,4 @@
-"""Transition tables: the rows that a statement changes, for its triggers (commands/trigger.c: MakeTransitionCaptureState)."""
+"""Transition tables: the rows that a statement changes, for its triggers (MakeTransitionCaptureState)."""
 
 from __future__ import annotations
 

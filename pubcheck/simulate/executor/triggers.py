@@ -115,11 +115,11 @@ class Triggers:
             if not trigger.fires(operation, assigned, old, new):
                 continue
             transition = self.session.transitions.get((self.table.oid, operation))
-            event = partial(trigger.run, operation, old, new, transition)
+            call = partial(trigger.run, operation, old, new, transition)
             if trigger.is_deferred(self.session):
-                self.session.defer(trigger.name, event)
+                self.session.defer(trigger.name, call)
             else:
-                events.append(event)
+                events.append(call)
 
     def _add(self, events: list[Any], key: ForeignKey, event: Any) -> None:
         if key.is_deferred(event.action if isinstance(event, Action) else "a"):

@@ -11,6 +11,7 @@ from msgspec import Struct
 from pubcheck.postgres.analysis.namespace_items import Nested, Window
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID
 from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.parse import Node
 from pubcheck.postgres.primnodes import Expr
 from pubcheck.simulate.backend import Backend
 from pubcheck.simulate.executor.aggregates import maker_of
@@ -65,10 +66,8 @@ class _Sorted:
         cache = session.catalog_session.syscache
         self.window = window
         self.functions: list[tuple[int, Compute]] = []
-        self.keys = [
-            (builder.build(expr), equal_form(cache, expr.type, expr.collation)) for expr in window.partition
-        ]
-        partition = [(expr, {}) for expr in window.partition]
+        self.keys = [(builder.build(expr), equal_form(cache, expr.type, expr.collation)) for expr in window.partition]
+        partition: list[tuple[Expr, Node]] = [(expr, {}) for expr in window.partition]
         sort = [(builder.build(expr), expr, by) for expr, by in [*partition, *window.order]]
         self.compare = comparison(session, sort)
 
@@ -185,7 +184,7 @@ class Windows:
 
         def compute(peers: _Peers) -> list[Any]:
             self._tied(peers)
-            results = []
+            results: list[Any] = []
             for place, row in enumerate(peers.rows):
                 distance = arguments[1](row) if len(arguments) > 1 else 1
                 other = None if distance is None else place + sign * distance
