@@ -16,7 +16,9 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from pubcheck.checks.messages.refusals import MESSAGES
 from pubcheck.checks.registry import load_all
+from pubcheck.checks.remedies.statement_fixes import STATEMENT_FIXES
 from pubcheck.rulebook import FINDERS, FIXERS, RULES, Rule
 
 _PACKAGE = Path(__file__).parent
@@ -72,9 +74,6 @@ def address(code: str) -> RuleAddress:
     for name in _DECLARING:
         import_module(f"pubcheck.{name}")
     load_all()
-    from pubcheck.checks.messages.refusals import MESSAGES
-    from pubcheck.checks.remedies.statement_fixes import STATEMENT_FIXES
-
     finders = [_site(function) for function in FINDERS.get(code, ())]
     fixes = [_site(function) for function in FIXERS.get(code, ())]
     if code in STATEMENT_FIXES:

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from errno import EBADF, EIO, ENOSPC
+from importlib import import_module
 
 import click
 
@@ -85,8 +86,6 @@ class _Commands(Command, click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return None
-        from importlib import import_module
-
         command: click.Command = import_module(f"pubcheck.cli.{cmd_name}").command
         return command
 

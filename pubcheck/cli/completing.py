@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from click.shell_completion import CompletionItem
 
 from pubcheck.report import FORMATS
+from pubcheck.rulebook import RULES
 
 
 def files(incomplete: str) -> list[CompletionItem]:
@@ -31,8 +32,6 @@ def codes(incomplete: str) -> list[CompletionItem]:
 
 
 def _rules(last: str) -> Iterator[tuple[str, str]]:
-    from pubcheck.rulebook import RULES
-
     for rule in RULES.values():
         if rule.code.startswith(last.upper()):
             yield rule.code, rule.name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import click
+import msgspec
 
 from pubcheck.cli.app import Command, completes, show
 from pubcheck.consumers import NAMES
@@ -37,8 +38,6 @@ def command(name: str | None, format_: str) -> None:
     elif name is not None and name not in NAMES:
         raise click.UsageError(f"there is no consumer {name!r}{hint_for(name)}")
     if format_ == "json":
-        import msgspec
-
         document = {key: load(key) for key in ([name] if name is not None else NAMES)}
         show([msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n"], for_people=False)
         return

@@ -34,6 +34,7 @@ from pubcheck.cli.output_files import output_option, write_output
 from pubcheck.cli.process_pool import Workers
 from pubcheck.config import Config, suggestion
 from pubcheck.discovery.file_types import LISTINGS, DiscoveredUnit
+from pubcheck.postgres.versions import DEFAULT_MAJOR
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -189,7 +190,6 @@ def explain(
     it tells fails the run."""
     from pubcheck.cli.explain_unit import Task, died, explain_unit
     from pubcheck.explain.document import SCHEMA_VERSION, Explanation
-    from pubcheck.postgres.versions import DEFAULT_MAJOR
 
     results = list(workers.map(explain_unit, [Task(unit, config, selection, messages) for unit in units], died))
     explained = tuple(result.unit for result in results if result.unit is not None)

@@ -3,6 +3,8 @@ the one that it was at."""
 
 from __future__ import annotations
 
+import gc
+import os
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -146,7 +148,6 @@ class _Process:
 
 def _serve(pipe: Connection) -> None:
     """Answer each task with its result or its exception until the parent closes the pipe."""
-    import gc
     import signal
 
     # A terminal sends Ctrl-C to every process; this one is ended by the one that started it.
@@ -173,8 +174,6 @@ def _once(work: Callable[[], object]) -> None:
 
 def cores() -> int:
     """Return the number of cores that this process may use."""
-    import os
-
     usable = getattr(os, "sched_getaffinity", None)
     return len(usable(0)) if usable else os.cpu_count() or 1
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import click
@@ -188,8 +189,6 @@ def _microseconds(text: str | None) -> int | None:
     """Return a time in microseconds since 2000. Raises UsageError."""
     if text is None:
         return None
-    from datetime import UTC, datetime, timedelta
-
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:

@@ -39,7 +39,9 @@ from pubcheck.cli.publisher_options import (
     stream_options,
 )
 from pubcheck.discovery.file_types import STDIN
+from pubcheck.findings import Report
 from pubcheck.report import FOR_PEOPLE, FORMATS, render
+from pubcheck.source import Source, decode
 
 if TYPE_CHECKING:
     from pubcheck.config import Config
@@ -194,7 +196,6 @@ def _simulated(
 ) -> Simulation:
     """Run the schema and a script. Raises NotFollowed, and UsageError for a script that cannot be read."""
     from pubcheck.simulate.script import steps
-    from pubcheck.source import Source, decode
     from pubcheck.verify.simulated import simulate
 
     assert linted.followed is not None
@@ -296,8 +297,6 @@ class _Run:
 
     def show(self, reports: Reports, color: str, *, quiet: bool) -> int:
         """Write the reports, and return the exit status."""
-        from pubcheck.findings import Report
-
         report = Report(tuple(self.findings), (self._major,), 1, self.messages, "message")
         pieces = render(report, reports.format, color=use_color(color, reports.main), quiet=quiet)
         status = write_reports(reports, report, pieces, for_people=reports.format in FOR_PEOPLE)

@@ -12,6 +12,8 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
+from pubcheck.checks.ddl.misspelt_keywords import misspelt_keyword
+from pubcheck.checks.remedies import edits
 from pubcheck.diagnostics import Certainty, ServerAnswer, Span
 from pubcheck.engine.assumptions import assume_source
 from pubcheck.engine.connections import Databases
@@ -19,11 +21,13 @@ from pubcheck.engine.replay import Replay
 from pubcheck.engine.unit_notes import Notes
 from pubcheck.lexing.items import Statement
 from pubcheck.lexing.splitter import Splitter
+from pubcheck.postgres import older_grammars
 from pubcheck.postgres.catalog.reasons import MAY_NOT_RUN, VARIABLE
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.newer_grammar.skipped import UNREAD
 from pubcheck.postgres.newer_grammar.statements import parse_newer
 from pubcheck.postgres.parse import Node, SyntaxRefused
+from pubcheck.postgres.plpgsql.compile_errors import about_publication
 from pubcheck.postgres.tokens import in_bytes, in_characters, tokens
 from pubcheck.postgres.versions import BY_NUMBER, NEWER_GRAMMAR
 from pubcheck.rulebook import RULES, finder
@@ -277,7 +281,6 @@ class SyntaxErrorReporter:
         certainty: Certainty = "assumed" if unknown else "certain"
         # Loaded only where a statement about publications is refused.
         from pubcheck.checks.ddl.syntax_help import code_of_syntax_error, syntax_help
-        from pubcheck.checks.remedies import edits
         from pubcheck.checks.remedies.syntax_fixes import correction
 
         message = refusal.message
@@ -348,9 +351,6 @@ def _in_body(text: str, refusal: SyntaxRefused) -> str:
     """Return the statement about a publication in a BEGIN ATOMIC body that does not parse, "" for other statements."""
     if _ROUTINE.match(text) is None:
         return ""
-    # Loaded only where such a function is refused.
-    from pubcheck.postgres.plpgsql.compile_errors import about_publication
-
     return about_publication(text, refusal.location)
 
 
@@ -360,9 +360,6 @@ def _about_publications(text: str) -> bool:
     That is CREATE, ALTER, DROP or COMMENT ON PUBLICATION, a statement about a subscription, ALTER TABLE ... REPLICA
     IDENTITY, or another statement with such a one in a wrong place.
     """
-    # Loaded only where a statement is refused.
-    from pubcheck.checks.ddl.misspelt_keywords import misspelt_keyword
-
     words = [token.lower() for _, token, _ in tokens(text[:1000].encode(errors="surrogatepass"))]
     if words[:3] == [b"comment", b"on", b"publication"]:
         return True
@@ -389,9 +386,6 @@ def _by_refusal(
 
     Those of earlier majors may stop before the place of ``refusal``.
     """
-    # Loaded only where a statement about publications is refused.
-    from pubcheck.postgres import older_grammars
-
     stop = in_bytes(text, refusal.location)
     data = text.encode(errors="surrogatepass")
     by_place: dict[int, tuple[SyntaxRefused, list[Replay]]] = {stop: (refusal, [])}

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib import import_module
 
 from pubcheck.findings import Report
 
@@ -33,8 +34,6 @@ def render(
 ) -> Iterator[str]:
     """Return a report in a format of ``FORMATS``, in pieces of text. ``color`` and ``quiet`` are of those for
     people, ``verbose`` is of ``text``."""
-    from importlib import import_module
-
     module = import_module(f"pubcheck.report.{name}")
     options = {"color": color, "quiet": quiet} if name in FOR_PEOPLE else {}
     if name == "text":

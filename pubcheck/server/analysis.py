@@ -12,6 +12,8 @@ from pubcheck.engine.linter import Linter
 from pubcheck.engine.replay import Replay
 from pubcheck.explain.consumers import consumers_of
 from pubcheck.findings import EditEntry, Entry, Finding, Resolver
+from pubcheck.lexing.items import Statement
+from pubcheck.lexing.splitter import Splitter
 from pubcheck.lint_files import LintedUnit, lint_files
 from pubcheck.postgres.catalog.rows import Column, Place, Publication, Relation
 from pubcheck.postgres.identifiers import identifier
@@ -166,8 +168,6 @@ class Analysis:
 
 def _start_of_statement(text: str, offset: int) -> int:
     """Return where the statement that an offset is in begins: after the last semicolon before it that ends one."""
-    from pubcheck.lexing.splitter import Splitter
-
     start = 0
     for item in Splitter(Source("", text[:offset]), {}):
         start = item.start
@@ -266,9 +266,6 @@ def _of_column(replay: Replay, relation: Relation, column: Column) -> str:
 
 def symbols(text: str) -> Iterator[tuple[str, int, int]]:
     """Yield the statements of a text that matter here, in a few words, with their offsets."""
-    from pubcheck.lexing.items import Statement
-    from pubcheck.lexing.splitter import Splitter
-
     for item in Splitter(Source("", text), {}):
         if isinstance(item, Statement) and item.keyword in ("create", "alter", "drop"):
             words = " ".join(item.text.split()[:6])

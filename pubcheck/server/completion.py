@@ -7,6 +7,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from pubcheck.consumers import NAMES
 from pubcheck.engine.replay import Replay
 from pubcheck.lazy_regex import lazy_compile
 from pubcheck.postgres.catalog.constants import INFORMATION_SCHEMA, PG_CATALOG
@@ -61,9 +62,6 @@ def consumers(before: str) -> list[Completion]:
     """Return the consumers that a comment may name, nothing if the text before is not the beginning of such a list."""
     if _CONSUMERS.search(before) is None:
         return []
-    # Loaded only where a comment names consumers.
-    from pubcheck.consumers import NAMES
-
     return [Completion(key, "value", name) for key, name in NAMES.items()]
 
 

@@ -8,9 +8,13 @@ The process limits its own memory, and its own time too, in case the process tha
 
 from __future__ import annotations
 
+import faulthandler
+import gc
 import os
+import pickle
 import sys
 from collections.abc import Iterable, Sequence
+from multiprocessing.connection import Connection
 from time import perf_counter
 from typing import Generic, TypeVar
 
@@ -96,11 +100,6 @@ _GRACE = 10.0
 
 
 def main() -> None:
-    import faulthandler
-    import gc
-    import pickle
-    from multiprocessing.connection import Connection
-
     requests, replies = Connection(int(sys.argv[1])), Connection(int(sys.argv[2]))
     os.dup2(2, 1)
     faulthandler.enable()

@@ -10,6 +10,7 @@ from threading import Event, Thread
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
+from pyspark.sql.utils import is_remote
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 if TYPE_CHECKING:
@@ -70,8 +71,6 @@ Watch = Callable[[Report], Callable[[], None]]
 
 
 def _watch(spark: SparkSession) -> Watch:
-    from pyspark.sql.utils import is_remote
-
     return _of_server(spark) if is_remote() else _of_driver(spark)
 
 

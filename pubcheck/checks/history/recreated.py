@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from pubcheck.checks.context import MENTIONED, RuleContext, RuleFinding, finds, first_places, listed, order
 from pubcheck.checks.event_log import FormerPublication
+from pubcheck.checks.misspelt_names import suggestions
 from pubcheck.checks.table_names import table_name
 from pubcheck.postgres.catalog import RELATION
 from pubcheck.postgres.catalog.rows import Place, Publication, PublicationRel, Relation
@@ -58,9 +59,6 @@ def _misspelt(context: RuleContext, relation: Relation) -> bool:
     """Return whether a table that is not in the files has nearly the name of one that is."""
     if relation.seen or relation.place is not None:
         return False
-    # Loaded only where a publication lost a table that is not in the files.
-    from pubcheck.checks.misspelt_names import suggestions
-
     missing = RELATION, relation.namespace, relation.name
     return missing in suggestions(context.catalog, [missing], context.session.platform)
 

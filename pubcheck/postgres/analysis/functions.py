@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pubcheck.postgres.analysis import lookup_failures
 from pubcheck.postgres.analysis.candidates import Candidate, function_candidates, matching, select
 from pubcheck.postgres.analysis.coerce import coerce_to_boolean, coerce_type, location_of
 from pubcheck.postgres.analysis.columns import relation_column
@@ -103,8 +104,6 @@ def _not_one(
     location: int,
 ) -> ServerError:
     """Return the error for a call that no function fits, or "many" do."""
-    from pubcheck.postgres.analysis import lookup_failures
-
     if detail == "many":
         reason = lookup_failures.ambiguous(p, "function")
         message = "function {signature} is not unique"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
 from typing import Any
 
 from pubcheck.lazy_regex import lazy_compile
@@ -109,9 +110,6 @@ def _moment(session: Session, column: Column, text: str) -> str | None:
 
 
 def _in_utc(moment: str, zone: str) -> str:
-    # Loaded only where there is such a moment.
-    from datetime import datetime, timedelta
-
     digits = zone[1:].replace(":", "")
     ahead = timedelta(hours=int(digits[:2]), minutes=int(digits[2:] or 0))
     utc = datetime.fromisoformat(moment) + (ahead if zone[0] == "-" else -ahead)

@@ -7,12 +7,14 @@ from msgspec.structs import replace
 
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID, NORMAL, RELATION, TEMPORARY, TYPE
 from pubcheck.postgres.catalog.rows import Column, Relation, Shown
+from pubcheck.postgres.ddl.access_methods import refuse_table_storage
 from pubcheck.postgres.ddl.assumed_relations import adopt_keys, adopt_members
 from pubcheck.postgres.ddl.columns import difference
 from pubcheck.postgres.ddl.object_address import all_objects_known
 from pubcheck.postgres.ddl.query_dependencies import read_query
 from pubcheck.postgres.ddl.query_dependencies.columns import Outputs
 from pubcheck.postgres.ddl.query_dependencies.references import QueryReading
+from pubcheck.postgres.ddl.storage import refuse_parameters
 from pubcheck.postgres.ddl.temporary_tables import drop_at_commit
 from pubcheck.postgres.ddl.types import free_row_type_name
 from pubcheck.postgres.errors import ServerError
@@ -48,9 +50,6 @@ def create_view(session: Session, node: Node) -> None:
     columns = _columns(reading.columns, aliases, "CREATE VIEW specifies more column names than columns", table=False)
 
     if "options" in node:
-        # Loaded only for views that say more than their query.
-        from pubcheck.postgres.ddl.storage import refuse_parameters
-
         refuse_parameters(session, node["options"], "view")
     namespace, persistence = session.creation_target(rv)
     name = rv["relname"]
@@ -180,9 +179,6 @@ def create_table_as(session: Session, node: Node) -> None:
     ):
         raise ServerError("42501", "cannot create temporary table within security-restricted operation")
     if "options" in into or "accessMethod" in into or "tableSpaceName" in into:
-        # Loaded only for tables that say how they are stored.
-        from pubcheck.postgres.ddl.access_methods import refuse_table_storage
-
         refuse_table_storage(session, into, "r")
     kind = "m" if materialized else "r"
     row = _new(session, rv, namespace, persistence, kind, columns or (), seen=columns is not None, drop=drop)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import operator
+from base64 import b64encode
 from collections.abc import Callable
 from typing import Any
 
@@ -123,8 +124,6 @@ def _encode(value: bytes, kind: str) -> str:
     if word == "hex":
         return value.hex()
     if word == "base64":
-        from base64 import b64encode
-
         text = b64encode(value).decode()
         return "\n".join(text[start : start + 76] for start in range(0, len(text), 76))
     if word == "escape":

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from json import decoder
 from typing import Any
 
 from pubcheck.postgres.datum import JSON_NULL, Array
@@ -198,8 +199,6 @@ def _skip(text: str, pos: int) -> int:
 
 def _string(text: str, pos: int) -> tuple[str, int]:
     """Return the decoded string whose opening quote is at an offset, and its end."""
-    from json import decoder
-
     scan: Callable[[str, int, bool], tuple[str, int]] = vars(decoder)["scanstring"]
     decoded, end = scan(text, pos + 1, True)
     if "\0" in decoded:

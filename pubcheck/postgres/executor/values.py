@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pubcheck.postgres.budget import Budget
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.input.dispatch import InputContext
+from pubcheck.postgres.output import OutputContext
 
 if TYPE_CHECKING:
     from pubcheck.postgres.output import OutputContext
@@ -39,8 +40,6 @@ class Context:
     def output(self) -> OutputContext:
         """The context of writing values as text."""
         if self._output is None:
-            from pubcheck.postgres.output import OutputContext
-
             self._output = OutputContext(self.major.number, self.cache, self._setting)
         return self._output
 

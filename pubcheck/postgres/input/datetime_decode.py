@@ -6,6 +6,8 @@ ValidateDate).
 
 from __future__ import annotations
 
+from time import time_ns
+
 from pubcheck.postgres.datum import DAY_LENGTH
 from pubcheck.postgres.input import zones
 from pubcheck.postgres.input.datetime_fields import (
@@ -475,6 +477,4 @@ class Moment:
 
 def now() -> int:
     """Microseconds since the beginning of Julian day 0 in UTC."""
-    from time import time_ns
-
     return time_ns() // 1000 + 2440588 * DAY_LENGTH

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from decimal import Decimal
 from typing import Any
@@ -227,8 +228,6 @@ def read_json(context: InputContext, text: str, typmod: int = -1) -> str:
 
 def read_jsonb(context: InputContext, text: str, typmod: int = -1) -> Any:
     _Json(text, context.major, unescape=True).parse()
-    import json
-
     return _tree(json.loads(text, parse_int=Decimal, parse_float=lambda number: whole_scale(Decimal(number))))
 
 

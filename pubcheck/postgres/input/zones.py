@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from msgspec.json import decode
@@ -216,8 +217,6 @@ def offset_at(zone: Zone, local: tuple[int, int, int, int, int, int]) -> int:
         return zone.offset
     if not valid_julian(local[0], local[1]):
         return 0
-    from datetime import datetime, timedelta
-
     year, month, day, hour, minute, second = local
     # Rules repeat every 400 years; beyond the years of datetime an equivalent year is used.
     year = min(max(year, 1800), 2400) if not 1 < year < 9999 else year
@@ -248,8 +247,6 @@ def _in_use(zone_rules: tzinfo, abbreviation: str, moment: datetime) -> datetime
     """The last moment until this one at which a zone used an abbreviation, else the first after it, else this one
     (pg_interpret_timezone_abbrev).
     """
-    from datetime import datetime, timedelta
-
     first, last = datetime(_FIRST_RULES, 1, 1), datetime(_LAST_RULES, 1, 1)
     for start, end, step in ((min(moment, last), first, -_PROBED), (max(moment, first), last, _PROBED)):
         probed = start
@@ -262,8 +259,6 @@ def _in_use(zone_rules: tzinfo, abbreviation: str, moment: datetime) -> datetime
 
 def _sunday(year: int, month: int, day: int) -> datetime:
     """Two o'clock of the first Sunday from a day on: summer times of POSIX change as those of the USA (TZDEFRULES)."""
-    from datetime import datetime, timedelta
-
     first = datetime(year, month, day, 2)
     return first + timedelta(days=(6 - first.weekday()) % 7)
 

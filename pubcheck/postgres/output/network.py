@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ipaddress import IPv6Address
+
 from pubcheck.postgres.output.dispatch import OutputContext, Sender, Writer
 
 Address = tuple[int, bytes, int, bytes]
@@ -17,8 +19,6 @@ def host(value: Address) -> str:
     if address.startswith(_MAPPED) or (address.startswith(bytes(12)) and any(address[12:14])):
         dotted = ".".join(map(str, address[12:]))
         return f"::{'ffff:' if address[10] else ''}{dotted}"
-    from ipaddress import IPv6Address
-
     return str(IPv6Address(address))
 
 

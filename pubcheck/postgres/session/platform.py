@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
@@ -46,6 +47,4 @@ class Platform:
 
 def _pattern(names: tuple[str, ...]) -> re.Pattern[str]:
     """Return one pattern for all of the names, in which `*` represents any characters without a dot."""
-    import re
-
     return re.compile("|".join(re.escape(name).replace(r"\*", "[^.]*") for name in names) or r"(?!)", re.DOTALL)

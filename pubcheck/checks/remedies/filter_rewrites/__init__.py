@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
+from pubcheck.checks.remedies.filter_rewrites import builtin_names, casts, generated_column, time_zone
+from pubcheck.checks.remedies.filter_rewrites.context import RewriteContext
 from pubcheck.checks.remedies.filter_rewrites.filter_source import Site, Text, filter_extent
 from pubcheck.postgres.analysis.parse_state import ParseState
 from pubcheck.postgres.analysis.row_filter import Evidence, analyze, parse_state
@@ -117,9 +119,6 @@ def _step(checked: _CheckedFilter) -> tuple[_CheckedFilter, Proposal, str] | Non
 
 def _proposals(checked: _CheckedFilter) -> Iterator[tuple[Site, Proposal]]:
     """Yield the replacements to try for each refused node, the cheapest first."""
-    from pubcheck.checks.remedies.filter_rewrites import builtin_names, casts, generated_column, time_zone
-    from pubcheck.checks.remedies.filter_rewrites.context import RewriteContext
-
     contexts = [RewriteContext(checked.state, checked.text, refusal) for refusal in checked.refusals]
     for rewriters in (
         time_zone.RANGES,
