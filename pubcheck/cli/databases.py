@@ -15,7 +15,7 @@ from pubcheck.config import ConfigError
 from pubcheck.discovery.file_inspector import begins_as_json, content_of
 from pubcheck.discovery.file_types import DATABASE, SNAPSHOT, STDIN, UNNAMED, DiscoveredUnit, File, label_of
 from pubcheck.discovery.units import Discovery
-from pubcheck.live import document
+from pubcheck.live import document, records
 from pubcheck.live.connect import connect, display_name, is_connection
 from pubcheck.live.hand_edited import check
 from pubcheck.source import decode
@@ -50,7 +50,7 @@ def with_statistics(snapshot: document.Snapshot) -> document.Snapshot:
     from pubcheck.live.published_shares import without_values
 
     assert snapshot.facts is not None
-    objects = (row for row in snapshot.objects if not isinstance(row, document.Setting | document.Slot))
+    objects = (row for row in snapshot.objects if not isinstance(row, records.Setting | records.Slot))
     statistics = without_values(snapshot, snapshot.facts)
     return replace(snapshot, objects=tuple(objects), facts=None, statistics=statistics)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from pubcheck.live import document as doc
+from pubcheck.live import records
 from pubcheck.live.load import load_all
 from pubcheck.live.loading import Loading
 from pubcheck.postgres.catalog import Catalog
@@ -17,9 +18,11 @@ from pubcheck.postgres.parse import SyntaxRefused, TooDeep
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.versions import MAJORS
 
-_CATALOG = dict.fromkeys((doc.Table, doc.ForeignTable, doc.View, doc.MaterializedView, doc.Sequence), "pg_class") | {
-    doc.CompositeType: "pg_class",
-    doc.Index: "pg_class",
+_CATALOG = dict.fromkeys(
+    (records.Table, records.ForeignTable, records.View, records.MaterializedView, records.Sequence), "pg_class"
+) | {
+    records.CompositeType: "pg_class",
+    records.Index: "pg_class",
 }
 """The system catalogs that hold objects of several kinds: neither oids nor names repeat in one."""
 
@@ -52,7 +55,7 @@ def _short(text: str) -> str:
     return " ".join(text.split())[:_LONGEST]
 
 
-def _problem(objects: tuple[doc.AnyObject, ...], number: int, reason: str) -> doc.BadSnapshot:
+def _problem(objects: tuple[records.AnyObject, ...], number: int, reason: str) -> doc.BadSnapshot:
     address = f"{_short(objects[number].address)}: " if objects else ""
     return doc.BadSnapshot(
         f"line {doc.FIRST_OBJECT + 1 + number}: {address}{reason}; take the snapshot again with `pubcheck snapshot`"
@@ -60,7 +63,7 @@ def _problem(objects: tuple[doc.AnyObject, ...], number: int, reason: str) -> do
 
 
 def _reason(error: Exception) -> str:
-    if isinstance(error, doc.DanglingName):
+    if isinstance(error, records.DanglingName):
         return _short(str(error))
     if isinstance(error, KeyError):
         name = error.args[0] if error.args else ""
@@ -70,12 +73,12 @@ def _reason(error: Exception) -> str:
     return "it does not fit the other objects"
 
 
-def _check_identities(objects: tuple[doc.AnyObject, ...]) -> None:
+def _check_identities(objects: tuple[records.AnyObject, ...]) -> None:
     names, oids = set[tuple[object, ...]](), set[tuple[object, int]]()
     for number, row in enumerate(objects):
         catalog = _CATALOG.get(type(row), type(row))
         name = (catalog, *row.key)
-        if name in names and not isinstance(row, doc.OperatorClass):  # of several methods
+        if name in names and not isinstance(row, records.OperatorClass):  # of several methods
             raise _problem(objects, number, "this name is there twice")
         names.add(name)
         for oid in _oids(row):
@@ -86,34 +89,34 @@ def _check_identities(objects: tuple[doc.AnyObject, ...]) -> None:
             oids.add((catalog, oid))
 
 
-def _oids(row: doc.AnyObject) -> Iterator[int]:
-    if not isinstance(row, doc.DefaultSetting | doc.Setting | doc.Slot):
+def _oids(row: records.AnyObject) -> Iterator[int]:
+    if not isinstance(row, records.DefaultSetting | records.Setting | records.Slot):
         yield row.oid
-    if isinstance(row, doc.Type) and row.array_oid:
+    if isinstance(row, records.Type) and row.array_oid:
         yield row.array_oid
 
 
-def _check_composite_types(objects: tuple[doc.AnyObject, ...]) -> None:
+def _check_composite_types(objects: tuple[records.AnyObject, ...]) -> None:
     """Raise BadSnapshot for a composite type that is not there twice: as a type, and with its attributes."""
-    types = {row.key for row in objects if isinstance(row, doc.Type) and row.type == "c"}
-    attributes = {row.key for row in objects if isinstance(row, doc.CompositeType)}
+    types = {row.key for row in objects if isinstance(row, records.Type) and row.type == "c"}
+    attributes = {row.key for row in objects if isinstance(row, records.CompositeType)}
     for number, row in enumerate(objects):
-        if isinstance(row, doc.Type) and row.key in types - attributes:
+        if isinstance(row, records.Type) and row.key in types - attributes:
             raise _problem(objects, number, "its attributes are missing")
-        if isinstance(row, doc.CompositeType) and row.key in attributes - types:
+        if isinstance(row, records.CompositeType) and row.key in attributes - types:
             raise _problem(objects, number, "its type is missing")
 
 
-def _check_ancestors(objects: tuple[doc.AnyObject, ...]) -> None:
+def _check_ancestors(objects: tuple[records.AnyObject, ...]) -> None:
     """Raise BadSnapshot for a table that inherits from itself, or a type that is based on itself."""
     above: dict[str, tuple[str, ...]] = {}
     numbers: dict[str, int] = {}
     for number, row in enumerate(objects):
-        if isinstance(row, doc.Relation):
-            name, parents = doc.reference(row.schema, row.name), row.parents
-        elif isinstance(row, doc.Type):
+        if isinstance(row, records.Relation):
+            name, parents = records.reference(row.schema, row.name), row.parents
+        elif isinstance(row, records.Type):
             # A range and its multirange name each other.
-            name = f"type {doc.reference(row.schema, row.name)}"
+            name = f"type {records.reference(row.schema, row.name)}"
             parents = tuple(f"type {base}" for base in (row.base if row.type == "d" else "", row.element) if base)
         else:
             continue

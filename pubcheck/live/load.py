@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from pubcheck.live import document as doc
+from pubcheck.live import records
 from pubcheck.live.loading import Loading, attached, constraints, functions, publications, relations, schemas, types
 from pubcheck.postgres.session import Session
 
@@ -36,7 +37,7 @@ def _load(loading: Loading) -> None:
     catalog.database, catalog.database_known = server.database, True
     schemas.forget_public(loading)
     types.collations_of_machine(loading)
-    groups: list[list[tuple[int, doc.AnyObject]]] = [[] for _ in _GROUPS]
+    groups: list[list[tuple[int, records.AnyObject]]] = [[] for _ in _GROUPS]
     group_of = {kind: groups[place] for place, loaders in enumerate(_GROUPS) for kind in loaders}
     for number, row in enumerate(loading.snapshot.objects):
         if type(row) in group_of:  # all but those of a running server
@@ -59,27 +60,27 @@ def _load(loading: Loading) -> None:
 
 _Loader = Callable[[Loading, Any, int], None]
 _GROUPS: tuple[dict[type, _Loader], ...] = (
-    {doc.Schema: schemas.schema, doc.Role: schemas.role, doc.DefaultSetting: schemas.default_setting},
-    {doc.Extension: attached.extension},
-    {doc.Type: types.type},
-    {doc.Function: functions.function},
+    {records.Schema: schemas.schema, records.Role: schemas.role, records.DefaultSetting: schemas.default_setting},
+    {records.Extension: attached.extension},
+    {records.Type: types.type},
+    {records.Function: functions.function},
     {
-        doc.Operator: types.operator,
-        doc.Cast: types.cast,
-        doc.Collation: types.collation,
-        doc.OperatorClass: types.operator_class,
+        records.Operator: types.operator,
+        records.Cast: types.cast,
+        records.Collation: types.collation,
+        records.OperatorClass: types.operator_class,
     },
     dict.fromkeys(relations.RELKINDS, relations.relation),
-    {doc.Index: constraints.index},
-    {doc.Constraint: constraints.constraint},
-    {doc.Trigger: attached.trigger, doc.Rule: attached.rule, doc.Policy: attached.policy},
-    {doc.Publication: publications.publication},
+    {records.Index: constraints.index},
+    {records.Constraint: constraints.constraint},
+    {records.Trigger: attached.trigger, records.Rule: attached.rule, records.Policy: attached.policy},
+    {records.Publication: publications.publication},
     {
-        doc.PublicationTable: publications.publication_table,
-        doc.PublicationExclusion: publications.publication_exclusion,
-        doc.PublicationSchema: publications.publication_schema,
+        records.PublicationTable: publications.publication_table,
+        records.PublicationExclusion: publications.publication_exclusion,
+        records.PublicationSchema: publications.publication_schema,
     },
-    {doc.Subscription: publications.subscription, doc.EventTrigger: attached.event_trigger},
+    {records.Subscription: publications.subscription, records.EventTrigger: attached.event_trigger},
 )
 """The kinds of objects with their loaders, each group after those that its objects need."""
 

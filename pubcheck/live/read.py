@@ -9,8 +9,9 @@ from msgspec.structs import replace
 
 from pubcheck.live import queries
 from pubcheck.live.connect import Connection
-from pubcheck.live.document import FORMAT, AnyObject, Server, Setting, Slot, Snapshot, sorted_objects
+from pubcheck.live.document import FORMAT, Server, Snapshot, sorted_objects
 from pubcheck.live.read_facts import read_facts
+from pubcheck.live.records import AnyObject, Setting, Slot
 from pubcheck.live.server_facts import Settings
 from pubcheck.postgres.versions import BY_NUMBER
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pubcheck.live import document as doc
+from pubcheck.live import records
 from pubcheck.live.server_facts import Statistics
 from pubcheck.postgres.identifiers import identifier
 from pubcheck.source import Listing, Source
@@ -37,14 +38,14 @@ def statistics_among(sources: Sequence[Source]) -> Statistics | None:
     return next((statistics for statistics in known if statistics is not None), None)
 
 
-def statement(row: doc.AnyObject) -> str:
+def statement(row: records.AnyObject) -> str:
     """Return an object as SQL, as far as reports and fixes show it."""
-    if isinstance(row, doc.PublicationTable):
+    if isinstance(row, records.PublicationTable):
         columns = f" ({', '.join(map(identifier, row.columns))})" if row.columns is not None else ""
         where = f" WHERE {row.filter}" if row.filter else ""
         return f"ALTER PUBLICATION {identifier(row.name)} ADD TABLE {row.table}{columns}{where}"
-    if isinstance(row, doc.PublicationSchema):
+    if isinstance(row, records.PublicationSchema):
         return f"ALTER PUBLICATION {identifier(row.name)} ADD TABLES IN SCHEMA {identifier(row.schema)}"
     kind = row.__struct_config__.tag
-    name = doc.reference(row.schema, row.name) if isinstance(row, doc.InSchema) else identifier(row.name)
+    name = records.reference(row.schema, row.name) if isinstance(row, records.InSchema) else identifier(row.name)
     return f"CREATE {str(kind).upper()} {name}"

@@ -13,6 +13,7 @@ from pubcheck.diagnostics import Diagnostic
 from pubcheck.engine.linter import Linter
 from pubcheck.engine.unit import Unit
 from pubcheck.live import document as doc
+from pubcheck.live import records
 from pubcheck.live.server_facts import (
     ColumnStatistics,
     Reader,
@@ -47,34 +48,37 @@ SLOT = Slot(
     catalog_age=5,
     reader=READER,
 )
-OBJECTS: tuple[doc.AnyObject, ...] = (
-    doc.Schema(name="public", oid=2200, owner="postgres"),
-    doc.Role(name="postgres", oid=10, superuser=True),
-    doc.Table(
+OBJECTS: tuple[records.AnyObject, ...] = (
+    records.Schema(name="public", oid=2200, owner="postgres"),
+    records.Role(name="postgres", oid=10, superuser=True),
+    records.Table(
         name="orders",
         schema="public",
         oid=16400,
         owner="postgres",
         identity="f",
-        columns=(doc.Column(name="id", type="int4"), doc.Column(name="region", type="text", collation='"default"')),
+        columns=(
+            records.Column(name="id", type="int4"),
+            records.Column(name="region", type="text", collation='"default"'),
+        ),
     ),
-    doc.Publication(name="shop", oid=16410, owner="postgres"),
-    doc.PublicationTable(name="shop", oid=16411, table="public.orders"),
+    records.Publication(name="shop", oid=16410, owner="postgres"),
+    records.PublicationTable(name="shop", oid=16411, table="public.orders"),
 )
-SUBSCRIPTION = doc.Subscription(name="s", oid=16420, owner="postgres", publications=("shop",), slot="s")
+SUBSCRIPTION = records.Subscription(name="s", oid=16420, owner="postgres", publications=("shop",), slot="s")
 RUNNING = SubscriptionState(name="s", enabled=True, running=True)
 
 
 def lint(
     code: str,
     facts: ServerFacts,
-    objects: tuple[doc.AnyObject, ...] = OBJECTS,
+    objects: tuple[records.AnyObject, ...] = OBJECTS,
     major: int = 18,
     migration: str | None = None,
 ) -> list[Diagnostic]:
     """Return the findings of a rule about a server with these facts, and about a migration that runs on it."""
-    settings = tuple(doc.Setting(name=name) for name in Settings.__struct_fields__)
-    slots = tuple(doc.Slot(name=slot.name) for slot in facts.slots)
+    settings = tuple(records.Setting(name=name) for name in Settings.__struct_fields__)
+    slots = tuple(records.Slot(name=slot.name) for slot in facts.slots)
     server = doc.Server(
         postgres=major,
         version=str(major),
@@ -233,7 +237,7 @@ def test_pub867_a_publication_is_missing_or_younger_than_the_slot(
 
 @pytest.mark.parametrize(("rows", "severity"), [(1000.0, "warning"), (50.0, None)])
 def test_pub868_a_filter_of_a_table_with_few_rows_is_not_estimated(rows: float, severity: str | None) -> None:
-    objects = (*OBJECTS[:4], doc.PublicationTable(name="shop", table="public.orders", filter="region = 'EU'::text"))
+    objects = (*OBJECTS[:4], records.PublicationTable(name="shop", table="public.orders", filter="region = 'EU'::text"))
     column = ColumnStatistics(
         table="public.orders",
         column="region",
@@ -250,7 +254,7 @@ def test_pub868_a_filter_of_a_table_with_few_rows_is_not_estimated(rows: float, 
 
 DAY = 86_400
 TABLE = TableStatistics(table="public.orders", rows=1_000_000, size=100 << 20, updates=DAY, deletes=0, seconds=DAY)
-KEY = doc.Index(
+KEY = records.Index(
     name="k", schema="public", owner="postgres", oid=16430, table="public.orders", keys=("id",), unique=True
 )
 
@@ -268,19 +272,19 @@ KEY = doc.Index(
     ({"size": 2048 * 1_000_000, "seconds": DAY - 1}, (), 0),
 ])  # fmt: skip
 def test_pub869_identity_full_is_reported_for_wide_or_busy_tables(
-    changes: dict[str, Any], more: tuple[doc.AnyObject, ...], found: int
+    changes: dict[str, Any], more: tuple[records.AnyObject, ...], found: int
 ) -> None:
     facts = replace(FACTS, tables=(replace(TABLE, **changes),))
     assert len(lint("PUB869", facts, (*OBJECTS, *more))) == found
-    inserts = doc.Publication(name="shop", oid=16410, owner="postgres", update=False, delete=False)
+    inserts = records.Publication(name="shop", oid=16410, owner="postgres", update=False, delete=False)
     assert not lint("PUB869", facts, (*OBJECTS[:3], inserts, *OBJECTS[4:], *more))
 
 
 @pytest.mark.parametrize(("key", "advice"), [
-    (replace(KEY, primary=True, constraint=doc.IndexConstraint(oid=16431, type="p")), "ALTER TABLE orders REPLICA"),
+    (replace(KEY, primary=True, constraint=records.IndexConstraint(oid=16431, type="p")), "ALTER TABLE orders REPLICA"),
     (KEY, "add a primary key"),
 ])  # fmt: skip
-def test_pub869_a_primary_key_is_not_to_be_added_again(key: doc.Index, advice: str) -> None:
+def test_pub869_a_primary_key_is_not_to_be_added_again(key: records.Index, advice: str) -> None:
     facts = replace(FACTS, tables=(replace(TABLE, size=2048 * 1_000_000),))
     [finding] = lint("PUB869", facts, (*OBJECTS, key))
     assert finding.help is not None

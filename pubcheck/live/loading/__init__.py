@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from pubcheck.live import document as doc
+from pubcheck.live import records
 from pubcheck.live.loading.expressions import Expressions
 from pubcheck.live.loading.references import References
 from pubcheck.postgres.catalog import EXTENSION, NAMESPACE, NORMAL, OTHER, PROC, SUPERUSER, Object
@@ -24,7 +25,7 @@ class Loading:
         self.number = 0
         """The number of the object that is being loaded."""
 
-    def objects(self) -> Iterator[tuple[int, doc.AnyObject]]:
+    def objects(self) -> Iterator[tuple[int, records.AnyObject]]:
         """Yield the objects with their numbers, each while it is being loaded."""
         for number, row in enumerate(self.snapshot.objects):
             self.number = number
@@ -34,7 +35,7 @@ class Loading:
         """Return the place of the object of that number."""
         return Place(self.source, number, 0, 0)
 
-    def enter(self, kind: str, row: doc.InSchema) -> int:
+    def enter(self, kind: str, row: records.InSchema) -> int:
         """Let an object depend on its schema and its extension, and return the schema."""
         namespace = self.refs.schemas[row.schema]
         self.catalog.depend((kind, row.oid, 0), (NAMESPACE, namespace, 0), NORMAL)
@@ -43,7 +44,7 @@ class Loading:
         return namespace
 
     def add_other(
-        self, row: doc.SnapshotObject, kind: str, namespace: int, owner: str = "", **fields: object
+        self, row: records.SnapshotObject, kind: str, namespace: int, owner: str = "", **fields: object
     ) -> Object:
         """Add an object that needs only a name, and return its address."""
         role = self.refs.role(owner) if owner else SUPERUSER

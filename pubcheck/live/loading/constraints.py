@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pubcheck.live import document as doc
+from pubcheck.live import records
 from pubcheck.live.loading import Loading
 from pubcheck.postgres.catalog import AUTO, CONSTRAINT, INTERNAL, NORMAL, PARTITION, RELATION
 from pubcheck.postgres.catalog.rows import Constraint, Index, Relation
@@ -10,7 +10,7 @@ from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import column_names, conjuncts
 
 
-def index(loading: Loading, row: doc.Index, number: int) -> None:
+def index(loading: Loading, row: records.Index, number: int) -> None:
     refs, catalog = loading.refs, loading.catalog
     table = catalog.relations[refs.relations[row.table]]
     kind = "I" if table.kind == "p" else "i"
@@ -57,7 +57,7 @@ def index(loading: Loading, row: doc.Index, number: int) -> None:
     holder = (RELATION, row.oid, 0)
     if held is not None:
         above = refs.constraint_of_index.get(row.parent, 0)
-        refs.constraint_of_index[doc.reference(row.schema, row.name)] = held.oid
+        refs.constraint_of_index[records.reference(row.schema, row.name)] = held.oid
         catalog.add_constraint(
             Constraint(
                 held.oid,
@@ -85,7 +85,7 @@ def index(loading: Loading, row: doc.Index, number: int) -> None:
     loading.depend_on((RELATION, row.oid, 0), row.uses)
 
 
-def constraint(loading: Loading, row: doc.Constraint, number: int) -> None:
+def constraint(loading: Loading, row: records.Constraint, number: int) -> None:
     refs, catalog = loading.refs, loading.catalog
     table = catalog.relations[refs.relations[row.table]]
     numbers = refs.numbers(table)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from pubcheck.live import document as doc
+from pubcheck.live import records
 from pubcheck.live.loading import Loading
 from pubcheck.postgres.catalog import NORMAL, PROC, TYPE
 from pubcheck.postgres.catalog.rows import Proc
@@ -13,7 +13,7 @@ from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import SyntaxRefused, TooDeep, parse
 
 
-def function(loading: Loading, row: doc.Function, number: int) -> None:
+def function(loading: Loading, row: records.Function, number: int) -> None:
     refs = loading.refs
     namespace = loading.enter(PROC, row)
     arguments = tuple(map(refs.type, row.arguments))
@@ -53,7 +53,7 @@ def read_definitions(loading: Loading) -> None:
     while True:
         effects = dict[int, str]()
         for number, row in loading.objects():
-            if isinstance(row, doc.Function) and row.definition:
+            if isinstance(row, records.Function) and row.definition:
                 _read_definition(loading, row, number)
                 effects[row.oid] = procs[row.oid].effect
         if effects == before:
@@ -61,7 +61,7 @@ def read_definitions(loading: Loading) -> None:
         before = effects
 
 
-def _read_definition(loading: Loading, row: doc.Function, number: int) -> None:
+def _read_definition(loading: Loading, row: records.Function, number: int) -> None:
     """Read the body of a function whose calls may change something, as its CREATE OR REPLACE FUNCTION does."""
     session, catalog = loading.session, loading.catalog
     known = catalog.procs[row.oid]

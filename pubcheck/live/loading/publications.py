@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from pubcheck.live import document as doc
+from pubcheck.live import records
 from pubcheck.live.loading import Loading
 from pubcheck.postgres.catalog.rows import (
     Filter,
@@ -18,7 +18,7 @@ from pubcheck.postgres.catalog.rows import (
 )
 
 
-def publication(loading: Loading, row: doc.Publication, number: int) -> None:
+def publication(loading: Loading, row: records.Publication, number: int) -> None:
     loading.catalog.add_publication(
         Publication(
             row.oid,
@@ -38,7 +38,7 @@ def publication(loading: Loading, row: doc.Publication, number: int) -> None:
     )
 
 
-def publication_table(loading: Loading, row: doc.PublicationTable, number: int) -> None:
+def publication_table(loading: Loading, row: records.PublicationTable, number: int) -> None:
     catalog = loading.catalog
     table = catalog.relations[loading.refs.relations[row.table]]
     place = loading.place(number)
@@ -59,7 +59,7 @@ def publication_table(loading: Loading, row: doc.PublicationTable, number: int) 
     )
 
 
-def _filter(loading: Loading, row: doc.PublicationTable, table: Relation, number: int) -> Filter:
+def _filter(loading: Loading, row: records.PublicationTable, table: Relation, number: int) -> Filter:
     # Loaded only where there are filters.
     from pubcheck.postgres.analysis.row_filter import read_filter
 
@@ -68,7 +68,7 @@ def _filter(loading: Loading, row: doc.PublicationTable, table: Relation, number
     return _without_offsets(read_filter(loading.session, table, tree), loading.place(number))
 
 
-def publication_exclusion(loading: Loading, row: doc.PublicationExclusion, number: int) -> None:
+def publication_exclusion(loading: Loading, row: records.PublicationExclusion, number: int) -> None:
     catalog = loading.catalog
     catalog.add_publication_exclusion(
         PublicationExclusion(
@@ -77,7 +77,7 @@ def publication_exclusion(loading: Loading, row: doc.PublicationExclusion, numbe
     )
 
 
-def publication_schema(loading: Loading, row: doc.PublicationSchema, number: int) -> None:
+def publication_schema(loading: Loading, row: records.PublicationSchema, number: int) -> None:
     catalog = loading.catalog
     catalog.add_publication_namespace(
         PublicationNamespace(
@@ -86,7 +86,7 @@ def publication_schema(loading: Loading, row: doc.PublicationSchema, number: int
     )
 
 
-def subscription(loading: Loading, row: doc.Subscription, number: int) -> None:
+def subscription(loading: Loading, row: records.Subscription, number: int) -> None:
     place = loading.place(number)
     loading.catalog.put_subscription(
         Subscription(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pubcheck.live import document as doc
+from pubcheck.live import records
 from pubcheck.postgres.builtins import builtins
 from pubcheck.postgres.catalog import DATABASE_OWNER, PROC, RELATION, SUPERUSER, Object
 from pubcheck.postgres.catalog.rows import OtherObject, Relation, Role
@@ -19,7 +19,7 @@ class References:
     """The oids of the objects that a snapshot names. ``checked``: a name that leads nowhere raises DanglingName;
     otherwise it is that of an object that no model of a server has."""
 
-    def __init__(self, session: Session, objects: Iterable[doc.AnyObject], *, checked: bool = False) -> None:
+    def __init__(self, session: Session, objects: Iterable[records.AnyObject], *, checked: bool = False) -> None:
         self.session, self.catalog, self._checked = session, session.catalog, checked
         self.schemas: dict[str, int] = dict(self.catalog.namespace_names)
         self.relations: dict[str, int] = {}
@@ -38,32 +38,32 @@ class References:
         last = 0
         for row in objects:
             last = max(last, row.oid)
-            if isinstance(row, doc.Relation | doc.Index):
-                self.relations[doc.reference(row.schema, row.name)] = row.oid
-                if isinstance(row, doc.Index) and row.constraint is not None:
+            if isinstance(row, records.Relation | records.Index):
+                self.relations[records.reference(row.schema, row.name)] = row.oid
+                if isinstance(row, records.Index) and row.constraint is not None:
                     last = max(last, row.constraint.oid)
-            elif isinstance(row, doc.Constraint):
+            elif isinstance(row, records.Constraint):
                 self.constraints[row.table, row.name] = row.oid
-            elif isinstance(row, doc.Role):
+            elif isinstance(row, records.Role):
                 self._roles[row.name] = row.oid
                 self.roles_with_members.update(one.role for one in row.member_of)
-            elif isinstance(row, doc.Type):
+            elif isinstance(row, records.Type):
                 self._enter_type(row)
                 last = max(last, row.array_oid, *(check.oid for check in row.checks))
-            elif isinstance(row, doc.Function):
-                self._functions[f"{doc.reference(row.schema, row.name)}({','.join(row.arguments)})"] = row.oid
-            elif isinstance(row, doc.Operator):
-                self._operators[f"{doc.reference(row.schema, row.name)}({row.left},{row.right})"] = row.oid
-            elif isinstance(row, doc.Extension):
+            elif isinstance(row, records.Function):
+                self._functions[f"{records.reference(row.schema, row.name)}({','.join(row.arguments)})"] = row.oid
+            elif isinstance(row, records.Operator):
+                self._operators[f"{records.reference(row.schema, row.name)}({row.left},{row.right})"] = row.oid
+            elif isinstance(row, records.Extension):
                 self.extensions[row.name] = row.oid
-            elif isinstance(row, doc.Collation):
-                self._collations[doc.reference(row.schema, row.name)] = row.oid
+            elif isinstance(row, records.Collation):
+                self._collations[records.reference(row.schema, row.name)] = row.oid
         self.catalog.reserve_oids(last)
 
-    def _enter_type(self, row: doc.Type) -> None:
-        self._own_types[doc.reference(row.schema, row.name)] = row.oid, row.collation
+    def _enter_type(self, row: records.Type) -> None:
+        self._own_types[records.reference(row.schema, row.name)] = row.oid, row.collation
         if row.array_oid:
-            self._own_types[doc.reference(row.schema, row.array)] = row.array_oid, row.collation
+            self._own_types[records.reference(row.schema, row.array)] = row.array_oid, row.collation
 
     def role(self, name: str) -> int:
         """Return the oid of a role, which is entered if it is one that every server has."""
@@ -88,7 +88,7 @@ class References:
 
     def _check(self, kind: str, name: str, oid: int) -> None:
         if self._checked and not oid and parts(name)[0] not in _NOT_LISTED:
-            raise doc.DanglingName(f"there is no {kind} {name} in the snapshot")
+            raise records.DanglingName(f"there is no {kind} {name} in the snapshot")
 
     def _own_type(self, name: str) -> tuple[int, int] | None:
         oid, collation = self._own_types.get(name, (0, ""))
@@ -108,7 +108,7 @@ class References:
         if relation is not None:
             row = Relation(relation, plain, self.schemas[schema], "r", SUPERUSER, seen=True)
             return self.catalog.row_type(row).oid, 0
-        element = doc.reference(schema, plain.removeprefix("_"))
+        element = records.reference(schema, plain.removeprefix("_"))
         if not plain.startswith("_") or element not in self.relations:
             return 0, 0
         return self.catalog.types[self.type(element)].array, 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from pubcheck.live import document as doc
+from pubcheck.live import records
 from pubcheck.live.loading import Loading
 from pubcheck.postgres.catalog import (
     AUTO,
@@ -23,17 +23,17 @@ from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import column_names, find, names
 
 RELKINDS = {
-    doc.Table: "r",
-    doc.ForeignTable: "f",
-    doc.View: "v",
-    doc.MaterializedView: "m",
-    doc.Sequence: "S",
-    doc.CompositeType: "c",
+    records.Table: "r",
+    records.ForeignTable: "f",
+    records.View: "v",
+    records.MaterializedView: "m",
+    records.Sequence: "S",
+    records.CompositeType: "c",
 }
 _STORAGE = {"p": "plain", "e": "external", "x": "extended", "m": "main"}
 
 
-def relation(loading: Loading, row: doc.Relation, number: int) -> None:
+def relation(loading: Loading, row: records.Relation, number: int) -> None:
     refs, catalog = loading.refs, loading.catalog
     namespace = loading.enter(RELATION, row)
     kind = "p" if row.partition_key else RELKINDS[type(row)]
@@ -69,14 +69,14 @@ def relation(loading: Loading, row: doc.Relation, number: int) -> None:
     if relation.of_type:
         catalog.depend((RELATION, row.oid, 0), (TYPE, relation.of_type, 0), NORMAL)
     if kind == "c":
-        catalog.depend((RELATION, row.oid, 0), (TYPE, refs.type(doc.reference(row.schema, row.name)), 0), INTERNAL)
+        catalog.depend((RELATION, row.oid, 0), (TYPE, refs.type(records.reference(row.schema, row.name)), 0), INTERNAL)
     loading.depend_on((RELATION, row.oid, 0), row.uses)
     for number, written in enumerate(row.columns, 1):
         if written.uses or written.generated:
             _depend_on_default(loading, relation, number, written)
 
 
-def _columns(loading: Loading, row: doc.Relation) -> tuple[Column, ...]:
+def _columns(loading: Loading, row: records.Relation) -> tuple[Column, ...]:
     type_of, collation_of = loading.refs.type_with_collation, loading.refs.collation
     named = loading.catalog.major.named_not_null
     columns = []
@@ -115,7 +115,7 @@ def read_bounds(loading: Loading) -> None:
     """Read the bounds of partitions, once all tables are known."""
     relations = loading.catalog.relations
     for _, row in loading.objects():
-        if isinstance(row, doc.Relation) and row.bound:
+        if isinstance(row, records.Relation) and row.bound:
             relation = relations[row.oid]
             spec = loading.expressions.bound(row.bound)
             bound = read_bound(loading.session, relations[relation.parents[0]], spec)
@@ -125,7 +125,7 @@ def read_bounds(loading: Loading) -> None:
 def depend_on_owners(loading: Loading) -> None:
     """Let sequences depend on the columns that own them."""
     for _, row in loading.objects():
-        if isinstance(row, doc.Sequence) and row.owned_by is not None:
+        if isinstance(row, records.Sequence) and row.owned_by is not None:
             table, name = row.owned_by
             relation = loading.catalog.relations[loading.refs.relations[table]]
             how = INTERNAL if row.identity_of else AUTO
@@ -133,7 +133,7 @@ def depend_on_owners(loading: Loading) -> None:
             loading.catalog.depend((RELATION, row.oid, 0), (RELATION, relation.oid, column), how)
 
 
-def _depend_on_default(loading: Loading, relation: Relation, number: int, column: doc.Column) -> None:
+def _depend_on_default(loading: Loading, relation: Relation, number: int, column: records.Column) -> None:
     """Let the default of a column, or its expression, depend on what it uses."""
     catalog, address = loading.catalog, (RELATION, relation.oid, number)
     default = (DEFAULT, catalog.new_oid(), 0)
@@ -145,8 +145,8 @@ def _depend_on_default(loading: Loading, relation: Relation, number: int, column
             catalog.depend(address, (RELATION, relation.oid, base.number), NORMAL)
 
 
-def _not_null(row: doc.Relation, column: doc.Column) -> NotNull:
-    held = column.constraint or doc.NotNull()
+def _not_null(row: records.Relation, column: records.Column) -> NotNull:
+    held = column.constraint or records.NotNull()
     name = held.name or f"{row.name}_{column.name}_not_null"
     return NotNull(name, held.inherited, held.local, held.no_inherit, held.validated)
 
@@ -154,16 +154,16 @@ def _not_null(row: doc.Relation, column: doc.Column) -> NotNull:
 def show_views(loading: Loading) -> None:
     """Keep the queries of updatable views."""
     for _, row in loading.objects():
-        if isinstance(row, doc.View) and row.query:
+        if isinstance(row, records.View) and row.query:
             _show(loading, row)
 
 
-def _show(loading: Loading, row: doc.View) -> None:
+def _show(loading: Loading, row: records.View) -> None:
     """Keep which columns of its one relation an updatable view shows."""
     relations = loading.catalog.relations
     query = loading.expressions.statement(row.query)
     entry = query["fromClause"][0]["RangeVar"]
-    name = doc.reference(entry.get("schemaname", "pg_catalog"), entry["relname"])
+    name = records.reference(entry.get("schemaname", "pg_catalog"), entry["relname"])
     table = relations.get(loading.refs.relations.get(name, 0))
     if table is None:
         return

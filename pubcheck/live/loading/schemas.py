@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pubcheck.live import document as doc
+from pubcheck.live import records
 from pubcheck.live.loading import Loading
 from pubcheck.postgres.catalog import NAMESPACE, PUBLIC, SUPERUSER
 from pubcheck.postgres.catalog.rows import Namespace, Role
@@ -11,12 +11,12 @@ from pubcheck.postgres.ddl import settings
 
 def forget_public(loading: Loading) -> None:
     """Remove the schema public, which a new catalog has, if the database has none."""
-    if not any(isinstance(row, doc.Schema) and row.name == "public" for row in loading.snapshot.objects):
+    if not any(isinstance(row, records.Schema) and row.name == "public" for row in loading.snapshot.objects):
         loading.catalog.remove(NAMESPACE, PUBLIC)
         loading.catalog.gone.clear()
 
 
-def schema(loading: Loading, row: doc.Schema, number: int) -> None:
+def schema(loading: Loading, row: records.Schema, number: int) -> None:
     known = loading.catalog.namespace_names.get(row.name)
     oid = row.oid if known is None else known
     acl = tuple((loading.refs.role(role) if role else 0, right) for role, right in row.grants)
@@ -24,7 +24,7 @@ def schema(loading: Loading, row: doc.Schema, number: int) -> None:
     loading.refs.schemas[row.name] = oid
 
 
-def default_setting(loading: Loading, row: doc.DefaultSetting, number: int) -> None:
+def default_setting(loading: Loading, row: records.DefaultSetting, number: int) -> None:
     database = loading.snapshot.server.database if row.database else ""
     loading.session.defaults.append((database, row.role, settings.set_statement(row.name, row.value)))
 
@@ -38,7 +38,7 @@ def start_connection(loading: Loading) -> None:
     settings.start_connection(session, {"search_path": server.search_path, **server.settings})
 
 
-def role(loading: Loading, row: doc.Role, number: int) -> None:
+def role(loading: Loading, row: records.Role, number: int) -> None:
     memberships = [(loading.refs.role(one.role), one) for one in row.member_of]
     if row.oid == SUPERUSER:
         loading.catalog.role_names.remove(loading.catalog.roles[SUPERUSER].name)

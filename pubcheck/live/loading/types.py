@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pubcheck.live import document as doc
+from pubcheck.live import records
 from pubcheck.live.loading import Loading
 from pubcheck.postgres.catalog import AUTO, CAST, COLLATION, INTERNAL, NORMAL, OPERATOR, OTHER, PROC, TYPE
 from pubcheck.postgres.catalog.enum_labels import EnumLabels
@@ -11,7 +11,7 @@ from pubcheck.postgres.catalog.rows import Cast, Collation, Operator, OtherObjec
 from pubcheck.postgres.session.syscache import depends_on_build
 
 
-def type(loading: Loading, row: doc.Type, number: int) -> None:
+def type(loading: Loading, row: records.Type, number: int) -> None:
     catalog, refs = loading.catalog, loading.refs
     namespace, owner = loading.enter(TYPE, row), refs.role(row.owner)
     base, collation = refs.type(row.base), refs.collation(row.collation)
@@ -23,7 +23,7 @@ def type(loading: Loading, row: doc.Type, number: int) -> None:
             owner,
             row.type,
             seen=True,
-            relation=refs.relations.get(doc.reference(row.schema, row.name), 0) if row.type == "c" else 0,
+            relation=refs.relations.get(records.reference(row.schema, row.name), 0) if row.type == "c" else 0,
             array=row.array_oid,
             element=refs.type(row.element),
             base=base,
@@ -64,7 +64,7 @@ def type(loading: Loading, row: doc.Type, number: int) -> None:
         catalog.check_domain(row.oid)
 
 
-def operator(loading: Loading, row: doc.Operator, number: int) -> None:
+def operator(loading: Loading, row: records.Operator, number: int) -> None:
     refs = loading.refs
     loading.catalog.add_operator(
         Operator(
@@ -82,7 +82,7 @@ def operator(loading: Loading, row: doc.Operator, number: int) -> None:
     loading.enter(OPERATOR, row)
 
 
-def cast(loading: Loading, row: doc.Cast, number: int) -> None:
+def cast(loading: Loading, row: records.Cast, number: int) -> None:
     refs = loading.refs
     function = refs.function(row.function)
     loading.catalog.casts.put(
@@ -102,14 +102,14 @@ def collations_of_machine(loading: Loading) -> None:
             catalog.add_collation(cache.collation_named(["pg_catalog", name], exists=True))
 
 
-def collation(loading: Loading, row: doc.Collation, number: int) -> None:
+def collation(loading: Loading, row: records.Collation, number: int) -> None:
     namespace = loading.enter(COLLATION, row)
     loading.catalog.add_collation(
         Collation(row.oid, row.name, namespace, loading.refs.role(row.owner), row.deterministic)
     )
 
 
-def operator_class(loading: Loading, row: doc.OperatorClass, number: int) -> None:
+def operator_class(loading: Loading, row: records.OperatorClass, number: int) -> None:
     refs, settings = loading.refs, loading.catalog.settings
     loading.add_other(row, "operator class", loading.enter(OTHER, row), row.owner)
     members = OperatorClass(
