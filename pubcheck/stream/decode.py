@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Any, Literal, TypeAlias
 
 from pubcheck.stream.fields import END, fields, shown
+from pubcheck.stream.many import AT_ONCE, usual_changes
 from pubcheck.stream.messages import (
     AnyMessage,
     Malformed,
@@ -21,15 +22,13 @@ from pubcheck.stream.messages import (
     Value,
 )
 from pubcheck.stream.readers import FAULTS, OTHERS, PREFIXED, Reader, after_xid, long_abort, short_abort
-from pubcheck.stream.whole import WholeReader, alike_changes, whole_reader
+from pubcheck.stream.whole import WholeReader, whole_reader
 
 Streaming: TypeAlias = Literal["off", "on", "parallel"]
 
 _REMEMBERED = frozenset(b"RSEcpA")
 _ABORT, _RELATION = b"AR"
 _MOST_DESCRIPTIONS, _LONGEST_DESCRIPTION = 256, 4096
-_AT_ONCE = 128
-"""Messages that `decode_many` decodes at once. More of them need memory that is not in the processor's cache."""
 
 
 def _abort_of_any_length(data: bytes, at: int) -> tuple[StreamAbort, int]:
@@ -102,22 +101,34 @@ class Decoder:
     def decode_many(self, messages: Iterable[bytes]) -> Iterator[AnyMessage | Malformed]:
         """Yield the next messages of the stream, and Malformed in place of each one that is malformed.
 
-        This takes less time than `decode` where many changes of one kind of one relation follow each other. It decodes
-        some messages ahead.
+        This takes less time than `decode`, because the rows of many changes are read at once. It takes some messages of
+        the iterable ahead, but `relation` and `row` know only those before the last message that it yielded.
         """
         rest = iter(messages)
-        while some := list(islice(rest, _AT_ONCE)):
-            alike = None if self.in_block else alike_changes(some)
-            if alike is not None:
-                yield from alike
+        while some := list(islice(rest, AT_ONCE)):
+            changes = () if self.in_block else usual_changes(some)
+            if changes and all(changes):
+                yield from changes  # type: ignore[misc]
                 continue
-            for data in some:
-                try:
-                    message = self.decode(data)
-                except Malformed as malformed:
-                    yield malformed
-                else:
-                    yield message
+            one_by_one, state = iter(some), self._state
+            for change, data in zip(changes, one_by_one):  # noqa: B905 -- no change ends the loop before a message is taken
+                if change is not None:
+                    yield change
+                    continue
+                yield self._message_or_fault(data)
+                if self._state is not state:
+                    break
+            yield from map(self._message_or_fault, one_by_one)
+
+    def _message_or_fault(self, data: bytes) -> AnyMessage | Malformed:
+        try:
+            return self._whole[data[0]](data)
+        except FAULTS:
+            pass
+        try:
+            return self._decode_in_other_state(data)
+        except Malformed as malformed:
+            return malformed
 
     def decode_first(self, data: bytes, at: int = 0, follower: bytes = b"") -> tuple[AnyMessage, int]:
         """Return the message that begins at an offset of ``data``, and the offset of its end. Raises Malformed.

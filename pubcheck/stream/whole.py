@@ -6,9 +6,11 @@ The letter t and the length of a text, of which the first two bytes are zero bel
 without msgspec, because calling it takes longer.
 
 What is read as MessagePack is the row if every replacement is the start of a text, and every start of a text a
-replacement. In ASCII there is no other start, so their numbers are equal only then. Otherwise, a replacement inside a
-text leaves 0xdb before a zero byte, which is not UTF-8; and one in a length is followed by a text that begins with a
-zero byte, as none of PostgreSQL's does.
+replacement. In ASCII there is no other start. A replacement inside a text is not UTF-8 there, and one in a length or a
+number of columns makes that at least 0xda, for which a short row has no bytes. In longer rows of ASCII, the numbers of
+replacements and of texts are equal only if every replacement is a start. Otherwise, a replacement inside a text leaves
+0xdb before a zero byte, which is not UTF-8; and one in a length is followed by a text that begins with a zero byte, as
+none of PostgreSQL's does.
 """
 
 from __future__ import annotations
@@ -17,8 +19,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum
 from functools import lru_cache
-from itertools import chain, repeat
-from operator import itemgetter
+from itertools import chain
 from struct import Struct as Layout
 from struct import error as StructError
 from typing import TypeAlias
@@ -72,6 +73,8 @@ _NOT_PACKED = (MsgspecError, UnicodeDecodeError)
 _ROW = b"\xdd\0\0"
 """The start of an array. No text has it, because it is not UTF-8; and as a part of a length it is followed by a text
 that begins with a zero byte."""
+_SHORT = 0xDA
+"""Rows with fewer bytes are short."""
 _NEW, _OLD, _KEY, _TEXT = b"NOKt"
 _RELATION = ord("R")
 _change = Layout(">xIBHBI").unpack_from
@@ -91,6 +94,8 @@ def text_row(data: bytes, columns: int) -> Row | None:
     try:
         if data.isascii():
             packed = data.replace(b"t\0\0", b"\xda")
+            if len(data) < _SHORT:
+                return _packed_values(b"\xdc" + packed)
             texts = (len(data) - len(packed)) // 2
             if texts == columns:
                 return _packed_texts(b"\xdc" + packed)
@@ -111,20 +116,21 @@ def text_rows(rows: Sequence[bytes]) -> Sequence[Row] | None:
     try:
         if is_ascii:
             packed = start + data.replace(b"t\0\0", b"\xda")
+            if max(map(len, rows)) < _SHORT:
+                return _packed_value_rows(packed)
             texts = (len(data) + len(start) - len(packed)) // 2
         else:
             packed = start + data.replace(b"t\0\0", b"\xdb\0\0")
             texts = data.count(b"t\0\0")
         try:
-            result, marks = _packed_rows(packed), 0
+            result = _packed_rows(packed)
+            is_exact = texts == sum(map(len, result))
         except MsgspecError:
             result = _packed_value_rows(packed)
-            marks = _marks([*chain.from_iterable(result)])
+            is_exact = texts + _marks(list(chain.from_iterable(result))) == sum(map(len, result))
     except _NOT_PACKED:
         return None
-    if texts + marks != sum(map(len, result)) or not (is_ascii or not _has_zero(chain.from_iterable(result))):
-        return None
-    return result
+    return result if is_exact and (is_ascii or not _has_zero(chain.from_iterable(result))) else None
 
 
 def _marks(values: Sequence[Value]) -> int:
@@ -205,15 +211,11 @@ def _reader_of_new_rows(message: _FromRow, read: WholeReader) -> WholeReader:
                 if mark == _TEXT and length == len(data) - end - 5:
                     return message(relation, (data[13:end].decode(), data[end + 5 :].decode()))
             row = data[6:]
-            if row.isascii():
-                packed = row.replace(b"t\0\0", b"\xda")
-                texts = (len(row) - len(packed)) >> 1
-                if texts == columns:
-                    return message(relation, _packed_texts(b"\xdc" + packed))
-                if columns < len(row):
-                    values = _packed_values(b"\xdc" + packed)
-                    if len(values) == columns == texts + values.count(None):
-                        return message(relation, values)
+            if len(row) < _SHORT and row.isascii():
+                return message(relation, _packed_values(b"\xdc" + row.replace(b"t\0\0", b"\xda")))
+            values = text_row(row, columns)
+            if values is not None:
+                return message(relation, values)
         except (StructError, *_NOT_PACKED):
             pass
         return read(data)
@@ -315,29 +317,3 @@ def whole_reader(kind: int, read: Reader, *, in_block: bool) -> WholeReader:
         return lambda data: change(data, 5, number_at(data, 1)[0])
     quick = None if in_block and kind in PREFIXED else _QUICK.get(kind)
     return quick or (lambda data: _exact(*read(data, 1), data))
-
-
-_head = itemgetter(slice(6))
-_row_of = itemgetter(slice(6, None))
-
-
-def _whole_delete(relation: int, old: Row) -> Delete:
-    return Delete(relation, old, "O")
-
-
-def _key_delete(relation: int, old: Row) -> Delete:
-    return Delete(relation, old, "K")
-
-
-_MESSAGES: Mapping[bytes, _FromRow] = {b"IN": Insert, b"UN": Update, b"DO": _whole_delete, b"DK": _key_delete}
-
-
-def alike_changes(messages: Sequence[bytes]) -> Sequence[Insert | Update | Delete] | None:
-    """Return messages outside streamed blocks, read at once; None unless all are changes of one kind of one relation,
-    with usual rows."""
-    head = messages[0][:6]
-    message = _MESSAGES.get(head[:1] + head[5:])
-    if message is None or messages[-1][:6] != head or set(map(_head, messages)) != {head}:
-        return None
-    rows = text_rows(list(map(_row_of, messages)))
-    return None if rows is None else list(map(message, repeat(number_at(head, 1)[0]), rows))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
+from operator import call
 from typing import NamedTuple
 
 from pubcheck.postgres import oids
@@ -16,6 +18,8 @@ from pubcheck.verify.values import Check
 RowTest = Callable[[Row], bool]
 RowsTest = Callable[[Sequence[Row]], bool]
 """Whether all of some rows are certainly right."""
+ValuesTest = Callable[[Sequence[Value]], bool]
+"""Whether the values of a column in some rows are certainly right."""
 _REMEMBERED, _LONGEST_REMEMBERED = 1024, 200
 
 
@@ -91,23 +95,31 @@ def row_test(columns: Sequence[ColumnTest], count: int, whole: Sequence[int] = (
     return accepts
 
 
-def rows_test(columns: Sequence[ColumnTest], count: int) -> RowsTest:
+def are_sent(values: Sequence[Value]) -> bool:
+    """Return whether no value is an unchanged TOAST value."""
+    return UNCHANGED_TOAST not in values
+
+
+def are_null(values: Sequence[Value]) -> bool:
+    return values.count(None) == len(values)
+
+
+def rows_test(columns: Sequence[ColumnTest], count: int, others: ValuesTest = are_sent) -> RowsTest:
     """Return a test of many rows of so many columns, without unchanged TOAST values. It reads column by column, which
-    takes less time than row by row, and says no more often than `row_test`."""
-    tested = {column.position: column for column in columns}
-    tests = [tested.get(position) for position in range(count)]
+    takes less time than row by row, and says no more often than `row_test`. The last test of a column counts;
+    ``others`` tests the columns that have none."""
+    tested = {column.position: partial(_accepts_column, column) for column in columns}
+    tests = [tested.get(position, others) for position in range(count)]
 
     def accepts(rows: Sequence[Row]) -> bool:
         if {*map(len, rows)} != {count}:
             return False
-        return all(map(_accepts_column, tests, zip(*rows, strict=True)))
+        return all(map(call, tests, zip(*rows, strict=True)))
 
     return accepts
 
 
-def _accepts_column(test: ColumnTest | None, values: Sequence[Value]) -> bool:
-    if test is None:
-        return UNCHANGED_TOAST not in values
+def _accepts_column(test: ColumnTest, values: Sequence[Value]) -> bool:
     if None in values:
         if not test.may_be_null:
             return False

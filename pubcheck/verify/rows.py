@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal
 
 from msgspec import Struct
@@ -17,7 +17,7 @@ from pubcheck.stream import UNCHANGED_TOAST, Delete, Insert, Row, Update, Value
 from pubcheck.verify.bounds import bound_checks
 from pubcheck.verify.filters import Answer, RowFilter, any_of, completed
 from pubcheck.verify.publisher import Route
-from pubcheck.verify.row_tests import column_test, row_test, rows_test
+from pubcheck.verify.row_tests import RowsTest, are_null, column_test, row_test, rows_test
 from pubcheck.verify.values import binary_fault, has_fixed_length, text_check, value_reader
 
 Change = Insert | Update | Delete
@@ -88,9 +88,10 @@ class RouteCheck:
         self._accepts_row = row_test(restricted, len(columns))
         self._accepts_whole_row = row_test(restricted, len(columns), everywhere)
         self._accepts_rows = rows_test(restricted, len(columns))
-        self._accepts_key = row_test(
-            [tests[position]._replace(may_be_null=False) for position in self.key], len(columns)
-        )
+        of_key = [tests[position]._replace(may_be_null=False) for position in self.key]
+        self._accepts_key = row_test(of_key, len(columns))
+        self._accepts_rows_with_key = rows_test([*restricted, *of_key], len(columns))
+        self._accepts_keys = rows_test(of_key, len(columns), others=are_null)
         is_itself = route.table.oid == route.target.oid
         self._bounds = bound_checks(session, route.table, self.names) if is_itself else []
         published = route.published
@@ -142,20 +143,54 @@ class RouteCheck:
 
         return accepts
 
-    def acceptance_of_inserts(self) -> AcceptanceOfMany:
-        """Return whether Inserts are certainly right, if inserts are published."""
-        are_right, within = self._accepts_rows, self._within if self._bounds else None
-        passes = self._passes["insert"] if self.filters["insert"] else None
+    def acceptances_of_many(self, kinds: Iterable[type[Change]]) -> Mapping[type[Change], AcceptanceOfMany]:
+        """Return for some kinds of change, for which `acceptances` returns one, whether some changes that follow each
+        other are all certainly right. It says no more often, and takes less time."""
+        acceptances: dict[type[Change], AcceptanceOfMany] = {
+            Insert: self._acceptance_of_inserts(),
+            Delete: self._acceptance_of_deletes(),
+        }
+        if not self.full:
+            acceptances[Update] = self._acceptance_of_updates()
+        return {kind: acceptances[kind] for kind in kinds if kind in acceptances}
+
+    def _acceptance_of_inserts(self) -> AcceptanceOfMany:
+        are_right, all_pass = self._accepts_rows, self._all_pass("insert")
+        within = self._within if self._bounds else None
 
         def accepts(messages: Sequence[Insert]) -> bool:
             rows = [message.new for message in messages]
-            return (
-                are_right(rows)
-                and (passes is None or {*map(passes, rows)} == {"true"})
-                and (within is None or all(map(within, rows)))
-            )
+            return are_right(rows) and all_pass(rows) and (within is None or all(map(within, rows)))
 
         return accepts
+
+    def _acceptance_of_updates(self) -> AcceptanceOfMany:
+        are_right, all_pass = self._accepts_rows_with_key, self._all_pass("update")
+
+        def accepts(messages: Sequence[Update]) -> bool:
+            if [message.old for message in messages].count(None) != len(messages):
+                return False
+            rows = [message.new for message in messages]
+            return are_right(rows) and all_pass(rows)
+
+        return accepts
+
+    def _acceptance_of_deletes(self) -> AcceptanceOfMany:
+        are_right, all_pass = self._accepts_rows if self.full else self._accepts_keys, self._all_pass("delete")
+        kinds = {"O" if self.full else "K"}
+
+        def accepts(messages: Sequence[Delete]) -> bool:
+            rows = [message.old for message in messages]
+            return {message.old_kind for message in messages} == kinds and are_right(rows) and all_pass(rows)
+
+        return accepts
+
+    def _all_pass(self, operation: str) -> RowsTest:
+        """Return whether all of some rows certainly pass the filters of an operation."""
+        if not self.filters[operation]:
+            return lambda rows: True
+        passes = self._passes[operation]
+        return lambda rows: {*map(passes, rows)} == {"true"}
 
     def _update_acceptance(self, *, is_full: bool) -> Acceptance:
         is_right, is_whole, is_right_key = self._accepts_row, self._accepts_whole_row, self._accepts_key

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from decimal import Decimal
+from itertools import chain
 from typing import Any, NamedTuple
 
 from msgspec import MsgspecError, Raw
@@ -219,17 +220,17 @@ def _labels(inputs: InputContext, oid: int) -> list[str]:
 _QUOTED = r'"(?:[^"\\\0]|\\["\\])*"'
 _TEXT_ELEMENT = rf'[^\0\t-\r {{}},"\\]+|{_QUOTED}'
 _SIMPLE_LABEL = re.compile(r"(?!null$)\w+", re.ASCII | re.IGNORECASE).fullmatch
-_quoted_elements = re.compile(rf"{{{_QUOTED}(?:,{_QUOTED})*}}").fullmatch
+_has_only_escapes_of_arrays = re.compile(r'[^\\]*+(?:\\["\\][^\\]*+)*+').fullmatch
+"""array_out escapes only the quote and the backslash."""
 _texts_of = Json(list[str]).decode
-"""An array of quoted texts is a list of JSON, because array_out escapes only the quote and the backslash."""
 
 
 def _array(inputs: InputContext, element: int, typmod: int) -> UsualTexts | None:
     form = _element_form(inputs, element, typmod)
     if form is not None:
         values = _flat_array(form)
-        flat, nested = _fullmatch(rf"{values}|{{}}"), _fullmatch(rf"{{{values}(?:,{values})*}}")
-        all_flat, all_nested = _all_of(rf"{values}|{{}}"), _all_of(rf"{{{values}(?:,{values})*}}")
+        flat, nested = _fullmatch(rf"{values}|{{}}"), _fullmatch(rf"{{{values}(?:,{values})*+}}")
+        all_flat, all_nested = _all_of(rf"{values}|{{}}"), _all_of(rf"{{{values}(?:,{values})*+}}")
 
         def one(text: str) -> object:
             return flat(text) or (_QUOTE not in text and nested(text) and _is_rectangular(text))
@@ -237,12 +238,13 @@ def _array(inputs: InputContext, element: int, typmod: int) -> UsualTexts | None
         def every(texts: Sequence[str]) -> object:
             if all_flat(texts):
                 return True
-            is_nested = _QUOTE not in "".join(texts) and all_nested(texts)
-            return all(map(_is_rectangular if is_nested else one, texts))
+            if _QUOTE not in "".join(texts) and all_nested(texts):
+                return all(map(_is_rectangular, {*"\0".join(texts).translate(_WITHOUT_ELEMENTS).split("\0")}))
+            return all(map(one, texts))
 
         return UsualTexts(one, every)
     usual = usual_texts(inputs, element, typmod)
-    return None if usual is None else one_by_one(_array_of_quoted(usual.all))
+    return None if usual is None else _array_of_quoted(usual.all)
 
 
 _QUOTE = '"'
@@ -251,7 +253,7 @@ _QUOTE = '"'
 def _flat_array(form: str) -> str:
     """A form that matches NULL twice would let a pattern try both for each element."""
     element = form if form == _TEXT_ELEMENT else f"{form}|NULL"
-    return rf"{{(?:{element})(?:,(?:{element}))*}}"
+    return rf"{{(?:{element})(?:,(?:{element}))*+}}"
 
 
 def _element_form(inputs: InputContext, element: int, typmod: int) -> str | None:
@@ -264,20 +266,35 @@ def _element_form(inputs: InputContext, element: int, typmod: int) -> str | None
     return form if element in _BARE else f'"(?:{form})"' if element in _FRACTIONS else None
 
 
+_WITHOUT_ELEMENTS = {code: None for code in range(1, 128) if chr(code) not in "{},"}
+"""What is left of the text of an array without quotes is its shape. Those of a column are alike."""
+
+
 def _is_rectangular(text: str) -> bool:
     return len({row.count(",") for row in text.split("},{")}) == 1
 
 
-def _array_of_quoted(are_values: MatchesAll) -> Matches:
-    def matches_all(text: str) -> bool:
-        if _quoted_elements(text) is None:
-            return False
-        try:
-            return bool(are_values(_texts_of(f"[{text[1:-1]}]")))
-        except (MsgspecError, UnicodeEncodeError):
-            return False
+def _array_of_quoted(are_values: MatchesAll) -> UsualTexts:
+    def matches_all(texts: Sequence[str]) -> bool:
+        elements = _elements_of_all(texts)
+        return elements is not None and (not elements or bool(are_values(elements)))
 
-    return matches_all
+    return UsualTexts(lambda text: matches_all((text,)), matches_all)
+
+
+def _elements_of_all(texts: Sequence[str]) -> Sequence[str] | None:
+    """Return the elements of arrays of quoted texts; None if one of the arrays is written in another way. Such an array
+    is a list of JSON in other brackets."""
+    joined = "\0".join(texts)
+    if joined[:1] + joined[-1:] != "{}" or not _has_only_escapes_of_arrays(joined):
+        return None
+    lists = f"[{joined[1:-1]}]".replace("}\0{", "]\0[").split("\0")
+    if len(lists) != len(texts):
+        return None
+    try:
+        return list(chain.from_iterable(map(_texts_of, lists)))
+    except (MsgspecError, UnicodeEncodeError):
+        return None
 
 
 # JSON. What msgspec takes, the server takes as json; jsonb refuses some escapes and numbers.
@@ -289,12 +306,15 @@ _number_with_exponent = re.compile(r"(?:^|[\[:,\s])-?\d+(?:\.\d+)?[eE][+-]?\d{4}
 _MOST_DIGITS = 1000
 
 
-def _is_json(text: str) -> bool:
+def _are_json(texts: Sequence[str]) -> bool:
     try:
-        _skim(text)
+        return bool(list(map(_skim, texts)))
     except (MsgspecError, UnicodeEncodeError, RecursionError):
         return False
-    return True
+
+
+def _is_json(text: str) -> bool:
+    return _are_json((text,))
 
 
 def _is_jsonb(text: str) -> bool:
@@ -306,22 +326,6 @@ def _has_usual_numbers(text: str, longest: int) -> bool:
     if _REFUSED_ESCAPE in text or ((_exponent(text) or "E" in text) and _number_with_exponent(text)):
         return False
     return longest <= _MOST_DIGITS or not _many_digits(text)
-
-
-_skim_all = Json(list[Raw]).decode
-_BETWEEN = '"|"'
-
-
-def _are_json(texts: Sequence[str]) -> bool:
-    """Each text is an element of one list if the strings between them, which no text contains, are elements of it."""
-    joined = f",{_BETWEEN},".join(texts)
-    if joined.count(_BETWEEN) != len(texts) - 1:
-        return False
-    try:
-        elements = _skim_all(f"[{joined}]")
-    except (MsgspecError, UnicodeEncodeError, RecursionError):
-        return False
-    return len(elements) == 2 * len(texts) - 1 and {*map(bytes, elements[1::2])} <= {_BETWEEN.encode()}
 
 
 def _are_jsonb(texts: Sequence[str]) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, islice
-from operator import itemgetter, ne
+from operator import itemgetter
 from typing import Any, Protocol
 
 from msgspec import Struct
@@ -37,7 +37,7 @@ from pubcheck.stream import (
     Update,
 )
 from pubcheck.stream.framing.frame import Frame, FramingError
-from pubcheck.stream.whole import alike_changes
+from pubcheck.stream.many import Change, usual_changes
 from pubcheck.verify.options import Options
 from pubcheck.verify.protocol import Order
 from pubcheck.verify.publisher import Publisher, Route
@@ -103,7 +103,8 @@ class _Described:
         self.message, self.checks, self.open = message, checks, is_open
         self.name = shown(message.namespace, message.name)
         is_full = message.replica_identity == "f"
-        by_route = [check.acceptances(is_full=is_full) for check in checks if len(check.names) == len(message.columns)]
+        fitting = [check for check in checks if len(check.names) == len(message.columns)]
+        by_route = [check.acceptances(is_full=is_full) for check in fitting]
         self.acceptances = {
             kind: _any_of([acceptances[kind] for acceptances in by_route if kind in acceptances])
             for kind in _ROW_CHANGES
@@ -111,8 +112,8 @@ class _Described:
         }
         """By kind of change, what is true for those that are certainly right."""
         self.acceptances_of_many = {kind: _of_each(accepts) for kind, accepts in self.acceptances.items()}
-        if len(by_route) == 1 and Insert in by_route[0]:
-            self.acceptances_of_many[Insert] = checks[0].acceptance_of_inserts()
+        if len(fitting) == 1:
+            self.acceptances_of_many |= fitting[0].acceptances_of_many(by_route[0])
 
 
 def _any_of(acceptances: Sequence[Acceptance]) -> Acceptance:
@@ -125,11 +126,16 @@ def _of_each(accepts: Acceptance) -> AcceptanceOfMany:
     return lambda messages: all(map(accepts, messages))
 
 
-_AT_ONCE = 128
-"""Messages that are checked at once: more of them need memory that is not in the processor's cache."""
+_AT_ONCE = 256
+"""Messages that are checked at once, of which many are alike although changes of several relations take turns."""
 _FEW = 4
 """Fewer messages are checked as fast one by one."""
-_NOTHING: tuple[Any, ...] = ((), (), (), ())
+_MANY_ALIKE = 8
+"""Fewer changes of one kind of one relation are checked as fast row by row."""
+_STABLE = frozenset((b"B", b"C", b"I", b"U", b"D"))
+"""Letters of messages after which relations are what they were before. They are not sent in streamed blocks without a
+transaction ID."""
+_head_of = itemgetter(slice(6))
 
 
 def _some(frames: Iterable[Frame]) -> Iterator[list[Frame]]:
@@ -145,19 +151,6 @@ def _some(frames: Iterable[Frame]) -> Iterator[list[Frame]]:
         if not some:
             return
         yield some
-
-
-def _alike(frames: Sequence[Frame]) -> Iterator[Sequence[Frame]]:
-    """Yield messages that follow each other and have equal beginnings, as changes of one kind of one relation have.
-    Those of short transactions are not parted."""
-    heads = [frame.data[:6] for frame in frames]
-    if len(set(heads)) == 1:
-        yield frames
-    elif sum(map(ne, heads, heads[1:])) * _FEW > len(heads):
-        yield from ([frame] for frame in frames)
-    else:
-        for _, group in groupby(zip(heads, frames, strict=True), itemgetter(0)):
-            yield [frame for _, frame in group]
 
 
 class Verifier:
@@ -209,31 +202,78 @@ class Verifier:
         return self._findings(frame, message)
 
     def check_many(self, frames: Iterable[Frame]) -> Iterator[StreamFinding]:
-        """Yield the findings of the next messages. They are those of `check`; changes of one kind of one relation that
-        follow each other take less time."""
+        """Yield the findings of the next messages. They are those of `check`, but take less time, because changes of
+        one kind of one relation are checked column by column."""
         for some in _some(frames):
-            for alike in _alike(some):
-                lsns, xids, data, _ = zip(*alike, strict=True) if len(alike) >= _FEW else _NOTHING
-                changes = self._certain_changes(data) if data else None
-                if changes is None:
-                    for frame in alike:
-                        yield from self.check(frame)
-                elif self._order.all_go_on(lsns, xids):
-                    self._number += len(alike)
-                else:
-                    for frame, change in zip(alike, changes, strict=True):
-                        self._number += 1
-                        if not self._goes_on(change, frame.lsn, frame.xid):
-                            yield from self._findings(frame, change)
+            yield from self._check_some(some)
 
-    def _certain_changes(self, data: Sequence[bytes]) -> Sequence[Insert | Update | Delete] | None:
-        """Return changes of one kind that are certainly right, apart from their places; None for other messages."""
-        changes = None if self._decoder.in_block else alike_changes(data)
-        if changes is None:
-            return None
+    def _check_some(self, frames: Sequence[Frame]) -> Iterator[StreamFinding]:
+        data = [frame.data for frame in frames]
+        heads = list(map(_head_of, data))
+        letters = {head[:1] for head in {*heads}}
+        if letters <= _STABLE:
+            is_bulk = len(frames) >= _FEW and not self._decoder.in_block
+            yield from self._check_stable(frames, self._certain_changes(data, heads) if is_bulk else ())
+        elif letters & _STABLE:
+            for _, part in groupby(frames, lambda frame: frame.data[:1] in _STABLE):
+                yield from self._check_some(list(part))
+        else:
+            for frame in frames:
+                yield from self.check(frame)
+
+    def _check_stable(self, frames: Sequence[Frame], changes: Sequence[Change | None]) -> Iterator[StreamFinding]:
+        """Yield the findings of messages. ``changes`` are those among them that are certainly right, apart from their
+        places."""
+        if changes and all(changes):
+            lsns, xids, _, _ = zip(*frames, strict=True)
+            if self._order.all_go_on(lsns, xids):
+                self._number += len(frames)
+                return
+        goes_on, one_by_one = self._goes_on, iter(frames)
+        for change, frame in zip(changes, one_by_one):  # noqa: B905 -- no change ends the loop before a message is taken
+            if change is None:
+                yield from self.check(frame)
+                if self._decoder.in_block:
+                    break
+            else:
+                self._number += 1
+                if not goes_on(change, frame.lsn, frame.xid):
+                    yield from self._findings(frame, change)
+        for frame in one_by_one:
+            yield from self.check(frame)
+
+    def _certain_changes(self, data: Sequence[bytes], heads: Sequence[bytes]) -> Sequence[Change | None]:
+        """Return for each message the change that it is, if that is certainly right, apart from its place; None for
+        others. Return nothing if none of them is known to be."""
+        changes = usual_changes(data)
+        if not changes:
+            return ()
+        by_head: dict[bytes, list[Change]] = {}
+        if heads.count(heads[0]) == len(heads):
+            by_head[heads[0]] = changes  # type: ignore[assignment]
+        else:
+            for head, change in zip(heads, changes, strict=True):
+                if change is not None:
+                    by_head.setdefault(head, []).append(change)
+        doubtful = {head for head, alike in by_head.items() if not self._are_right(alike)}
+        if not doubtful:
+            return changes
+        return [
+            change if change is None or head not in doubtful or self._is_right(change) else None
+            for head, change in zip(heads, changes, strict=True)
+        ]
+
+    def _are_right(self, changes: Sequence[Change]) -> bool:
+        """Return whether changes of one kind of one relation are all certainly right."""
         described = self._described.get(changes[0].relation)
-        accepts = None if described is None else described.acceptances_of_many.get(changes[0].__class__)
-        return changes if accepts is not None and accepts(changes) else None
+        if described is None or len(changes) < _MANY_ALIKE:
+            return all(map(self._is_right, changes))
+        accepts = described.acceptances_of_many.get(changes[0].__class__)
+        return accepts is not None and accepts(changes)
+
+    def _is_right(self, change: Change) -> bool:
+        accepts = self._acceptances[change.__class__].get(change.relation)
+        return accepts is not None and accepts(change)
 
     def _findings(self, frame: Frame, message: AnyMessage) -> list[StreamFinding]:
         return [

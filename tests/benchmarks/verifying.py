@@ -51,6 +51,23 @@ def small_transactions(number: int) -> Iterator[Frame]:
         yield Frame(lsn + 0xB0, xid, encode(Commit(lsn + 0x80, lsn + 0xB0, 5)), Place(1, line=1))
 
 
+def alternating_tables(number: int, tables: int) -> Iterator[Frame]:
+    """Yield transactions of 20 changes, each of another table than the one before."""
+    columns = (Column("a", 23, key=True), Column("b", 25), Column("c", 1700))
+    described: list[AnyMessage] = [Relation(oid, "public", f"t{oid}", "d", columns) for oid in range(tables)]
+    for transaction in range(number):
+        lsn, xid = 0x1000 + transaction * 0x1000, 700 + transaction
+        rows = [(oid % tables, (str(transaction * 20 + oid), "hello world", f"{oid}.50")) for oid in range(20)]
+        changes = [(Insert, Update)[place // tables % 2](oid, row) for place, (oid, row) in enumerate(rows)]
+        messages: list[AnyMessage] = [Begin(lsn + 0x800, 5, xid)]
+        for change in changes:
+            # A description comes with the first change of its relation.
+            messages += [*([described[change.relation]] if transaction == 0 else []), change]
+        for message in dict.fromkeys(messages):
+            yield Frame(lsn, xid, encode(message), Place(1, line=1))
+        yield Frame(lsn + 0x830, xid, encode(Commit(lsn + 0x800, lsn + 0x830, 5)), Place(1, line=1))
+
+
 def frames(changes: int) -> Iterator[Frame]:
     """Yield transactions of 1,000 rows each, of six columns."""
     for first in range(0, changes, 1000):
@@ -146,6 +163,12 @@ def verifying() -> Iterator[Row]:
     publisher, short = publisher_of(f"{TABLE} CREATE PUBLICATION p FOR TABLE t", ["p"]), list(small_transactions(5_000))
     decoding, cost = _least(partial(_decode, short), partial(_verify, publisher, short))
     yield Row("verify, small transactions", f"{cost / len(short) * 1e6:.2f} µs", cost / decoding, 3)
+    for tables in (2, 10):
+        schema = "".join(f"CREATE TABLE t{number} (a int PRIMARY KEY, b text, c numeric);" for number in range(tables))
+        publisher = publisher_of(f"{schema} CREATE PUBLICATION p FOR ALL TABLES", ["p"])
+        mixed = list(alternating_tables(500, tables))
+        decoding, cost = _least(partial(_decode, mixed), partial(_verify, publisher, mixed))
+        yield Row(f"verify, {tables} tables in turns", f"{cost / len(mixed) * 1e6:.2f} µs", cost / decoding, 3)
     publisher = publisher_of(f"{TABLE} CREATE PUBLICATION p FOR TABLE t", ["p"])
     _peak(publisher, 10_000)
     small, large = _peak(publisher, 10_000), _peak(publisher, 100_000)

@@ -12,16 +12,20 @@ from hypothesis import strategies as st
 from pubcheck.stream import (
     UNCHANGED_TOAST,
     AnyMessage,
+    Begin,
+    Column,
+    Commit,
     Decoder,
     Delete,
     Insert,
     Malformed,
+    Relation,
     StreamStart,
     StreamStop,
     Update,
     encode,
 )
-from pubcheck.stream.whole import alike_changes
+from pubcheck.stream.many import usual_changes
 from tests.messages import generating
 from tests.messages.mutate import damaged, decoded
 
@@ -52,7 +56,31 @@ def shown(message: AnyMessage | Malformed) -> AnyMessage | str:
 
 @pytest.mark.parametrize("messages", ALIKE.values(), ids=ALIKE)
 def test_changes_of_one_kind_of_one_relation_are_read_at_once(messages: Sequence[AnyMessage]) -> None:
-    assert alike_changes([encode(message) for message in messages]) == messages
+    assert usual_changes([encode(message) for message in messages]) == messages
+
+
+def test_changes_of_several_relations_are_read_at_once_in_their_places() -> None:
+    messages: list[AnyMessage] = []
+    for number in range(40):
+        row = (str(number), None if number % 3 else "x" * number)
+        changes = (Insert(1, row), Update(0xFFFFFFFF, (*row, UNCHANGED_TOAST)), Delete(3, (row[0], None), "K"))
+        messages += [Begin(number, 0, 7), *changes, Commit(number, number, 0)]
+    expected = [None if isinstance(message, Begin | Commit) else message for message in messages]
+    assert usual_changes([encode(message) for message in messages]) == expected
+    assert list(Decoder().decode_many(map(encode, messages))) == messages
+
+
+def test_a_relation_is_known_after_its_message_was_yielded() -> None:
+    messages: list[AnyMessage] = []
+    for name in ("first", "second"):
+        messages += [Relation(1, "public", "t", "d", (Column(name, 25),)), *[Insert(1, (str(at),)) for at in range(9)]]
+    decoder = Decoder()
+    names = [
+        [*(decoder.row(1, message.new) or ())]
+        for message in decoder.decode_many(map(encode, messages))
+        if isinstance(message, Insert)
+    ]
+    assert names == [["first"]] * 9 + [["second"]] * 9
 
 
 @given(st.lists(generating.changes | generating.others, max_size=20))
@@ -93,6 +121,9 @@ def test_damaged_messages_among_others_are_what_they_are_alone(messages: Sequenc
         (b"\0\1t\0\0\0\1a\xdc\0\1n", b"\0\1t\0\0\1\xddn"),
         (b"\0\1\xa1at\0\0", b"\0\1t\0\0\0\1a"),
         (b"\0\1t\0\0\0t\0\0" + b"a" * 114, b"\0\1t\0\0\0\1a"),
+        (b"\0\1t\0\0\0t\0\0" + b"a" * 114 + b"n" * 104, b"\0\1t\0\0\0\1a"),  # 0xda instead of t, a length
+        (b"\0\1t\0\0\0t\0\0" + b"a" * 114 + b"n" * 92, b"\0\1t\0\0\0\1a"),
+        (b"\0t\0\0" + b"n" * 218, b"\0\1t\0\0\0\1a"),
         (b"\0t\0\0" + b"n" * 214, b"\0\1t\0\0\0\1a"),
         (b"t\0\0" + b"n" * 300, b"\0\1t\0\0\0\1a"),
     ],

@@ -3,6 +3,7 @@ PUB855, PUB856 and PUB859."""
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 
 import pytest
@@ -20,6 +21,7 @@ from pubcheck.stream import (
     Insert,
     Prepare,
     Relation,
+    Row,
     StreamAbort,
     StreamCommit,
     StreamStart,
@@ -30,7 +32,7 @@ from pubcheck.stream import (
     encode,
 )
 from pubcheck.stream.framing.frame import Frame, Place
-from pubcheck.verify import Options, StreamFinding, publisher_of, verify
+from pubcheck.verify import Options, StreamFinding, Verifier, publisher_of, verify
 
 SCHEMA = """
 CREATE TABLE orders (id int PRIMARY KEY, region text, note varchar(5));
@@ -294,3 +296,43 @@ def test_a_short_old_row_of_a_filtered_table_is_reported() -> None:
     schema = SCHEMA.replace("items;", "items WHERE (id < 10);")
     [finding] = findings(transaction(ITEMS, Insert(2, ("1", "a")), Delete(2, (), "K")), schema)
     assert (finding.rule, finding.number) == ("PUB855", 4)
+
+
+def test_changes_that_take_turns_are_checked_as_one_by_one() -> None:
+    """Of three tables, one with replica identity FULL, which are described again in between."""
+    schema = """
+        CREATE TABLE a (id int PRIMARY KEY, b text); CREATE TABLE b (id int PRIMARY KEY, b numeric);
+        CREATE TABLE c (id int, b jsonb[]); ALTER TABLE c REPLICA IDENTITY FULL;
+        CREATE PUBLICATION p FOR TABLE a, c, b WHERE (id < 500);
+    """
+    relations = [
+        Relation(1, "public", "a", "d", (Column("id", 23, key=True), Column("b", 25))),
+        Relation(2, "public", "b", "d", (Column("id", 23, key=True), Column("b", 1700))),
+        Relation(3, "public", "c", "f", (Column("id", 23, key=True), Column("b", 3807, key=True))),
+    ]
+    values: dict[int, Row] = {1: ("x", None), 2: ("1.50", "2.25", "NaN"), 3: ('{"1"}', '{"{\\"a\\": 2}",NULL}')}
+    wrong: dict[int, Row] = {1: ("x", UNCHANGED_TOAST), 2: ("x", "1e"), 3: ('{"1","x"}', "{")}
+    publisher, chance, number_of_findings = publisher_of(schema, ["p"]), random.Random(5), []
+    for share in (0, 0.002, 0.02, 0.3):
+        messages: list[AnyMessage] = [*relations]
+        for _ in range(900):
+            is_wrong, oid = chance.random() < share, chance.choice((1, 2, 3))
+            row = (
+                chance.choice(("1", "499", "500" if is_wrong else "2")),
+                chance.choice((wrong if is_wrong else values)[oid]),
+            )
+            key = (row[0], None)
+            kinds: tuple[AnyMessage, ...] = (Insert(oid, row), Update(oid, row), Delete(oid, key, "K"))
+            if oid == 3:
+                kinds = (Insert(oid, row), Update(oid, row, row, "O"), Delete(oid, row, "O"))
+            messages += [relations[oid - 1]] if chance.random() < 0.003 else []
+            messages.append(chance.choice(kinds))
+        frames = [
+            Frame(0x1000 + place, 700, encode(message), Place(place, line=place))
+            for place, message in enumerate(transaction(*messages, lsn=0x10000))
+        ]
+        one_by_one, at_once = Verifier(publisher), Verifier(publisher)
+        expected = [finding for frame in frames for finding in one_by_one.check(frame)]
+        assert list(at_once.check_many(frames)) == expected
+        number_of_findings.append(sum(finding.rule == "PUB855" for finding in expected))
+    assert number_of_findings[0] == 0 < number_of_findings[1] < number_of_findings[2] < number_of_findings[3]
