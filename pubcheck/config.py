@@ -251,7 +251,9 @@ def near_rule(word: str) -> str:
         code = word.upper() if word[:3].upper() == "PUB" else f"PUB{word}"
         hint = near_word(code, [known for known in rulebook.RULES if known[3] == code[3:4]])
     else:
-        hint = near_word(word.lower(), [rule.name for rule in rulebook.RULES.values()])
+        names = [rule.name for rule in rulebook.RULES.values()]
+        begun = [name for name in names if name.startswith(word.lower())]
+        hint = f"; did you mean {' or '.join(begun[:3])}?" if begun else near_word(word.lower(), names)
     return hint or "; `pubcheck rules` lists them"
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 FOUND, WRONG, INTERRUPTED = 1, 2, 130
 """Exit statuses other than 0: findings; wrong usage, no input or an internal failure; Ctrl-C."""
 
-_COMMANDS = (
+COMMANDS = (
     "lint",
     "explain",
     "files",
@@ -43,6 +43,10 @@ _COMMANDS = (
     "completion",
     "man",
 )
+
+
+COMPLETION = "_PUBCHECK_COMPLETE"
+"""The environment variable with which a shell asks for values."""
 
 
 class NoInput(Exception):
@@ -81,10 +85,10 @@ def _eager_flag(
 
 class _Commands(Command, click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(_COMMANDS)
+        return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in _COMMANDS:
+        if cmd_name not in COMMANDS:
             return None
         command: click.Command = import_module(f"pubcheck.cli.{cmd_name}").command
         return command
@@ -97,10 +101,10 @@ class _Commands(Command, click.Group):
                 click.echo(ctx.get_help())
                 ctx.exit()
             args = [args[1], "--help"]
-        if args and args[0] not in _COMMANDS and not args[0].startswith("-"):
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
             if os.path.exists(args[0]):
                 ctx.fail(f"there is no command {args[0]!r}; did you mean `pubcheck lint {args[0]}`?")
-            ctx.fail(f"there is no command {args[0]!r}{suggestion(args[0], _COMMANDS)}")
+            ctx.fail(f"there is no command {args[0]!r}{suggestion(args[0], COMMANDS)}")
         return super().resolve_command(ctx, args)
 
 
@@ -125,6 +129,9 @@ cli.params.append(_eager_flag(("-V", "--version"), "Show the version and exit.",
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run a command line, by default that of the process, and return the exit status."""
+    if COMPLETION in os.environ:
+        # Registers the completion in bash; loaded only when a shell asks.
+        from pubcheck.cli import completing as completing
     try:
         status = cli.main(args=arguments, prog_name="pubcheck", standalone_mode=False)
         sys.stdout.flush()

@@ -2,12 +2,46 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
+from typing import Any
 
-from click.shell_completion import CompletionItem
+from click.shell_completion import BashComplete, CompletionItem, add_completion_class, split_arg_string
 
 from pubcheck.report import FORMATS
 from pubcheck.rulebook import RULES
+
+
+class BashInWords(BashComplete):
+    """Completion in bash, which takes `=` and `:` for the ends of words: of `--format=js` it completes only `js`."""
+
+    source_template = BashComplete.source_template.replace("env ", 'env COMP_LINE="${COMP_LINE:0:COMP_POINT}" ', 1)
+
+    def get_completion_args(self) -> tuple[list[str], str]:
+        words, incomplete = super().get_completion_args()
+        self._before = ""
+        """The part of the value that bash leaves as it is."""
+        line = os.environ.get("COMP_LINE")
+        if line is None:
+            return words, incomplete
+        words = split_arg_string(line)[1:]
+        whole = words.pop() if words and not line[-1].isspace() else ""
+        value = whole.partition("=")[2] if whole.startswith("-") and "=" in whole else whole
+        self._before = value.removesuffix("" if incomplete in ("=", ":") else incomplete)
+        return words, whole
+
+    def format_completion(self, item: CompletionItem[Any]) -> str:
+        return f"{item.type},{item.value.removeprefix(self._before)}"
+
+
+add_completion_class(BashInWords)
+
+
+def commands(incomplete: str) -> list[CompletionItem]:
+    """The commands of pubcheck."""
+    from pubcheck.cli.app import COMMANDS
+
+    return [CompletionItem(name) for name in COMMANDS if name.startswith(incomplete)]
 
 
 def files(incomplete: str) -> list[CompletionItem]:

@@ -22,9 +22,10 @@ def command(shell: str) -> int:
     # Loaded only for this command.
     from click.shell_completion import get_completion_class
 
-    from pubcheck.cli.app import cli
+    from pubcheck.cli import completing as completing
+    from pubcheck.cli.app import COMPLETION, cli
 
     completion_class = get_completion_class(shell)
     assert completion_class is not None
-    show([completion_class(cli, {}, "pubcheck", "_PUBCHECK_COMPLETE").source()])
+    show([completion_class(cli, {}, "pubcheck", COMPLETION).source()])
     return 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 
 import click
@@ -232,4 +233,5 @@ def _rendered(explanation: Explanation, format_: str, color: str, docs_url: str,
 
     if use_color(color, output):
         return render_text.render_rich(explanation)
-    return render_text.render(explanation)
+    columns = os.environ.get("COLUMNS", "")
+    return render_text.render(explanation, int(columns) if columns.isdecimal() else render_text.WIDTH)

@@ -21,7 +21,7 @@ Examples:
   pubcheck man lint | man -l -
   pubcheck man -o ~/.local/share/man/man1""",
 )
-@click.argument("name", required=False, metavar="[COMMAND]")
+@click.argument("name", required=False, metavar="[COMMAND]", shell_complete=completes("commands"))
 @click.option(
     "-o",
     "--output",

@@ -53,18 +53,18 @@ from pubcheck.explain.phrases import (
     tables_of,
     widening_publications,
 )
-from pubcheck.explain.text_layout import Block, Field, Grid, Heading, Paragraph, Style, plain_lines, print_rich
+from pubcheck.explain.text_layout import WIDTH, Block, Field, Grid, Heading, Paragraph, Style, plain_lines, print_rich
 from pubcheck.findings import Entry
 from pubcheck.report import count
 
 
-def render(explanation: Explanation) -> Iterator[str]:
-    """Yield plain text in pieces."""
+def render(explanation: Explanation, width: int = WIDTH) -> Iterator[str]:
+    """Yield plain text in pieces, ``width`` columns wide."""
     begun = False
     for block in _blocks(explanation):
         if isinstance(block, Heading) and begun:
             yield "\n"
-        yield from plain_lines(block)
+        yield from plain_lines(block, width)
         begun = True
 
 

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
 
 WIDTH = 100
-"""The width of plain text in columns."""
+"""The width of plain text in columns, unless another is asked for."""
+_NARROWEST = 40
+"""A narrower text is unreadable: labels take half of it."""
 
 Style = Literal["", "good", "bad", "warn", "quiet", "code", "name"]
 
@@ -57,7 +59,9 @@ class Paragraph(Struct, frozen=True):
 Block = Heading | Field | Grid | Paragraph
 
 
-def plain_lines(block: Block) -> Iterator[str]:
+def plain_lines(block: Block, width: int = WIDTH) -> Iterator[str]:
+    """Yield a block as text of ``width`` columns."""
+    width = max(width, _NARROWEST)
     if isinstance(block, Heading):
         text = escape(block.text)
         remark = f" ({escape(block.remark)})" if block.remark else ""
@@ -66,11 +70,11 @@ def plain_lines(block: Block) -> Iterator[str]:
         else:
             yield f"{text}{remark}\n"
             if block.level == 0:
-                yield "=" * min(WIDTH, len_display(text)) + "\n"
+                yield "=" * min(width, len_display(text)) + "\n"
     elif isinstance(block, Field):
         indent = " " * (4 + _LABEL)
-        width = WIDTH - len(indent)
-        lines = [part for line in block.text.split("\n") for part in _wrapped(escape(line), width)] or [""]
+        room = width - len(indent)
+        lines = [part for line in block.text.split("\n") for part in _wrapped(escape(line), room)] or [""]
         yield f"    {block.label:<{_LABEL - 1}} {lines[0]}\n"
         for line in lines[1:]:
             yield f"{indent}{line}\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
+from urllib.parse import quote, unquote
 
 from lsprotocol import types
 from pygls import uris
@@ -20,7 +21,25 @@ _SEVERITIES = {
 }
 
 
+_UNTITLED = "untitled:"
+_UNTITLED_FOLDER = "(untitled)"
+"""A folder of which no file exists: a buffer without a file belongs to no migration history."""
+
+
+def path_of(uri: str) -> str | None:
+    """Return the path of a document, None for one that is neither a file nor a buffer that was never saved."""
+    if uri.startswith(_UNTITLED):
+        name = quote(uri.removeprefix(_UNTITLED), safe="")
+        return os.path.abspath(os.path.join(_UNTITLED_FOLDER, f"{name}.sql"))
+    path = uris.to_fs_path(uri) if uri.startswith("file:") else None
+    return os.path.normpath(path) if path else None
+
+
 def uri_of(path: str) -> str:
+    """Return the address of a document by its path; the reverse of ``path_of``."""
+    folder, name = os.path.split(os.path.abspath(path))
+    if folder == os.path.abspath(_UNTITLED_FOLDER):
+        return _UNTITLED + unquote(name.removesuffix(".sql"))
     uri: str | None = uris.from_fs_path(os.path.abspath(path))
     assert uri is not None
     return uri

@@ -10,7 +10,6 @@ from contextlib import suppress
 from typing import Any, TypeVar
 
 from lsprotocol import types
-from pygls import uris
 from pygls.lsp.server import LanguageServer
 
 from pubcheck import __version__, rulebook
@@ -20,7 +19,7 @@ from pubcheck.findings import Entry, Finding
 from pubcheck.server.actions import quick_fixes
 from pubcheck.server.analysis import Located, symbols
 from pubcheck.server.analyst import Analyst, Failed
-from pubcheck.server.convert import diagnostic_of, range_of, uri_of, workspace_edit
+from pubcheck.server.convert import diagnostic_of, path_of, range_of, uri_of, workspace_edit
 from pubcheck.server.positions import changed as changed_text
 from pubcheck.server.workspace import Workspace
 
@@ -144,12 +143,6 @@ class Server(LanguageServer):
     def _publish(self, path: str, diagnostics: list[types.Diagnostic]) -> None:
         version = self.files.versions.get(path)
         self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri_of(path), diagnostics, version))
-
-
-def path_of(uri: str) -> str | None:
-    """Return the path of a document, None for one that is not a file."""
-    path = uris.to_fs_path(uri) if uri.startswith("file:") else None
-    return os.path.normpath(path) if path else None
 
 
 server = Server()

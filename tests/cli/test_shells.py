@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shlex
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from pubcheck.cli.app import cli, run
+from pubcheck.cli.app import COMPLETION, cli, run
+from pubcheck.cli.completing import BashInWords
+from pubcheck.report import FORMATS
 from tests.cli.conftest import Call
 
 
@@ -27,6 +32,7 @@ from tests.cli.conftest import Call
         ("lint --format git", ["github", "gitlab"]),
         ("lint db", ["db"]),  # a file, which the shell completes
         ("lint --show", ["--show-settings"]),
+        ("man sna", ["snapshot"]),
     ],
 )
 def test_a_shell_completes(
@@ -38,6 +44,45 @@ def test_a_shell_completes(
     with pytest.raises(SystemExit):
         run([])
     assert [answer.partition(",")[2] for answer in capsys.readouterr().out.splitlines()] == expected
+
+
+@pytest.mark.parametrize(
+    ("line", "words", "expected"),
+    [
+        ("lint --format=js", ("lint", "--format", "=", "js"), ["json", "jsonl"]),
+        ("lint --format=", ("lint", "--format", "="), list(FORMATS)),
+        ("lint --fail-on=note --format js", ("lint", "--fail-on", "=", "note", "--format", "js"), ["json", "jsonl"]),
+        (
+            "lint --consumer app=supabase-etl:big",
+            ("lint", "--consumer", "app", "=", "supabase-etl", ":", "big"),
+            ["bigquery"],
+        ),
+        (
+            "lint --consumer=supabase-etl:",
+            ("lint", "--consumer", "=", "supabase-etl", ":"),
+            ["bigquery", "clickhouse", "snowflake", "iceberg", "ducklake"],
+        ),
+        ("lint --sel", ("lint", "--sel"), ["--select"]),
+        ("lint --format ", ("lint", "--format", ""), list(FORMATS)),
+    ],
+)
+def test_bash_completes_the_part_of_a_word_that_it_sees(
+    line: str, words: tuple[str, ...], expected: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The words are those that bash makes of the line: `=` and `:` end one."""
+    program = tmp_path / "pubcheck"
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m pubcheck "$@"\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    call = f"""
+        COMP_LINE={shlex.quote(f"pubcheck {line}")} COMP_POINT=1000 COMP_CWORD={len(words)}
+        COMP_WORDS=(pubcheck {" ".join(map(shlex.quote, words))})
+        _pubcheck_completion pubcheck
+        printf '%s\\n' "${{COMPREPLY[@]}}"
+    """
+    script = BashInWords(cli, {}, "pubcheck", COMPLETION).source()
+    done = subprocess.run(["bash", "-c", script + call], capture_output=True, text=True)
+    assert (done.stdout.split(), done.stderr) == (expected, "")
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -75,7 +75,7 @@ class Editor:
         self._versions: dict[str, int] = {}
 
     def uri(self, name: str) -> str:
-        return (self.folder / name).as_uri()
+        return name if name.startswith("untitled:") else (self.folder / name).as_uri()
 
     def document(self, name: str) -> types.TextDocumentIdentifier:
         return types.TextDocumentIdentifier(self.uri(name))

@@ -59,6 +59,23 @@ def test_a_change_removes_findings(run: Run) -> None:
     run(scenario)
 
 
+def test_a_buffer_without_a_file_is_a_unit_of_its_own(run: Run) -> None:
+    async def scenario(client: Editor) -> None:
+        await client.open("schema.sql", ORDERS)
+        for name in ("untitled:Untitled-1", "untitled:/tmp/a%20b.sql"):
+            findings = await client.open(name, ORDERS + EU)
+            assert codes(findings) == ["PUB301"]
+            (place,) = findings[0].related_information or ()
+            assert place.location.uri == name
+            actions = await client.client.text_document_code_action_async(
+                types.CodeActionParams(client.document(name), findings[0].range, types.CodeActionContext(findings))
+            )
+            edits = [action.edit for action in actions or () if isinstance(action, types.CodeAction)]
+            assert {uri for edit in edits if edit is not None for uri in edit.changes or ()} == {name}
+
+    run(scenario)
+
+
 def test_a_buffer_is_linted_in_its_history_with_unsaved_neighbours(run: Run, tmp_path: Path) -> None:
     folder = tmp_path / "db" / "migrations"
     folder.mkdir(parents=True)

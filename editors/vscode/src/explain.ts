@@ -9,11 +9,12 @@ let panel: vscode.WebviewPanel | undefined;
 /** Show what subscribers will see of the tables of the active file, with its unsaved text. */
 export async function explain(): Promise<void> {
   const document = vscode.window.activeTextEditor?.document;
-  if (document === undefined || document.uri.scheme !== "file") {
+  if (document === undefined || !["file", "untitled"].includes(document.uri.scheme)) {
     void vscode.window.showInformationMessage("Open a SQL file first.");
     return;
   }
-  const args = ["explain", "--format", "html", ...configOptions(), "--stdin-filename", document.uri.fsPath, "-"];
+  const name = document.uri.scheme === "file" ? ["--stdin-filename", document.uri.fsPath] : [];
+  const args = ["explain", "--format", "html", ...configOptions(), ...name, "-"];
   const html = await outputOf(args, folderOf(document), document.getText());
   if (html === undefined) {
     return;

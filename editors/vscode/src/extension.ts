@@ -58,7 +58,10 @@ function newClient(output: vscode.OutputChannel, status: Status): LanguageClient
     "pubcheck",
     { command, args: [...args] },
     {
-      documentSelector: languages().map((language) => ({ scheme: "file", language })),
+      documentSelector: [
+        ...languages().map((language) => ({ scheme: "file", language })),
+        { scheme: "untitled", language: "sql" },
+      ],
       outputChannel: output,
       synchronize: { fileEvents: vscode.workspace.createFileSystemWatcher("**/{*.sql,pubcheck.toml,pyproject.toml}") },
     },
