@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from msgspec import UNSET, Struct
 
@@ -149,7 +149,8 @@ def _remarks(group: list[Finding], majors: tuple[int, ...], *, verbose: bool) ->
             yield "related", f"{related.database_object}: {related.message}"
     if entry.after_count:
         yield "after", _earlier(entry)
-    for text in _answers(group)[: None if verbose else 1]:
+    short = group[0].write is not None and not verbose
+    for text in _answers(group, answer_line if short else answer)[: None if verbose else 1]:
         yield "server", text
     for notice in entry.notices:
         yield "notice", notice
@@ -166,7 +167,7 @@ def _remarks(group: list[Finding], majors: tuple[int, ...], *, verbose: bool) ->
         yield "rests on", "; ".join(entry.assumptions)
     if entry.help:
         write = group[0].write
-        yield "help", entry.help if verbose or write is None else "\n".join(_short_help(write))
+        yield "help", entry.help if verbose or write is None else _short_help(write)
     several = len(objects) > 1 or (len(publications) > 1 and is_cause(entry))
     if several and len({finding.entry.fixes for finding in group}) > 1:
         yield "fix", "one for each of them"
@@ -177,12 +178,11 @@ def _remarks(group: list[Finding], majors: tuple[int, ...], *, verbose: bool) ->
         yield "fix", fix.title if fix.applicability == "safe" else f"{fix.title} ({fix.applicability})"
 
 
-def _short_help(write: RefusedWriteText) -> Iterator[str]:
-    """Return the lines of a help with the first of its remedies, and how many there are more."""
+def _short_help(write: RefusedWriteText) -> str:
+    """Return the first remedy of a help, and how many there are more; the headline says what has to be changed."""
     if len(write.remedies) < 2:
-        yield write.help
-        return
-    yield from (write.goal, write.remedies[0].line, f"  ({len(write.remedies) - 1} more with --verbose)")
+        return write.help
+    return f"{write.remedies[0].statements}  ({len(write.remedies) - 1} more with --verbose)"
 
 
 def _claim(claim: ConsumerClaim) -> Iterator[tuple[str, str]]:
@@ -203,18 +203,22 @@ def _earlier(entry: Entry) -> str:
     return f"PostgreSQL gives this answer once {causes_are} gone: {text}"
 
 
-def _answers(group: list[Finding]) -> list[str]:
-    """Yield the server's answers: for the group's first table, once for each operation."""
+def _answers(group: list[Finding], text: Callable[[ServerAnswer], str]) -> list[str]:
+    """Return the texts of the server's answers: for the group's first table, once for each operation."""
     first: dict[object, ServerAnswer] = {}
     for finding in group:
         if finding.entry.server and finding.entry.object == group[0].entry.object:
             first.setdefault(finding.entry.operation, finding.entry.server)
-    return list(dict.fromkeys(map(answer, first.values())))
+    return list(dict.fromkeys(map(text, first.values())))
+
+
+def answer_line(error: ServerAnswer) -> str:
+    return f"ERROR {error.sqlstate}: {error.message}"
 
 
 def answer(error: ServerAnswer) -> str:
     """Return an ERROR as psql shows it: message, detail and hint, a line each."""
-    lines = [f"ERROR {error.sqlstate}: {error.message}"]
+    lines = [answer_line(error)]
     lines += [f"DETAIL: {error.detail}"] if error.detail else []
     lines += [f"HINT: {error.hint}"] if error.hint else []
     return "\n".join(lines)
@@ -261,7 +265,6 @@ def _excerpt(lines: list[Line], path: str, severity: Severity, width: int, palet
                 yield f"{frame}{number:>{width}} |{reset} {_display(text)}".rstrip()
                 for mark in under:
                     yield f"{gutter} {frame}|{reset} {_mark(mark, severity, palette)}"
-        yield f"{gutter} {frame}|{reset}"
 
 
 def _mark(mark: Line, severity: Severity, palette: Palette) -> str:
