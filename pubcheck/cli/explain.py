@@ -230,8 +230,9 @@ def _rendered(explanation: Explanation, format_: str, color: str, docs_url: str,
 
         return render_html.render(explanation, docs_url)
     from pubcheck.explain import render_text
+    from pubcheck.explain.text_layout import WIDTH
 
     if use_color(color, output):
         return render_text.render_rich(explanation)
     columns = os.environ.get("COLUMNS", "")
-    return render_text.render(explanation, int(columns) if columns.isdecimal() else render_text.WIDTH)
+    return render_text.render(explanation, int(columns) if columns.isdecimal() else WIDTH)

@@ -13,3 +13,11 @@ from pubcheck.explain.text_layout import Field, plain_lines
 )
 def test_a_space_follows_every_label(label: str, line: str) -> None:
     assert list(plain_lines(Field(label, "text"))) == [line]
+
+
+def test_lines_are_as_wide_as_asked_for() -> None:
+    lines = list(plain_lines(Field("rows", "only rows for which this is true: region = 'eu'"), 50))
+    assert [line.rstrip("\n") for line in lines] == [
+        "    rows            only rows for which this is",
+        "                    true: region = 'eu'",
+    ]
