@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 FOUND, WRONG, INTERRUPTED = 1, 2, 130
 """Exit statuses other than 0: findings; wrong usage, no input or an internal failure; Ctrl-C."""
 
-COMMANDS = (
+_COMMANDS = (
     "lint",
     "explain",
     "files",
@@ -85,10 +85,10 @@ def _eager_flag(
 
 class _Commands(Command, click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
+        return list(_COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
+        if cmd_name not in _COMMANDS:
             return None
         command: click.Command = import_module(f"pubcheck.cli.{cmd_name}").command
         return command
@@ -101,10 +101,10 @@ class _Commands(Command, click.Group):
                 click.echo(ctx.get_help())
                 ctx.exit()
             args = [args[1], "--help"]
-        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+        if args and args[0] not in _COMMANDS and not args[0].startswith("-"):
             if os.path.exists(args[0]):
                 ctx.fail(f"there is no command {args[0]!r}; did you mean `pubcheck lint {args[0]}`?")
-            ctx.fail(f"there is no command {args[0]!r}{suggestion(args[0], COMMANDS)}")
+            ctx.fail(f"there is no command {args[0]!r}{suggestion(args[0], _COMMANDS)}")
         return super().resolve_command(ctx, args)
 
 

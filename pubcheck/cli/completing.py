@@ -37,13 +37,6 @@ class BashInWords(BashComplete):
 add_completion_class(BashInWords)
 
 
-def commands(incomplete: str) -> list[CompletionItem]:
-    """The commands of pubcheck."""
-    from pubcheck.cli.app import COMMANDS
-
-    return [CompletionItem(name) for name in COMMANDS if name.startswith(incomplete)]
-
-
 def files(incomplete: str) -> list[CompletionItem]:
     """The shell itself completes the names of files."""
     return [CompletionItem(incomplete, type="file")]

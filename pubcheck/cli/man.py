@@ -13,6 +13,11 @@ from pubcheck.cli.app import Command, cli, completes, show
 from pubcheck.cli.output_files import put
 
 
+def _commands(context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
+    """Return the commands that a shell completes."""
+    return [name for name in cli.list_commands(context) if name.startswith(incomplete)]
+
+
 @click.command(
     cls=Command,
     short_help="Show or write the manual pages.",
@@ -21,7 +26,7 @@ Examples:
   pubcheck man lint | man -l -
   pubcheck man -o ~/.local/share/man/man1""",
 )
-@click.argument("name", required=False, metavar="[COMMAND]", shell_complete=completes("commands"))
+@click.argument("name", required=False, metavar="[COMMAND]", shell_complete=_commands)
 @click.option(
     "-o",
     "--output",
