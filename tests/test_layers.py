@@ -6,6 +6,7 @@ Only the table of majors compares their numbers.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -97,3 +98,10 @@ def test_no_module_compares_the_number_of_a_major() -> None:
         for line in comparisons(path.read_text(encoding="utf-8"))
     ]
     assert compared == [], "give the difference a name in pubcheck/postgres/versions.py"
+
+
+def test_the_page_names_files_that_exist() -> None:
+    named = set(re.findall(r"`([\w/.]+(?:\.py|\.toml|\.sql|/))`", (ROOT / "docs" / "architecture.md").read_text()))
+    tops = (ROOT / top for top in ("pubcheck", "tests", "corpus"))
+    paths = "".join(f"{path.as_posix()}{'/' * path.is_dir()}\n" for top in tops for path in top.rglob("*"))
+    assert {name for name in named if f"/{name}" not in paths} == {"pyproject.toml"}

@@ -21,8 +21,13 @@ from pubcheck.rulebook import RULES
 from tests.support.axe import serious_violations
 from tools.site.links import linked_file, site_path
 from tools.site.pages import escape, fence
+from tools.site.rules import families
 
 PROJECT = Path(__file__).parents[2]
+
+
+def test_every_rule_has_a_subject_in_the_concepts() -> None:
+    assert families((PROJECT / "docs" / "concepts.md").read_text()).keys() == RULES.keys()
 
 
 @pytest.fixture(scope="module")

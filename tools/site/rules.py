@@ -3,47 +3,37 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from pubcheck.postgres.versions import MAJORS
 from pubcheck.rulebook import RULES, Rule, body, summary
 from tools.site.pages import Generated, table
 
-FAMILIES = {
-    "PUB0": "Reading files",
-    "PUB1": "Statements and members",
-    "PUB2": "Row filters",
-    "PUB3": "Replica identities",
-    "PUB4": "Column lists",
-    "PUB5": "Partitions and several publications",
-    "PUB6": "Filters at run time",
-    "PUB7": "Changes of published tables",
-    "PUB80": "What a publication sends",
-    "PUB81": "What a publication sends",
-    "PUB85": "Captured streams",
-    "PUB86": "Running servers",
-    "PUB87": "Running servers",
-    "PUB9": "Consumers",
-}
-"""The subject of a rule by the beginning of its code."""
-
+_FAMILY = re.compile(r"^\| (PUB[\dx]+(?:, PUB[\dx]+)*) \| \[?([^]|]+?)(?:\]\(.*\))? \|$", re.MULTILINE)
+"""A row of the table of families in `docs/concepts.md`, which declares them."""
 _SENTENCE_END = re.compile(r"(?<=[.:])\s+(?=[A-Z`])")
 _ANSWER = re.compile(r"^```text (\d\d(?:-(?:\d\d)?)?)$", re.MULTILINE)
 
 
 def pages(root: Path) -> Iterator[Generated]:
     """Yield the index, then a page for each rule."""
-    yield Generated("rules/index.md", _index(), "All rules")
+    subjects = families((root / "docs" / "concepts.md").read_text(encoding="utf-8"))
+    yield Generated("rules/index.md", _index(subjects), "All rules")
     for code, rule in RULES.items():
         yield Generated(
-            f"rules/{code}.md", _page(rule), f"{code} {rule.name}", family(code), source=f"rules/{rule.filename}"
+            f"rules/{code}.md", _page(rule), f"{code} {rule.name}", subjects[code], source=f"rules/{rule.filename}"
         )
 
 
-def family(code: str) -> str:
-    """Return the subject of a rule."""
-    return FAMILIES.get(code[:4]) or FAMILIES[code[:5]]
+def families(text: str) -> dict[str, str]:
+    """Return the subject of each rule, by the table of `docs/concepts.md`."""
+    subjects = {
+        codes.rstrip("x"): subject[0].upper() + subject[1:]
+        for row, subject in _FAMILY.findall(text)
+        for codes in row.split(", ")
+    }
+    return {code: next(subjects[code[:size]] for size in (5, 4) if code[:size] in subjects) for code in RULES}
 
 
 def versions(majors: tuple[int, ...]) -> str:
@@ -77,11 +67,11 @@ def _span(text: str) -> str:
     return f"{first} to {last}" if last else f"{first} and later"
 
 
-def _index() -> str:
+def _index(subjects: Mapping[str, str]) -> str:
     rules = list(RULES.values())
     by_family: dict[str, list[Rule]] = {}
     for rule in rules:
-        by_family.setdefault(family(rule.code), []).append(rule)
+        by_family.setdefault(subjects[rule.code], []).append(rule)
     parts = [
         "# Rules\n",
         f"pubcheck has {len(rules)} rules. `pubcheck rule PUB301` prints the page of one. "
