@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from secrets import token_hex
 from typing import TYPE_CHECKING
@@ -25,13 +25,12 @@ from pubcheck.spark.job import Options, audit
 from pubcheck.spark.lint_process import Limits
 from pubcheck.spark.report_data import collect
 from pubcheck.spark.session import release, session
+from pubcheck.spark.steps import Progress
 from pubcheck.spark.store import NoRun, Store
 from pubcheck.spark.summary import Lost, Summary
 
 if TYPE_CHECKING:
     from pubcheck.report.audit_document import Audit
-
-Progress = Callable[[str], None]
 
 
 class AuditRequest(Struct, frozen=True, kw_only=True):
@@ -82,10 +81,10 @@ def run_audit(
                     size = source.size(spark, request.largest_file)
                     show([dry_run_line(size) + "\n"])
                     return 0
-                summary = _audit(spark, source, store, config, request, progress)
-                if summary is None:
-                    show(() if request.quiet else ["Nothing is new.\n"])
-                    return 0
+                if request.stream:
+                    return _stream(spark, source, store, config, request, progress)
+                options = _options(request, store, source.name)
+                summary = audit(spark, source, store, Linter(config), options, progress, progress.counters)
                 written = _write(store, summary, request, progress)
         finally:
             release(spark)
@@ -99,6 +98,11 @@ def run_audit(
         return complain(str(error))
     except failures() as error:
         return failed(error)
+    return _show(summary, written, request, config)
+
+
+def _show(summary: Summary, written: _Written, request: AuditRequest, config: Config) -> int:
+    """Show the summary of a run, and return the exit status."""
     if not request.quiet:
         show(f"{line}\n" for line in summarised(summary, request.output, written.page, written.document))
     if written.problem is not None:
@@ -107,27 +111,40 @@ def run_audit(
     return FOUND if failing else 0
 
 
-def _audit(
-    spark: SparkSession, source: Input, store: Store, config: Config, request: AuditRequest, progress: Progress
-) -> Summary | None:
-    options = Options(
+def _options(request: AuditRequest, store: Store, input_name: str) -> Options:
+    return Options(
         run=request.run or _new_id(),
-        since=store.find(request.since, source.name) if request.since else None,
+        since=store.find(request.since, input_name) if request.since else None,
         retry=request.retry,
         largest_file=request.largest_file,
         largest_unit=request.largest_unit,
         limits=request.limits,
     )
-    if not request.stream:
-        return audit(spark, source, store, Linter(config), options, progress)
+
+
+def _stream(
+    spark: SparkSession, source: Input, store: Store, config: Config, request: AuditRequest, progress: Progress
+) -> int:
+    """Audit a table as it grows, with the page and the exports after each run, and return the status of the last
+    one."""
     from pubcheck.spark.stream_audit import stream
     from pubcheck.spark.table_input import TableInput
 
     assert isinstance(source, TableInput)
+    status = 0
+
+    def on_run(summary: Summary) -> None:
+        nonlocal status
+        status = _show(summary, _write(store, summary, request, progress), request, config)
+
     # The position in a table belongs to its name, so that the command can be repeated as it is.
     run = request.run or f"stream-{hashlib.sha256(source.name.encode()).hexdigest()[:8]}"
-    options = replace(options, run=run)
-    return stream(spark, source, store, Linter(config), options, progress, interval=request.interval)
+    options = replace(_options(request, store, source.name), run=run)
+    linter = Linter(config)
+    last = stream(spark, source, store, linter, options, progress, interval=request.interval, on_run=on_run)
+    if last is None and not request.quiet:
+        show(["Nothing is new.\n"])
+    return status
 
 
 def _write(store: Store, summary: Summary, request: AuditRequest, progress: Progress) -> _Written:

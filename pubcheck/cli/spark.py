@@ -11,10 +11,11 @@ import click
 from pubcheck.cli.app import complain
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from contextlib import AbstractContextManager
 
     from pyspark.sql import SparkSession
+
+    from pubcheck.spark.steps import Progress
 
 
 def pair(option: str) -> tuple[str, str]:
@@ -40,10 +41,12 @@ def check_installed(feature: str) -> None:
         raise click.UsageError(f"{feature} needs PySpark: pip install 'pubcheck[spark]'") from None
 
 
-def progress_of(spark: SparkSession, *, quiet: bool) -> AbstractContextManager[Callable[[str], None]]:
+def progress_of(spark: SparkSession, *, quiet: bool) -> AbstractContextManager[Progress]:
     """Show the steps of a job on a terminal, and nothing elsewhere."""
     if quiet or not sys.stderr.isatty():
-        return nullcontext(lambda step: None)
+        from pubcheck.spark.steps import Silent
+
+        return nullcontext(Silent())
     from rich.console import Console
 
     from pubcheck.spark.progress import SparkProgress

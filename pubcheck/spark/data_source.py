@@ -141,7 +141,7 @@ class _ParquetReader(DataSourceReader):
         )
         rows = table.sort_by("repository").to_pylist()
         for _, files in groupby(rows, itemgetter("repository")):
-            yield from map(_exploded, worker.in_batches(_linted(files, self._job)))
+            yield from map(_exploded, worker.in_batches(_linted(files, self._job), self._job))
 
 
 _FILES = pa.schema(

@@ -15,7 +15,6 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from datetime import UTC, datetime
-from time import monotonic
 from typing import Any
 
 import msgspec
@@ -25,7 +24,6 @@ from msgspec.structs import replace
 from pyspark import cloudpickle
 from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
-from pyspark.sql.utils import is_remote
 
 from pubcheck import __version__
 from pubcheck.config import Config
@@ -37,6 +35,7 @@ from pubcheck.spark.inputs import Input
 from pubcheck.spark.lint_process import Limits
 from pubcheck.spark.run_tables import KEY, RunTables
 from pubcheck.spark.schema import METRICS, RUNS, arrow, ddl
+from pubcheck.spark.steps import Counters, Steps
 from pubcheck.spark.store import NoRun, Store
 from pubcheck.spark.summary import Lost, Summary
 from pubcheck.spark.summary import summary as summarized
@@ -73,9 +72,10 @@ def audit(
     linter: Linter,
     options: Options,
     progress: Callable[[str], None] = lambda text: None,
+    counters: Counters | None = None,
 ) -> Summary:
-    """Lint the units of an input and writes the tables of a run. Raises NoRun for one that is to be carried over from
-    itself; Lost, and what Spark raises, with which the run does not exist."""
+    """Lint the units of an input and write the tables of a run, and count on ``counters`` meanwhile. Raises NoRun for
+    one that is to be carried over from itself; Lost, and what Spark raises, with which the run does not exist."""
     run = options.run
     if run == options.since:
         raise NoRun(f"{run} is the run to be written; it cannot be read at the same time")
@@ -84,19 +84,19 @@ def audit(
     spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", 500)
     spark.conf.set("spark.sql.execution.arrow.maxBytesPerBatch", 16 << 20)
     # The pool ends first: what still runs in it needs what is kept.
-    with _Steps(spark, run, progress) as steps, ExitStack() as ending, ThreadPoolExecutor(_AT_ONCE) as pool:
+    with Steps(spark, run, progress) as steps, ExitStack() as ending, ThreadPoolExecutor(_AT_ONCE) as pool:
         store = store.start(run)
         ending.callback(store.discard, run)
         ending.callback(source.forget, store, run)
         rules = ruleset(linter)
-        job = Job(_pickled(linter), options.limits, options.largest, rules, source.top)
+        job = Job(_pickled(linter), options.limits, options.largest, rules, source.top, counters)
         running = _Running(spark, source, store, job, options, steps, ending, pool)
         state, earlier, standing, notes = running.compare()
         units, counts = running.lint(earlier, standing)
         tables = RunTables(lambda: source.repositories(job), units, counts, earlier, standing)
         summary = running.write(tables, standing, notes)
         summary.metrics["seconds"] = (datetime.now(UTC) - started).total_seconds()
-        summary.metrics.update(steps.seconds())
+        summary.metrics.update(steps.metrics())
         metrics = _rows(spark, METRICS, {"metric": list(summary.metrics), "value": list(summary.metrics.values())})
         store.write(metrics, "metrics", run)
         row: dict[str, object] = {
@@ -128,7 +128,7 @@ class _Running:
         store: Store,
         job: Job,
         options: Options,
-        steps: _Steps,
+        steps: Steps,
         ending: ExitStack,
         pool: ThreadPoolExecutor,
     ) -> None:
@@ -284,48 +284,3 @@ def _placed(spark: SparkSession, chosen: DataFrame, cost: int, most: int) -> tup
     )
     salts = tries.groupBy("part").agg(F.min("salt").alias("salt"))
     return placed.join(F.broadcast(salts), "part", "left"), parts
-
-
-class _Steps:
-    """The steps of an audit: shown as progress, named in Spark's UI, and timed.
-
-    Called with the name of a step that begins, and its text for people. A `with` block ends the last one.
-    """
-
-    def __init__(self, spark: SparkSession, run: str, progress: Callable[[str], None]) -> None:
-        self.progress = progress
-        self._run = run
-        # A client of Spark Connect cannot name jobs.
-        self._context = None if is_remote() else spark.sparkContext
-        self._seconds: dict[str, float] = {}
-        self._step, self._begun = "", 0.0
-
-    def __enter__(self) -> _Steps:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._end()
-        if self._context is not None:
-            self._context.setLocalProperty("spark.jobGroup.id", None)  # type: ignore[arg-type]
-            self._context.setLocalProperty("spark.job.description", None)  # type: ignore[arg-type]
-
-    def __call__(self, step: str, text: str) -> None:
-        self._end()
-        self._step, self._begun = step, monotonic()
-        self.describe(text)
-        self.progress(text)
-
-    def describe(self, text: str) -> None:
-        """Name the jobs that this thread starts from now on."""
-        if self._context is not None:
-            self._context.setJobGroup(f"pubcheck audit {self._run}", f"pubcheck: {text}")
-
-    def seconds(self) -> dict[str, float]:
-        """Return the seconds of each step, for the table `metrics`."""
-        self._end()
-        return {f"seconds_step_{step}": seconds for step, seconds in self._seconds.items()}
-
-    def _end(self) -> None:
-        if self._step:
-            self._seconds[self._step] = self._seconds.get(self._step, 0.0) + monotonic() - self._begun
-            self._step = ""

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql.utils import is_remote
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from pubcheck.spark.steps import Counters
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from rich.console import Console
@@ -36,6 +38,7 @@ class SparkProgress:
         )
         self._console = console
         self._step, self._begun = "", 0.0
+        self.counters = None if is_remote() else Counters(spark)
         self._task = self._bar.add_task("starting", total=None, tasks="")
         self._watch = _watch(spark)
 
@@ -62,7 +65,9 @@ class SparkProgress:
 
     def _update(self, completed: int, total: int) -> None:
         """Show how many tasks of the running stages are done."""
-        self._bar.update(self._task, total=total or None, completed=completed, tasks=f"{completed:,}/{total:,} tasks")
+        counted = f", {self.counters}" if str(self.counters or "") else ""
+        tasks = f"{completed:,}/{total:,} tasks{counted}"
+        self._bar.update(self._task, total=total or None, completed=completed, tasks=tasks)
 
 
 Report = Callable[[int, int], None]

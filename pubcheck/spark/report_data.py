@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 import msgspec
-from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import Column, DataFrame, Row, Window
 from pyspark.sql import functions as F
 
 from pubcheck.diagnostics import SEVERITIES
@@ -35,8 +35,11 @@ from pubcheck.spark.store import Store
 MOST_REPOSITORIES, MOST_OWNERS, MOST_SLOW, MOST_RUNS = 30, 30, 10, 12
 """Rows of the lists that a corpus could make long."""
 
-MOST_FINDINGS, MOST_OF_A_RULE, MOST_OF_A_MESSAGE = 300, 20, 400
-"""Findings in the list, those of a rule and severity among them, and characters of a message."""
+MOST_FINDINGS, MOST_OF_A_RULE = 300, 20
+"""Findings in the list, and those of a rule and severity among them."""
+
+MOST_OF_A_MESSAGE, MOST_OF_A_NAME = 400, 160
+"""Characters of a message, and of a path or another name, which the user of a corpus may have chosen freely."""
 
 SPREAD = (("none", 0, 0), ("1", 1, 1), ("2 to 9", 2, 9), ("10 to 99", 10, 99), ("100 and more", 100, 1 << 62))
 """Classes of repositories by how many errors and warnings they have."""
@@ -100,6 +103,24 @@ def collect(store: Store, run: str) -> Audit:
     )
 
 
+def _short(text: str, most: int) -> str:
+    """Return a text without its middle if it is long."""
+    return text if len(text) <= most else f"{text[: most // 2]}…{text[1 - most // 2 :]}"
+
+
+def _name(text: str) -> str:
+    return _short(text, MOST_OF_A_NAME)
+
+
+def _message(text: str) -> str:
+    return _short(text, MOST_OF_A_MESSAGE)
+
+
+def _place(finding: Row) -> tuple[str | None, int | None]:
+    """Return the path and the line of a finding."""
+    return None if finding.path is None else _name(finding.path), finding.line
+
+
 def _time(micros: int) -> str:
     """Return a time in UTC, to the minute."""
     return f"{datetime.fromtimestamp(micros // 1_000_000, UTC):%Y-%m-%d %H:%M} UTC"
@@ -135,7 +156,7 @@ def _rules(findings: DataFrame) -> tuple[Rule, ...]:
         .collect()
     )
     rules = [
-        Rule(code, name, phase, severity, certain, assumed, repositories, example.path, example.line, example.message)
+        Rule(code, name, phase, severity, certain, assumed, repositories, *_place(example), _message(example.message))
         for code, name, phase, severity, certain, assumed, repositories, example in rows
     ]
     return tuple(sorted(rules, key=lambda rule: (-SEVERITIES.index(rule.severity), -rule.count, rule.code)))
@@ -145,17 +166,16 @@ def _first_findings(findings: DataFrame) -> tuple[Finding, ...]:
     """Return the first findings of each rule and severity, certain ones before others; of many rules fewer of each."""
     place = ("repository", "path", "line", "column")
     order = Window.partitionBy("rule", "severity").orderBy(F.col("certainty") != "certain", *place, "message")
-    message = F.substring("message", 1, MOST_OF_A_MESSAGE)
     rows = (
         findings.withColumn("number", F.row_number().over(order))
         .where(F.col("number") <= MOST_OF_A_RULE)
         .orderBy("number", "rule", "severity")
         .limit(MOST_FINDINGS)
-        .select("rule", "severity", "certainty", "path", "line", message, "number")
+        .select("rule", "severity", "certainty", "path", "line", "message", "number")
         .collect()
     )
     rows.sort(key=lambda row: (-SEVERITIES.index(row.severity), row.rule, row.number))
-    return tuple(Finding(*row[:-1]) for row in rows)
+    return tuple(Finding(row.rule, row.severity, row.certainty, *_place(row), _message(row.message)) for row in rows)
 
 
 def _repositories(findings: DataFrame, units: DataFrame) -> tuple[tuple[Repository, ...], dict[str, int]]:
@@ -177,7 +197,8 @@ def _repositories(findings: DataFrame, units: DataFrame) -> tuple[tuple[Reposito
         for repository, rule, count in sorted(map(tuple, shown.collect())):
             rules[repository][rule] = count
     named = (
-        Repository(name, units, errors, warnings, notes, rules[name]) for name, units, errors, warnings, notes in worst
+        Repository(_name(name), units, errors, warnings, notes, rules[name])
+        for name, units, errors, warnings, notes in worst
     )
     return tuple(named), classes.asDict()
 
@@ -196,7 +217,7 @@ def _owners(findings: DataFrame) -> tuple[Owner, ...]:
         .limit(MOST_OWNERS)
         .collect()
     )
-    owners = tuple(Owner(*row) for row in rows)
+    owners = tuple(Owner(_name(name), *counts) for name, *counts in rows)
     return owners if any(each.name for each in owners) else ()
 
 
@@ -265,7 +286,10 @@ def _quarantined(quarantine: DataFrame) -> tuple[Quarantined, ...]:
         )
         .collect()
     )
-    groups = [Quarantined(reason, units, files, example.what, example.why) for reason, units, files, example in rows]
+    groups = [
+        Quarantined(reason, units, files, _name(example.what), _message(example.why))
+        for reason, units, files, example in rows
+    ]
     return tuple(sorted(groups, key=lambda group: (-group.units, -group.files, group.reason)))
 
 
@@ -275,7 +299,8 @@ def _slowest(units: DataFrame) -> tuple[Slow, ...]:
         .orderBy(F.desc("seconds"), "unit")
         .limit(MOST_SLOW)
     )
-    return tuple(Slow(*row) for row in rows.select("unit", "seconds", "statements", "bytes").collect())
+    rows = rows.select("unit", "seconds", "statements", "bytes")
+    return tuple(Slow(_name(unit), *costs) for unit, *costs in rows.collect())
 
 
 def _changes(current: DataFrame, previous: DataFrame) -> tuple[RuleChange, ...]:

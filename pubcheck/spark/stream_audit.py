@@ -18,6 +18,7 @@ from pubcheck.engine.linter import Linter
 from pubcheck.spark.incremental import may_carry
 from pubcheck.spark.inputs import BadInput
 from pubcheck.spark.job import Options, audit, ruleset
+from pubcheck.spark.steps import Progress, Silent
 from pubcheck.spark.store import Store
 from pubcheck.spark.summary import Summary
 from pubcheck.spark.table_input import TableInput
@@ -40,13 +41,14 @@ def stream(
     store: Store,
     linter: Linter,
     options: Options,
-    progress: Callable[[str], None] = lambda text: None,
+    progress: Progress = Silent(),
     *,
     interval: str | None = None,
+    on_run: Callable[[Summary], None] = lambda summary: None,
 ) -> Summary | None:
     """Audit a table as it grows, and return the summary of the last run, or None if there was nothing new. The names
-    of runs begin with ``options.run``. Without an ``interval``, such as `1 minute`, only what is there now is audited.
-    The position in the table is kept in DIR/stream. Raises BadInput."""
+    of runs begin with ``options.run``. Without an ``interval``, such as `1 minute`, only the present rows are audited.
+    ``on_run`` is called when a run is committed. The position in the table is kept in DIR/stream. Raises BadInput."""
     if is_remote():
         raise BadInput("--stream does not run on Spark Connect")
     last: list[Summary] = []
@@ -64,8 +66,9 @@ def stream(
             table = source
             if since is not None and may_carry(batch_store, since, ruleset(linter), options.largest):
                 table, batch = GrowingTable(source, changed), replace(batch, partial=True)
-            last.append(audit(session, table, batch_store, linter, batch, progress))
+            last.append(audit(session, table, batch_store, linter, batch, progress, progress.counters))
             del last[:-1]
+            on_run(last[-1])
         finally:
             changed.unpersist()
 

@@ -9,10 +9,11 @@ import gc
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, groupby
 from operator import attrgetter, itemgetter
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import msgspec
 import pyarrow as pa
+import pyarrow.compute as pc
 from msgspec import Struct
 
 from pubcheck.discovery.owners import OWNERS
@@ -44,16 +45,34 @@ _SMALL = 16
 """Repositories that are examined together, at the most."""
 
 
+class Counter(Protocol):
+    """A number that the driver adds up over all tasks."""
+
+    def add(self, term: int, /) -> None: ...
+
+
+class JobCounters(Protocol):
+    """Counters of units that were linted, and of their findings."""
+
+    @property
+    def units(self) -> Counter: ...
+    @property
+    def errors(self) -> Counter: ...
+    @property
+    def warnings(self) -> Counter: ...
+
+
 class Job(Struct, frozen=True):
     """The settings of a step: the linter, pickled, the limits of a unit, its largest size, ``rules``, a fingerprint of
-    everything except the files that findings depend on, and ``top``, the beginning of the labels that is left out of
-    fingerprints (``Input.top``)."""
+    everything except the files that findings depend on, ``top``, the beginning of the labels that is left out of
+    fingerprints (``Input.top``), and ``counters``, which are shown meanwhile."""
 
     linter: bytes
     limits: Limits
     largest: Largest
     rules: str
     top: str
+    counters: JobCounters | None = None
 
     @property
     def process(self) -> ChildProcess:
@@ -91,12 +110,12 @@ def examine(batches: Iterable[pa.RecordBatch], *, job: Job, at_once: bool) -> It
     """Return the units of repositories in folders. ``at_once``: those of a small repository are linted as well, which
     saves passing them on and reading them twice."""
     rows = _linted_at_once if at_once else _discovered
-    yield from in_batches(rows(_listed(batches), job))
+    yield from in_batches(rows(_listed(batches), job), job)
 
 
 def group(batches: Iterable[pa.RecordBatch], *, job: Job) -> Iterator[pa.RecordBatch]:
     """Return the units of repositories that are rows of a table; the rows of a repository are next to each other."""
-    yield from in_batches(_discovered(_scanned(batches), job))
+    yield from in_batches(_discovered(_scanned(batches), job), job)
 
 
 def _listed(batches: Iterable[pa.RecordBatch]) -> Iterator[RepositoryFiles]:
@@ -173,14 +192,20 @@ def _encoded(unit: UnitRow) -> Row:
     return fields
 
 
-def in_batches(rows: Iterable[Row]) -> Iterator[pa.RecordBatch]:
-    """Return units as batches of ``schema.EXAMINED``."""
+def in_batches(rows: Iterable[Row], job: Job) -> Iterator[pa.RecordBatch]:
+    """Return units as batches of ``schema.EXAMINED``, and count those that were linted."""
 
     def weight(row: Row) -> int:
         return 1 + sum(len(field) for field in row if isinstance(field, list | tuple))
 
     for batch in _together(rows, weight, _BATCH, _BATCH):
-        yield _examined(batch)
+        examined = _examined(batch)
+        if job.counters is not None:
+            linted = examined.filter(pc.equal(examined.column("step"), "linted"))
+            job.counters.units.add(linted.num_rows)
+            job.counters.errors.add(pc.sum(linted.column("errors")).as_py() or 0)
+            job.counters.warnings.add(pc.sum(linted.column("warnings")).as_py() or 0)
+        yield examined
 
 
 _T = TypeVar("_T")
@@ -270,7 +295,8 @@ def _described(files: list[FileRow], job: Job) -> Iterator[FileRow]:
 
 def lint_units(batches: Iterable[pa.RecordBatch], *, job: Job) -> Iterator[pa.RecordBatch]:
     """Units whose files lie in folders, with the results."""
-    yield from in_batches(job.lint(unit) for batch in batches for unit in units_of(batch))
+    rows = (job.lint(unit) for batch in batches for unit in units_of(batch))
+    yield from in_batches(rows, job)
 
 
 def units_of(batch: pa.RecordBatch) -> Iterator[UnitRow]:
@@ -287,7 +313,8 @@ def lint_contents(batches: Iterable[pa.RecordBatch], *, job: Job) -> Iterator[pa
     """Units whose files come with their contents (``schema.CONTENTS``), with the results. The rows of a unit are next
     to each other and begin with the one that holds it."""
     files = (row for batch in batches for row in _rows(batch))
-    yield from in_batches(job.lint(unit, contents) for unit, contents in _units_with_contents(files))
+    rows = (job.lint(unit, contents) for unit, contents in _units_with_contents(files))
+    yield from in_batches(rows, job)
 
 
 def _units_with_contents(rows: Iterable[FileRow]) -> Iterator[tuple[UnitRow, tuple[bytes | None, ...]]]:

@@ -8,6 +8,7 @@ import io
 import json
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from queue import Queue
 from typing import Any
 
 import pytest
@@ -19,6 +20,7 @@ from pubcheck.spark.folder_input import FolderInput
 from pubcheck.spark.job import Options, audit
 from pubcheck.spark.schema import SURVEY
 from pubcheck.spark.stream_audit import stream
+from pubcheck.spark.summary import Summary
 from pubcheck.spark.survey import survey
 from pubcheck.spark.table_input import TableColumns, TableInput
 from pubcheck.spark.views import create_views, current_findings, merge_statement
@@ -37,19 +39,21 @@ SECOND: dict[str, str | bytes] = {
     "shop/db/2.sql": "CREATE PUBLICATION p FOR TABLE t WHERE (r = 'x');",
     "new/a.sql": "SELECT 2;",
 }
+THIRD: dict[str, str | bytes] = {"new/db/a.sql": PUBLISHES}
 
 
-def test_a_stream_ends_with_the_findings_of_a_batch(
+def test_a_stream_has_the_findings_of_a_batch_after_each_run(
     spark: SparkSession, audits: Audits, plant: Plant, tmp_path: Path
 ) -> None:
     where = str(tmp_path / "grows")
 
     def grow(files: dict[str, str | bytes]) -> None:
+        plant(files)
         rows_of(spark, files).coalesce(1).write.mode("append").parquet(where)
 
-    def go_on(linter: Linter = Linter()) -> Any:
+    def follow(**options: Any) -> Summary | None:
         table = TableInput(where, "parquet", TableColumns("repository", "path", "content"))
-        return stream(spark, table, audits.store, linter, Options(run="s"))
+        return stream(spark, table, audits.store, Linter(), Options(run="s"), **options)
 
     def now() -> list[dict[str, Any]]:
         rows = [row.asDict(recursive=True) for row in current_findings(audits.store).collect()]
@@ -57,25 +61,31 @@ def test_a_stream_ends_with_the_findings_of_a_batch(
             {name: value for name, value in row.items() if name not in ("run", "input", "finished")} for row in rows
         ]
 
-    plant(FIRST)
+    runs: Queue[Summary] = Queue()
     grow(FIRST)
-    summary = go_on()
-    assert (summary.run, summary.metrics["units_carried"]) == ("s-000000000", 0)
-    assert exactly(audits.as_lint_has_them(now())) == exactly(linted("corpus"))
-    plant(SECOND)
-    grow(SECOND)
-    summary = go_on()
-    assert summary.metrics["repositories_unchanged"] == 2
-    assert exactly(audits.as_lint_has_them(now())) == exactly(linted("corpus"))
-    assert go_on() is None
+    with ThreadPoolExecutor(1) as pool:
+        ended = pool.submit(follow, interval="100 milliseconds", on_run=runs.put)
+        for number, unchanged in enumerate((0, 2, 3)):
+            if number:
+                grow((SECOND, THIRD)[number - 1])
+            summary = runs.get(timeout=300)
+            assert (summary.run, summary.metrics["repositories_unchanged"]) == (f"s-{number:09}", unchanged)
+            assert exactly(audits.as_lint_has_them(now())) == exactly(linted("corpus"))
+        (query,) = spark.streams.active
+        query.processAllAvailable()  # so that it knows that the last run was made
+        query.stop()
+        assert ended.result(timeout=60) is not None
+    assert follow() is None
 
     create_views(spark, audits.store.where)
     history = spark.table("pubcheck_finding_history").orderBy("repository", "operation").collect()
     assert [(row["repository"], row["first_run"], row["runs"], row["open"]) for row in history] == [
-        ("same", "s-000000000", 2, True),
-        ("same", "s-000000000", 2, True),
-        ("shop", "s-000000001", 1, True),
-        ("shop", "s-000000001", 1, True),
+        ("new", "s-000000002", 1, True),
+        ("new", "s-000000002", 1, True),
+        ("same", "s-000000000", 3, True),
+        ("same", "s-000000000", 3, True),
+        ("shop", "s-000000001", 2, True),
+        ("shop", "s-000000001", 2, True),
     ]
     # No catalog of these tests has tables that can be merged into; the statement is one that Spark can read.
     parser = spark._jsparkSession.sessionState().sqlParser()
@@ -91,13 +101,13 @@ def test_a_stream_ends_with_the_findings_of_a_batch(
 
     export(audits.store, summary.run, "sarif", str(tmp_path / "sarif"))
     export(audits.store, summary.run, "csv", str(tmp_path / "csv"))
-    assert {path.name for path in (tmp_path / "sarif").iterdir()} == {"same.sarif", "shop.sarif"}
+    assert {path.name for path in (tmp_path / "sarif").iterdir()} == {"new.sarif", "same.sarif", "shop.sarif"}
     (run,) = json.loads((tmp_path / "sarif" / "shop.sarif").read_text())["runs"]
     assert [result["ruleId"] for result in run["results"]] == ["PUB301", "PUB301"]
     lines = [row for path in (tmp_path / "csv").glob("*.csv") for row in csv.DictReader(io.StringIO(path.read_text()))]
     shares = {(row.subject, row.item, row.kind): row for row in survey(audits.store, summary.run)}
-    assert shares["features", "row filter", "repositories"].count == 2
-    assert shares["rules", "PUB301 filter-column-outside-replica-identity", "linted units"].whole == 2
+    assert shares["features", "row filter", "repositories"].count == 3
+    assert shares["rules", "PUB301 filter-column-outside-replica-identity", "linted units"].whole == 4
     assert audits.store.read(SURVEY, "survey", summary.run).count() == len(shares)
     assert sorted(row["path"] for row in lines) == sorted(row["path"] for row in now())
     assert {row["server_sqlstate"] for row in lines if row["rule"] == "PUB301"} == {"42P10"}

@@ -13,13 +13,16 @@ from rich.console import Console
 
 from pubcheck.cli.audit_summary import summarised
 from pubcheck.diagnostics import SEVERITIES
+from pubcheck.engine.linter import Linter
 from pubcheck.report import audit_html
 from pubcheck.report.audit_document import Audit, Ends, Share
 from pubcheck.spark import report_data
+from pubcheck.spark.folder_input import FolderInput
+from pubcheck.spark.job import Options, audit
 from pubcheck.spark.progress import SparkProgress
 from pubcheck.spark.report_data import collect
 from tests.spark.audits import Audits
-from tests.spark.conftest import PUBLISHES
+from tests.spark.conftest import PUBLISHES, Plant
 
 pytestmark = pytest.mark.spark
 
@@ -134,14 +137,26 @@ def test_it_is_told_and_shown(document: Audit) -> None:
     assert "corpus/empty/b.sql" in "".join(audit_html.render(document))
 
 
-def test_progress_tells_steps_and_tasks(spark: SparkSession) -> None:
-    console = Console(file=io.StringIO(), force_terminal=True, width=100)
+def test_progress_shows_steps_tasks_and_counts(spark: SparkSession, plant: Plant, audits: Audits) -> None:
+    console = Console(file=io.StringIO(), force_terminal=True, width=120)
     with SparkProgress(spark, console) as shown:
         shown("listing files")
         shown("linting")
         shown._update(3, 12)
         shown._bar.refresh()
-    told = console.file.getvalue()  # type: ignore[attr-defined]
-    assert "pubcheck: listing files (0.0 s)" in told
-    assert "3/12 tasks" in told
-    assert "pubcheck: linting (" in told
+        corpus = FolderInput(str(plant({"a/a.sql": PUBLISHES, "b/b.sql": PUBLISHES, "quiet/a.sql": ""})))
+        summary = audit(spark, corpus, audits.store, Linter(), Options(run="r1"), shown, shown.counters)
+        shown._update(12, 12)
+        shown._bar.refresh()
+    output = console.file.getvalue()  # type: ignore[attr-defined]
+    assert "pubcheck: listing files (0.0 s)" in output
+    assert "3/12 tasks" in output
+    assert "pubcheck: linting (" in output
+    assert "12/12 tasks, 2 units, 4 errors, 0 warnings" in output
+    costs = {name: value for name, value in summary.metrics.items() if name.endswith("_step_examining")}
+    assert costs.keys() == {f"{name}_step_examining" for name in COSTS}
+    assert costs["tasks_step_examining"] >= 1
+    assert costs["seconds_tasks_step_examining"] > 0
+
+
+COSTS = ("seconds", "tasks", "seconds_tasks", "bytes_read", "bytes_shuffled")
