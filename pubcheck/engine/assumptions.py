@@ -12,7 +12,6 @@ from msgspec.structs import replace
 
 from pubcheck.checks.write.write_refusal_history import Change
 from pubcheck.postgres.catalog import PUBLICATION, PUBLICATION_NAMESPACE, PUBLICATION_REL, RELATION, Catalog
-from pubcheck.postgres.catalog.journaled_dict import Heap
 from pubcheck.postgres.catalog.reasons import MAY_NOT_RUN, Reason
 from pubcheck.postgres.catalog.rows import (
     ASSUMABLE,
@@ -285,7 +284,7 @@ def rests_on_unseen(changes: Iterable[Change]) -> bool:
     """Return whether a changed object is assumed, replaces an assumed one, or gained columns of unknown types."""
     compared: set[int] = set()
     for heap, key, former in changes:
-        if not isinstance(heap, Heap):
+        if type(heap) is dict:
             continue  # an index over rows, as in most changes
         row = heap.get(key)
         if type(row) not in ASSUMABLE and type(former) not in ASSUMABLE:
@@ -297,8 +296,9 @@ def rests_on_unseen(changes: Iterable[Change]) -> bool:
         if isinstance(row, Relation) and row.seen and row.kind in "rp" and row.oid not in compared:
             compared.add(row.oid)  # the first former row is the one before the statement
             known = former.columns if isinstance(former, Relation) else ()
-            if any(not column.type for column in _new_columns(row.columns, known)):
-                return True
+            for position, column in enumerate(row.columns):
+                if not column.type and not column.dropped and column not in known[position : position + 1]:
+                    return True
     return False
 
 

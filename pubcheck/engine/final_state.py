@@ -87,7 +87,7 @@ class Outcome:
         from pubcheck.engine.suppressions import may_hold_comments
 
         commented: dict[tuple[int, int], tuple[ConsumerUse, ...]] = {}
-        if any(may_hold_comments(source.shown) for source in self.statements.sources):
+        if any(may_hold_comments(source) for source in self.statements.sources):
             # Loaded only where there are comments for pubcheck.
             from pubcheck.engine.suppressions.targets import consumer_comments
 

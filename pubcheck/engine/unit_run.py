@@ -176,7 +176,7 @@ class Run:
         if (
             not config.per_file_ignores
             and not config.severity
-            and not any(may_hold_comments(source.shown) for source in sources)
+            and not any(may_hold_comments(source) for source in sources)
         ):
             return findings
         # Loaded only where there is something to leave out.

@@ -72,9 +72,9 @@ class Splitter(StatementLexer):
         self._split = 0
         # Where COPY's data must be looked for, once it is known that the statement is not split again; else -1.
         self._data = -1
-        self._dollars = "$" in source.text
-        self._depth = _DEPTH_OF_LARGE if self._size > _LARGE else _DEPTH
-        self._whole = whole(True, self._dollars, self._depth).match
+        depth = _DEPTH_OF_LARGE if self._size > _LARGE else _DEPTH
+        self._form = "$" in source.text, "\r" in source.text, depth
+        self._whole = whole(True, *self._form).match
         self._calls = deque(source.view.calls if source.view is not None else ())
 
     def __iter__(self) -> Iterator[Statement | PsqlCommand]:
@@ -264,7 +264,7 @@ class Splitter(StatementLexer):
             statements.append(Statement(self._index, begin, start + piece.end, text, keyword, text, (), piece.edits))
             self._index += 1
             self._strings.follow(keyword, sent)
-        self._whole = whole(self._strings.on, self._dollars, self._depth).match
+        self._whole = whole(self._strings.on, *self._form).match
         return statements
 
     def _value(self, site: str) -> str | None:
@@ -298,4 +298,4 @@ class Splitter(StatementLexer):
         before = self._strings.on
         self._strings.follow(statement.keyword, statement.sql)
         if self._strings.on != before:
-            self._whole = whole(self._strings.on, self._dollars, self._depth).match
+            self._whole = whole(self._strings.on, *self._form).match

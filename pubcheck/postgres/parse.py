@@ -180,41 +180,96 @@ def parse(sql: str, most: int = LARGEST) -> tuple[str, Node] | None:
     """
     if len(sql) > most // _PART and is_too_large(sql, most):
         raise TooLarge
-    about = _ABOUT.match(sql)
+    about = _ABOUT.match(sql) if len(sql) <= _LONGEST else None
     if about is None:
         return _parse(sql)
-    command, _, schema, name, rest = about.groups()
-    key = (command, schema, len(name), rest)
-    if key not in _repeated:
-        statement = _parse(sql)
-        if statement is not None and len(name) <= _NAME and len(rest) <= _REST:
-            _keep(key, name, *statement)
-        return statement
-    kind, field, node, relation = _repeated[key]
-    return kind, {**node, field: {**relation, "relname": name}}
+    name = about[1]
+    text = sql.replace(name, _HOLE)
+    key = len(name), text
+    template = _templates.get(key)
+    if template is not None:
+        return template.filled(name)
+    statement = _parse(sql)
+    if key not in _templates:
+        if len(_templates) >= _MOST_KEPT:
+            _templates.clear()
+        # A template takes a second parse: it is made for a statement that was repeated.
+        _templates[key] = None
+    elif _TEMPLATE.fullmatch(text):
+        _templates[key] = _template(text, len(name))
+    return statement
 
 
 _ABOUT = lazy_compile(
-    r"(?s:(ALTER (?:TABLE|SEQUENCE)|(CREATE SEQUENCE)) ([a-z_][a-z0-9_]*)\.([a-z_][a-z0-9_]*)((?(2)\n| OWNER TO ).*))\Z"
+    r"(?:ALTER TABLE (?:ONLY )?|ALTER SEQUENCE (?:\w+\.\w+ OWNED BY )?|CREATE SEQUENCE "
+    r"|CREATE (?:UNIQUE )?INDEX \w+ ON )[a-z_][a-z0-9_]*\.([a-z_][a-z0-9_]{3,50})\b"
 )
-"""Statements of a dump that are repeated for another relation: OWNER TO, and CREATE SEQUENCE."""
-_NAME, _REST, _MOST_KEPT = 63, 300, 1_000
-_repeated: dict[tuple[str, str, int, str], tuple[str, str, Node, Node]] = {}
-"""The kind of a statement, the field of its relation, its node and the RangeVar, by what the text is except the name.
+"""Statements of a dump that are repeated for another table; group 1 is its name."""
+_HOLE = "\0"
+"""The name in the text of a template: no text for the grammar has it."""
+_TEMPLATE = lazy_compile(
+    r"(?s:[^\0'\"\\$/-]|(?<![\w&])'[^'\\]*'|(?<=\.)\0(?:_[a-z0-9_]{1,12})?(?![\w$\0])"
+    r"|(?<![\w$])\0_(?:[a-z0-9_]{1,7}_)?(?:key|pkey|fkey|idx|seq|check)(?![\w$\0]))*"
+)
+"""Texts whose tree does not depend on the name, except where it has the name itself.
 
-The grammar is free of context, and any word may be the second part of a name: the tree depends on the name only in the
-RangeVar, and through its length in locations."""
+The grammar is free of context. Any word may be the second part of a name, and no keyword ends as the names of keys,
+indexes and sequences do. Names are not truncated: none is longer than 63 bytes."""
+_LONGEST, _MOST_KEPT = 400, 1_000
+_MARKER = "zq" * 32
+"""The name that is parsed for a template; neither the grammar nor a node has it."""
+_templates: dict[tuple[int, str], _Template | None] = {}
+"""Templates by the length of the name, on which locations depend, and the text; None where the text came once, or has
+no template."""
 
 
-def _keep(key: tuple[str, str, int, str], name: str, kind: str, node: Node) -> None:
-    """Keep the tree of a statement about the relation ``name``."""
-    field = "sequence" if kind == "CreateSeqStmt" else "relation"
-    command, schema, *_ = key
-    relation = {"schemaname": schema, "relname": name, "inh": True, "relpersistence": "p", "location": len(command) + 1}
-    if kind in ("AlterTableStmt", "CreateSeqStmt") and node.get(field) == relation:
-        if len(_repeated) >= _MOST_KEPT:
-            _repeated.clear()
-        _repeated[key] = kind, field, node, relation
+class _Template:
+    """The tree of a text, with the name left open. A statement's tree has copies of the nodes on the way to the name,
+    and shares all others.
+
+    ``nodes`` are the copied ones, the root first. ``links`` are (parent, key, child) by their numbers, ``holes`` are
+    (number, key, value).
+    """
+
+    def __init__(self, kind: str, root: Node, marker: str) -> None:
+        self.kind = kind
+        self.nodes: list[Any] = []
+        self.links: list[tuple[int, Any, int]] = []
+        self.holes: list[tuple[int, Any, str]] = []
+        self._enter(root, marker)
+
+    def _enter(self, node: Any, marker: str) -> int:
+        """Enter a node and those below it that have the name. Return its number, or -1 if none has it."""
+        number, holes, links = len(self.nodes), len(self.holes), len(self.links)
+        self.nodes.append(node)
+        for key, value in node.items() if isinstance(node, dict) else enumerate(node):
+            if isinstance(value, str) and marker in value:
+                self.holes.append((number, key, value.replace(marker, _HOLE)))
+            elif isinstance(value, dict | list) and (child := self._enter(value, marker)) >= 0:
+                self.links.append((number, key, child))
+        if len(self.holes) == holes and len(self.links) == links:
+            self.nodes.pop()
+            return -1
+        return number
+
+    def filled(self, name: str) -> tuple[str, Node]:
+        """Return the statement about the relation of that name."""
+        nodes = [node.copy() for node in self.nodes]
+        for parent, key, child in self.links:
+            nodes[parent][key] = nodes[child]
+        for number, key, value in self.holes:
+            nodes[number][key] = value.replace(_HOLE, name)
+        return self.kind, nodes[0]
+
+
+def _template(text: str, length: int) -> _Template | None:
+    """Return the template of a text, if its tree has the name as often as the text."""
+    marker = _MARKER[:length]
+    statement = _parse(text.replace(_HOLE, marker)) if marker not in text else None
+    if statement is None:
+        return None
+    template = _Template(*statement, marker)
+    return template if sum(value.count(_HOLE) for *_, value in template.holes) == text.count(_HOLE) else None
 
 
 def _parse(sql: str) -> tuple[str, Node] | None:

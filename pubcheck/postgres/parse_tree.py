@@ -115,6 +115,12 @@ def plain_call(expression: Node) -> Node | None:
     return call
 
 
+def calls_in(tree: Any) -> Iterable[Node]:
+    """The calls of functions in an expression, or in a list of expressions, in the order of the text."""
+    plain = plain_call(tree) if type(tree) is dict else None
+    return (plain,) if plain is not None else [call for _, call in find(tree, "FuncCall")]
+
+
 _PLAIN_CALL = frozenset(("funcname", "args", "funcformat", "location"))
 
 

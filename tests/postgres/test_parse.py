@@ -94,15 +94,13 @@ def _read(text: str) -> object:
 
 
 @pytest.mark.parametrize("rest", _RESTS)
-def test_a_statement_repeated_for_another_relation_has_the_tree_of_the_grammar(
-    rest: str,
-) -> None:
+def test_a_statement_repeated_for_another_relation_has_the_tree_of_the_grammar(rest: str) -> None:
     names = [f"{schema}.{name}" for schema in _WORDS for name in _WORDS]
     expected = []
     for name in names:
-        parse_module._repeated.clear()
+        parse_module._templates.clear()
         expected.append(_read(rest.format(name)))
-    parse_module._repeated.clear()
+    parse_module._templates.clear()
     assert [_read(rest.format(name)) for name in names] == expected
     assert [_read(rest.format(name)) for name in reversed(names)] == expected[::-1]
 
@@ -111,4 +109,66 @@ def test_few_statements_are_kept() -> None:
     for number in range(3_000):
         parse(f"ALTER TABLE s.t OWNER TO role_{number}")
         parse(f"ALTER TABLE s.t OWNER TO a /* {'x' * 1_000} {number} */")
-    assert 0 < len(parse_module._repeated) <= 1_000
+    assert 0 < len(parse_module._templates) <= 1_000
+
+
+_SAME_LENGTH = (
+    ("user", "date", "time", "case", "null", "t_01", "zqzq", "e123"),
+    ("current", "session", "primary", "foreign", "default", "orders_", "merge_a"),
+    ("a" * 49, "b" * 49, "current" * 7),
+    ("a" * 50 + "b", "b" * 50 + "a", "a" * 51),
+)
+_NAMED_AFTER_THE_TABLE = (
+    "ALTER TABLE ONLY s.{0}\n    ADD CONSTRAINT {0}_pkey PRIMARY KEY (id)",
+    "ALTER TABLE ONLY s.{0} ADD CONSTRAINT {0} UNIQUE (a)",
+    "ALTER TABLE ONLY s.{0} ADD CONSTRAINT {0}_a_very_long_name_of_a_key_key UNIQUE (a)",
+    "ALTER TABLE ONLY s.{0} ALTER COLUMN id SET DEFAULT nextval('s.{0}_id_seq'::regclass)",
+    "ALTER TABLE ONLY s.{0} ALTER COLUMN a SET DEFAULT '{0}''{0}' || E'\\x{0}'",
+    "ALTER TABLE ONLY s.{0} ALTER COLUMN a SET DEFAULT s.{0}'1'",
+    "ALTER TABLE ONLY s.{0} ALTER COLUMN a SET DEFAULT {0}'1'",
+    "ALTER TABLE ONLY s.{0} ALTER COLUMN a SET DEFAULT {0}_user",
+    "ALTER TABLE ONLY s.{0} ALTER COLUMN a SET DEFAULT 1{0}",
+    "ALTER TABLE ONLY s.{0} ALTER COLUMN a SET DEFAULT $${0}$$",
+    "ALTER TABLE ONLY s.{0} ADD CHECK ({0}_timestamp > a)",
+    "ALTER TABLE ONLY s.{0} ADD FOREIGN KEY (a) REFERENCES s.{0} (id) -- {0}",
+    "ALTER TABLE ONLY s.{0}.{0} ADD FOREIGN KEY (a) REFERENCES s.{0}_key (id)",
+    "ALTER SEQUENCE s.{0}_id_seq OWNED BY s.{0}.id",
+    "CREATE INDEX {0}_a_idx ON s.{0} USING btree (a) WHERE (a > 0)",
+    "CREATE UNIQUE INDEX {0} ON s.{0} (a, {0}_a_check(b))",
+)
+
+
+@pytest.mark.parametrize("text", _NAMED_AFTER_THE_TABLE)
+def test_a_statement_with_names_after_the_table_has_the_tree_of_the_grammar(text: str) -> None:
+    texts = [text.format(name) for names in _SAME_LENGTH for name in names]
+    expected = []
+    for sql in texts:
+        parse_module._templates.clear()
+        expected.append(_read(sql))
+    for _ in range(3):
+        assert [_read(sql) for sql in texts] == expected
+
+
+@pytest.mark.parametrize("position", [0, 3, 13, 14])
+def test_usual_statements_of_a_dump_are_parsed_once_for_all_tables(
+    position: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parsed: list[str] = []
+    grammar = parse_module._parse
+
+    def counted(sql: str) -> tuple[str, parse_module.Node] | None:
+        parsed.append(sql)
+        return grammar(sql)
+
+    monkeypatch.setattr(parse_module, "_parse", counted)
+    parse_module._templates.clear()
+    for number in range(1_000, 2_000):
+        parse(_NAMED_AFTER_THE_TABLE[position].format(f"table_{number}"))
+    assert len(parsed) == 3
+
+
+def test_a_statement_may_be_changed_without_changing_those_after_it() -> None:
+    parse_module._templates.clear()
+    trees = [parse(_NAMED_AFTER_THE_TABLE[0].format(f"table_{number}")) for number in range(5)]
+    relations = [tree[1]["relation"] for tree in trees if tree is not None]
+    assert [relation["relname"] for relation in relations] == [f"table_{number}" for number in range(5)]

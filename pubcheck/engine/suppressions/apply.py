@@ -138,7 +138,7 @@ def apply_suppressions(
     files = {
         id(source): _File(source, statements.bounds(number))
         for number, source in enumerate(sources)
-        if config.ignore_comments and may_hold_comments(source.shown)
+        if config.ignore_comments and may_hold_comments(source)
     }
     if files:
         reported = rulebook.selected(config.select, config.ignore, config.extend_select)

@@ -66,9 +66,9 @@ class Unclear(Struct, frozen=True):
 
 def comments(source: Source) -> Iterator[Comment | ConsumerComment | Unclear]:
     """Yield the comments for pubcheck of a source in the order of the text, and the parts that are not understood."""
-    text = source.shown
-    if not may_hold_comments(text):
+    if not may_hold_comments(source):
         return
+    text = source.shown
     signs = _IN_SQL if source.original is None else _ELSEWHERE
     pattern, end = re.compile(_COMMENT.format(signs=signs), re.IGNORECASE), 0
     while (comment := pattern.search(text, end)) is not None:

@@ -61,7 +61,7 @@ def consumer_comments(statements: Statements) -> dict[tuple[int, int], tuple[Con
     """Return the consumers that comments name, by source and statement."""
     uses: dict[tuple[int, int], tuple[ConsumerUse, ...]] = {}
     for number, source in enumerate(statements.sources):
-        if not may_hold_comments(source.shown):
+        if not may_hold_comments(source):
             continue
         targets = CommentTargets(source, statements.bounds(number))
         for comment in comments(source):

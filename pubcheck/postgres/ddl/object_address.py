@@ -23,7 +23,7 @@ from pubcheck.postgres.catalog.rows import Operator, Proc, Relation
 from pubcheck.postgres.ddl.object_descriptions import format_type
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.parse_tree import find, list_items, names, plain_call, range_var, strings
+from pubcheck.postgres.parse_tree import calls_in, list_items, names, range_var, strings
 from pubcheck.postgres.relkind import RELATION_KINDS, object_noun
 from pubcheck.postgres.session import Session
 
@@ -257,12 +257,14 @@ def accepts(row: Proc, count: int, *, several: bool) -> bool:
 
 def functions_called(session: Session, tree: Any) -> list[int]:
     """Return the unit's functions that an expression calls, if name and number of arguments leave one candidate."""
+    return functions_of(session, calls_in(tree)) if tree and session.catalog.procs else []
+
+
+def functions_of(session: Session, calls: Iterable[Node]) -> list[int]:
+    """Return the unit's functions that these calls call, if name and number of arguments leave one candidate."""
     catalog = session.catalog
     oids: dict[int, None] = {}
-    if not (tree and catalog.procs):
-        return []
-    plain = plain_call(tree) if type(tree) is dict else None
-    for call in (plain,) if plain is not None else (call for _, call in find(tree, "FuncCall")):
+    for call in calls if catalog.procs else ():
         count = len(call.get("args", ()))
         several = not call.get("func_variadic")
         candidates = [

@@ -13,10 +13,14 @@ from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
 
 _BITS = {INT2: 15, INT4: 31, INT8: 63}
+_accepted: list[Iterable[Node]] = [()]
+"""The options of a bigint sequence that were accepted last: the trees of a dump's sequences share them."""
 
 
 def refuse_options(session: Session, nodes: Iterable[Node], of_type: int = INT8) -> None:
     """Raise ServerError 42601, 22023. ``of_type`` is the sequence's type unless the options name another."""
+    if nodes is _accepted[0] and of_type == INT8:
+        return
     arguments: dict[str, Node] = {}
     for item in nodes:
         option = item["DefElem"]
@@ -49,6 +53,8 @@ def refuse_options(session: Session, nodes: Iterable[Node], of_type: int = INT8)
             raise ServerError("22023", f"{name} value ({value}) is not between MINVALUE ({low}) and MAXVALUE ({high})")
     if numbers.get("cache", 1) <= 0:
         raise ServerError("22023", "CACHE must be greater than zero")
+    if "as" not in arguments and of_type == INT8:
+        _accepted[0] = nodes
 
 
 def _number(value: Node) -> int | None:

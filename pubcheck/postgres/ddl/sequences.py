@@ -13,7 +13,6 @@ from pubcheck.postgres.ddl.sequence_options import refuse_options
 from pubcheck.postgres.ddl.types import free_row_type_name
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.parse_tree import find, plain_call
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.session.columns import require_column
 
@@ -111,12 +110,9 @@ def _own(session: Session, row: Relation, owner: Node) -> None:
         catalog.depend(sequence, target, AUTO)
 
 
-def sequences_used(session: Session, expression: Node | None) -> Iterable[Relation | None]:
-    """Return the sequences that nextval('...'::regclass) of an expression names. Raises ServerError 42P01."""
-    if not expression:
-        return
-    plain = plain_call(expression)
-    for call in (plain,) if plain is not None else (call for _, call in find(expression, "FuncCall")):
+def sequences_used(session: Session, calls: Iterable[Node]) -> Iterable[Relation | None]:
+    """Return the sequences that nextval('...'::regclass) among these calls names. Raises ServerError 42P01."""
+    for call in calls:
         if call["funcname"][-1].get("String", {}).get("sval") in SEQUENCE_FUNCTIONS:
             constant, read_later = call.get("args", [{}])[0], False
             while "TypeCast" in constant:

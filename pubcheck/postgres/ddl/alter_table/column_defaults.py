@@ -18,7 +18,7 @@ from pubcheck.postgres.errors import ServerError, without_position
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import column_names
 from pubcheck.postgres.session import Session
-from pubcheck.postgres.session.columns import change_columns, having_column, require_column
+from pubcheck.postgres.session.columns import change_columns, having_column, put_columns, require_column
 
 
 def set_default(session: Session, relation: int, command: Node, recurse: bool) -> None:
@@ -45,14 +45,8 @@ def _set_default_of(session: Session, relation: int, command: Node) -> None:
     tree = kept_tree(session, command["def"]) if "def" in command else None
     new = without_null_default(replace(column, has_default="def" in command, default_type=of_type, tree=tree))
     if new != column:
-        change_columns(
-            session,
-            relation,
-            [column.number],
-            has_default=new.has_default,
-            default_type=new.default_type,
-            tree=new.tree,
-        )
+        columns = row.columns
+        put_columns(session, row, (*columns[: new.number - 1], new, *columns[new.number :]))
     if "def" in command:
         attach_default(session, relation, column.name, {"contype": "CONSTR_DEFAULT", "raw_expr": command["def"]})
 

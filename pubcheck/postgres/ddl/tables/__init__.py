@@ -70,8 +70,9 @@ def create_table(session: Session, node: Node, kind: str = "") -> None:
 
         ancestry = Ancestry(session, node, former, namespace, persistence)
     elements = _elements(session, node, ancestry)
-    for column in elements.columns:
-        refuse_pseudo_type(column)
+    if "columns" not in node:
+        for column in elements.columns:
+            refuse_pseudo_type(column)
     if ancestry is not None:
         ancestry.refuse_overlap(name)
     row = Relation(
@@ -178,7 +179,8 @@ def _elements(session: Session, node: Node, ancestry: Ancestry | None) -> _Eleme
 
 def _complete(session: Session, row: Relation, node: Node, ancestry: Ancestry | None, elements: _Elements) -> None:
     """Add the table's dependencies, and all that it has besides columns, in the server's order."""
-    depend_on_types(session, row)
+    if "columns" not in node:
+        depend_on_types(session, row)
     if row.partition_key:
         from pubcheck.postgres.ddl.tables.partition_keys import depend_on_key
 

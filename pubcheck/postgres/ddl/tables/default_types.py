@@ -121,8 +121,8 @@ _LITERALS = {
 
 def suits(session: Session, column_type: int, expression_type: int, expression: Node, *, simple: bool) -> bool:
     """Return whether a column of type ``column_type`` can clearly have a default of type ``expression_type``, or
-    nothing will be reported: for a call without arguments, unless everything that exists is known.
-    ``simple`` is the answer of ``is_simple`` for it.
+    nothing will be reported: for a call without arguments, unless everything that exists is known. The default is a
+    literal or a call of constants; ``simple`` is the answer of ``is_simple`` for it.
 
     So it is with most, and a closer look takes all that reads expressions.
     """
@@ -130,8 +130,6 @@ def suits(session: Session, column_type: int, expression_type: int, expression: 
         return True
     if not expression_type:
         return simple and not session.complete
-    if not simple and plain_call(expression) is None:
-        return False
     if (
         expression_type != column_type
         and column_type not in _STRINGS

@@ -6,13 +6,13 @@ from __future__ import annotations
 
 from pubcheck.postgres.catalog import AUTO, DEFAULT, INTERNAL, NORMAL, PROC, RELATION
 from pubcheck.postgres.catalog.rows import Column, Relation
-from pubcheck.postgres.ddl.object_address import functions_called
+from pubcheck.postgres.ddl.object_address import functions_called, functions_of
 from pubcheck.postgres.ddl.sequences import own_sequence, sequences_used
 from pubcheck.postgres.ddl.tables.column_definition import attach_default
 from pubcheck.postgres.ddl.tables.default_types import is_simple, suits
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.parse_tree import plain_call
+from pubcheck.postgres.parse_tree import calls_in, plain_call
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.session.columns import SYSTEM_COLUMNS
 
@@ -59,9 +59,10 @@ def attach_value(session: Session, row: Relation, column: Column, definition: No
         expression_type = column.type  # a partition's column does not say its type
     simple = is_simple(expression)
     refuse_default(session, row, column, expression, expression_type, simple=simple)
-    uses = [(PROC, function, 0) for function in functions_called(session, expression)]
+    calls = calls_in(expression)
+    uses = [(PROC, function, 0) for function in functions_of(session, calls)]
     if not simple:
-        uses += [(RELATION, sequence.oid, 0) for sequence in sequences_used(session, expression) if sequence]
+        uses += [(RELATION, sequence.oid, 0) for sequence in sequences_used(session, calls) if sequence]
     if uses:
         _default(session, row.oid, column.number, uses)
 
@@ -71,12 +72,13 @@ def refuse_default(
 ) -> None:
     """Raise ServerError if the server certainly refuses a default; ``expression_type`` is its type, 0 if unknown, and
     ``simple`` the answer of ``is_simple``."""
-    if not simple and plain_call(expression) is None:
+    plain = simple or plain_call(expression) is not None
+    if not plain:
         # Loaded only where it does not show at a glance.
         from pubcheck.postgres.ddl.stored_expressions import refuse_out_of_place
 
         refuse_out_of_place(expression, "DEFAULT expression", columns="DEFAULT expression")
-    if not suits(session, column.type, expression_type, expression, simple=simple):
+    if column.type and not (plain and suits(session, column.type, expression_type, expression, simple=simple)):
         # Loaded only where it does not show at a glance.
         from pubcheck.postgres.ddl.defaults import refuse_default_value
 
