@@ -55,18 +55,26 @@ _from_row_by_head = _Heads().__getitem__
 def usual_changes(messages: Sequence[bytes]) -> Sequence[Change | None]:
     """Return for each message outside streamed blocks the change that it is, or None if it has to be read by itself: an
     Update with an old row, or another message. Return nothing if all of them have to, as if a row is not usual."""
+    alike = alike_changes(messages)
+    return mixed_changes(messages) if alike is None else alike
+
+
+def alike_changes(messages: Sequence[bytes]) -> Sequence[Change] | None:
+    """Return messages outside streamed blocks that are all changes of one kind of one relation, and nothing if a row is
+    not usual. Return None for other messages."""
     head = messages[0][:_HEAD]
     make = _from_row_by_head(head)
-    if make is not None and messages[-1].startswith(head):
-        data = list(map(bytes.removeprefix, messages, repeat(head)))
-        if sum(map(len, messages)) - sum(map(len, data)) == _HEAD * len(data):
-            rows = text_rows(data)
-            return () if rows is None else list(map(make, rows))
-    return _mixed_changes(messages)
+    if make is None or not messages[-1].startswith(head):
+        return None
+    data = list(map(bytes.removeprefix, messages, repeat(head)))
+    if sum(map(len, messages)) - sum(map(len, data)) != _HEAD * len(data):
+        return None
+    rows = text_rows(data)
+    return () if rows is None else list(map(make, rows))
 
 
-def _mixed_changes(messages: Sequence[bytes]) -> Sequence[Change | None]:
-    """Return the same for messages that are not all changes of one kind of one relation."""
+def mixed_changes(messages: Sequence[bytes]) -> Sequence[Change | None]:
+    """Return what `usual_changes` returns, for messages that are not alike."""
     sample = messages[:_SAMPLE]
     if 2 * _makers(sample).count(None) > len(sample) or sum(map(len, sample)) > _USUAL_LENGTH * len(sample):
         return ()

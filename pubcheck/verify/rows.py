@@ -194,7 +194,7 @@ class RouteCheck:
 
     def _update_acceptance(self, *, is_full: bool) -> Acceptance:
         is_right, is_whole, is_right_key = self._accepts_row, self._accepts_whole_row, self._accepts_key
-        full = self.full
+        full, has_key = self.full, bool(self.key)
         passes = self._passes["update"] if self.filters["update"] else None
 
         def accepts(message: Update) -> bool:
@@ -203,7 +203,9 @@ class RouteCheck:
                 return False
             if old is None:
                 return not full and is_right_key(new) and (passes is None or passes(new) == "true")
-            if not (full and is_full and message.old_kind == "O" and is_whole(old)):
+            if full != is_full or message.old_kind != ("O" if full else "K"):
+                return False
+            if not (is_whole(old) if full else has_key and self._accepts_old_key(old) and not self._same_key(old, new)):
                 return False
             return passes is None or (passes(completed(new, old)) == "true" and passes(old) == "true")
 

@@ -57,6 +57,22 @@ _LEXEME = r"'[^'\\\0]{1,200}'"
 _PLACE = r"[1-9]\d{0,3}[ABC]?"
 _PLACED = rf"{_LEXEME}(?::{_PLACE}(?:,{_PLACE})*)?"
 _OPERAND = rf"!?{_LEXEME}(?::[*ABCD])?"
+_KEY = r'"[^"\\\0-\x1f\x7f]++"'
+_COUNT = r"(?:0|[1-9]\d{0,8})"
+_STEP = rf"(?:\.{_KEY}|\[(?:\*|{_COUNT})\]|\.\*)"
+_COMPARED = rf"@{_STEP}*+ (?:[=!<>]=|[<>]) (?:-?{_COUNT}(?:\.\d{{1,9}})?|{_KEY}|true|false|null)"
+
+
+def _element(depth: int) -> str:
+    """A form of XML elements without namespaces, with at most two attributes, and so many levels of elements."""
+    name, text = r"(?!(?i:xml))[A-Za-z_][\w.-]*+", r"[^<>&\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]"
+    value = rf'"(?:(?!["\t\r\n]){text})*+"'
+    element, attribute = f"element{depth}", f"attribute{depth}"
+    attributes = rf"(?: (?P<{attribute}>{name})={value}(?: (?!(?P={attribute})=){name}={value})?)?"
+    inside = f"{text}++|&(?:amp|lt|gt|quot|apos);" + (f"|{_element(depth - 1)}" if depth > 1 else "")
+    return rf"<(?P<{element}>{name}){attributes}(?:/>|>(?:{inside})*+</(?P={element})>)"
+
+
 _FORMS: Mapping[int, str] = {
     oids.BOOL: "[tf]",
     21: r"-?\d{1,4}",
@@ -96,6 +112,8 @@ _FORMS: Mapping[int, str] = {
     718: rf"<{_POINT},\d{{1,15}}(?:\.\d{{1,17}})?>",
     3614: rf"{_PLACED}(?: {_PLACED})*",
     3615: rf"{_OPERAND}(?: (?:[&|]|<->) {_OPERAND})*",
+    4072: rf"(?:strict )?\$(?:{_STEP}|\?\({_COMPARED}(?: (?:&&|\|\|) {_COMPARED})*+\))*+",
+    142: _element(4),
 }
 """What the output functions write for usual values, by type. The input function takes all of it."""
 _DIGITS = {21: 4, oids.INT4: 9, 20: 18, 26: 9, 28: 9, 5069: 18}

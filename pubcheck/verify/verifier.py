@@ -37,7 +37,7 @@ from pubcheck.stream import (
     Update,
 )
 from pubcheck.stream.framing.frame import Frame, FramingError
-from pubcheck.stream.many import Change, usual_changes
+from pubcheck.stream.many import Change, alike_changes, mixed_changes
 from pubcheck.verify.options import Options
 from pubcheck.verify.protocol import Order
 from pubcheck.verify.publisher import Publisher, Route
@@ -209,11 +209,16 @@ class Verifier:
 
     def _check_some(self, frames: Sequence[Frame]) -> Iterator[StreamFinding]:
         data = [frame.data for frame in frames]
+        is_bulk = len(frames) >= _FEW and not self._decoder.in_block
+        alike = alike_changes(data) if is_bulk else None
+        if alike is not None:
+            yield from self._check_stable(frames, self._certain_changes(alike))
+            return
         heads = list(map(_head_of, data))
         letters = {head[:1] for head in {*heads}}
         if letters <= _STABLE:
-            is_bulk = len(frames) >= _FEW and not self._decoder.in_block
-            yield from self._check_stable(frames, self._certain_changes(data, heads) if is_bulk else ())
+            changes = self._certain_mixed_changes(mixed_changes(data), heads) if is_bulk else ()
+            yield from self._check_stable(frames, changes)
         elif letters & _STABLE:
             for _, part in groupby(frames, lambda frame: frame.data[:1] in _STABLE):
                 yield from self._check_some(list(part))
@@ -242,34 +247,32 @@ class Verifier:
         for frame in one_by_one:
             yield from self.check(frame)
 
-    def _certain_changes(self, data: Sequence[bytes], heads: Sequence[bytes]) -> Sequence[Change | None]:
-        """Return for each message the change that it is, if that is certainly right, apart from its place; None for
-        others. Return nothing if none of them is known to be."""
-        changes = usual_changes(data)
-        if not changes:
-            return ()
+    def _certain_mixed_changes(
+        self, changes: Sequence[Change | None], heads: Sequence[bytes]
+    ) -> Sequence[Change | None]:
+        """Return changes, with None in place of those that are not certainly right, apart from their places. Those with
+        equal ``heads`` are of one kind of one relation."""
         by_head: dict[bytes, list[Change]] = {}
-        if heads.count(heads[0]) == len(heads):
-            by_head[heads[0]] = changes  # type: ignore[assignment]
-        else:
-            for head, change in zip(heads, changes, strict=True):
-                if change is not None:
-                    by_head.setdefault(head, []).append(change)
-        doubtful = {head for head, alike in by_head.items() if not self._are_right(alike)}
-        if not doubtful:
+        for head, change in zip(heads, changes, strict=False):
+            if change is not None:
+                by_head.setdefault(head, []).append(change)
+        certain = {head: self._certain_changes(alike) for head, alike in by_head.items()}
+        if all(certain[head] is alike for head, alike in by_head.items()):
             return changes
-        return [
-            change if change is None or head not in doubtful or self._is_right(change) else None
-            for head, change in zip(heads, changes, strict=True)
-        ]
+        following = {head: iter(alike) for head, alike in certain.items()}
+        return [change and next(following[head]) for head, change in zip(heads, changes, strict=False)]
 
-    def _are_right(self, changes: Sequence[Change]) -> bool:
-        """Return whether changes of one kind of one relation are all certainly right."""
-        described = self._described.get(changes[0].relation)
-        if described is None or len(changes) < _MANY_ALIKE:
-            return all(map(self._is_right, changes))
-        accepts = described.acceptances_of_many.get(changes[0].__class__)
-        return accepts is not None and accepts(changes)
+    def _certain_changes(self, changes: Sequence[Change]) -> Sequence[Change | None]:
+        """Return changes of one kind of one relation, with None in place of those that are not certainly right, apart
+        from their places."""
+        if len(changes) >= _MANY_ALIKE:
+            described = self._described.get(changes[0].relation)
+            accepts = None if described is None else described.acceptances_of_many.get(changes[0].__class__)
+            if accepts is not None and accepts(changes):
+                return changes
+        elif all(map(self._is_right, changes)):
+            return changes
+        return [change if self._is_right(change) else None for change in changes]
 
     def _is_right(self, change: Change) -> bool:
         accepts = self._acceptances[change.__class__].get(change.relation)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
 
-from pubcheck.stream import AnyMessage, Begin, Column, Commit, Decoder, Insert, Relation, Update, encode
+from pubcheck.stream import AnyMessage, Begin, Column, Commit, Decoder, Delete, Insert, Relation, Update, encode
 from pubcheck.stream.framing.frame import Frame, Place
 from pubcheck.verify import Publisher, Verifier, publisher_of, verify
 from tests.benchmarks.row import Row
@@ -33,10 +33,12 @@ VALUES: Mapping[str, tuple[int, Callable[[int], str]]] = {
     "text[]": (1009, lambda row: f'{{a{row},"b c",NULL}}'),
     "int[][]": (1007, lambda row: f"{{{{{row},2}},{{3,4}}}}"),
     "jsonb[]": (3807, lambda row: f'{{"{{\\"a\\": {row}}}"}}'),
+    "jsonpath": (4072, lambda row: f'$."a"."b"[*]?(@."c" > {row})'),
+    "xml": (142, lambda row: f'<a id="{row}"><b>text</b><c/></a>'),
 }
 """Types, with their OIDs and a value for each row."""
-TAKING_LONGER = ("int[][]", "jsonb[]")
-"""Types of which each value is looked at by itself, or is long for its row."""
+TAKING_LONGER = ("jsonpath", "xml")
+"""Types of which a value is long for its row."""
 TYPED = ("int", "numeric", "timestamptz", "uuid", "text", "jsonb")
 
 
@@ -64,6 +66,21 @@ def alternating_tables(number: int, tables: int) -> Iterator[Frame]:
             # A description comes with the first change of its relation.
             messages += [*([described[change.relation]] if transaction == 0 else []), change]
         for message in dict.fromkeys(messages):
+            yield Frame(lsn, xid, encode(message), Place(1, line=1))
+        yield Frame(lsn + 0x830, xid, encode(Commit(lsn + 0x800, lsn + 0x830, 5)), Place(1, line=1))
+
+
+def kinds_in_turns(number: int) -> Iterator[Frame]:
+    """Yield transactions of 20 changes of a table, of all kinds, one of them a change of the key."""
+    for transaction in range(number):
+        lsn, xid = 0x1000 + transaction * 0x1000, 700 + transaction
+        messages: list[AnyMessage] = [Begin(lsn + 0x800, 5, xid), *([RELATION] if transaction == 0 else [])]
+        for place in range(20):
+            row = (str(transaction * 20 + place), f"hello {place}", "value two", "third", "fourth", None)
+            key = (row[0], None, None, None, None, None)
+            messages.append((Insert(1, row), Update(1, row), Update(1, row), Delete(1, key, "K"))[place % 4])
+        messages.append(Update(1, ("-1", *row[1:]), key, "K"))
+        for message in messages:
             yield Frame(lsn, xid, encode(message), Place(1, line=1))
         yield Frame(lsn + 0x830, xid, encode(Commit(lsn + 0x800, lsn + 0x830, 5)), Place(1, line=1))
 
@@ -163,6 +180,9 @@ def verifying() -> Iterator[Row]:
     publisher, short = publisher_of(f"{TABLE} CREATE PUBLICATION p FOR TABLE t", ["p"]), list(small_transactions(5_000))
     decoding, cost = _least(partial(_decode, short), partial(_verify, publisher, short))
     yield Row("verify, small transactions", f"{cost / len(short) * 1e6:.2f} µs", cost / decoding, 3)
+    turns = list(kinds_in_turns(500))
+    decoding, cost = _least(partial(_decode, turns), partial(_verify, publisher, turns))
+    yield Row("verify, kinds in turns", f"{cost / len(turns) * 1e6:.2f} µs", cost / decoding, 3)
     for tables in (2, 10):
         schema = "".join(f"CREATE TABLE t{number} (a int PRIMARY KEY, b text, c numeric);" for number in range(tables))
         publisher = publisher_of(f"{schema} CREATE PUBLICATION p FOR ALL TABLES", ["p"])

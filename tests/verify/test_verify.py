@@ -321,8 +321,11 @@ def test_changes_that_take_turns_are_checked_as_one_by_one() -> None:
                 chance.choice(("1", "499", "500" if is_wrong else "2")),
                 chance.choice((wrong if is_wrong else values)[oid]),
             )
-            key = (row[0], None)
-            kinds: tuple[AnyMessage, ...] = (Insert(oid, row), Update(oid, row), Delete(oid, key, "K"))
+            key, earlier_key = (row[0], None), ("499" if is_wrong else "3", None)
+            kinds: tuple[AnyMessage, ...] = (
+                *(Insert(oid, row), Update(oid, row), Update(oid, row, earlier_key, "K")),
+                Delete(oid, key, "K"),
+            )
             if oid == 3:
                 kinds = (Insert(oid, row), Update(oid, row, row, "O"), Delete(oid, row, "O"))
             messages += [relations[oid - 1]] if chance.random() < 0.003 else []
