@@ -233,6 +233,8 @@ class Run:
             runs = branches is None or branches.runs
             if runs is False:
                 continue
+            if "AUTOCOMMIT" in variables:
+                self._begin_transaction(number, item.keyword, before, variables)
             try:
                 if named and named[-1][0] < item.start:
                     self.runner.call(source, named, item.start)
@@ -273,6 +275,15 @@ class Run:
                 self.databases.set_place(span, "the content of this, which cannot be read")
                 self.databases.unfollowed(None)
                 self.notes.first_unseen(source.label)
+
+    def _begin_transaction(
+        self, source: int, keyword: str, before: StatementText, variables: Mapping[str, str]
+    ) -> None:
+        """Begin the transaction that psql begins before a statement. ``before`` is the statement before it."""
+        from pubcheck.lexing.psql import begins_transaction
+
+        if begins_transaction(keyword, variables):
+            self.runner.transaction(before, source, "TRANS_STMT_BEGIN")
 
     def _command(self, source: int, command: PsqlCommand, before: StatementText, variables: Mapping[str, str]) -> None:
         """Follow a psql command that runs statements from elsewhere. ``before`` is the statement before it."""

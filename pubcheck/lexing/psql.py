@@ -31,6 +31,7 @@ _SELF_CONTAINED = rf"(?:{_PLAIN}|\((?:{_PLAIN})*+\))*+"
 _SET_ARGUMENT = r"""(?s)'(?P<quoted>(?:[^'\\]++|\\.|'')*+)'|"(?P<double>[^"]*)"|(?P<bare>[^\s'"]+)|(?P<blank>\s+)"""
 _SET_ESCAPE = r"(?s)\\(?P<octal>[0-7]{1,3})|\\x(?P<hex>[0-9A-Fa-f]{1,2})|\\(?P<one>.)|''"
 _SET_LETTERS = {"n": "\n", "t": "\t", "b": "\b", "r": "\r", "f": "\f"}
+_WITHOUT_BEGIN = frozenset(("abort", "begin", "commit", "end", "rollback", "start"))
 _CONDITIONS = frozenset(("if", "elif", "else", "endif"))
 _INCLUDING = frozenset(("i", "ir", "include", "include_relative"))
 
@@ -109,6 +110,14 @@ def is_true(text: str) -> bool:
     """Return the truth of a text (ParseVariableBool). One that is not a truth value counts as false."""
     word = " ".join(argument.strip(_QUOTES) for argument in _ARGUMENT.findall(text)).lower()
     return word in ("on", "1") or (word != "" and any(full.startswith(word) for full in ("true", "yes")))
+
+
+def begins_transaction(keyword: str, variables: Mapping[str, str]) -> bool:
+    """Return whether psql sends BEGIN before a statement that begins with ``keyword``, outside of a transaction
+    (SendQuery): AUTOCOMMIT is off."""
+    word = variables.get("AUTOCOMMIT", "on").lower()
+    is_off = word in ("of", "off", "0") or (word != "" and any(full.startswith(word) for full in ("false", "no")))
+    return is_off and keyword not in _WITHOUT_BEGIN
 
 
 def words(command: PsqlCommand) -> tuple[str, str]:
