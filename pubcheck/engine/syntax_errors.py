@@ -382,23 +382,23 @@ def _about_publications(text: str) -> bool:
 def _by_refusal(
     text: str, refusal: SyntaxRefused, replays: Sequence[Replay]
 ) -> Iterator[tuple[SyntaxRefused, list[Replay]]]:
-    """Yield the first place at which parsers stop, with the replays whose parsers stop there.
+    """Yield the first errors of parsers, each with the replays whose parsers raise it.
 
-    Those of earlier majors may stop before the place of ``refusal``.
+    Those of earlier majors may stop before the place of ``refusal``, or refuse the token there for another reason.
     """
     stop = in_bytes(text, refusal.location)
     data = text.encode(errors="surrogatepass")
-    by_place: dict[int, tuple[SyntaxRefused, list[Replay]]] = {stop: (refusal, [])}
+    by_message: dict[tuple[int, str], tuple[SyntaxRefused, list[Replay]]] = {(stop, refusal.message): (refusal, [])}
     for replay in replays:
-        first = stop
+        first = stop, refusal.message
         try:
             older_grammars.check(replay.catalog.major, data)
         except ServerError as error:
-            if error.location is not None and error.location < stop:
-                first = error.location
-                by_place.setdefault(first, (SyntaxRefused(error.message, in_characters(data, first)), []))
-        by_place[first][1].append(replay)
-    yield from (pair for pair in by_place.values() if pair[1])
+            if error.location is not None and error.location <= stop:
+                first = error.location, error.message
+                by_message.setdefault(first, (SyntaxRefused(error.message, in_characters(data, error.location)), []))
+        by_message[first][1].append(replay)
+    yield from (pair for pair in by_message.values() if pair[1])
 
 
 _PREFIX_ALONE = re.compile(r"invalid (?:hexadecimal|octal|binary) integer (?=at or near)")
