@@ -309,7 +309,12 @@ class Backend:
                 self.fire_after()
 
     def run_deferred_at_end(self) -> None:
-        """Check deferred constraints at the end of a transaction, which ends also if one is violated."""
+        """Check deferred constraints at the end of a transaction, which ends also if one is violated.
+
+        Open subtransactions are released before: what triggers write belongs to the transaction itself.
+        """
+        if len(self.current.levels) > 1:
+            self.release(1)
         try:
             self.run_deferred()
         except ServerError:

@@ -13,7 +13,7 @@ from pubcheck.simulate.not_followed import NotFollowed
 from pubcheck.simulate.sequence_state import SequenceState, option_number
 
 _LOGGED_AHEAD = 32
-"""SEQ_LOG_VALS: values that nextval logs at a time."""
+"""SEQ_LOG_VALS: values after the one that is logged which need no record."""
 
 
 def sequence_of_column(session: Backend, relation: Relation, column: Column) -> int:
@@ -59,10 +59,11 @@ def next_value(session: Backend, oid: int) -> int:
                 message = f'nextval: reached {end} value of sequence "{relation.name}" ({limit})'
                 raise ServerError("2200H", message)
             value = state.low if state.increment > 0 else state.high
-    if state.ahead <= 0:
+    if state.ahead <= 0 or not state.called:
         state.ahead = _LOGGED_AHEAD
         log_sequence(session, relation)
-    state.ahead -= 1
+    else:
+        state.ahead -= 1
     state.last, state.called = value, True
     session.sequence_values[oid] = value
     session.last_sequence = oid
