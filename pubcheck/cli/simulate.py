@@ -93,6 +93,12 @@ stops a script; 2 bad arguments, or a statement that pubcheck cannot follow.""",
     help="The time at which SCRIPT begins, such as '2024-05-01 12:00'; in UTC unless it has an offset. Each transaction"
     " and each commit is a second later.  [default: commits have made-up times, and now() is not followed]",
 )
+@click.option(
+    "--seed",
+    type=int,
+    metavar="NUMBER",
+    help="Make up the values of random() and gen_random_uuid() from this number.  [default: they are not followed]",
+)
 @click.option("--work-mem", metavar="SIZE", help="logical_decoding_work_mem, such as 64kB.  [default: 64MB]")
 @click.option(
     "--read",
@@ -122,6 +128,7 @@ def command(
     options: dict[str, str],
     settings: dict[str, str],
     clock: str | None,
+    seed: int | None,
     work_mem: str | None,
     when: str,
     format_: str,
@@ -176,6 +183,7 @@ def command(
                 settings,
                 live=when == "live",
                 clock=start,
+                seed=seed,
             )
             runs.append(run(request, major))
         except ServerError as error:

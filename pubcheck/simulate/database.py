@@ -15,11 +15,19 @@ class Database(ServerState):
 
     ``log`` has the records in their order, ``listeners`` are called with each as it is appended. ``clock`` gives the
     time in microseconds since 2000-01-01; without one, commits have made-up times, and statements that ask for the
-    time cannot be followed.
+    time cannot be followed. ``seed`` makes up the values of random() and gen_random_uuid(); without one, statements
+    that ask for them cannot be followed.
     """
 
-    def __init__(self, major: int, setup: str | Sequence[str] = "", *, clock: Callable[[], int] | None = None) -> None:
-        super().__init__(major, clock)
+    def __init__(
+        self,
+        major: int,
+        setup: str | Sequence[str] = "",
+        *,
+        clock: Callable[[], int] | None = None,
+        seed: int | None = None,
+    ) -> None:
+        super().__init__(major, clock, seed)
         for text in statements(setup):
             self.session("a").run(text)
 

@@ -24,7 +24,7 @@ class Request(Struct, frozen=True):
     ``publications`` are names; without any, all that the schema creates. ``options`` are the plugin's, ``settings``
     those of the session that reads. ``live``: a walsender reads while the script runs. ``clock`` is the time at which
     the script begins, in microseconds since 2000; without it times are made up, and statements that ask for it are not
-    followed.
+    followed. ``seed`` makes up the values of random() and gen_random_uuid(), which are not followed without it.
     """
 
     schema: Sequence[Step]
@@ -35,6 +35,7 @@ class Request(Struct, frozen=True):
     settings: Mapping[str, str] = {}
     live: bool = False
     clock: int | None = None
+    seed: int | None = None
 
 
 class Run(Struct):
@@ -65,7 +66,7 @@ class Run(Struct):
 def run(request: Request, major: int) -> Run:
     """Run a request on one major. Raises NotFollowed."""
     clock = None if request.clock is None else _Clock(request.clock)
-    database = Database(major, clock=clock)
+    database = Database(major, clock=clock, seed=request.seed)
     options = dict(request.options)
     result = Run(major, request.plugin, _streaming(options))
     for step in request.schema:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from random import Random
 from typing import Any, Protocol, TypeVar
 
 from pubcheck.postgres.catalog import Catalog
@@ -44,13 +45,15 @@ class Connection(Protocol):
 class ServerState:
     """One database of one major, without the means to connect to it: see ``Database``."""
 
-    def __init__(self, major: int, clock: Callable[[], int] | None) -> None:
+    def __init__(self, major: int, clock: Callable[[], int] | None, seed: int | None = None) -> None:
         if major not in MAJORS:
             raise ValueError(f"PostgreSQL {major} is not one of the supported versions: {MAJORS}")
         self.major = major
         self.catalog = Catalog(major)
         self.catalog.keeps_definitions = True
         self.clock = clock
+        self.random = None if seed is None else Random(seed)
+        """Makes up the values of random() and its like."""
         self.log = Log()
         self.listeners: list[Callable[[Record], None]] = []
         self.xids = TransactionIds()
@@ -62,6 +65,7 @@ class ServerState:
         self.sequences: Heap[int, SequenceState] = Heap(journal)
         """The state of each sequence; a restart gives it another one."""
         self.prepared: dict[str, Any] = {}
+        self.advisory_locks: list[Any] = []
         self.versions = CatalogCopies(self.catalog, {id(self.storage), id(self.sequences)})
         self.sessions: dict[str, Any] = {}
         self.active: Connection | None = None

@@ -11,6 +11,7 @@ import itertools
 import re
 import sys
 import time
+import traceback
 from collections import Counter
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -162,9 +163,13 @@ def compare_application(server: Server, application: Application) -> Comparison:
     simulated: list[str | None] = []
     times = itertools.count(int((datetime.now(UTC) - _EPOCH).total_seconds()) * 1_000_000, 1_000_000)
     try:
-        streams = simulate(recording, simulated, clock=lambda: next(times))
+        streams = simulate(recording, simulated, clock=lambda: next(times), seed=1)
     except NotFollowed as reason:
         result.not_followed = str(reason)
+        return result
+    except Exception as error:
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        result.differences.append(f"internal error: {type(error).__name__}: {error} ({frame.filename}:{frame.lineno})")
         return result
     for step, server_state, state in zip(application.steps, refusals, simulated, strict=True):
         if server_state != state:

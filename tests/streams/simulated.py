@@ -35,11 +35,14 @@ def run(database: Database, step: Step) -> str | None:
 
 
 def simulate(
-    recording: Recording, refusals: list[str | None] | None = None, clock: Callable[[], int] | None = None
+    recording: Recording,
+    refusals: list[str | None] | None = None,
+    clock: Callable[[], int] | None = None,
+    seed: int | None = None,
 ) -> list[Stream]:
     """Return the stream of each capture, and append the SQLSTATEs of steps. Raises NotFollowed."""
     refusals = [] if refusals is None else refusals
-    database = Database(recording.major, clock=clock)
+    database = Database(recording.major, clock=clock, seed=seed)
     for step in recording.setup:
         run(database, step)
     if recording.kind == "live":

@@ -140,11 +140,13 @@ def _expanded(p: Nested, level: ParseState, item: Item, location: int) -> list[T
     if item.columns is None:
         raise Unknowable("the columns of a sub-select", location)
     targets = []
-    for column in item.columns:
+    names = [column.name for column in item.columns]
+    for place, column in enumerate(item.columns):
         if not column.type:
             raise Unknowable(f'the type of column "{column.name}"', location)
         reference = Expr("Var", column.type, [], location, typmod=column.typmod, collation=column.collation)
-        reference.value = (level, *(column.origin or (item, column.name)))
+        name = column.name if names.count(column.name) == 1 or item.relation is not None else place
+        reference.value = (level, *(column.origin or (item, name)))
         targets.append(Target(column.name, reference))
     return targets
 

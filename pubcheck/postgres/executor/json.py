@@ -27,7 +27,7 @@ _INDEX = re.compile(r"[ \t\n\v\f\r]*[+-]?[0-9]+")
 # jsonb.
 
 
-def _as_text(value: Any) -> str | None:
+def json_as_text(value: Any) -> str | None:
     """JsonbValueAsText."""
     if value is None or value is JSON_NULL:
         return None
@@ -349,11 +349,11 @@ for _type, _name, _convert in (
 MAKERS["bool(jsonb)"] = _cast("boolean", "boolean", lambda value: value)
 FUNCTIONS |= {
     "jsonb_object_field": _field,
-    "jsonb_object_field_text": lambda value, key: _as_text(_field(value, key)),
+    "jsonb_object_field_text": lambda value, key: json_as_text(_field(value, key)),
     "jsonb_array_element": _element,
-    "jsonb_array_element_text": lambda value, index: _as_text(_element(value, index)),
+    "jsonb_array_element_text": lambda value, index: json_as_text(_element(value, index)),
     "jsonb_extract_path": _path,
-    "jsonb_extract_path_text": lambda value, path: _as_text(_path(value, path)),
+    "jsonb_extract_path_text": lambda value, path: json_as_text(_path(value, path)),
     "jsonb_contains": _contains,
     "jsonb_contained": lambda inner, value: _contains(value, inner),
     "jsonb_exists": _exists,

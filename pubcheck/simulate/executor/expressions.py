@@ -80,9 +80,11 @@ def frame_of(level: Any) -> Frame:
     return frame
 
 
-def place_of(level: Nested, item: Item, name: str | None) -> tuple[int, int]:
-    """The entry of a row, and the number in it, that a column is at."""
+def place_of(level: Nested, item: Item, name: str | int | None) -> tuple[int, int]:
+    """The entry of a row, and the number in it, that a column is at. One that shares its name is known by its number."""
     position = level.entries.index(item)
+    if isinstance(name, int):
+        return position, name
     for index, column in enumerate(item.columns or ()):
         if column.name == name:
             if item.relation is not None and item.source is None:

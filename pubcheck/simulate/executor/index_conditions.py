@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from pubcheck.postgres.analysis.namespace_items import Item
 from pubcheck.postgres.catalog.rows import Index
 from pubcheck.postgres.executor.compare import order_of
-from pubcheck.postgres.primnodes import Expr
+from pubcheck.postgres.primnodes import Expr, nodes
 from pubcheck.simulate.backend import Backend
+from pubcheck.simulate.executor.expressions import StatementBuilder, Step, is_volatile
 from pubcheck.simulate.executor.tables import Table
 from pubcheck.simulate.heap import Version
 
@@ -26,7 +27,8 @@ class IndexConditions:
     """What the condition of a statement says about columns of its target, named as in the target's own table."""
 
     def __init__(self, session: Backend, condition: Expr | None, target: Item) -> None:
-        self.equal: dict[str, object] = {}
+        self.equal: dict[str, Step] = {}
+        """The columns that are equal to a value, with the function that gives it."""
         self.bounds: dict[str, set[str]] = {}
         self.listed: dict[str, int] = {}
         """The columns of IN (...), with the number of values."""
@@ -40,19 +42,19 @@ class IndexConditions:
                 continue
             left, right = node.args
             operator = cache.operator(node.operators[0]).name
-            if left.node == "Const":
+            if _is_fixed(session, left, target):
                 left, right, operator = (
                     right,
                     left,
                     {"<": ">", ">": "<", "<=": ">=", ">=": "<="}.get(operator, operator),
                 )
-            if left.node != "Var" or right.node != "Const" or type(left.value) is not tuple:
+            if left.node != "Var" or type(left.value) is not tuple or not _is_fixed(session, right, target):
                 continue
             _, item, name = left.value
             if item is not target or name is None:
                 continue
             if operator == "=" and left.type == right.type and cache.proc(node.functions[0]).name in _EQUAL:
-                self.equal[name] = right.value
+                self.equal[name] = StatementBuilder(session, None).build(right)
             elif operator in _UNEQUAL:
                 self.bounds.setdefault(name, set()).add(operator[0])
 
@@ -113,7 +115,7 @@ class IndexConditions:
             columns = [table.relation.columns[number - 1] for number in unique.index.keys]
             if unique.index.predicate is None and all(column.name in self.equal for column in columns):
                 index = table.storage.index(unique.index.oid, unique.key_of)
-                key = index.key_of({column.number: self.equal[column.name] for column in columns})
+                key = index.key_of({column.number: self.equal[column.name](()) for column in columns})
                 return [] if key is None else list(index.at(key))
         return None
 
@@ -175,6 +177,18 @@ class IndexConditions:
         per_page = 4.0 - 3.0 * math.sqrt(heap / pages) if heap >= 2 else 4.0
         bitmap = cost + 0.1 * 0.0025 * fetched + heap * per_page + fetched * (0.01 + 0.0025 * self.count)
         return [(True, ordered), (False, bitmap)]
+
+
+def _is_fixed(session: Backend, expr: Expr, target: Item) -> bool:
+    """Whether an expression has one value while the table is scanned (is_pseudo_constant_for_index)."""
+    if is_volatile(session, expr):
+        return False
+    for node in nodes(expr):
+        if node.node == "Var" and (type(node.value) is not tuple or target in node.value[0].entries):
+            return False
+        if node.node == "SubLink" and (node.value[0] != "EXPR" or node.value[2]):
+            return False
+    return True
 
 
 def _conjuncts(condition: Expr | None) -> Iterator[Expr]:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from random import Random
 from typing import Any
+from uuid import UUID
 
+from pubcheck.postgres import oids
+from pubcheck.postgres.analysis.coerce import coerce_to_target_type
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID
 from pubcheck.postgres.executor.steps import Constant
-from pubcheck.postgres.primnodes import Expr
+from pubcheck.postgres.primnodes import IMPLICIT, Expr
 from pubcheck.simulate.backend import Backend
-from pubcheck.simulate.executor.expressions import StatementBuilder, Step
+from pubcheck.simulate.executor import advisory_locks
+from pubcheck.simulate.executor.expressions import Scope, StatementBuilder, Step
 from pubcheck.simulate.executor.routines import routine_step
 from pubcheck.simulate.executor.sequences import current_value, last_value, next_value, set_value
 from pubcheck.simulate.log import LogicalMessage
@@ -98,9 +103,37 @@ def value_function(builder: StatementBuilder, expr: Expr) -> Step:
         return lambda row: catalog.database
     if name == "CURRENT_SCHEMA":
         return lambda row: _current_schema(session)
-    if name == "CURRENT_TIMESTAMP" and session.database.clock is not None and expr.typmod < 0:
-        return lambda row: session.transaction_time()
+    if name in _CURRENT and session.database.clock is not None and expr.typmod < 0:
+        return _current(builder, _CURRENT[name])
     raise NotFollowed(f"what {name} gives")
+
+
+def _current(builder: StatementBuilder, type_oid: int) -> Step:
+    """The time of the transaction as another type."""
+    scope = Scope(builder.session)
+    session = builder.session
+    held = Expr("Param", oids.TIMESTAMPTZ, [], value=lambda row: session.transaction_time())
+    cast = coerce_to_target_type(scope, held, oids.TIMESTAMPTZ, type_oid, -1, "a", IMPLICIT, -1)
+    assert cast is not None
+    return builder.build(cast)
+
+
+def _random(session: Backend) -> float:
+    return _generator(session, "random()").random()
+
+
+def _random_uuid(session: Backend) -> bytes:
+    return UUID(int=_generator(session, "gen_random_uuid()").getrandbits(128), version=4).bytes
+
+
+def _generator(session: Backend, name: str) -> Random:
+    if session.database.random is None:
+        raise NotFollowed(f"what {name} gives")
+    return session.database.random
+
+
+def _notify(session: Backend, *arguments: Any) -> str:
+    return ""
 
 
 def _current_schema(session: Backend) -> str | None:
@@ -113,6 +146,12 @@ def _transaction_time(session: Backend) -> int:
     if session.database.clock is None:
         raise NotFollowed("what now() gives")
     return session.transaction_time()
+
+
+def _clock_time(session: Backend) -> int:
+    if session.database.clock is None:
+        raise NotFollowed("what clock_timestamp() gives")
+    return session.database.time()
 
 
 def _transaction_id(session: Backend) -> int:
@@ -146,19 +185,27 @@ def _trigger_depth(session: Backend) -> int:
     return session.trigger_depth
 
 
-def _advisory(session: Backend, *key: Any) -> None:
-    return None
-
-
 _TIMES = frozenset(
     ("now", "statement_timestamp", "transaction_timestamp", "clock_timestamp", "timeofday", "random", "pg_backend_pid")
 )
+_CURRENT = {
+    "CURRENT_DATE": oids.DATE,
+    "CURRENT_TIME": oids.TIMETZ,
+    "CURRENT_TIMESTAMP": oids.TIMESTAMPTZ,
+    "LOCALTIME": oids.TIME,
+    "LOCALTIMESTAMP": oids.TIMESTAMP,
+}
 _FUNCTIONS: dict[str, Function] = {
     "currval": current_value,
     "lastval": last_value,
     "nextval": next_value,
     "now": _transaction_time,
-    "pg_advisory_xact_lock": _advisory,
+    **advisory_locks.FUNCTIONS,
+    "clock_timestamp": _clock_time,
+    "gen_random_uuid": _random_uuid,
+    "pg_notify": _notify,
+    "random": _random,
+    "statement_timestamp": _transaction_time,
     "pg_current_xact_id": _transaction_id,
     "pg_current_xact_id_if_assigned": _transaction_id_if_assigned,
     "pg_logical_emit_message": _emit_message,

@@ -1,0 +1,20 @@
+CREATE TABLE schema_migrations (version text PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now());
+CREATE TABLE things (id int PRIMARY KEY, v text);
+CREATE PUBLICATION p FOR ALL TABLES;
+-- script
+SELECT pg_advisory_lock(4242);
+BEGIN;
+CREATE TABLE added (id int PRIMARY KEY, thing int REFERENCES things);
+INSERT INTO things VALUES (1, 'x');
+INSERT INTO added VALUES (1, 1);
+INSERT INTO schema_migrations (version) VALUES ('20240101');
+COMMIT;
+SELECT pg_advisory_unlock(4242);
+BEGIN;
+SELECT pg_advisory_xact_lock(hashtext('things'));
+ALTER TABLE things ADD COLUMN n int NOT NULL DEFAULT 0;
+INSERT INTO schema_migrations (version) VALUES ('20240101');
+ROLLBACK;
+DO $$ BEGIN IF NOT EXISTS (SELECT 1 FROM schema_migrations WHERE version = '20240102') THEN EXECUTE 'ALTER TABLE things ADD COLUMN w text'; INSERT INTO schema_migrations VALUES ('20240102', '2024-01-02'); END IF; END $$;
+INSERT INTO things (id, w) VALUES (2, 'w');
+SELECT pg_try_advisory_xact_lock(1) AS locked;
