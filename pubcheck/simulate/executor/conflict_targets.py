@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from pubcheck.postgres.analysis.collate import assign_collations
@@ -13,6 +13,7 @@ from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.primnodes import Expr, nodes
 from pubcheck.simulate.backend import Backend
+from pubcheck.simulate.executor.conditions import conjuncts
 from pubcheck.simulate.executor.expressions import Scope
 from pubcheck.simulate.executor.tables import Table, Unique
 from pubcheck.simulate.not_followed import NotFollowed
@@ -119,15 +120,6 @@ def analysed(state: ParseState, tree: Any) -> Expr:
     expr = state.transform(tree)
     assign_collations(state, expr)
     return expr
-
-
-def conjuncts(expr: Expr) -> Iterator[Expr]:
-    """The parts of a condition that AND connects."""
-    if expr.node == "BoolExpr" and expr.value == "AND":
-        for part in expr.args:
-            yield from conjuncts(part)
-    else:
-        yield expr
 
 
 def same(one: Expr, other: Expr) -> bool:

@@ -81,7 +81,7 @@ def frame_of(level: Any) -> Frame:
 
 
 def place_of(level: Nested, item: Item, name: str | int | None) -> tuple[int, int]:
-    """The entry of a row, and the number in it, that a column is at. One that shares its name is known by its number."""
+    """The entry of a row, and the number in it, of a column. One that shares its name has a number as name."""
     position = level.entries.index(item)
     if isinstance(name, int):
         return position, name

@@ -11,6 +11,7 @@ from pubcheck.postgres.catalog.rows import Index
 from pubcheck.postgres.executor.compare import order_of
 from pubcheck.postgres.primnodes import Expr, nodes
 from pubcheck.simulate.backend import Backend
+from pubcheck.simulate.executor.conditions import conjuncts
 from pubcheck.simulate.executor.expressions import StatementBuilder, Step, is_volatile
 from pubcheck.simulate.executor.tables import Table
 from pubcheck.simulate.heap import Version
@@ -34,7 +35,7 @@ class IndexConditions:
         """The columns of IN (...), with the number of values."""
         self.count = 0
         cache = session.catalog_session.syscache
-        for node in _conjuncts(condition):
+        for node in conjuncts(condition):
             self.count += 1
             if node.node == "ScalarArrayOpExpr":
                 self._add_list(session, node, target)
@@ -189,13 +190,3 @@ def _is_fixed(session: Backend, expr: Expr, target: Item) -> bool:
         if node.node == "SubLink" and (node.value[0] != "EXPR" or node.value[2]):
             return False
     return True
-
-
-def _conjuncts(condition: Expr | None) -> Iterator[Expr]:
-    stack = [] if condition is None else [condition]
-    while stack:
-        node = stack.pop()
-        if node.node == "BoolExpr" and node.value == "AND":
-            stack += node.args
-        else:
-            yield node

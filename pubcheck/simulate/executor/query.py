@@ -18,6 +18,7 @@ from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.primnodes import Expr, nodes
 from pubcheck.simulate.backend import Backend
 from pubcheck.simulate.executor.aggregates import Aggregation
+from pubcheck.simulate.executor.conditions import conjuncts
 from pubcheck.simulate.executor.expressions import StatementBuilder, Step, frame_of, has_unknown_order, is_volatile
 from pubcheck.simulate.executor.index_keys import equal_form
 from pubcheck.simulate.executor.row_locks import RowMarks, locked_rows
@@ -53,6 +54,8 @@ class FromClause:
     def __init__(self, session: Backend, level: Nested, sources: list[Any]) -> None:
         self.session, self.level = session, level
         self.certain = True
+        where = level.query.where
+        self._is_product = where is None or not any(len(_items_in(part, level)) > 1 for part in conjuncts(where))
         self.rows = self._sources(sources)
 
     def _sources(self, sources: list[Any]) -> Source:
@@ -65,14 +68,15 @@ class FromClause:
 
     def _nested(self, outer: Source, inner: Source) -> Source:
         def rows(row: Row) -> Iterator[None]:
-            counts = 0
+            matches = most = 0
             for _ in outer(row):
-                any_inner = 0
+                inner_rows = 0
                 for _ in inner(row):
-                    any_inner += 1
+                    inner_rows += 1
                     yield
-                counts += 1 if any_inner else 0
-                if counts > 1 or any_inner > 1:
+                matches, most = matches + bool(inner_rows), max(most, inner_rows)
+                # Without a condition on both sides, the only row of one is joined to the others in their order.
+                if (min(matches, most) if self._is_product else max(matches, most)) > 1:
                     self.certain = False
 
         return rows
@@ -447,6 +451,12 @@ def plan(session: Backend, level: Nested) -> Plan:
         held = vars(level)["executor_plan"] = Plan(session, level)
     result: Plan = held
     return result
+
+
+def _items_in(expr: Expr, level: Nested) -> set[int]:
+    """The entries of a level that an expression refers to; one with a sub-select may refer to all."""
+    items = {id(n.value[1]) for n in nodes(expr) if n.node == "Var" and type(n.value) is tuple and n.value[0] is level}
+    return items | ({0, 1} if any(node.node == "SubLink" for node in nodes(expr)) else set())
 
 
 def _items(source: Any) -> list[Item]:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.primnodes import Expr, nodes
 from pubcheck.simulate.backend import Backend
-from pubcheck.simulate.executor.array_elements import element_assignment
+from pubcheck.simulate.executor.column_parts import part_assignment
 from pubcheck.simulate.executor.expressions import Scope, Step, assigned, compile_expression
 from pubcheck.simulate.executor.portions import Portion
 from pubcheck.simulate.executor.row_operations import for_child, update_row
+from pubcheck.simulate.executor.several_columns import FromSubSelect
 from pubcheck.simulate.executor.statement_scope import (
     Changes,
     Rows,
@@ -69,6 +68,7 @@ def prepare_update(session: Backend, node: Node, outer: Scope) -> Changes:
 def assignments(session: Backend, scope: Scope, table: Table, targets: list[Node]) -> list[tuple[int, Step]]:
     """The new values of an UPDATE (transformUpdateTargetList). Raises ServerError 42703, 42601, 428C9."""
     steps: dict[int, Step] = {}
+    several = FromSubSelect(session, scope)
     scope.clause = "UPDATE"
     for item in targets:
         target = item["ResTarget"]
@@ -80,7 +80,11 @@ def assignments(session: Backend, scope: Scope, table: Table, targets: list[Node
             raise ServerError("42601", f'multiple assignments to same column "{column.name}"')
         value = target["val"]
         if "indirection" in target:
-            steps[column.number] = _element(session, scope, column, target)
+            steps[column.number] = part_assignment(session, scope, column, target)
+            continue
+        if "SubLink" in value.get("MultiAssignRef", {}).get("source", {}):
+            steps[column.number] = several.step(value["MultiAssignRef"], column)
+            scope.uses_sources = True
             continue
         if "MultiAssignRef" in value:
             value = _one_of_several(value["MultiAssignRef"])
@@ -114,11 +118,6 @@ def _one_of_several(several: Node) -> Node:
     if len(parts) != several["ncolumns"]:
         if parts:
             raise ServerError("42601", "number of columns does not match number of values")
-        raise NotFollowed("SET of several columns from a sub-select")
+        raise NotFollowed("SET of several columns from a row")
     part: Node = parts[several["colno"] - 1]
     return part
-
-
-def _element(session: Backend, scope: Scope, column: Any, target: Node) -> Step:
-    """SET a[1] = ...: one element of an array with one dimension."""
-    return element_assignment(session, scope, column, target)
