@@ -10,5 +10,4 @@ UPDATE devs SET salary = salary + 1 WHERE name = 'ann';
 INSERT INTO employees VALUES (3, 'cid', 5, 'ops');
 UPDATE devs SET name = 'x' WHERE id = 3;
 DELETE FROM devs WHERE id = 2;
-INSERT INTO devs VALUES (1, 'ANN', 99) ON CONFLICT (id) DO UPDATE SET salary = excluded.salary;
 UPDATE names SET name = 'ANNA' WHERE id = 1;

@@ -60,6 +60,8 @@ class Backend:
         self.transitions: dict[tuple[int, str], Any] = {}
         """The transition tables of the current statement, by the oid of its table and the operation."""
         self.trigger_depth = 0
+        self.views: set[int] = set()
+        """The views whose queries are being planned."""
         self.variables: Any = None
         """The query level of the variables of the block that is running."""
         self.running: Snapshot | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pubcheck.postgres.parse import Node
 from pubcheck.simulate.backend import Backend
 from pubcheck.simulate.executor.expressions import Scope
+from pubcheck.simulate.executor.instead_triggers import prepare_instead
 from pubcheck.simulate.executor.portions import Portion
 from pubcheck.simulate.executor.row_operations import delete_row
 from pubcheck.simulate.executor.statement_scope import (
@@ -18,13 +19,15 @@ from pubcheck.simulate.executor.statement_scope import (
 from pubcheck.simulate.executor.statement_triggers import with_statement_triggers
 from pubcheck.simulate.executor.target_rows import TargetRows
 from pubcheck.simulate.executor.targets import members, refuse_write, target_relation
-from pubcheck.simulate.executor.views import base_target
+from pubcheck.simulate.executor.views import base_target, fires_instead
 
 
 def prepare_delete(session: Backend, node: Node, outer: Scope) -> Changes:
     rv = node["relation"]
     relation = target_relation(session, rv)
-    target = base_target(session, relation)
+    if relation.kind == "v" and fires_instead(session, relation, "delete"):
+        return prepare_instead(session, node, outer, relation, "delete")
+    target = base_target(session, relation, "delete")
     portion = Portion(session, outer, target, node) if "forPortionOf" in node else None
     node = node if portion is None else portion.statement
     scope = Scope(session, outer)

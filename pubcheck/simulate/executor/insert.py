@@ -13,6 +13,7 @@ from pubcheck.postgres.parse import Node
 from pubcheck.postgres.primnodes import UNKNOWN, Expr
 from pubcheck.simulate.backend import Backend
 from pubcheck.simulate.executor.expressions import Scope, Step, assign, assigned, compile_expression
+from pubcheck.simulate.executor.instead_triggers import InsteadTriggers
 from pubcheck.simulate.executor.on_conflict import OnConflict
 from pubcheck.simulate.executor.query import plan
 from pubcheck.simulate.executor.row_operations import insert_row
@@ -20,7 +21,7 @@ from pubcheck.simulate.executor.statement_scope import Changes, Rows, returning,
 from pubcheck.simulate.executor.statement_triggers import Event, assigned_columns, with_statement_triggers
 from pubcheck.simulate.executor.tables import Table, table_of
 from pubcheck.simulate.executor.targets import refuse_write, target_relation
-from pubcheck.simulate.executor.views import Target, base_target
+from pubcheck.simulate.executor.views import Target, base_target, fires_instead
 from pubcheck.simulate.not_followed import NotFollowed
 
 Values = dict[int, Any]
@@ -30,7 +31,10 @@ _OF_A_QUERY = frozenset(("withClause", "sortClause", "limitCount", "limitOffset"
 def prepare_insert(session: Backend, node: Node, outer: Scope) -> Changes:
     relation = target_relation(session, node["relation"])
     columns = target_columns(relation, node.get("cols", ()))
-    target = base_target(session, relation)
+    instead = None
+    if relation.kind == "v" and fires_instead(session, relation, "insert"):
+        instead = InsteadTriggers(session, relation, "insert")
+    target = Target(relation) if instead is not None else base_target(session, relation, "insert")
     table = table_of(session, target.relation)
     overriding = node.get("override", "OVERRIDING_NOT_SET")
     source = node.get("selectStmt", {}).get("SelectStmt")
@@ -48,14 +52,17 @@ def prepare_insert(session: Backend, node: Node, outer: Scope) -> Changes:
         if conflict is not None and conflict.updates and table.relation.kind != "p":
             refuse_write(session, table, "update")
         for values in rows():
-            target.check_options(session, values)
             row: Any
-            if conflict is None:
+            if instead is not None:
+                row = instead.run(None, values)
+            elif conflict is None:
                 row = insert_row(session, target.relation, values)
             else:
                 row = conflict.insert(values)
             if row is not None:
-                yield () if returned is None else returned((target.row_of(session, row),))
+                target.check_option(session, row)
+                shown = row if instead is not None else target.row_of(session, row)
+                yield () if returned is None else returned((shown,))
 
     events: list[Event] = [("insert", frozenset())]
     if conflict is not None and conflict.updates:

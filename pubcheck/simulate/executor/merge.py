@@ -7,6 +7,7 @@ from typing import Any
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.simulate.backend import Backend
+from pubcheck.simulate.executor.assignments import assignments
 from pubcheck.simulate.executor.expressions import Scope, Step, frame_of
 from pubcheck.simulate.executor.insert import Source, target_columns, value_steps, with_defaults
 from pubcheck.simulate.executor.query import NULLS, FromClause
@@ -15,8 +16,7 @@ from pubcheck.simulate.executor.statement_scope import Changes, Rows, add_source
 from pubcheck.simulate.executor.statement_triggers import Event, assigned_columns, with_statement_triggers
 from pubcheck.simulate.executor.tables import Table, table_of
 from pubcheck.simulate.executor.targets import members, refuse_write, target_relation
-from pubcheck.simulate.executor.update import assignments
-from pubcheck.simulate.executor.views import base_target
+from pubcheck.simulate.executor.views import Target, base_target
 from pubcheck.simulate.heap import Version
 from pubcheck.simulate.not_followed import NotFollowed
 
@@ -40,7 +40,7 @@ class _Action:
             named = node.get("targetList", ())
             overriding = node.get("override", "OVERRIDING_NOT_SET")
             columns = target_columns(table.relation, named)
-            into = Source(table, base_target(session, table.relation), columns, overriding, bool(named))
+            into = Source(table, Target(table.relation), columns, overriding, bool(named))
             values = value_steps(session, scope, into, node["values"]) if "values" in node else {}
             self.steps = with_defaults(into, values)
 
@@ -51,6 +51,7 @@ class _Merge:
         self.relation = target_relation(session, node["relation"])
         if self.relation.kind == "v":
             raise NotFollowed("MERGE into a view")
+        base_target(session, self.relation, *_OPERATIONS)
         self.table = table_of(session, self.relation)
         scope = Scope(session, outer)
         target_item(session, scope, self.relation, node["relation"])

@@ -7,6 +7,7 @@ from typing import Any
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.simulate.backend import Backend
+from pubcheck.simulate.executor.assignments import assignments
 from pubcheck.simulate.executor.changes import conflicting
 from pubcheck.simulate.executor.conflict_targets import arbiters_of
 from pubcheck.simulate.executor.expressions import Scope, Step
@@ -14,7 +15,6 @@ from pubcheck.simulate.executor.row_operations import by_numbers_of, leaf_of, lo
 from pubcheck.simulate.executor.statement_scope import condition, target_item
 from pubcheck.simulate.executor.tables import Table
 from pubcheck.simulate.executor.targets import refuse_write
-from pubcheck.simulate.executor.update import assignments
 from pubcheck.simulate.heap import Version
 from pubcheck.simulate.not_followed import NotFollowed
 

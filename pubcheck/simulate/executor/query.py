@@ -14,12 +14,21 @@ from typing import Any
 from pubcheck.postgres.analysis.from_clause import Join
 from pubcheck.postgres.analysis.namespace_items import Item, Nested
 from pubcheck.postgres.analysis.operators import find_operator
+from pubcheck.postgres.analysis.select import analyze_query
+from pubcheck.postgres.catalog import FIRST_NORMAL_OID
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.primnodes import Expr, nodes
 from pubcheck.simulate.backend import Backend
 from pubcheck.simulate.executor.aggregates import Aggregation
 from pubcheck.simulate.executor.conditions import conjuncts
-from pubcheck.simulate.executor.expressions import StatementBuilder, Step, frame_of, has_unknown_order, is_volatile
+from pubcheck.simulate.executor.expressions import (
+    Scope,
+    StatementBuilder,
+    Step,
+    frame_of,
+    has_unknown_order,
+    is_volatile,
+)
 from pubcheck.simulate.executor.index_keys import equal_form
 from pubcheck.simulate.executor.row_locks import RowMarks, locked_rows
 from pubcheck.simulate.executor.row_order import row_order
@@ -86,7 +95,8 @@ class FromClause:
             return self._join(source)
         position = self.level.entries.index(source)
         if source.relation is not None and source.source is None:
-            return self._table(source, position)
+            is_view = source.relation.kind == "v" and source.relation.oid >= FIRST_NORMAL_OID
+            return self._view(source, position) if is_view else self._table(source, position)
         if isinstance(source.source, Nested):
             return self._sub_select(source.source, position)
         if isinstance(source.source, list):
@@ -117,6 +127,34 @@ class FromClause:
         def rows(row: Row) -> Iterator[None]:
             for version in scan_relation(session, relation, inherited=not item.only):
                 row[position] = version
+                yield
+
+        return rows
+
+    def _view(self, item: Item, position: int) -> Source:
+        """The rows of a view's query, by the numbers of the view's columns."""
+        session, relation = self.session, item.relation
+        assert relation is not None
+        if relation.oid in session.views:
+            raise NotFollowed(f'the rows of "{relation.name}"')
+        session.views.add(relation.oid)
+        try:
+            outer, session.variables = session.variables, None
+            level = Nested(Scope(session))
+            session.variables = outer
+            definition: Any = session.database.catalog.definitions[("view", relation.oid)]
+            if analyze_query(level, definition["query"]) is None:
+                raise Unknowable("the columns of a SELECT")
+            inner = plan(session, level)
+        finally:
+            session.views.discard(relation.oid)
+        numbers = [column.number for column in relation.live()]
+
+        def rows(row: Row) -> Iterator[None]:
+            results = list(inner.run())
+            self.certain = self.certain and (inner.in_order or inner.certain or len(results) < 2)
+            for values in results:
+                row[position] = dict(zip(numbers, values, strict=True))
                 yield
 
         return rows
@@ -436,6 +474,8 @@ def _has_windows(query: Any) -> bool:
 
 
 def _is_plain(item: Item) -> bool:
+    if item.relation is not None and item.relation.kind == "v":
+        return False
     return item.source is None or not isinstance(item.source, Nested) or plan_of(item.source).in_order
 
 

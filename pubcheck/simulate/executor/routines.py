@@ -36,6 +36,9 @@ _TYPES = {
 }
 
 
+_TIMINGS = {0: "AFTER", 2: "BEFORE", 64: "INSTEAD OF"}
+
+
 class Routine:
     """A function or procedure with IN parameters, in SQL or PL/pgSQL."""
 
@@ -206,7 +209,7 @@ def trigger_routine(session: Backend, table: Table, node: Node) -> Callable[...,
         if old is not None:
             block.variables.add_row("old", table.relation, dict(old))
         namespace = catalog.namespaces[table.relation.namespace].name
-        timing = "BEFORE" if trigger.get("timing", 0) & 2 else "AFTER"
+        timing = _TIMINGS[trigger.get("timing", 0) & 66]
         level = "ROW" if trigger.get("row") else "STATEMENT"
         for name, value in (
             ("tg_name", trigger["trigname"]),

@@ -27,7 +27,7 @@ def function_rows(session: Backend, level: Nested, item: Item) -> Callable[[Any]
     if len(steps) == 1 and not ordinality:
         only = steps[0]
         if getattr(only, "returns_rows", False):
-            return only  # type: ignore[return-value]
+            return only
         return lambda row: ((value,) for value in only(row))
     if any(getattr(step, "returns_rows", False) for step in steps):
         raise NotFollowed("a function that returns rows, with another one or with ordinality")

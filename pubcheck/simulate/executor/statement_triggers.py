@@ -13,14 +13,13 @@ from pubcheck.simulate.backend import Backend
 from pubcheck.simulate.executor.routines import trigger_routine
 from pubcheck.simulate.executor.statement_scope import Changes, Rows
 from pubcheck.simulate.executor.tables import table_of
-from pubcheck.simulate.executor.targets import DELETE, INSERT, TRUNCATE, UPDATE
+from pubcheck.simulate.executor.targets import EVENTS
 from pubcheck.simulate.executor.transition_tables import Transition, has_transition_tables
 from pubcheck.simulate.executor.trigger_conditions import Firing
 from pubcheck.simulate.executor.trigger_firing import fires
 from pubcheck.simulate.not_followed import NotFollowed
 
 _BEFORE = 2
-_EVENTS = {"insert": INSERT, "update": UPDATE, "delete": DELETE, "truncate": TRUNCATE}
 Event = tuple[str, Set[str]]
 """An operation, and the columns that an UPDATE assigns."""
 Call = Callable[[], Any]
@@ -84,7 +83,7 @@ def _calls(
     table = table_of(session, relation)
     for operation, assigned in events:
         for _, node in sorted(triggers, key=lambda entry: entry[0].name.encode()):
-            if not node["events"] & _EVENTS[operation] or bool(node.get("timing", 0) & _BEFORE) is not before:
+            if not node["events"] & EVENTS[operation] or bool(node.get("timing", 0) & _BEFORE) is not before:
                 continue
             columns = {item["String"]["sval"] for item in node.get("columns", ())}
             if operation == "update" and columns and not columns & assigned:

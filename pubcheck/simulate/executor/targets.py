@@ -18,6 +18,7 @@ from pubcheck.simulate.not_followed import NotFollowed
 
 # The events of triggers (catalog/pg_trigger.h).
 INSERT, DELETE, UPDATE, TRUNCATE = 4, 8, 16, 32
+EVENTS = {"insert": INSERT, "update": UPDATE, "delete": DELETE, "truncate": TRUNCATE}
 
 
 def target_relation(session: Backend, rv: Node) -> Relation:

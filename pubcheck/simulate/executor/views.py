@@ -7,11 +7,14 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from pubcheck.postgres.catalog.rows import Column, Relation
+from pubcheck.postgres.errors import ServerError
 from pubcheck.simulate.backend import Backend
 from pubcheck.simulate.executor.expressions import Scope, Step
 from pubcheck.simulate.executor.row_operations import by_numbers_of
+from pubcheck.simulate.executor.row_text import failing_row
 from pubcheck.simulate.executor.statement_scope import condition, target_item
 from pubcheck.simulate.executor.tables import table_of
+from pubcheck.simulate.executor.targets import EVENTS
 from pubcheck.simulate.not_followed import NotFollowed
 
 if TYPE_CHECKING:
@@ -34,8 +37,14 @@ class Target:
     def base_number(self, number: int) -> int:
         return number
 
-    def check_options(self, session: Backend, values: dict[int, Any]) -> None:
-        """WITH CHECK OPTION of a view."""
+    def check_option(self, session: Backend, stored: Version) -> None:
+        """WITH CHECK OPTION of a view (ExecWithCheckOptions). Raises ServerError 44000."""
+
+    def base_row(self, session: Backend, stored: Version) -> Any:
+        """A stored row by the numbers of the table that is changed."""
+        if stored.table == self.relation.oid:
+            return stored
+        return by_numbers_of(session.database.catalog.relations[stored.table], self.relation, stored)
 
     def row_of(self, session: Backend, stored: Version) -> Any:
         """A stored row by the numbers of the relation that the statement names, as RETURNING sees it."""
@@ -46,7 +55,7 @@ class Target:
 
 
 class ViewTarget(Target):
-    """A view over one table, without a check option."""
+    """A view over one table."""
 
     is_view = True
 
@@ -56,6 +65,8 @@ class ViewTarget(Target):
         self._base = {column.number: column for column in base.live()}
         self._condition = _condition(session, view, base)
         self.sees = self._shown
+        node = session.database.catalog.definitions[("view", view.oid)]
+        self._checks = node.get("withCheckOption", "NO_CHECK_OPTION") != "NO_CHECK_OPTION"
 
     def base_column(self, column: Column) -> Column:
         return self._base[self.base_number(column.number)]
@@ -71,36 +82,55 @@ class ViewTarget(Target):
             return None
         return {number: row[base] if base else None for number, base in self._numbers.items()}
 
+    def check_option(self, session: Backend, stored: Version) -> None:
+        if not self._checks or self._condition is None:
+            return
+        if self._condition((self.base_row(session, stored),)) is not True:
+            table = table_of(session, session.database.catalog.relations[stored.table])
+            message = f'new row violates check option for view "{self.named.name}"'
+            raise ServerError("44000", message, detail=failing_row(table, stored))
+
     def row_of(self, session: Backend, stored: Version) -> Any:
+        stored = self.base_row(session, stored)
         return {number: stored[base] if base else None for number, base in self._numbers.items()}
 
 
-def base_target(session: Backend, relation: Relation) -> Target:
-    """The target behind a name. Raises NotFollowed for views that are not plain, and for rules."""
+def base_target(session: Backend, relation: Relation, *operations: str) -> Target:
+    """The target behind a name, for some operations. Raises NotFollowed for views that are not plain, and for rules."""
     catalog = session.database.catalog
     for row in catalog.others.values():
-        if row.namespace == relation.oid and row.kind == "rule" and not _harmless(session, row.oid):
+        if row.namespace == relation.oid and row.kind == "rule" and not _harmless(session, row.oid, operations):
             raise NotFollowed(f'the rule "{row.name}"')
     if relation.kind != "v":
         return Target(relation)
     shown = catalog.shown.get(relation.oid)
-    triggers = any(row.namespace == relation.oid and row.kind == "trigger" for row in catalog.others.values())
+    triggers = any(fires_instead(session, relation, operation) for operation in operations)
     base = catalog.relations.get(shown.table) if shown is not None else None
     if shown is None or triggers or base is None or base.kind not in "rp":
         raise NotFollowed(f'changes of the view "{relation.name}"')
     return ViewTarget(session, relation, base, shown.columns)
 
 
-def _harmless(session: Backend, oid: int) -> bool:
-    """Whether a rule changes no rows: DO ALSO NOTIFY, or DO ALSO NOTHING."""
+def fires_instead(session: Backend, view: Relation, operation: str) -> bool:
+    """Whether a view has a row trigger that an operation runs instead of changing rows."""
+    catalog = session.database.catalog
+    rows = (row for row in catalog.others.values() if row.kind == "trigger" and row.namespace == view.oid)
+    nodes = (catalog.definitions[("trigger", row.oid)] for row in rows)
+    return any(node.get("row") and node["events"] & EVENTS[operation] for node in nodes)
+
+
+def _harmless(session: Backend, oid: int, operations: tuple[str, ...]) -> bool:
+    """Whether a rule changes no rows: one of other operations, DO ALSO NOTIFY, or DO ALSO NOTHING."""
     node = session.database.catalog.definitions[("rule", oid)]
+    if node["event"].removeprefix("CMD_").lower() not in operations:
+        return True
     return not node.get("instead") and all("NotifyStmt" in action for action in node.get("actions", ()))
 
 
 def _condition(session: Backend, view: Relation, base: Relation) -> Step | None:
     node = session.database.catalog.definitions[("view", view.oid)]
     query = node["query"]["SelectStmt"]
-    if node.get("withCheckOption", "NO_CHECK_OPTION") != "NO_CHECK_OPTION" or "options" in node:
+    if "options" in node:
         raise NotFollowed(f'the view "{view.name}" with options')
     if "whereClause" not in query:
         return None
