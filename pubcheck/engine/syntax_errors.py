@@ -6,17 +6,16 @@ the file is a template or for another database.
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from pubcheck.checks.ddl.misspelt_keywords import misspelt_keyword
 from pubcheck.checks.remedies import edits
 from pubcheck.diagnostics import Certainty, ServerAnswer, Span
 from pubcheck.engine.assumptions import assume_source
 from pubcheck.engine.connections import Databases
+from pubcheck.engine.publication_statements import is_about_publications, statement_in_body
 from pubcheck.engine.replay import Replay
 from pubcheck.engine.unit_notes import Notes
 from pubcheck.lexing.items import Statement
@@ -27,7 +26,6 @@ from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.newer_grammar.skipped import UNREAD
 from pubcheck.postgres.newer_grammar.statements import parse_newer
 from pubcheck.postgres.parse import Node, SyntaxRefused
-from pubcheck.postgres.plpgsql.compile_errors import about_publication
 from pubcheck.postgres.tokens import in_bytes, in_characters, tokens
 from pubcheck.postgres.versions import BY_NUMBER, NEWER_GRAMMAR
 from pubcheck.rulebook import RULES, finder
@@ -142,7 +140,7 @@ class SyntaxErrorReporter:
             self.statements.put(refused.source, refused.item.index, rest.start, rest.end)
         replays = self.databases.replays
         newer = [replay for replay in replays if replay.catalog.major.newer_grammar]
-        if newer and _about_publications(refused.statement.text):
+        if newer and is_about_publications(refused.statement.text):
             try:
                 parse_newer(refused.text)
             except SyntaxRefused as refusal:
@@ -163,8 +161,8 @@ class SyntaxErrorReporter:
             replay.catalog.reasons.text = "the effect of this statement, which cannot be read"
         view = statement.source.view
         quoted = view is not None and view.quoted
-        inside = _in_body(statement.text, refusal)
-        if not inside and not _about_publications(statement.text):
+        inside = statement_in_body(statement.text, refusal)
+        if not inside and not is_about_publications(statement.text):
             return self._skip(refused, rest, replays, quoted=quoted)
         # A string may be only the beginning of a statement, text for people, or a regular expression.
         unsent = quoted and not _sent_text(statement)
@@ -329,54 +327,7 @@ def _sent_text(statement: StatementText) -> bool:
     return view is not None and any(start <= statement.start < end for start, end in view.sent)
 
 
-_INNER = (b"create", b"alter", b"drop")
-_BEFORE_PUBLICATION = {
-    b"explain": _INNER,
-    b"grant": (b"on",),
-    b"prepare": _INNER,
-    b"revoke": (b"on",),
-    b"schema": _INNER,
-}
-"""The word before PUBLICATION in statements with another first word that are about one. CREATE SCHEMA is under
-"schema"."""
-
-
-_ROUTINE = re.compile(
-    r"\s*create\s+(?:or\s+replace\s+)?(?:function|procedure)\b.*\batomic\b", re.IGNORECASE | re.DOTALL
-)
 _NOT_IN_BODY = "a BEGIN ATOMIC body cannot contain statements about publications: write it as a string, AS $$ ... $$"
-
-
-def _in_body(text: str, refusal: SyntaxRefused) -> str:
-    """Return the statement about a publication in a BEGIN ATOMIC body that does not parse, "" for other statements."""
-    if _ROUTINE.match(text) is None:
-        return ""
-    return about_publication(text, refusal.location)
-
-
-def _about_publications(text: str) -> bool:
-    """Return whether a statement that does not parse is about publications.
-
-    That is CREATE, ALTER, DROP or COMMENT ON PUBLICATION, a statement about a subscription, ALTER TABLE ... REPLICA
-    IDENTITY, or another statement with such a one in a wrong place.
-    """
-    words = [token.lower() for _, token, _ in tokens(text[:1000].encode(errors="surrogatepass"))]
-    if words[:3] == [b"comment", b"on", b"publication"]:
-        return True
-    if not words:
-        return False
-    if misspelt_keyword([word.decode(errors="replace") for word in words[:2]]) is not None:
-        return True
-    before = _BEFORE_PUBLICATION.get(words[0] if words[:2] != [b"create", b"schema"] else b"schema")
-    if before is not None:
-        return any(first in before and second == b"publication" for first, second in itertools.pairwise(words))
-    if words[0] not in (b"create", b"alter", b"drop"):
-        return False
-    if words[:2] == [b"alter", b"table"]:
-        return any(pair == (b"replica", b"identity") for pair in itertools.pairwise(words))
-    if words[1:2] == [b"subscription"]:
-        return words[3:4] != [b"on"]  # InfluxQL has some of its own
-    return words[1:2] == [b"publication"] or words[1:4] == [b"or", b"replace", b"publication"]
 
 
 def _by_refusal(

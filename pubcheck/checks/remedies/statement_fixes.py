@@ -12,6 +12,7 @@ from difflib import get_close_matches
 
 from msgspec import Struct
 
+from pubcheck.checks.remedies.refused_statement import Item, RefusedStatement, Token
 from pubcheck.checks.write.replica_identity import Refusal
 from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.catalog.rows import Column, Relation
@@ -19,7 +20,7 @@ from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.identifiers import identifier
 from pubcheck.postgres.replication.replica_identity import replica_identity
 from pubcheck.postgres.session import Session
-from pubcheck.postgres.tokens import column_list, folded, name_end, tokens
+from pubcheck.postgres.tokens import column_list
 
 Change = tuple[int, int, str]
 """Replace the text from one byte offset to another."""
@@ -34,119 +35,10 @@ class StatementFix(Struct, frozen=True):
     whole: bool = False
 
 
-class _Token(Struct, frozen=True):
-    kind: str
-    word: str
-    start: int
-    end: int
-    name: str
-
-
-class _Item(Struct, frozen=True):
-    """The tokens between two commas. ``before`` is the offset of the comma before them, or their own start."""
-
-    before: int
-    tokens: tuple[_Token, ...]
-
-    @property
-    def start(self) -> int:
-        return self.tokens[0].start
-
-    @property
-    def end(self) -> int:
-        return self.tokens[-1].end
-
-
-class _Refused:
-    """A refused statement: its tokens, what the server says, and the state that it met."""
-
-    def __init__(self, session: Session, error: ServerError, text: bytes) -> None:
-        self.session, self.error, self.text = session, error, text
-        self.tokens = [
-            _Token(
-                kind,
-                token.decode(errors="replace").lower(),
-                offset,
-                offset + len(token),
-                folded(token) if kind == "name" else "",
-            )
-            for kind, token, offset in tokens(text)
-        ]
-        while self.tokens and self.tokens[-1].word == ";":
-            self.tokens.pop()
-        self.culprit = error.culprit or 0
-
-    def word(self, index: int) -> str:
-        return self.tokens[index].word if 0 <= index < len(self.tokens) else ""
-
-    def closing(self, opening: int) -> int:
-        """The number of the token that closes the parenthesis at a number."""
-        depth = 0
-        for index in range(opening, len(self.tokens)):
-            depth += (self.word(index) == "(") - (self.word(index) == ")")
-            if depth == 0:
-                return index
-        return len(self.tokens) - 1
-
-    def items(self, first: int, last: int) -> list[_Item]:
-        """Return the items between commas, from the token number ``first`` up to ``last``."""
-        items: list[_Item] = []
-        part: list[_Token] = []
-        before, depth = self.tokens[first].start if first < len(self.tokens) else 0, 0
-        for token in [*self.tokens[first:last], _Token("other", ",", 0, 0, "")]:
-            depth += (token.word == "(") - (token.word == ")")
-            if token.word == "," and depth <= 0:
-                if not part:
-                    return []
-                items.append(_Item(before, tuple(part)))
-                before, part = token.start, []
-            else:
-                part.append(token)
-        return items
-
-    def group_around(self, byte: int) -> list[_Item]:
-        """The items of the innermost parentheses around a byte offset."""
-        opening: list[int] = []
-        for number, token in enumerate(self.tokens):
-            if token.start >= byte:
-                break
-            if token.word == "(":
-                opening.append(number)
-            elif token.word == ")" and opening:
-                opening.pop()
-        return self.items(opening[-1] + 1, self.closing(opening[-1])) if opening else []
-
-    def options(self) -> list[_Item]:
-        """The options of WITH (...), or of SET (...)."""
-        for number, token in enumerate(self.tokens):
-            if token.word in ("with", "set") and self.word(number + 1) == "(":
-                return self.items(number + 2, self.closing(number + 1))
-        return []
-
-    def option(self) -> tuple[str, tuple[_Token, ...]] | None:
-        """Return the name and the value of the refused option."""
-        for item in self.options():
-            if item.start <= self.culprit < item.end:
-                return item.tokens[0].name, item.tokens[2:]
-        return None
-
-    def name_at_fault(self) -> list[_Token]:
-        """Return the parts of the refused (qualified) name."""
-        end = name_end(self.text, self.culprit)
-        return [token for token in self.tokens if self.culprit <= token.start < end and token.kind == "name"]
-
-    def objects(self) -> list[_Item]:
-        """The tables and schemas that ALTER PUBLICATION adds or drops."""
-        for number, token in enumerate(self.tokens[:5]):
-            if token.word in ("add", "drop", "set"):
-                return self.items(number + 1, len(self.tokens))
-        return []
-
-
 # --- Each rule's mending ------------------------------------------------------------------------------------------
 
 
-def _duplicate_column(refused: _Refused) -> StatementFix | None:
+def _duplicate_column(refused: RefusedStatement) -> StatementFix | None:
     seen: set[str] = set()
     changes = []
     for item in refused.group_around(refused.culprit):
@@ -157,10 +49,10 @@ def _duplicate_column(refused: _Refused) -> StatementFix | None:
     return StatementFix("List each column once", tuple(changes)) if changes else None
 
 
-def _without_column(title: str, *, safe: bool) -> Callable[[_Refused], StatementFix | None]:
+def _without_column(title: str, *, safe: bool) -> Callable[[RefusedStatement], StatementFix | None]:
     """Leave the refused column out of the list if another column is left."""
 
-    def mend(refused: _Refused) -> StatementFix | None:
+    def mend(refused: RefusedStatement) -> StatementFix | None:
         items = refused.group_around(refused.culprit)
         for number, item in enumerate(items):
             if item.start <= refused.culprit < item.end and len(items) > 1:
@@ -171,7 +63,7 @@ def _without_column(title: str, *, safe: bool) -> Callable[[_Refused], Statement
     return mend
 
 
-def _option_twice(refused: _Refused) -> StatementFix | None:
+def _option_twice(refused: RefusedStatement) -> StatementFix | None:
     seen: dict[str, list[str]] = {}
     for item in refused.options():
         name, value = item.tokens[0].name, [token.word for token in item.tokens[2:]]
@@ -186,7 +78,7 @@ def _option_twice(refused: _Refused) -> StatementFix | None:
     return StatementFix("Keep the option once", tuple(changes)) if changes else None
 
 
-def _drop_by_name(refused: _Refused) -> StatementFix | None:
+def _drop_by_name(refused: RefusedStatement) -> StatementFix | None:
     """DROP TABLE t (a) and DROP TABLE t WHERE (a) as DROP TABLE t."""
     changes = []
     for item in refused.objects():
@@ -196,7 +88,7 @@ def _drop_by_name(refused: _Refused) -> StatementFix | None:
     return StatementFix("Drop the table by its name alone", tuple(changes)) if changes else None
 
 
-def _without_object(refused: _Refused) -> StatementFix | None:
+def _without_object(refused: RefusedStatement) -> StatementFix | None:
     """The statement without the table or schema that is a member already, or is none."""
     items = refused.objects()
     number = next((index for index, item in enumerate(items) if item.start <= refused.culprit < item.end), None)
@@ -218,11 +110,11 @@ def _without_object(refused: _Refused) -> StatementFix | None:
     return StatementFix(f"Leave out {member}", ((start, end, ""),), not adds or _adds_nothing(refused, item))
 
 
-def _has_kind(item: _Item) -> bool:
+def _has_kind(item: Item) -> bool:
     return item.tokens[0].word in ("table", "tables")
 
 
-def _adds_nothing(refused: _Refused, item: _Item) -> bool:
+def _adds_nothing(refused: RefusedStatement, item: Item) -> bool:
     """Return whether a table that is added is a member in just the way that it would be made one."""
     catalog = refused.session.catalog
     named = [token for token in item.tokens if token.kind == "name" and token.word not in ("table", "only")]
@@ -237,7 +129,7 @@ def _adds_nothing(refused: _Refused, item: _Item) -> bool:
     return entry is not None and entry.filter is None and entry.columns is None
 
 
-def _relation(refused: _Refused, names: Sequence[str]) -> Relation | None:
+def _relation(refused: RefusedStatement, names: Sequence[str]) -> Relation | None:
     target = {"relname": names[-1], **({"schemaname": names[0]} if len(names) > 1 else {})}
     try:
         return refused.session.find_relation(target)
@@ -248,7 +140,7 @@ def _relation(refused: _Refused, names: Sequence[str]) -> Relation | None:
 _OPERATIONS = ("insert", "update", "delete", "truncate")
 
 
-def _publish_words(value: Sequence[_Token]) -> list[str]:
+def _publish_words(value: Sequence[Token]) -> list[str]:
     """The words of a value of `publish` that is one text in plain quotes."""
     if len(value) != 1 or value[0].kind != "text" or not value[0].word.startswith("'"):
         return []
@@ -256,7 +148,7 @@ def _publish_words(value: Sequence[_Token]) -> list[str]:
     return words if all(word.isalpha() for word in words) else []
 
 
-def _publish_list(refused: _Refused) -> StatementFix | None:
+def _publish_list(refused: RefusedStatement) -> StatementFix | None:
     option = refused.option()
     words = _publish_words(option[1]) if option else []
     if not words or not set(words) <= set(_OPERATIONS):
@@ -270,7 +162,7 @@ def _listed(words: Iterable[str]) -> str:
     return f"'{', '.join(dict.fromkeys(words))}'"
 
 
-def _publish_value(refused: _Refused) -> StatementFix | None:
+def _publish_value(refused: RefusedStatement) -> StatementFix | None:
     option = refused.option()
     words = _publish_words(option[1]) if option else []
     operations: list[str] = []
@@ -285,10 +177,10 @@ def _publish_value(refused: _Refused) -> StatementFix | None:
     return StatementFix(f"Write {text}", ((option[1][0].start, option[1][0].end, text),), safe=False)
 
 
-def _boolean(words: Mapping[bool, str]) -> Callable[[_Refused], StatementFix | None]:
+def _boolean(words: Mapping[bool, str]) -> Callable[[RefusedStatement], StatementFix | None]:
     """A yes or no as the option takes it."""
 
-    def mend(refused: _Refused) -> StatementFix | None:
+    def mend(refused: RefusedStatement) -> StatementFix | None:
         option = refused.option()
         if option is None or len(option[1]) > 1:
             return None
@@ -308,7 +200,7 @@ _YES = ("true", "on", "1", "yes", "y", "t")
 _NO = ("false", "off", "0", "no", "n", "f")
 
 
-def _option_unknown(refused: _Refused) -> StatementFix | None:
+def _option_unknown(refused: RefusedStatement) -> StatementFix | None:
     options = refused.options()
     # publish = insert, update: each operation after the first is read as an option.
     for number, item in enumerate(options):
@@ -335,20 +227,20 @@ def _option_unknown(refused: _Refused) -> StatementFix | None:
     return None
 
 
-def _word(token: _Token) -> str:
+def _word(token: Token) -> str:
     return token.word
 
 
-def _unknown_column(refused: _Refused) -> StatementFix | None:
+def _unknown_column(refused: RefusedStatement) -> StatementFix | None:
     listed = {item.tokens[0].name for item in refused.group_around(refused.culprit)}
     return _other_column(refused, listed)
 
 
-def _unknown_filter_column(refused: _Refused) -> StatementFix | None:
+def _unknown_filter_column(refused: RefusedStatement) -> StatementFix | None:
     return _other_column(refused, set())
 
 
-def _other_column(refused: _Refused, listed: AbstractSet[str]) -> StatementFix | None:
+def _other_column(refused: RefusedStatement, listed: AbstractSet[str]) -> StatementFix | None:
     """Replace the unknown column by a similar one that is not in the list yet."""
     parts = refused.name_at_fault()
     row = _relation(refused, (refused.error.relation or "").split(".", 1)) if refused.error.relation else None
@@ -358,7 +250,7 @@ def _other_column(refused: _Refused, listed: AbstractSet[str]) -> StatementFix |
     return _spelled(parts[-1].name, names, (parts[-1].start, parts[-1].end))
 
 
-def _without_qualifier(refused: _Refused) -> StatementFix | None:
+def _without_qualifier(refused: RefusedStatement) -> StatementFix | None:
     """`parent.column` as `column`, which each child table has under that name."""
     parts = refused.name_at_fault()
     if len(parts) < 2:
@@ -376,7 +268,7 @@ def _spelled(name: str, names: Sequence[str], place: tuple[int, int]) -> Stateme
     return StatementFix(f"Write {text}", ((*place, text),), safe=len(alike) == 1)
 
 
-def _missing_relation(refused: _Refused) -> StatementFix | None:
+def _missing_relation(refused: RefusedStatement) -> StatementFix | None:
     catalog, parts = refused.session.catalog, refused.name_at_fault()
     if not parts or len(parts) > 2 or refused.error.sqlstate != "42P01":
         return None
@@ -393,14 +285,14 @@ _MANY = 5000
 """Names among which a misspelt one is still looked for."""
 
 
-def _is_table(refused: _Refused, spaces: Sequence[int | None], name: str) -> bool:
+def _is_table(refused: RefusedStatement, spaces: Sequence[int | None], name: str) -> bool:
     catalog = refused.session.catalog
     oids = (catalog.relation_names.get((space, name)) for space in spaces if space is not None)
     rows = [catalog.relations[oid] for oid in oids if oid is not None]
     return any(row.kind in "rp" and row.seen for row in rows)
 
 
-def _missing_publication(refused: _Refused) -> StatementFix | None:
+def _missing_publication(refused: RefusedStatement) -> StatementFix | None:
     name = refused.error.publication
     token = next((token for token in refused.tokens[2:] if token.kind == "name" and token.name == name), None)
     if name is None or token is None:
@@ -408,7 +300,7 @@ def _missing_publication(refused: _Refused) -> StatementFix | None:
     return _spelled(name, list(refused.session.catalog.publication_names), (token.start, token.end))
 
 
-def _via_root(refused: _Refused) -> StatementFix | None:
+def _via_root(refused: RefusedStatement) -> StatementFix | None:
     """The rows of partitions as those of the root, which a filter or column list on the root needs."""
     option = "publish_via_partition_root"
     title = f"Set {option}"
@@ -427,7 +319,7 @@ def _via_root(refused: _Refused) -> StatementFix | None:
     )
 
 
-STATEMENT_FIXES: Mapping[str, Callable[[_Refused], StatementFix | None]] = {
+STATEMENT_FIXES: Mapping[str, Callable[[RefusedStatement], StatementFix | None]] = {
     "PUB106": _missing_publication,
     "PUB107": _missing_relation,
     "PUB120": _option_unknown,
@@ -454,7 +346,7 @@ STATEMENT_FIXES: Mapping[str, Callable[[_Refused], StatementFix | None]] = {
 def statement_fix(code: str, session: Session, error: ServerError, text: bytes) -> StatementFix | None:
     """Return the fix for a refused statement, or None. ``code`` is the code of the rule that reports it."""
     make = STATEMENT_FIXES.get(code)
-    return make(_Refused(session, error, text)) if make is not None else None
+    return make(RefusedStatement(session, error, text)) if make is not None else None
 
 
 # --- Statements that are accepted and refuse writes ---------------------------------------------------------------
