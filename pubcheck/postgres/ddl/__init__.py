@@ -43,7 +43,7 @@ _TABLE = {
     "CompositeTypeStmt": "types.composites:create_composite",
     "Connect": "settings:connect",  # psql's \\connect, which the grammar does not know
     "CreateAmStmt": "access_methods:create_method",
-    "CreateCastStmt": "functions:create_cast",
+    "CreateCastStmt": "casts:create_cast",
     "CreateConversionStmt": "no_op:nothing",
     "CreateDomainStmt": "types.domains:create_domain",
     "CreateEnumStmt": "types.enums:create_enum",
@@ -78,7 +78,7 @@ _TABLE = {
     "DropStmt": "objects.drops:drop",
     "DropSubscriptionStmt": "subscriptions:drop_subscription",
     "ExplainStmt": "views:explain",
-    "GrantRoleStmt": "roles:grant_role",
+    "GrantRoleStmt": "role_memberships:grant_role",
     "GrantStmt": "roles:grant",
     "ImportForeignSchemaStmt": "no_op:unknown_effect",
     "InsertStmt": "system_catalogs:change",

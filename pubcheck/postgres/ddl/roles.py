@@ -30,6 +30,7 @@ from pubcheck.postgres.catalog import (
 from pubcheck.postgres.catalog.journaled_dict import Heap
 from pubcheck.postgres.catalog.rows import Role
 from pubcheck.postgres.ddl.deletion import perform_deletion
+from pubcheck.postgres.ddl.role_memberships import add_member, administers, flag, remove_member
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import options
@@ -66,15 +67,15 @@ def create_role(session: Session, node: Node) -> None:
     row = replace(former, seen=True, **_changes(options_by_name))
     catalog.add_role(row)
     for parent in _role_list(session, options_by_name, "addroleto"):
-        _add_member(session, parent, row.oid)
+        add_member(session, parent, row.oid)
     creator = session.role
     if catalog.major.set_role_option and creator.seen and not creator.superuser:
         # Whoever creates a role administers it, without becoming it (createrole_self_grant is empty).
-        _add_member(session, row.oid, creator.oid, admin=True, inherit=False, set_=False)
+        add_member(session, row.oid, creator.oid, admin=True, inherit=False, set_=False)
     for member in _role_list(session, options_by_name, "adminmembers"):
-        _add_member(session, row.oid, member, admin=True)
+        add_member(session, row.oid, member, admin=True)
     for member in _role_list(session, options_by_name, "rolemembers"):
-        _add_member(session, row.oid, member)
+        add_member(session, row.oid, member)
 
 
 def alter_role(session: Session, node: Node) -> None:
@@ -89,17 +90,17 @@ def alter_role(session: Session, node: Node) -> None:
     own_password = row.oid == session.setting("role") and set(options_by_name) <= {"password"}
     if not own_password:
         _may_give(session, options_by_name, "alter role")
-        if not _administers(session, row):
+        if not administers(session, row):
             raise ServerError("42501", "permission denied to alter role")
-    if row.oid == SUPERUSER and "superuser" in options_by_name and not _flag(options_by_name["superuser"]):
+    if row.oid == SUPERUSER and "superuser" in options_by_name and not flag(options_by_name["superuser"]):
         raise ServerError("0A000", "permission denied to alter role")
     catalog.roles.put(row.oid, replace(row, **_changes(options_by_name)))
     session.forget_path()
     for member in _role_list(session, options_by_name, "rolemembers"):
         if node.get("action") == -1:
-            _remove_member(session, row.oid, member)
+            remove_member(session, row.oid, member)
         else:
-            _add_member(session, row.oid, member)
+            add_member(session, row.oid, member)
 
 
 def _options(node: Node) -> dict[str, Node]:
@@ -109,12 +110,8 @@ def _options(node: Node) -> dict[str, Node]:
     return options_by_name
 
 
-def _flag(option: Node) -> bool:
-    return bool(option.get("arg", {}).get("Boolean", {}).get("boolval", False))
-
-
 def _changes(options_by_name: dict[str, Node]) -> dict[str, Any]:
-    return {field: _flag(options_by_name[name]) for name, field in _ATTRIBUTES.items() if name in options_by_name}
+    return {field: flag(options_by_name[name]) for name, field in _ATTRIBUTES.items() if name in options_by_name}
 
 
 def _role_list(session: Session, options_by_name: dict[str, Node], name: str) -> list[int]:
@@ -136,26 +133,7 @@ def _may_give(session: Session, options_by_name: dict[str, Node], command: str) 
 
 
 def _named_true(options_by_name: dict[str, Node], name: str) -> bool:
-    return name in options_by_name and _flag(options_by_name[name])
-
-
-def _administers(session: Session, role: Role) -> bool:
-    """ADMIN OPTION on a role (is_admin_of_role); before 16, CREATEROLE is enough for all but superusers."""
-    if session.superuser() or not role.seen:
-        return True
-    me = session.role
-    if not session.catalog.major.set_role_option and me.create_role and not role.superuser:
-        return True
-    members, todo = {me.oid}, [me]
-    while todo:
-        row = todo.pop()
-        if role.oid in row.admin_of:
-            return True
-        for oid in row.member_of:
-            if oid not in members:
-                members.add(oid)
-                todo.append(session.catalog.roles[oid])
-    return False
+    return name in options_by_name and flag(options_by_name[name])
 
 
 def drop_role(session: Session, node: Node) -> None:
@@ -178,7 +156,7 @@ def drop_role(session: Session, node: Node) -> None:
             raise ServerError("42501", "permission denied to drop role")
         if row.oid in (me.oid, session.setting("session_authorization")):
             raise ServerError("55006", "current user cannot be dropped")
-        if not session.superuser() and (row.superuser or not _administers(session, row)):
+        if not session.superuser() and (row.superuser or not administers(session, row)):
             raise ServerError("42501", "permission denied to drop role")
     gone = {row.oid for row in doomed}
     held = any(grantee in gone for grantee, _ in catalog.database_acl)
@@ -188,7 +166,7 @@ def drop_role(session: Session, node: Node) -> None:
     for row in list(catalog.roles.values()) if any(catalog.roles[oid].has_members for oid in gone) else ():
         if not gone.isdisjoint(row.member_of):
             for oid in gone:
-                _remove_member(session, oid, row.oid)
+                remove_member(session, oid, row.oid)
     for oid in gone:
         catalog.remove(ROLE, oid)
 
@@ -211,108 +189,6 @@ def _owned(session: Session, roles: set[int]) -> list[Object]:
 
 
 # Membership.
-
-
-def grant_role(session: Session, node: Node) -> None:
-    """GRANT and REVOKE of roles (GrantRole). Raises ServerError 42704, 42501, 0LP01."""
-    catalog = session.catalog
-    flags = {name: _flag(option) for name, option in options(node, "opt").items()}
-    spelled = set(flags) <= {"admin"} and not (node.get("is_grant") and flags.get("admin") is False)
-    if not spelled and not catalog.major.set_role_option:
-        raise ServerError("42601", "syntax error")
-    members = [session.role_spec(item["RoleSpec"]).oid for item in node["grantee_roles"]]
-    for item in node["granted_roles"]:
-        granted = item["AccessPriv"]
-        if "priv_name" not in granted or "cols" in granted:
-            raise ServerError("0LP01", "column names cannot be included in GRANT/REVOKE ROLE")
-        role = session.role_named(granted["priv_name"])
-        if not _administers(session, role):
-            raise ServerError("42501", f'permission denied to grant role "{role.name}"')
-        if role.oid == DATABASE_OWNER:
-            raise ServerError("0A000", f'role "{role.name}" cannot have explicit members')
-        for member in members:
-            if node.get("is_grant"):
-                _add_member(
-                    session, role.oid, member, flags.get("admin"), inherit=flags.get("inherit"), set_=flags.get("set")
-                )
-            elif not flags:
-                _remove_member(session, role.oid, member)
-            else:
-                _take_options(session, role.oid, member, flags)
-
-
-def _add_member(
-    session: Session,
-    role: int,
-    member: int,
-    admin: bool | None = None,
-    *,
-    inherit: bool | None = None,
-    set_: bool | None = None,
-) -> None:
-    """AddRoleMems for one member; an option that is not given keeps what it was.
-
-    Raises ServerError 0LP01 for a circle, 0A000 for pg_database_owner.
-    """
-    catalog = session.catalog
-    row, target = catalog.roles[member], catalog.roles[role]
-    if member == DATABASE_OWNER:
-        raise ServerError("0A000", f'role "{row.name}" cannot be a member of any role')
-    if member == role or (row.has_members and _reaches(session, target, member)):
-        raise ServerError("0LP01", f'role "{row.name}" is a member of role "{target.name}"')
-    new = role not in row.member_of
-    changes: dict[str, tuple[int, ...]] = {"member_of": (*row.member_of, role)} if new else {}
-    if admin is not None:
-        changes["admin_of"] = _with(row.admin_of, role, admin)
-    if inherit is not None or new:
-        changes["without_inherit"] = _with(row.without_inherit, role, not (row.inherit if inherit is None else inherit))
-    if set_ is not None:
-        changes["without_set"] = _with(row.without_set, role, not set_)
-    catalog.roles.put(member, replace(row, **changes))
-    if not target.has_members:
-        catalog.roles.put(role, replace(target, has_members=True))
-    session.forget_path()
-
-
-def _reaches(session: Session, role: Role, target: int) -> bool:
-    reached, todo = {role.oid}, [role]
-    while todo:
-        for oid in todo.pop().member_of:
-            if oid == target:
-                return True
-            if oid not in reached:
-                reached.add(oid)
-                todo.append(session.catalog.roles[oid])
-    return False
-
-
-def _with(roles: tuple[int, ...], role: int, present: bool) -> tuple[int, ...]:
-    remaining = tuple(oid for oid in roles if oid != role)
-    return (*remaining, role) if present else remaining
-
-
-def _remove_member(session: Session, role: int, member: int) -> None:
-    row = session.catalog.roles[member]
-    fields = ("member_of", "admin_of", "without_inherit", "without_set")
-    session.catalog.roles.put(
-        member, replace(row, **{field: _with(getattr(row, field), role, False) for field in fields})
-    )
-    session.forget_path()
-
-
-def _take_options(session: Session, role: int, member: int, flags: dict[str, bool]) -> None:
-    """REVOKE ADMIN, INHERIT or SET OPTION FOR: the membership stays."""
-    row = session.catalog.roles[member]
-    if role in row.member_of:
-        changes = {}
-        if "admin" in flags:
-            changes["admin_of"] = _with(row.admin_of, role, False)
-        if "inherit" in flags:
-            changes["without_inherit"] = _with(row.without_inherit, role, True)
-        if "set" in flags:
-            changes["without_set"] = _with(row.without_set, role, True)
-        session.catalog.roles.put(member, replace(row, **changes))
-        session.forget_path()
 
 
 # Rights.
