@@ -7,7 +7,6 @@ import re
 
 from pubcheck.checks.ddl.misspelt_keywords import misspelt_keyword
 from pubcheck.postgres.parse import SyntaxRefused
-from pubcheck.postgres.plpgsql.compile_errors import about_publication
 from pubcheck.postgres.tokens import tokens
 
 _INNER = (b"create", b"alter", b"drop")
@@ -33,6 +32,9 @@ def statement_in_body(text: str, refusal: SyntaxRefused) -> str:
     """Return the statement about a publication in a BEGIN ATOMIC body that does not parse, "" for other statements."""
     if _ROUTINE.match(text) is None:
         return ""
+    # Loaded only where such a function is refused.
+    from pubcheck.postgres.plpgsql.compile_errors import about_publication
+
     return about_publication(text, refusal.location)
 
 

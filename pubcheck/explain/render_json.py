@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Sequence
 
@@ -16,6 +15,8 @@ from pubcheck.findings import encode
 def schema() -> bytes:
     """Return the contents of `explain.schema.json`, generated from the document's types. `python -m` this module writes
     the file."""
+    import json
+
     generated = schema_of(Explanation)
     definitions = generated["$defs"]
     for definition in definitions.values():

@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from io import StringIO
 
-from rich.console import Console
-
 from pubcheck.explain.document import (
     Answer,
     ConsumerView,
@@ -70,6 +68,8 @@ def render(explanation: Explanation, width: int = WIDTH) -> Iterator[str]:
 
 def render_rich(explanation: Explanation, width: int | None = None) -> Iterator[str]:
     """Yield text with terminal colours, ``width`` columns wide (by default as wide as the terminal)."""
+    from rich.console import Console
+
     console = Console(
         file=StringIO(), force_terminal=True, width=width, highlight=False, markup=False, emoji=False, soft_wrap=False
     )

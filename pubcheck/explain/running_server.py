@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from pubcheck.engine.replay import Replay
 from pubcheck.explain.document import Estimate, FullCost, SlotReader
 from pubcheck.live.server_facts import ServerFacts, Statistics
-from pubcheck.live.source import statistics_among
 from pubcheck.postgres.catalog.rows import PublicationRel
 from pubcheck.source import Source
 
@@ -18,6 +17,9 @@ def server_of(replay: Replay, sources: Sequence[Source]) -> RunningServer | None
     """Return the server, or the snapshot with statistics, among the sources of a unit."""
     if all(source.listing is None for source in sources):
         return None
+    # Loaded only for databases.
+    from pubcheck.live.source import statistics_among
+
     statistics = statistics_among(sources)
     return None if statistics is None else RunningServer(replay, statistics)
 

@@ -7,10 +7,6 @@ from textwrap import wrap
 from typing import Literal
 
 from msgspec import Struct
-from rich import box
-from rich.padding import Padding
-from rich.table import Table
-from rich.text import Text
 
 from pubcheck.report.text import len_display
 from pubcheck.source import escape
@@ -101,6 +97,11 @@ def _plain_grid(grid: Grid) -> Iterator[str]:
 
 
 def print_rich(console: Console, block: Block) -> None:
+    from rich import box
+    from rich.padding import Padding
+    from rich.table import Table
+    from rich.text import Text
+
     if isinstance(block, Heading):
         text = Text(escape(block.text), "bold" if block.level == 2 else "bold magenta")
         if block.remark:

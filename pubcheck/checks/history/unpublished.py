@@ -9,8 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from pubcheck.checks.context import RuleContext, RuleFinding, finds, first_places, listed, order, quoted
-from pubcheck.checks.history_records import Added, EndedMembership
-from pubcheck.checks.publication_history import out, still_out
+from pubcheck.checks.publication_history import Added, EndedMembership, out, still_out
 from pubcheck.checks.table_names import table_name
 from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.catalog.rows import Place, Publication, PublicationRel, Relation

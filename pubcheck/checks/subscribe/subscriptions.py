@@ -18,7 +18,7 @@ from pubcheck.checks.context import (
     order,
     quoted,
 )
-from pubcheck.checks.history_records import PublicationEvent
+from pubcheck.checks.publication_history import PublicationEvent
 from pubcheck.diagnostics import ServerAnswer
 from pubcheck.postgres.catalog.rows import Place, Publication, PublicationRel, Relation, Subscription
 from pubcheck.postgres.identifiers import identifier

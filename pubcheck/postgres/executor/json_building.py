@@ -18,7 +18,6 @@ from pubcheck.postgres.input.jsonpath_items import escaped
 from pubcheck.postgres.oids import BOOL, DATE, JSON, JSONB, NUMERIC, RECORD, TIMESTAMP, TIMESTAMPTZ
 from pubcheck.postgres.output.datetime import infinity, iso_date, iso_timestamp
 from pubcheck.postgres.output.documents import jsonb_text
-from pubcheck.postgres.output.timezones import session_zone
 from pubcheck.postgres.primnodes import Expr
 
 FUNCTIONS: dict[str, Function] = {}
@@ -55,6 +54,8 @@ class _Documents:
             return iso_date(value)
         east = 0
         if type_oid == TIMESTAMPTZ:
+            from pubcheck.postgres.output.timezones import session_zone
+
             east = session_zone(self.context.output)(value // _SECOND)[0]
         text, era, _ = iso_timestamp(value + east * _SECOND).replace(" ", "T", 1).partition(" BC")
         if type_oid == TIMESTAMPTZ:

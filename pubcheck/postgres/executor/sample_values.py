@@ -11,7 +11,6 @@ from pubcheck.postgres.catalog.rows import Column
 from pubcheck.postgres.datum import DAY_LENGTH, INFINITE_INTERVAL, Array
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.executor import numeric
-from pubcheck.postgres.executor.networks import inet_value
 from pubcheck.postgres.executor.patterns import texts_matching
 from pubcheck.postgres.executor.values import Context
 from pubcheck.postgres.output import OutputContext
@@ -260,6 +259,8 @@ def _bit_strings(hints: Hints, type_oid: int) -> Iterator[str]:
 
 
 def _addresses(hints: Hints, type_oid: int) -> Iterator[str]:
+    from pubcheck.postgres.executor.networks import inet_value
+
     for oid in (869, 650):
         for value in hints.others.get(oid, ()):
             if type_oid == 869:

@@ -10,7 +10,6 @@ from typing import NamedTuple
 from pubcheck.postgres.datum import DAY_LENGTH
 from pubcheck.postgres.input.julian import POSTGRES_EPOCH, calendar
 from pubcheck.postgres.output.dispatch import OutputContext, Sender, Writer
-from pubcheck.postgres.output.timezones import session_zone
 
 _SECOND = 1_000_000
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
@@ -142,6 +141,8 @@ def timestamp_out(context: OutputContext, type_oid: int) -> Writer:
 
 
 def timestamptz_out(context: OutputContext, type_oid: int) -> Writer:
+    from pubcheck.postgres.output.timezones import session_zone
+
     style, zone = date_style(context), session_zone(context)
 
     def out(value: int | float) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from decimal import Decimal
 from typing import Any
 
 from pubcheck.postgres.datum import DAY_LENGTH, Interval
@@ -26,7 +25,6 @@ from pubcheck.postgres.executor.integers import COMPARISONS
 from pubcheck.postgres.executor.values import Context, evaluation_error
 from pubcheck.postgres.input.common import END_TIMESTAMP, FIRST_TIMESTAMP
 from pubcheck.postgres.input.julian import UNIX_EPOCH
-from pubcheck.postgres.output.timezones import session_zone
 
 _DAY = 86400
 
@@ -35,6 +33,8 @@ class SessionZone:
     """The session's zone; seconds are east of UTC."""
 
     def __init__(self, context: Context) -> None:
+        from pubcheck.postgres.output.timezones import session_zone
+
         self._local = session_zone(context.output)
 
     def offset(self, moment: int) -> int:
@@ -216,6 +216,8 @@ def _extracting_timetz(as_float: bool) -> Maker:
 
 
 def _decimal(value: int) -> Any:
+    from decimal import Decimal
+
     return Decimal(value)
 
 

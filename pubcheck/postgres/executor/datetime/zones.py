@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
 from functools import cache, partial
 
 from pubcheck.postgres.datum import Interval
@@ -12,7 +11,6 @@ from pubcheck.postgres.executor.datetime.common import HOUR, MINUTE, SECOND, Mom
 from pubcheck.postgres.executor.datetime.fields import truncated_in
 from pubcheck.postgres.executor.function_lookup import Call, Function, Maker
 from pubcheck.postgres.executor.values import Context, evaluation_error
-from pubcheck.postgres.input import zones
 from pubcheck.postgres.input.datetime_fields import Fault
 
 _NO_LETTER = ("+", "-", *"0123456789")
@@ -22,6 +20,8 @@ class _Zone:
     """A zone by its name: its offset in seconds east at a local time, and at a moment."""
 
     def __init__(self, context: Context, name: str) -> None:
+        from pubcheck.postgres.input import zones
+
         self._zones = zones
         word = name.lower()
         short = zones.abbreviation(context.inputs, word)
@@ -52,6 +52,8 @@ class _Zone:
         zone = self.zone
         if zone.offset is not None:
             return moment + zone.offset * SECOND
+        from datetime import UTC, datetime, timedelta
+
         year = parts(moment)[0]
         if not 1902 <= year <= 2100:
             raise Unknowable("offsets of time zones in the far past and future")
