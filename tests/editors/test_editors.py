@@ -17,6 +17,8 @@ import lupa
 import pytest
 
 from pubcheck.discovery.file_types import SUFFIXES
+from tests.support import vscode
+from tests.support.browser import browser
 
 ROOT = Path(__file__).parents[2]
 EXTENSION = ROOT / "editors" / "vscode"
@@ -103,10 +105,11 @@ def test_the_extension_is_activated_for_the_files_that_the_server_reads() -> Non
     assert not list(EXTENSION.glob("package-lock.json"))
 
 
-@pytest.mark.slow
-def test_the_extension_is_type_checked_and_packaged(tmp_path: Path) -> None:
-    """Without a lock file, for that would name the host of a registry; the versions are exact."""
-    copy = tmp_path / "vscode"
+@pytest.fixture(scope="module")
+def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The extension, type-checked and packaged. Without a lock file, for that would name the host of a registry; the
+    versions are exact."""
+    copy = tmp_path_factory.mktemp("extension") / "vscode"
     shutil.copytree(EXTENSION, copy, ignore=shutil.ignore_patterns("node_modules", "dist", "*.vsix"))
     shutil.copy(ROOT / "LICENSE", copy)
     python = {**os.environ, "PYTHONPATH": str(ROOT)}
@@ -119,7 +122,12 @@ def test_the_extension_is_type_checked_and_packaged(tmp_path: Path) -> None:
     ):
         done = subprocess.run(["npm", *command], cwd=copy, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         assert done.returncode == 0, done.stdout
-    (package,) = copy.glob("*.vsix")
+    (path,) = copy.glob("*.vsix")
+    return path
+
+
+@pytest.mark.slow
+def test_the_package_of_the_extension_holds_what_it_needs(package: Path) -> None:
     with zipfile.ZipFile(package) as archive:
         files = {name for name in archive.namelist() if name.startswith("extension/")}
         bundle = archive.read("extension/dist/extension.js").decode()
@@ -128,3 +136,34 @@ def test_the_extension_is_type_checked_and_packaged(tmp_path: Path) -> None:
     }
     assert "pubcheck.restart" in bundle
     assert package.stat().st_size < 300_000
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+def test_the_editor_shows_findings_as_one_types(package: Path, tmp_path: Path) -> None:
+    """In a file, and in a buffer that was never saved."""
+    project = tmp_path / "project"
+    project.mkdir()
+    table = "CREATE TABLE orders (id bigint PRIMARY KEY, region text NOT NULL);\n"
+    (project / "schema.sql").write_text(table + "CREATE PUBLICATION eu FOR TABLE orders WHERE (region = 'EU');\n")
+    options = {"pubcheck.interpreter": sys.executable, "files.defaultLanguage": "sql"}
+    environment = {"PYTHONPATH": str(ROOT)}
+    with vscode.serving(package, options, tmp_path / "editor", environment) as address, browser() as chromium:
+        page = chromium.new_page(viewport={"width": 1200, "height": 800})
+        page.set_default_timeout(30_000)
+        page.goto(f"{address}?folder={project}")
+        page.get_by_role("button", name="Yes, I trust the authors").click()
+        page.get_by_role("treeitem", name="schema.sql").dblclick()
+        mistakes = page.locator(".squiggly-error")
+        mistakes.first.wait_for()
+        page.locator(".statusbar-item", has_text="pubcheck").first.wait_for()
+        page.keyboard.press("Control+End")
+        page.keyboard.type("ALTER TABLE orders REPLICA IDENTITY FULL;")
+        mistakes.first.wait_for(state="detached")
+        page.keyboard.press("F1")
+        page.keyboard.type("New Untitled Text File")
+        page.get_by_role("option", name="New Untitled Text File").first.wait_for()
+        page.keyboard.press("Enter")
+        page.get_by_role("tab", name="Untitled-1").wait_for()
+        page.keyboard.insert_text("CREATE PUBLICATION none FOR TABLES IN SCHEMA pg_catalog;")
+        mistakes.first.wait_for()
