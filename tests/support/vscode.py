@@ -15,7 +15,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from tests.support.servers import cache_directory, npm_install
@@ -46,7 +46,9 @@ def program() -> Path:
 
 
 @contextlib.contextmanager
-def serving(extension: Path, settings: dict[str, object], folder: Path, environment: dict[str, str]) -> Iterator[str]:
+def serving(
+    extension: Path, settings: Mapping[str, object], folder: Path, environment: Mapping[str, str]
+) -> Iterator[str]:
     """Serve the editor with an extension; the address of its page. ``folder`` is for its data."""
     machine = folder / "data" / "Machine"
     machine.mkdir(parents=True)
