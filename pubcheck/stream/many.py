@@ -76,7 +76,7 @@ def alike_changes(messages: Sequence[bytes]) -> Sequence[Change] | None:
 def mixed_changes(messages: Sequence[bytes]) -> Sequence[Change | None]:
     """Return what `usual_changes` returns, for messages that are not alike."""
     sample = messages[:_SAMPLE]
-    if 2 * _makers(sample).count(None) > len(sample) or sum(map(len, sample)) > _USUAL_LENGTH * len(sample):
+    if 2 * _makers(sample).count(None) > len(sample) or sum(map(len, messages)) > _USUAL_LENGTH * len(messages):
         return ()
     makers = _makers(messages)
     rows = text_rows(list(map(_row_of, compress(messages, makers))))

@@ -62,20 +62,21 @@ _Text: TypeAlias = tuple[str, ...]
 _Values: TypeAlias = tuple[str | _Mark, ...]
 _packed_texts: Callable[[bytes], Row] = MessagePack(_Text).decode
 _packed_values: Callable[[bytes], Row] = MessagePack(_Values).decode  # type: ignore[assignment]
-_packed_pair: Callable[[bytes], tuple[Row, Row]] = MessagePack(tuple[_Text, _Text]).decode
+_packed_pair: Callable[[bytes], tuple[Row, Row]] = MessagePack(tuple[_Values, _Values]).decode  # type: ignore[assignment]
 _packed_rows: Callable[[bytes], Sequence[Row]] = MessagePack(list[_Text]).decode
 _packed_value_rows: Callable[[bytes], Sequence[Row]] = MessagePack(list[_Values]).decode  # type: ignore[assignment]
 if _packed_values(b"\x92nu") != (None, UNCHANGED_TOAST):
     # A msgspec that looks elsewhere: `row_at` reads the rows that have such values.
     _packed_values, _packed_value_rows = _packed_texts, _packed_rows
+    _packed_pair = MessagePack(tuple[_Text, _Text]).decode
 
 _NOT_PACKED = (MsgspecError, UnicodeDecodeError)
 _ROW = b"\xdd\0\0"
-"""The start of an array. No text has it, because it is not UTF-8; and as a part of a length it is followed by a text
-that begins with a zero byte."""
+"""The start of an array. No text has it, because it is not UTF-8. As a part of a length it makes that longer than the
+short row after it, and is followed by a text that begins with a zero byte."""
 _SHORT = 0xDA
 """Rows with fewer bytes are short."""
-_NEW, _OLD, _KEY, _TEXT = b"NOKt"
+_NEW, _KEY, _TEXT = b"NKt"
 _RELATION = ord("R")
 _change = Layout(">xIBHBI").unpack_from
 """The relation, the kind of row, its number of columns, and the letter and the length of the first value, whose text
@@ -94,7 +95,7 @@ def text_row(data: bytes, columns: int) -> Row | None:
     try:
         if data.isascii():
             packed = data.replace(b"t\0\0", b"\xda")
-            if len(data) < _SHORT:
+            if columns < len(data) < _SHORT:
                 return _packed_values(b"\xdc" + packed)
             texts = (len(data) - len(packed)) // 2
             if texts == columns:
@@ -211,7 +212,7 @@ def _reader_of_new_rows(message: _FromRow, read: WholeReader) -> WholeReader:
                 if mark == _TEXT and length == len(data) - end - 5:
                     return message(relation, (data[13:end].decode(), data[end + 5 :].decode()))
             row = data[6:]
-            if len(row) < _SHORT and row.isascii():
+            if columns < len(row) < _SHORT and row.isascii():
                 return message(relation, _packed_values(b"\xdc" + row.replace(b"t\0\0", b"\xda")))
             values = text_row(row, columns)
             if values is not None:
@@ -228,26 +229,18 @@ def _read_insert(data: bytes) -> AnyMessage:
 
 
 def _read_update(data: bytes) -> AnyMessage:
-    """Read an Update with an old row, which has as many columns as the new one."""
-    try:
-        relation, kind, columns, mark, length = _change(data)
-        if kind == _KEY and mark == _TEXT:
-            end = length + 13
-            start = end + columns
-            if data[end:start] == b"n" * (columns - 1) + b"N":
-                new = text_row(data[start:], columns)
-                if new is not None:
-                    return Update(relation, new, (data[13:end].decode(), *(None,) * (columns - 1)), "K")
-        elif kind == _OLD:
-            rows, count = data[6:], data[6:8]
-            packed = rows.replace(b"t\0\0", b"\xda")
-            if rows.isascii() and len(rows) - len(packed) == 4 * columns:
-                packed = b"\x92\xdc" + packed.replace(b"N" + count, b"\xdc" + count)
-                old, new = _packed_pair(packed)
-                if packed.count(b"\xdc") == 2 and len(old) == len(new) == columns:
-                    return Update(relation, new, old, "O")
-    except (StructError, *_NOT_PACKED):
-        pass
+    """Read an Update with an old row, which has as many columns as the new one. The start of the new row becomes that
+    of an array, which is nowhere else either."""
+    relation, kind, columns = _change_at(data, 1)
+    rows = data[6:]
+    if kind in OLD_KINDS and columns < len(rows) < _SHORT and rows.isascii():
+        count = data[6:8]
+        packed = rows.replace(b"t\0\0", b"\xda").replace(b"N" + count, b"\xdc" + count)
+        try:
+            old, new = _packed_pair(b"\x92\xdc" + packed)
+        except _NOT_PACKED:
+            return _update(data, 1, None)
+        return Update(relation, new, old, OLD_KINDS[kind])
     return _update(data, 1, None)
 
 
