@@ -76,6 +76,16 @@ class Window(Struct):
     refers: bool = False
 
 
+class WorkingTable:
+    """The rows by which a recursive query refers to itself: those of the step before, set by who runs the query."""
+
+    def __init__(self) -> None:
+        self.current: list[tuple[Any, ...]] = []
+
+    def rows(self) -> Iterator[tuple[Any, ...]]:
+        return iter(self.current)
+
+
 class Query:
     """The analysed parts of one query, for those who run it. ``sources`` are the entries of FROM as written."""
 
@@ -94,6 +104,8 @@ class Query:
         self.distinct: list[Any] | None = None
         self.limits: dict[str, Expr] = {}
         self.with_ties = False
+        self.working_table: WorkingTable | None = None
+        """That of a recursive query."""
         self.windows: dict[str | int, Window] = {}
         """The windows by their names; those of OVER (...) by the identity of the clause."""
         self.locking: list[Node] = []

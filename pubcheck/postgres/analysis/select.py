@@ -20,7 +20,7 @@ from pubcheck.postgres.analysis.columns import column_var
 from pubcheck.postgres.analysis.figure_names import figure_name
 from pubcheck.postgres.analysis.from_clause import from_clause, renamed
 from pubcheck.postgres.analysis.locations import expr_location
-from pubcheck.postgres.analysis.namespace_items import Item, Nested, Output, item_named, outside
+from pubcheck.postgres.analysis.namespace_items import Item, Nested, Output, WorkingTable, item_named, outside
 from pubcheck.postgres.analysis.parse_state import ParseState
 from pubcheck.postgres.analysis.sort_group import Target, distinct, group, limit, sort, windows
 from pubcheck.postgres.errors import Unknowable
@@ -197,6 +197,7 @@ def _tree(p: Nested, body: Node, recursive: tuple[str, list[str]] | None = None)
         name, names = recursive
         columns = None if left is None else _outputs(p, left)
         p.queries[name] = None if columns is None else renamed(columns, names)
+        p.query_sources[name] = p.query.working_table = WorkingTable()
     right, right_source = _arm(p, body["rarg"])
     if left is None or right is None:
         return None, ()

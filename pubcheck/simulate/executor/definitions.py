@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
+from pubcheck.postgres.analysis.namespace_items import Nested
+from pubcheck.postgres.analysis.select import analyze_query
+from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.process_utility import apply_with_triggers
 from pubcheck.simulate.backend import Backend
+from pubcheck.simulate.executor.expressions import Scope
 from pubcheck.simulate.heap import Storage
 from pubcheck.simulate.log import CatalogChange, CatalogVersion, entries_since
 
@@ -14,7 +20,27 @@ def apply_definition(session: Backend, name: str, node: Node) -> None:
     database = session.database
     before, mark = database.version(), database.catalog.journal.mark()
     apply_with_triggers(session.catalog_session, name, node)
+    if name in ("CreateTableAsStmt", "ViewStmt") and "SelectStmt" in node["query"]:
+        _complete_columns(session, node)
     log_change(session, name, node, before, mark)
+
+
+def _complete_columns(session: Backend, node: Node) -> None:
+    """Give the columns of a view, or of a table that a query fills, the types that the catalog did not work out."""
+    rv = node["view"] if "view" in node else node["into"]["rel"]
+    relation = session.catalog_session.find_relation(rv)
+    if relation is None or all(column.type for column in relation.live()):
+        return
+    level = Nested(Scope(session))
+    try:
+        outputs = analyze_query(level, node["query"])
+    except Unknowable:
+        return
+    if outputs is None or len(outputs) != len(relation.columns):
+        return
+    pairs = zip(relation.columns, outputs, strict=True)
+    columns = tuple(column if column.type else replace(column, type=output.type) for column, output in pairs)
+    session.database.catalog.relations.put(relation.oid, replace(relation, columns=columns))
 
 
 def log_statement(session: Backend, name: str, node: Node) -> None:

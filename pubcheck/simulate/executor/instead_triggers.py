@@ -10,7 +10,7 @@ from pubcheck.postgres.parse import Node
 from pubcheck.simulate.backend import Backend
 from pubcheck.simulate.executor.assignments import assignments
 from pubcheck.simulate.executor.expressions import Scope
-from pubcheck.simulate.executor.query import FromClause
+from pubcheck.simulate.executor.from_rows import FromClause
 from pubcheck.simulate.executor.routines import trigger_routine
 from pubcheck.simulate.executor.statement_scope import Changes, Rows, add_sources, condition, returning, target_item
 from pubcheck.simulate.executor.tables import table_of

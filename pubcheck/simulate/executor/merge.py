@@ -9,8 +9,8 @@ from pubcheck.postgres.parse import Node
 from pubcheck.simulate.backend import Backend
 from pubcheck.simulate.executor.assignments import assignments
 from pubcheck.simulate.executor.expressions import Scope, Step, frame_of
+from pubcheck.simulate.executor.from_rows import NULLS, FromClause
 from pubcheck.simulate.executor.insert import Source, target_columns, value_steps, with_defaults
-from pubcheck.simulate.executor.query import NULLS, FromClause
 from pubcheck.simulate.executor.row_operations import by_numbers_of, delete_row, for_child, insert_row, update_row
 from pubcheck.simulate.executor.statement_scope import Changes, Rows, add_sources, condition, target_item
 from pubcheck.simulate.executor.statement_triggers import Event, assigned_columns, with_statement_triggers

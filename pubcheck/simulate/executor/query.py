@@ -8,224 +8,28 @@ from __future__ import annotations
 import functools
 import itertools
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Hashable, Iterator
 from typing import Any
 
-from pubcheck.postgres.analysis.from_clause import Join
-from pubcheck.postgres.analysis.namespace_items import Item, Nested
-from pubcheck.postgres.analysis.operators import find_operator
-from pubcheck.postgres.analysis.select import analyze_query
-from pubcheck.postgres.catalog import FIRST_NORMAL_OID
-from pubcheck.postgres.errors import ServerError, Unknowable
+from pubcheck.postgres.analysis.namespace_items import Item, Nested, WorkingTable
+from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.primnodes import Expr, nodes
 from pubcheck.simulate.backend import Backend
 from pubcheck.simulate.executor.aggregates import Aggregation
-from pubcheck.simulate.executor.conditions import conjuncts
 from pubcheck.simulate.executor.expressions import (
-    Scope,
     StatementBuilder,
     Step,
-    frame_of,
     has_unknown_order,
     is_volatile,
 )
+from pubcheck.simulate.executor.from_rows import FromClause
 from pubcheck.simulate.executor.index_keys import equal_form
 from pubcheck.simulate.executor.row_locks import RowMarks, locked_rows
 from pubcheck.simulate.executor.row_order import row_order
-from pubcheck.simulate.executor.scans import scan_relation
-from pubcheck.simulate.executor.set_functions import function_rows
 from pubcheck.simulate.executor.windows import OverWindows, Windows
 from pubcheck.simulate.not_followed import NotFollowed
 
 Row = list[Any]
-Source = Callable[[Row], Iterator[None]]
-"""Fills its entries of a row in place, once for each of its rows."""
-
-
-class _Nulls(dict[int, None]):
-    """The row of the other side of an outer join."""
-
-    def __missing__(self, number: int) -> None:
-        return None
-
-
-NULLS = _Nulls()
-
-
-class FromClause:
-    """The rows of FROM. ``rows`` fills the entries of a row in place, once for each of them.
-
-    ``certain``: whether their order was known so far.
-    """
-
-    lateral = False
-
-    def __init__(self, session: Backend, level: Nested, sources: list[Any]) -> None:
-        self.session, self.level = session, level
-        self.certain = True
-        where = level.query.where
-        self._is_product = where is None or not any(len(_items_in(part, level)) > 1 for part in conjuncts(where))
-        self.rows = self._sources(sources)
-
-    def _sources(self, sources: list[Any]) -> Source:
-        if not sources:
-            return lambda row: iter((None,))
-        combined = self._source_of(sources[0])
-        for other in sources[1:]:
-            combined = self._nested(combined, self._source_of(other))
-        return combined
-
-    def _nested(self, outer: Source, inner: Source) -> Source:
-        def rows(row: Row) -> Iterator[None]:
-            matches = most = 0
-            for _ in outer(row):
-                inner_rows = 0
-                for _ in inner(row):
-                    inner_rows += 1
-                    yield
-                matches, most = matches + bool(inner_rows), max(most, inner_rows)
-                # Without a condition on both sides, the only row of one is joined to the others in their order.
-                if (min(matches, most) if self._is_product else max(matches, most)) > 1:
-                    self.certain = False
-
-        return rows
-
-    def _source_of(self, source: Any) -> Source:
-        if isinstance(source, Join):
-            return self._join(source)
-        position = self.level.entries.index(source)
-        if source.relation is not None and source.source is None:
-            is_view = source.relation.kind == "v" and source.relation.oid >= FIRST_NORMAL_OID
-            return self._view(source, position) if is_view else self._table(source, position)
-        if isinstance(source.source, Nested):
-            return self._sub_select(source.source, position)
-        if isinstance(source.source, list):
-            make_rows = function_rows(self.session, self.level, source)
-
-            def of_function(row: Row) -> Iterator[None]:
-                for values in make_rows(row):
-                    row[position] = values
-                    yield
-
-            return of_function
-        if hasattr(source.source, "rows"):
-            return self._common_table(source.source, position)
-        raise NotFollowed(f'the rows of "{source.name}"')
-
-    def _common_table(self, common: Any, position: int) -> Source:
-        def rows(row: Row) -> Iterator[None]:
-            for values in common.rows():
-                row[position] = values
-                yield
-
-        return rows
-
-    def _table(self, item: Item, position: int) -> Source:
-        session, relation = self.session, item.relation
-        assert relation is not None
-
-        def rows(row: Row) -> Iterator[None]:
-            for version in scan_relation(session, relation, inherited=not item.only):
-                row[position] = version
-                yield
-
-        return rows
-
-    def _view(self, item: Item, position: int) -> Source:
-        """The rows of a view's query, by the numbers of the view's columns."""
-        session, relation = self.session, item.relation
-        assert relation is not None
-        if relation.oid in session.views:
-            raise NotFollowed(f'the rows of "{relation.name}"')
-        session.views.add(relation.oid)
-        try:
-            outer, session.variables = session.variables, None
-            level = Nested(Scope(session))
-            session.variables = outer
-            definition: Any = session.database.catalog.definitions[("view", relation.oid)]
-            if analyze_query(level, definition["query"]) is None:
-                raise Unknowable("the columns of a SELECT")
-            inner = plan(session, level)
-        finally:
-            session.views.discard(relation.oid)
-        numbers = [column.number for column in relation.live()]
-
-        def rows(row: Row) -> Iterator[None]:
-            results = list(inner.run())
-            self.certain = self.certain and (inner.in_order or inner.certain or len(results) < 2)
-            for values in results:
-                row[position] = dict(zip(numbers, values, strict=True))
-                yield
-
-        return rows
-
-    def _sub_select(self, level: Nested, position: int) -> Source:
-        inner = plan(self.session, level)
-        frame = frame_of(self.level)
-        if inner.in_order:
-
-            def in_order(row: Row) -> Iterator[None]:
-                frame.row = row
-                for values in inner.run():
-                    row[position] = values
-                    yield
-
-            return in_order
-
-        def rows(row: Row) -> Iterator[None]:
-            held, frame.row = frame.row, row
-            try:
-                results = list(inner.run())
-            finally:
-                frame.row = held
-            self.certain = self.certain and (inner.certain or len(results) < 2)
-            for values in results:
-                row[position] = values
-                yield
-
-        return rows
-
-    def _join(self, join: Join) -> Source:
-        left, right = self._source_of(join.left), self._source_of(join.right)
-        condition = self._join_condition(join)
-        kind = join.kind
-        if kind not in ("JOIN_INNER", "JOIN_LEFT"):
-            raise NotFollowed("the order of the rows of a RIGHT or FULL JOIN")
-        nullable = [self.level.entries.index(item) for item in _items(join.right)] if kind == "JOIN_LEFT" else []
-
-        def rows(row: Row) -> Iterator[None]:
-            outer_rows = 0
-            for _ in left(row):
-                matches = 0
-                for _ in right(row):
-                    if condition is None or condition(row) is True:
-                        matches += 1
-                        yield
-                if not matches and nullable:
-                    for position in nullable:
-                        row[position] = NULLS
-                    matches = 1
-                    yield
-                outer_rows += bool(matches)
-                if outer_rows > 1 or matches > 1:
-                    self.certain = False
-
-        return rows
-
-    def _join_condition(self, join: Join) -> Step | None:
-        builder = StatementBuilder(self.session, self.level)
-        if join.condition is not None:
-            return builder.build(join.condition)
-        if not join.using:
-            return None
-        tests = []
-        for name in join.using:
-            left, right = (_column_of(self.level, side, name) for side in (join.left, join.right))
-            equal = find_operator(self.level, ["="], left.type, right.type, -1)
-            row = self.session.catalog_session.syscache.operator(equal.oid)
-            tests.append(Expr("OpExpr", 16, [left, right], operators=(row.oid,), functions=(row.function,)))
-        steps = [builder.build(test) for test in tests]
-        return lambda row: all(step(row) is True for step in steps)
 
 
 class Plan:
@@ -247,6 +51,8 @@ class Plan:
         builder = StatementBuilder(session, p)
         self._limits = {clause: builder.build(expr) for clause, expr in self.query.limits.items()}
         self._arms: list[tuple[Plan, list[Step] | None]] = []
+        self._outputs: list[Expr] = []
+        """The columns of the first arm of a set operation."""
         self._rows: list[list[Step]] | None = None
         self._aggregation: Aggregation | None = None
         self._windows: Windows | None = None
@@ -287,8 +93,16 @@ class Plan:
 
     def _set_operation(self, arms: Any) -> None:
         operation, keeps_all, *sides = arms
-        if operation != "UNION" or not keeps_all:
+        self._keeps_all = keeps_all
+        if isinstance(sides[0][0], Nested):
+            self._outputs = [target.output or target.expr for target in sides[0][1]]
+        if (operation != "UNION" or not keeps_all) and operation != "recursive UNION":
             raise NotFollowed(f"the order of the rows of {operation}")
+        if self.query.working_table is not None and isinstance(sides[1][0], Nested):
+            query = sides[1][0].query
+            parts = [target.expr for target in query.targets] + ([] if query.where is None else [query.where])
+            if any(node.node == "SubLink" for part in parts for node in nodes(part)):
+                raise NotFollowed("a sub-select in the second part of a recursive query")
         for source, targets in sides:
             if isinstance(source, tuple):
                 self._set_operation(source)
@@ -321,6 +135,8 @@ class Plan:
         return (tuple(v for v, t in zip(row, self.query.targets, strict=True) if not t.junk) for row in rows)
 
     def _all_rows(self) -> Iterator[tuple[Any, ...]]:
+        if self._arms and self.query.working_table is not None:
+            return self._recursive(self.query.working_table)
         if self._arms:
             return self._union()
         if self._rows is not None:
@@ -388,6 +204,8 @@ class Plan:
             or self._limits
         ):
             return False
+        if self._arms and query.working_table is not None:
+            return False
         if self._arms:
             return all(arm.in_order for arm, _ in self._arms)
         sources = query.sources
@@ -417,6 +235,32 @@ class Plan:
             for row in arm.run():
                 yield row if coercions is None else tuple([step(row) for step in coercions])
             self.certain = self.certain and arm.certain
+
+    def _recursive(self, table: WorkingTable) -> Iterator[tuple[Any, ...]]:
+        """ExecRecursiveUnion: the second arm runs over the rows of the step before, until it gives none."""
+        seen: set[Hashable] = set()
+        rows = self._new_rows(0, seen)
+        while rows:
+            yield from rows
+            table.current = rows
+            rows = self._new_rows(1, seen)
+
+    def _new_rows(self, number: int, seen: set[Hashable]) -> list[tuple[Any, ...]]:
+        """The rows of an arm of a recursive query; of UNION without ALL those that are new."""
+        arm, coercions = self._arms[number]
+        rows = [row if coercions is None else tuple([step(row) for step in coercions]) for row in arm.run()]
+        self.certain = self.certain and (arm.in_order or arm.certain or len(rows) < 2)
+        if self._keeps_all:
+            return rows
+        cache = self.session.catalog_session.syscache
+        forms = [equal_form(cache, expr.type, expr.collation) for expr in self._outputs]
+        fresh = []
+        for row in rows:
+            key = tuple(v if v is None or form is None else form(v) for v, form in zip(row, forms, strict=True))
+            if key not in seen:
+                seen.add(key)
+                fresh.append(row)
+        return fresh
 
     def _distinct(self, rows: Iterator[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
         assert self.query.distinct is not None
@@ -491,23 +335,3 @@ def plan(session: Backend, level: Nested) -> Plan:
         held = vars(level)["executor_plan"] = Plan(session, level)
     result: Plan = held
     return result
-
-
-def _items_in(expr: Expr, level: Nested) -> set[int]:
-    """The entries of a level that an expression refers to; one with a sub-select may refer to all."""
-    items = {id(n.value[1]) for n in nodes(expr) if n.node == "Var" and type(n.value) is tuple and n.value[0] is level}
-    return items | ({0, 1} if any(node.node == "SubLink" for node in nodes(expr)) else set())
-
-
-def _items(source: Any) -> list[Item]:
-    return [*_items(source.left), *_items(source.right)] if isinstance(source, Join) else [source]
-
-
-def _column_of(level: Nested, source: Any, name: str) -> Expr:
-    """A column of one side of a join, by its name."""
-    for item in _items(source):
-        for column in item.columns or ():
-            if column.name == name:
-                value = (level, item, name)
-                return Expr("Var", column.type, [], typmod=column.typmod, collation=column.collation, value=value)
-    raise Unknowable(f'the column "{name}"')

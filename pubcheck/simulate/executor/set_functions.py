@@ -22,6 +22,10 @@ from pubcheck.simulate.not_followed import NotFollowed
 def function_rows(session: Backend, level: Nested, item: Item) -> Callable[[Any], Iterator[tuple[Any, ...]]]:
     """The rows of an entry of FROM that calls functions, as a function of the entries before it."""
     builder = StatementBuilder(session, level)
+    if len(item.source) == 1 and item.source[0].node == "FuncExpr" and not item.ordinality:
+        name = session.catalog_session.syscache.proc(item.source[0].functions[0]).name
+        if name in ("jsonb_to_recordset", "jsonb_to_record"):
+            return _records(builder, item, as_set=name == "jsonb_to_recordset")
     steps = [_rows_of(builder, expr) for expr in item.source]
     ordinality = item.ordinality
     if len(steps) == 1 and not ordinality:
@@ -35,6 +39,29 @@ def function_rows(session: Backend, level: Nested, item: Item) -> Callable[[Any]
     def rows(row: Any) -> Iterator[tuple[Any, ...]]:
         for number, values in enumerate(itertools.zip_longest(*(step(row) for step in steps)), 1):
             yield (*values, number) if ordinality else values
+
+    return rows
+
+
+def _records(builder: StatementBuilder, item: Item, *, as_set: bool) -> Callable[[Any], Iterator[tuple[Any, ...]]]:
+    """jsonb_to_recordset(): the members of objects as the columns that the statement names."""
+    document = builder.build(item.source[0].args[0])
+    columns, inputs = item.columns or [], builder.session.inputs
+
+    def value_of(member: Any, type_oid: int, typmod: int) -> Any:
+        if type_oid == oids.JSONB:
+            return member
+        text = None if member is None else json_as_text(member)
+        if text is not None and isinstance(member, list | dict):
+            raise NotFollowed("a member of a document that is an array or an object, as another type")
+        return None if text is None else inputs.read(type_oid, text, typmod)
+
+    def rows(row: Any) -> Iterator[tuple[Any, ...]]:
+        value = document(row)
+        for entry in () if value is None else value if as_set else [value]:
+            if not isinstance(entry, dict):
+                raise NotFollowed("a document that is not an object, as a row")
+            yield tuple([value_of(entry.get(c.name), c.type, c.typmod) for c in columns])
 
     return rows
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from pubcheck.simulate.backend import Backend
 from pubcheck.simulate.executor.expressions import Scope, Step, has_unknown_order
+from pubcheck.simulate.executor.from_rows import NULLS, FromClause
 from pubcheck.simulate.executor.index_conditions import IndexConditions
 from pubcheck.simulate.executor.pruning import Pruning
-from pubcheck.simulate.executor.query import NULLS, FromClause
 from pubcheck.simulate.executor.row_operations import by_numbers_of
 from pubcheck.simulate.executor.tables import Table
 from pubcheck.simulate.executor.views import Target
@@ -87,6 +87,9 @@ class TargetRows:
             self._require_same_effect(by_target)
         if len(chosen) > 1:
             by_source = self._by_source(targets, row)
+            source_rows = {tuple(map(id, joined[1:])) for _, joined in chosen}
+            if len(source_rows) > 1 and not self.sources.certain:
+                raise NotFollowed("the order in which a join gives its rows")
             if [id(version) for version, _ in _first_of_each(by_source)] != [id(version) for version, _ in chosen]:
                 raise NotFollowed("the order in which a join gives its rows")
         yield from chosen

@@ -1,0 +1,233 @@
+"""The rows of FROM: tables, views, functions, sub-selects, WITH queries and joins of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from pubcheck.postgres.analysis.from_clause import Join
+from pubcheck.postgres.analysis.namespace_items import Item, Nested
+from pubcheck.postgres.analysis.operators import find_operator
+from pubcheck.postgres.analysis.select import analyze_query
+from pubcheck.postgres.catalog import FIRST_NORMAL_OID
+from pubcheck.postgres.errors import Unknowable
+from pubcheck.postgres.lazy_dispatch import Deferred
+from pubcheck.postgres.primnodes import Expr, nodes
+from pubcheck.simulate.backend import Backend
+from pubcheck.simulate.executor.conditions import conjuncts
+from pubcheck.simulate.executor.expressions import Scope, StatementBuilder, Step, frame_of
+from pubcheck.simulate.executor.scans import scan_relation
+from pubcheck.simulate.executor.set_functions import function_rows
+from pubcheck.simulate.not_followed import NotFollowed
+
+Row = list[Any]
+Source = Callable[[Row], Iterator[None]]
+"""Fills its entries of a row in place, once for each of its rows."""
+_PLANS: Deferred[str, Callable[[Backend, Nested], Any]] = Deferred("pubcheck.simulate.executor", {"plan": "query:plan"})
+"""What makes the plan of a sub-select, which has a FROM clause in turn."""
+
+
+class _Nulls(dict[int, None]):
+    """The row of the other side of an outer join."""
+
+    def __missing__(self, number: int) -> None:
+        return None
+
+
+NULLS = _Nulls()
+
+
+class FromClause:
+    """The rows of FROM. ``rows`` fills the entries of a row in place, once for each of them.
+
+    ``certain``: whether their order was known so far.
+    """
+
+    lateral = False
+
+    def __init__(self, session: Backend, level: Nested, sources: list[Any]) -> None:
+        self.session, self.level = session, level
+        self.certain = True
+        where = level.query.where
+        self._is_product = where is None or not any(len(_items_in(part, level)) > 1 for part in conjuncts(where))
+        self.rows = self._sources(sources)
+
+    def _sources(self, sources: list[Any]) -> Source:
+        if not sources:
+            return lambda row: iter((None,))
+        combined = self._source_of(sources[0])
+        for other in sources[1:]:
+            combined = self._nested(combined, self._source_of(other))
+        return combined
+
+    def _nested(self, outer: Source, inner: Source) -> Source:
+        def rows(row: Row) -> Iterator[None]:
+            matches = most = 0
+            for _ in outer(row):
+                inner_rows = 0
+                for _ in inner(row):
+                    inner_rows += 1
+                    yield
+                matches, most = matches + bool(inner_rows), max(most, inner_rows)
+                # Without a condition on both sides, the only row of one is joined to the others in their order.
+                if (min(matches, most) if self._is_product else max(matches, most)) > 1:
+                    self.certain = False
+
+        return rows
+
+    def _source_of(self, source: Any) -> Source:
+        if isinstance(source, Join):
+            return self._join(source)
+        position = self.level.entries.index(source)
+        if source.relation is not None and source.source is None:
+            is_view = source.relation.kind == "v" and source.relation.oid >= FIRST_NORMAL_OID
+            return self._view(source, position) if is_view else self._table(source, position)
+        if isinstance(source.source, Nested):
+            return self._sub_select(source.source, position)
+        if isinstance(source.source, list):
+            make_rows = function_rows(self.session, self.level, source)
+
+            def of_function(row: Row) -> Iterator[None]:
+                for values in make_rows(row):
+                    row[position] = values
+                    yield
+
+            return of_function
+        if hasattr(source.source, "rows"):
+            return self._common_table(source.source, position)
+        raise NotFollowed(f'the rows of "{source.name}"')
+
+    def _common_table(self, common: Any, position: int) -> Source:
+        def rows(row: Row) -> Iterator[None]:
+            for values in common.rows():
+                row[position] = values
+                yield
+
+        return rows
+
+    def _table(self, item: Item, position: int) -> Source:
+        session, relation = self.session, item.relation
+        assert relation is not None
+
+        def rows(row: Row) -> Iterator[None]:
+            for version in scan_relation(session, relation, inherited=not item.only):
+                row[position] = version
+                yield
+
+        return rows
+
+    def _view(self, item: Item, position: int) -> Source:
+        """The rows of a view's query, by the numbers of the view's columns."""
+        session, relation = self.session, item.relation
+        assert relation is not None
+        if relation.oid in session.views:
+            raise NotFollowed(f'the rows of "{relation.name}"')
+        session.views.add(relation.oid)
+        try:
+            outer, session.variables = session.variables, None
+            level = Nested(Scope(session))
+            session.variables = outer
+            definition: Any = session.database.catalog.definitions[("view", relation.oid)]
+            if analyze_query(level, definition["query"]) is None:
+                raise Unknowable("the columns of a SELECT")
+            inner = _PLANS["plan"](session, level)
+        finally:
+            session.views.discard(relation.oid)
+        numbers = [column.number for column in relation.live()]
+
+        def rows(row: Row) -> Iterator[None]:
+            results = list(inner.run())
+            self.certain = self.certain and (inner.in_order or inner.certain or len(results) < 2)
+            for values in results:
+                row[position] = dict(zip(numbers, values, strict=True))
+                yield
+
+        return rows
+
+    def _sub_select(self, level: Nested, position: int) -> Source:
+        inner = _PLANS["plan"](self.session, level)
+        frame = frame_of(self.level)
+        if inner.in_order:
+
+            def in_order(row: Row) -> Iterator[None]:
+                frame.row = row
+                for values in inner.run():
+                    row[position] = values
+                    yield
+
+            return in_order
+
+        def rows(row: Row) -> Iterator[None]:
+            held, frame.row = frame.row, row
+            try:
+                results = list(inner.run())
+            finally:
+                frame.row = held
+            self.certain = self.certain and (inner.certain or len(results) < 2)
+            for values in results:
+                row[position] = values
+                yield
+
+        return rows
+
+    def _join(self, join: Join) -> Source:
+        left, right = self._source_of(join.left), self._source_of(join.right)
+        condition = self._join_condition(join)
+        kind = join.kind
+        if kind not in ("JOIN_INNER", "JOIN_LEFT"):
+            raise NotFollowed("the order of the rows of a RIGHT or FULL JOIN")
+        nullable = [self.level.entries.index(item) for item in _items(join.right)] if kind == "JOIN_LEFT" else []
+
+        def rows(row: Row) -> Iterator[None]:
+            outer_rows = 0
+            for _ in left(row):
+                matches = 0
+                for _ in right(row):
+                    if condition is None or condition(row) is True:
+                        matches += 1
+                        yield
+                if not matches and nullable:
+                    for position in nullable:
+                        row[position] = NULLS
+                    matches = 1
+                    yield
+                outer_rows += bool(matches)
+                if outer_rows > 1 or matches > 1:
+                    self.certain = False
+
+        return rows
+
+    def _join_condition(self, join: Join) -> Step | None:
+        builder = StatementBuilder(self.session, self.level)
+        if join.condition is not None:
+            return builder.build(join.condition)
+        if not join.using:
+            return None
+        tests = []
+        for name in join.using:
+            left, right = (_column_of(self.level, side, name) for side in (join.left, join.right))
+            equal = find_operator(self.level, ["="], left.type, right.type, -1)
+            row = self.session.catalog_session.syscache.operator(equal.oid)
+            tests.append(Expr("OpExpr", 16, [left, right], operators=(row.oid,), functions=(row.function,)))
+        steps = [builder.build(test) for test in tests]
+        return lambda row: all(step(row) is True for step in steps)
+
+
+def _items_in(expr: Expr, level: Nested) -> set[int]:
+    """The entries of a level that an expression refers to; one with a sub-select may refer to all."""
+    items = {id(n.value[1]) for n in nodes(expr) if n.node == "Var" and type(n.value) is tuple and n.value[0] is level}
+    return items | ({0, 1} if any(node.node == "SubLink" for node in nodes(expr)) else set())
+
+
+def _items(source: Any) -> list[Item]:
+    return [*_items(source.left), *_items(source.right)] if isinstance(source, Join) else [source]
+
+
+def _column_of(level: Nested, source: Any, name: str) -> Expr:
+    """A column of one side of a join, by its name."""
+    for item in _items(source):
+        for column in item.columns or ():
+            if column.name == name:
+                value = (level, item, name)
+                return Expr("Var", column.type, [], typmod=column.typmod, collation=column.collation, value=value)
+    raise Unknowable(f'the column "{name}"')
