@@ -8,8 +8,6 @@ import re
 import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
-from urllib.error import HTTPError, URLError
-from urllib.request import Request, urlopen
 
 import click
 from msgspec import Struct
@@ -37,6 +35,10 @@ class Host(Struct, frozen=True):
 
     def call(self, method: str, address: str, body: str | None = None) -> Any:
         """Return the answer to a request. Raises ClickException."""
+        # They load ssl and http, which `pubcheck --help` does not need.
+        from urllib.error import HTTPError, URLError
+        from urllib.request import Request, urlopen
+
         content = None if body is None else json.dumps({"body": body}).encode()
         request = Request(address, content, {**self.headers, "Content-Type": "application/json"}, method=method)
         try:

@@ -254,6 +254,18 @@ class Run:
             except Exception as error:
                 self._faults.report(error, Place(number, item.index, 0, 0))
                 self.databases.unfollowed(item.text)
+        self._end(number, source, named, before, database)
+
+    def _end(
+        self,
+        number: int,
+        source: Source,
+        named: list[tuple[int, str]],
+        before: StatementText,
+        database: tuple[str, str],
+    ) -> None:
+        """Do what the end of a source does. ``named`` are the calls after its last statement, ``before``; ``database``
+        is the one that it began with."""
         if named:
             self.runner.call(source, named, len(source.text))
         if self.runner.run_objects is not None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from pubcheck.extract.frameworks.alembic_operations import RENDERED, Operation
+from pubcheck.extract.frameworks.alembic_call import Operation
+from pubcheck.extract.frameworks.alembic_operations import RENDERED
 from pubcheck.extract.frameworks.operations import Operations, Unreadable
 from pubcheck.extract.frameworks.project import Project
 from pubcheck.extract.frameworks.python import Module, last_name, module

@@ -53,29 +53,7 @@ def index(loading: Loading, row: records.Index, number: int) -> None:
             predicate,
         )
     )
-    held = row.constraint
-    holder = (RELATION, row.oid, 0)
-    if held is not None:
-        above = refs.constraint_of_index.get(row.parent, 0)
-        refs.constraint_of_index[records.reference(row.schema, row.name)] = held.oid
-        catalog.add_constraint(
-            Constraint(
-                held.oid,
-                row.name,
-                table.oid,
-                held.type,
-                keys,
-                row.oid,
-                deferrable=held.deferrable,
-                inherited=held.inherited,
-                local=held.local,
-                parent=above,
-            )
-        )
-        holder = (CONSTRAINT, held.oid, 0)
-        catalog.depend((RELATION, row.oid, 0), holder, INTERNAL)
-        if above:
-            catalog.depend(holder, (CONSTRAINT, above, 0), PARTITION)
+    holder = _constraint_of_index(loading, row, table.oid, keys)
     mentioned = column_names([*expressions, predicate]) if expressions or predicate else ()
     depended = {*keys, *included, *(numbers[name] for name in mentioned if name in numbers)} - {0}
     for key in depended or (0,):
@@ -83,6 +61,36 @@ def index(loading: Loading, row: records.Index, number: int) -> None:
     if parent:
         catalog.depend((RELATION, row.oid, 0), (RELATION, parent, 0), PARTITION)
     loading.depend_on((RELATION, row.oid, 0), row.uses)
+
+
+def _constraint_of_index(
+    loading: Loading, row: records.Index, table: int, keys: tuple[int, ...]
+) -> tuple[str, int, int]:
+    """Add the constraint that an index implements, and return the object that depends on the columns: it, or else the index."""
+    refs, catalog, held = loading.refs, loading.catalog, row.constraint
+    if held is None:
+        return RELATION, row.oid, 0
+    above = refs.constraint_of_index.get(row.parent, 0)
+    refs.constraint_of_index[records.reference(row.schema, row.name)] = held.oid
+    catalog.add_constraint(
+        Constraint(
+            held.oid,
+            row.name,
+            table,
+            held.type,
+            keys,
+            row.oid,
+            deferrable=held.deferrable,
+            inherited=held.inherited,
+            local=held.local,
+            parent=above,
+        )
+    )
+    holder = (CONSTRAINT, held.oid, 0)
+    catalog.depend((RELATION, row.oid, 0), holder, INTERNAL)
+    if above:
+        catalog.depend(holder, (CONSTRAINT, above, 0), PARTITION)
+    return holder
 
 
 def constraint(loading: Loading, row: records.Constraint, number: int) -> None:

@@ -46,44 +46,31 @@ def _index(session: Session, row: Relation, name: str) -> Index | None:
         raise _unfit(
             session, row, name, "42809", '"{index}" is not an index for table "{relation}"', "identity-index-elsewhere"
         )
+    _require_form(session, row, index, name)
+    _require_not_null(session, row, index, name)
+    return index
+
+
+def _require_form(session: Session, row: Relation, index: Index, name: str) -> None:
+    """Refuse an index that does not identify every row."""
     if not index.unique:
-        raise _unfit(
-            session,
-            row,
-            name,
-            "42809",
-            'cannot use non-unique index "{index}" as replica identity',
-            "identity-index-not-unique",
-        )
+        template = 'cannot use non-unique index "{index}" as replica identity'
+        raise _unfit(session, row, name, "42809", template, "identity-index-not-unique")
     if not index.immediate:
-        raise _unfit(
-            session,
-            row,
-            name,
-            "0A000",
-            'cannot use non-immediate index "{index}" as replica identity',
-            "identity-index-deferrable",
-        )
+        template = 'cannot use non-immediate index "{index}" as replica identity'
+        raise _unfit(session, row, name, "0A000", template, "identity-index-deferrable")
     if index.expressions:
-        raise _unfit(
-            session,
-            row,
-            name,
-            "0A000",
-            'cannot use expression index "{index}" as replica identity',
-            "identity-index-expression",
-        )
+        template = 'cannot use expression index "{index}" as replica identity'
+        raise _unfit(session, row, name, "0A000", template, "identity-index-expression")
     if index.partial and index.always is None:
         session.assume(f'whether the predicate of index "{name}" always holds')
     elif index.partial and not index.always:
-        raise _unfit(
-            session,
-            row,
-            name,
-            "0A000",
-            'cannot use partial index "{index}" as replica identity',
-            "identity-index-partial",
-        )
+        template = 'cannot use partial index "{index}" as replica identity'
+        raise _unfit(session, row, name, "0A000", template, "identity-index-partial")
+
+
+def _require_not_null(session: Session, row: Relation, index: Index, name: str) -> None:
+    """Refuse an index over a column that can be NULL."""
     for key in index.keys:
         column = row.columns[key - 1]
         if not column.not_null:
@@ -98,7 +85,7 @@ def _index(session: Session, row: Relation, name: str) -> Index | None:
                 column=column.name,
             )
         held = column.constraint
-        if held is not None and not held.validated and catalog.major.identity_needs_valid_not_null:
+        if held is not None and not held.validated and session.catalog.major.identity_needs_valid_not_null:
             session.rests_on(row)
             error = _refused(
                 session,
@@ -113,7 +100,6 @@ def _index(session: Session, row: Relation, name: str) -> Index | None:
             error.detail = f'The constraint "{held.name}" on column "{column.name}" is marked NOT VALID.'
             error.hint = "You might need to validate it using ALTER TABLE ... VALIDATE CONSTRAINT."
             raise error
-    return index
 
 
 def _mark(session: Session, row: Relation, kind: str, chosen: Index | None) -> None:
