@@ -66,7 +66,7 @@ def index(loading: Loading, row: records.Index, number: int) -> None:
 def _constraint_of_index(
     loading: Loading, row: records.Index, table: int, keys: tuple[int, ...]
 ) -> tuple[str, int, int]:
-    """Add the constraint that an index implements, and return the object that depends on the columns: it, or else the index."""
+    """Add the constraint that an index implements. Return the object that depends on the columns: it, or the index."""
     refs, catalog, held = loading.refs, loading.catalog, row.constraint
     if held is None:
         return RELATION, row.oid, 0
