@@ -56,7 +56,7 @@ def audit(where: Path, *options: str, by: tuple[str, ...] = (sys.executable, "-m
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=600,
     )
     assert done.returncode == 1, done.stderr
     return done.stdout

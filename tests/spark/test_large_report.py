@@ -46,8 +46,8 @@ def write_run(store: Store, run: str, units: int, findings: int, finished: datet
     spark, started = store.spark, store.start(run)
     # Those that come first in every order have the longest texts.
     number = F.col("id") % (units // 2)
-    long = F.when(number < 5000, "&" * LONGEST_PATH).otherwise("")
-    repository = F.concat(F.when(number < 5000, "<first> ").otherwise("<other> "), number.cast("string"), long)
+    long = F.when(number < 500, "&" * LONGEST_PATH).otherwise("")
+    repository = F.concat(F.when(number < 500, "<first> ").otherwise("<other> "), number.cast("string"), long)
     unit = F.concat(repository, F.lit("/db"))
     tables = {
         "findings": rows(
