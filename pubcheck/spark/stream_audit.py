@@ -9,6 +9,7 @@ of the same ID again.
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 from msgspec.structs import replace
 from pyspark.sql import DataFrame, SparkSession
@@ -79,8 +80,10 @@ def stream(
     else:
         writer = writer.trigger(processingTime=interval)
     query = writer.start()
-    try:
-        query.awaitTermination()
-    finally:
-        query.stop()
+    with ThreadPoolExecutor(1) as pool:
+        try:
+            # PySpark answers an interrupt by a call to Java, which the main thread must be free for.
+            pool.submit(query.awaitTermination).result()
+        finally:
+            query.stop()
     return last[-1] if last else None
