@@ -135,6 +135,7 @@ or an internal error.""",
     show_default=True,
     help="Report only findings that are at least as severe.",
 )
+@click.option("--certain-only", is_flag=True, help="Report only certain findings.")
 @fail_on_option
 @fail_on_assumed_option
 @statement_size_option
@@ -184,6 +185,7 @@ def command(
     force_exclude: bool | None,
     jobs: int,
     min_severity: Severity,
+    certain_only: bool,
     fail_on: str | None,
     fail_on_assumed: bool | None,
     max_statement_size: str | None,
@@ -272,7 +274,7 @@ def command(
     unwritten = _written(rewritten) if rewritten and not diff else {}
     problems = [f"{label}: {reason}" for label, reason in unwritten.items()]
     problems += [outcome.crash for outcome in outcomes if outcome.crash]
-    findings = _report(outcomes, config, min_severity)
+    findings = _report(outcomes, config, min_severity, certain_only)
     if all(unit.convention in LISTINGS for unit in units):
         findings = replace(findings, noun="object", container="database")
     status = (
@@ -329,13 +331,13 @@ def _record_findings(outcomes: Sequence[Outcome], path: str, quiet: bool) -> int
     return _complain_of(crashes)
 
 
-def _report(outcomes: Sequence[Outcome], config: Config, min_severity: Severity) -> Report:
+def _report(outcomes: Sequence[Outcome], config: Config, min_severity: Severity, certain_only: bool) -> Report:
     severities = SEVERITIES[SEVERITIES.index(min_severity) :]
     findings = [
         replace(finding, unit=number) if number else finding
         for number, outcome in enumerate(outcomes)
         for finding in outcome.findings
-        if finding.entry.severity in severities
+        if finding.entry.severity in severities and not (certain_only and finding.entry.certainty == "assumed")
     ]
     majors = {major for outcome in outcomes for major in outcome.postgres} or config.postgres or (DEFAULT_MAJOR,)
     files, statements = (sum(getattr(outcome, field) for outcome in outcomes) for field in ("files", "statements"))

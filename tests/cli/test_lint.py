@@ -45,6 +45,7 @@ def test_findings_that_are_less_severe_can_be_left_out(pubcheck: Call) -> None:
         (CERTAIN_NOTE, ("--fail-on", "note", "--min-severity", "warning"), 0),
         (CERTAIN_WARNING, ("--min-severity", "warning"), 1),
         (ASSUMED_ERROR, ("--fail-on-assumed",), 1),
+        (ASSUMED_ERROR, ("--fail-on-assumed", "--certain-only"), 0),
         (CERTAIN_ERROR, ("--ignore", "PUB301"), 0),
         (CERTAIN_ERROR, ("--select", "PUB1,PUB0"), 0),
         (CERTAIN_ERROR + CERTAIN_WARNING, ("--ignore", "PUB301"), 1),

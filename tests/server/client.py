@@ -28,9 +28,9 @@ class ServerProcess:
         self._thread.start()
         self.run(self._begin(encodings))
 
-    def run(self, work: Coroutine[Any, Any, None]) -> None:
+    def run(self, work: Coroutine[Any, Any, None], patience: float = PATIENCE * 4) -> None:
         """Run something in the loop to its end."""
-        asyncio.run_coroutine_threadsafe(work, self._loop).result(PATIENCE * 4)
+        asyncio.run_coroutine_threadsafe(work, self._loop).result(patience)
 
     async def _begin(self, encodings: tuple[types.PositionEncodingKind, ...]) -> None:
         self.news = asyncio.Condition()
@@ -105,13 +105,23 @@ class Editor:
         return await self.edit(name, types.TextDocumentContentChangeWholeDocument(text))
 
     async def edit(self, name: str, *changes: types.TextDocumentContentChangeEvent) -> list[types.Diagnostic]:
+        self.send(name, *changes)
+        return await self.findings(name)
+
+    def send(self, name: str, *changes: types.TextDocumentContentChangeEvent) -> None:
+        """Edit a file, and do not wait for its findings."""
         self._versions[name] += 1
         self.client.text_document_did_change(
             types.DidChangeTextDocumentParams(
                 types.VersionedTextDocumentIdentifier(self._versions[name], self.uri(name)), list(changes)
             )
         )
-        return await self.findings(name)
+
+    def save(self, name: str) -> None:
+        self.client.text_document_did_save(types.DidSaveTextDocumentParams(self.document(name)))
+
+    def close(self, name: str) -> None:
+        self.client.text_document_did_close(types.DidCloseTextDocumentParams(self.document(name)))
 
     async def findings(self, name: str) -> list[types.Diagnostic]:
         """Return the findings of the current version of a file."""

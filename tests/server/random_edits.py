@@ -46,10 +46,10 @@ class Edits:
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
-        self.lines = [[self._statement() for _ in range(6)] for _ in range(FILES)]
+        self.lines = [[self.statement() for _ in range(6)] for _ in range(FILES)]
         self._edited = FILES - 1
 
-    def _statement(self) -> str:
+    def statement(self) -> str:
         numbers = {"n": self.random.randrange(4), "m": self.random.randrange(3)}
         text = self.random.choice(STATEMENTS)
         for name, number in numbers.items():
@@ -63,11 +63,11 @@ class Edits:
         place = self.random.randrange(len(lines) + 1)
         kind = self.random.randrange(4)
         if kind == 0 or len(lines) < 3:
-            lines.insert(place, self._statement())
+            lines.insert(place, self.statement())
         elif kind == 1:
             del lines[place - 1]
         elif kind == 2:
-            lines[place - 1] = self._statement()
+            lines[place - 1] = self.statement()
         else:
             text = lines[place - 1]
             cut = self.random.randrange(len(text) + 1)

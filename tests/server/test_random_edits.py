@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import multiprocessing
+from pathlib import Path
 
 import pytest
 
 from pubcheck.config import Config
 from pubcheck.server.analyst import Analyst, Failed
+from tests.server import random_session
+from tests.server.client import ServerProcess
 from tests.server.random_edits import Edits, differences
 
 
@@ -32,3 +35,8 @@ def test_a_process_that_dies_is_started_again() -> None:
         analyst.findings(unit, config)
     assert analyst.findings(unit, config) == before
     analyst.close()
+
+
+@pytest.mark.slow
+def test_an_editor_shows_what_a_fresh_lint_finds_after_bursts_of_edits(process: ServerProcess, tmp_path: Path) -> None:
+    assert not random_session.differences(process, tmp_path, seed=1, bursts=15)
