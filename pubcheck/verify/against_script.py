@@ -18,6 +18,11 @@ class ScriptVerifier:
     def __init__(self, verifier: Verifier, simulation: Simulation) -> None:
         self._verifier, self._simulation = verifier, simulation
         self._actual = Groups()
+        self._expected = Groups()
+        self._decoder = Decoder()
+        self._rows = enumerate(simulation.rows, 1)
+        self._agreed = 0
+        """The number of the last message up to which both streams are equal."""
         self._number = 0
         self._reasons: dict[int, str] = {}
         """What is wrong with messages by themselves."""
@@ -32,6 +37,28 @@ class ScriptVerifier:
         self._lines[self._number] = frame.place.line
         if self._verifier.last is not None:
             self._actual.add(self._verifier.last, self._number, frame.lsn)
+            self._forget_equal()
+
+    def _forget_equal(self) -> None:
+        """Forget the next transactions of both streams while they are equal, so that few are kept."""
+        while self._actual.finished and self._next_expected() is not None:
+            if self._actual.finished[0].key != self._expected.finished[0].key:
+                return
+            self._expected.finished.popleft()
+            self._agreed = self._actual.finished.popleft().number
+        if self._actual.is_empty:
+            self._lines = {self._number: self._lines[self._number]}
+            self._reasons.clear()
+
+    def _next_expected(self) -> Group | None:
+        """The next transaction of the simulated stream."""
+        while not self._expected.finished:
+            row = next(self._rows, None)
+            if row is None:
+                return None
+            number, (lsn, _, data) = row
+            self._expected.add(self._decoder.decode(data), number, lsn)
+        return self._expected.finished[0]
 
     def check_many(self, frames: Iterable[Frame]) -> Iterator[StreamFinding]:
         """Yield the findings of the next messages."""
@@ -42,11 +69,10 @@ class ScriptVerifier:
     def end(self) -> Iterator[StreamFinding]:
         """Yield the findings of the end of the capture, and what differs from the script."""
         yield from self._verifier.end()
-        expected = Groups()
-        decoder = Decoder()
-        for number, (lsn, _, data) in enumerate(self._simulation.rows, 1):
-            expected.add(decoder.decode(data), number, lsn)
-        for difference in differences(expected.finished, self._actual.finished):
+        for number, (lsn, _, data) in self._rows:
+            self._expected.add(self._decoder.decode(data), number, lsn)
+        expected, actual = list(self._expected.finished), list(self._actual.finished)
+        for difference in differences(expected, actual, self._agreed):
             yield from self._of(difference)
 
     def _of(self, difference: Difference) -> Iterator[StreamFinding]:

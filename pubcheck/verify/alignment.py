@@ -6,6 +6,7 @@ without what was rolled back. Transaction ids, OIDs, positions and times are tho
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import Any, Literal
@@ -76,11 +77,16 @@ class Groups:
     """Collects the messages of a stream by transaction; ``finished`` are the transactions that have ended."""
 
     def __init__(self) -> None:
-        self.finished: list[Group] = []
+        self.finished: deque[Group] = deque()
         self._names: dict[int, str] = {}
         self._columns: dict[int, tuple[Column, ...]] = {}
         self._open: Group | None = None
         self._streamed: dict[int, Group] = {}
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no transaction is open or waits to be compared."""
+        return not (self.finished or self._streamed or self._open)
 
     def add(self, message: AnyMessage, number: int, lsn: int | None) -> None:
         """Take the next message."""
@@ -219,15 +225,15 @@ class Difference(Struct, frozen=True):
     """The number of the message at which something is missing."""
 
 
-def differences(expected: Sequence[Group], actual: Sequence[Group]) -> Iterator[Difference]:
-    """Yield the differences, in the order of the stream."""
+def differences(expected: Sequence[Group], actual: Sequence[Group], before: int = 0) -> Iterator[Difference]:
+    """Yield the differences, in the order of the stream. ``before`` is the number of the message before both."""
     last = 0
     for left, right in _blocks(expected, actual, lambda group: group.key):
         unpaired = list(right)
         for group in left:
             pair = next((other for other in unpaired if other.end == group.end), None)
             if pair is None:
-                yield Difference("missing", group, None, last or _number_before(right, actual))
+                yield Difference("missing", group, None, last or _number_before(right, actual, before))
             else:
                 unpaired.remove(pair)
                 yield from _in_transaction(group, pair)
@@ -237,8 +243,8 @@ def differences(expected: Sequence[Group], actual: Sequence[Group]) -> Iterator[
             last = max(last, group.number)
 
 
-def _number_before(right: Sequence[Group], actual: Sequence[Group]) -> int:
-    return right[0].number if right else actual[-1].number if actual else 0
+def _number_before(right: Sequence[Group], actual: Sequence[Group], before: int) -> int:
+    return right[0].number if right else actual[-1].number if actual else before
 
 
 def _in_transaction(expected: Group, actual: Group) -> Iterator[Difference]:
