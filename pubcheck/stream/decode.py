@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, Literal, TypeAlias
 
 from pubcheck.stream.fields import END, fields, shown
-from pubcheck.stream.many import AT_ONCE, usual_changes
+from pubcheck.stream.many import AT_ONCE, Change, usual_changes
 from pubcheck.stream.messages import (
     AnyMessage,
     Malformed,
@@ -99,26 +99,33 @@ class Decoder:
             return self._decode_in_other_state(data)
 
     def decode_many(self, messages: Iterable[bytes]) -> Iterator[AnyMessage | Malformed]:
-        """Yield the next messages of the stream, and Malformed in place of each one that is malformed.
+        """Return the next messages of the stream, and Malformed in place of each one that is malformed.
 
         This takes less time than `decode`, because the rows of many changes are read at once. It takes some messages of
         the iterable ahead, but `relation` and `row` know only those before the last message that it yielded.
         """
         rest = iter(messages)
-        while some := list(islice(rest, AT_ONCE)):
-            changes = () if self.in_block else usual_changes(some)
-            if changes and all(changes):
-                yield from changes  # type: ignore[misc]
+        return chain.from_iterable(map(self._decode_some, iter(lambda: list(islice(rest, AT_ONCE)), [])))
+
+    def _decode_some(self, messages: Sequence[bytes]) -> Iterable[AnyMessage | Malformed]:
+        changes = () if self.in_block else usual_changes(messages)
+        if not changes:
+            return map(self._message_or_fault, messages)
+        return changes if all(changes) else self._completed(changes, messages)  # type: ignore[return-value]
+
+    def _completed(
+        self, changes: Sequence[Change | None], messages: Sequence[bytes]
+    ) -> Iterator[AnyMessage | Malformed]:
+        """Yield messages, of which these are the usual changes."""
+        one_by_one, state = iter(messages), self._state
+        for change, data in zip(changes, one_by_one, strict=False):
+            if change is not None:
+                yield change
                 continue
-            one_by_one, state = iter(some), self._state
-            for change, data in zip(changes, one_by_one):  # noqa: B905 -- no change ends the loop before a message is taken
-                if change is not None:
-                    yield change
-                    continue
-                yield self._message_or_fault(data)
-                if self._state is not state:
-                    break
-            yield from map(self._message_or_fault, one_by_one)
+            yield self._message_or_fault(data)
+            if self._state is not state:
+                break
+        yield from map(self._message_or_fault, one_by_one)
 
     def _message_or_fault(self, data: bytes) -> AnyMessage | Malformed:
         try:

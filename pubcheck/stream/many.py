@@ -67,7 +67,7 @@ def alike_changes(messages: Sequence[bytes]) -> Sequence[Change] | None:
     if make is None or not messages[-1].startswith(head):
         return None
     data = list(map(bytes.removeprefix, messages, repeat(head)))
-    if sum(map(len, messages)) - sum(map(len, data)) != _HEAD * len(data):
+    if len(b"".join(messages)) - len(b"".join(data)) != _HEAD * len(data):
         return None
     rows = text_rows(data)
     return () if rows is None else list(map(make, rows))

@@ -235,7 +235,7 @@ class Verifier:
                 self._number += len(frames)
                 return
         goes_on, one_by_one = self._goes_on, iter(frames)
-        for change, frame in zip(changes, one_by_one):  # noqa: B905 -- no change ends the loop before a message is taken
+        for change, frame in zip(changes, one_by_one, strict=False):
             if change is None:
                 yield from self.check(frame)
                 if self._decoder.in_block:
