@@ -18,6 +18,7 @@ from pubcheck.checks.write.write_refusal_history import Change, RefusedWrites
 from pubcheck.config import Config
 from pubcheck.engine.assumptions import (
     AFFECTED,
+    TO_DROP,
     assume_changes,
     assume_refused,
     assume_statement,
@@ -99,7 +100,7 @@ class Execution:
     def assume(self, name: str, node: Node, mark: int, *, perhaps_refused: bool) -> None:
         """Mark as assumed what the statement has changed since ``mark``, as far as that is not certain."""
         session, catalog = self.replay.session, self.replay.catalog
-        if perhaps_refused:
+        if perhaps_refused or (self.assumed and name in TO_DROP):
             assume_statement(catalog, name, mark)
         elif self.assumed:
             assume_changes(catalog, catalog.journal.entries[mark:])

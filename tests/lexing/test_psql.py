@@ -146,6 +146,21 @@ def test_without_autocommit_psql_begins_transactions(script: str, messages: list
 
 
 @pytest.mark.parametrize(
+    "script",
+    [
+        "\\if :x\nDROP TABLE t;\n\\endif\n",
+        "\\if :x\nDROP SCHEMA s CASCADE;\n\\endif\n",
+        "ALTER PUBLICATION q ADD TABL t\nDROP TABLE t;\n",
+        "ALTER TABLE t ADD COLUM z int\nDROP SCHEMA s CASCADE;\n",
+    ],
+)
+def test_a_drop_that_may_not_run_refuses_nothing_later(script: str) -> None:
+    tables = T + "CREATE SCHEMA s;\nCREATE TABLE s.u (id int PRIMARY KEY);\nCREATE PUBLICATION q;\n"
+    found = answers(lint(tables + script + "CREATE PUBLICATION p FOR TABLE t, s.u;\n", complete=True))
+    assert [one for one in found if one[0] in ("42P01", "3F000")] == []
+
+
+@pytest.mark.parametrize(
     ("script", "variables", "sent"),
     [
         ("SELECT ':x', :x, :'x', :\"x\";", {"x": "a"}, ["SELECT ':x', a, 'a', \"a\""]),
