@@ -132,3 +132,11 @@ def test_a_role_of_unknown_rights_perhaps_could_not_drop_the_publication(complet
         " RESET ROLE; CREATE PUBLICATION p; ALTER PUBLICATION p DROP TABLE t;"
     )
     assert not [one for one in answers(lint(script, complete=complete)) if one[2] == "certain"]
+
+
+def test_if_exists_is_no_error_for_an_unknown_table_that_was_altered_before() -> None:
+    altered = "CREATE PUBLICATION p; ALTER TABLE t ADD COLUMN x int;"
+    assert answers(lint(altered + "ALTER TABLE IF EXISTS t REPLICA IDENTITY FULL;")) == []
+    assert answers(lint(altered + "ALTER TABLE t REPLICA IDENTITY FULL;")) == [
+        ("42P01", 'relation "t" does not exist', "assumed")
+    ]

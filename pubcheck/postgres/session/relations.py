@@ -98,10 +98,11 @@ class Relations(Schemas):
                 return row
         return None
 
-    def relation(self, rv: Node, *, reported: bool = False) -> Relation:
+    def relation(self, rv: Node, *, reported: bool = False, if_exists: bool = False) -> Relation:
         """Return the relation that a RangeVar names; an unknown one is assumed to exist, in the open world.
 
-        Raises ServerError 42P01 or 3F000 where the server certainly would. ``reported``: whether the error is reported.
+        Raises ServerError 42P01 or 3F000 where the server certainly would. ``reported``: whether the error is reported;
+        ``if_exists``: the server raises none for a relation that is found here.
         """
         location = rv.get("location", 0)
         if "schemaname" in rv and not self.superuser():
@@ -114,7 +115,7 @@ class Relations(Schemas):
         elif not row.seen:
             self.rests_on(row)
             # A relation that may have been created is not new information either: the files create it.
-            if reported and not row.noted and row.place is None:
+            if reported and not if_exists and not row.noted and row.place is None:
                 self.note_unseen(self._missing(rv, reported), RELATION, row.namespace, row.name)
                 row = replace(row, noted=True)
                 self.catalog.relations.put(row.oid, row)

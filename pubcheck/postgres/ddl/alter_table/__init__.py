@@ -41,7 +41,7 @@ def alter_table(session: Session, node: Node) -> None:
     if node.get("missing_ok") and session.find_relation(rv) is None:
         session.notices.append(f'relation "{rv["relname"]}" does not exist, skipping')
         return
-    relation = session.relation(rv, reported=reported)
+    relation = session.relation(rv, reported=reported, if_exists=node.get("missing_ok", False))
     if not session.owns(relation.owner):
         noun = RELKIND_NOUN.get(relation.kind, "table")
         key = "relation-owner" if reported else None
