@@ -1,0 +1,70 @@
+"""The throughput of the audit: against lint, of a run in which nothing has changed, and of two executors."""
+
+from __future__ import annotations
+
+from tests.benchmarks.audit.bench import CORES, Bench, Seconds
+
+LEAST_THROUGHPUT = 0.95
+"""Of the audit, as a share of that of lint."""
+LEAST_GAIN = 20
+"""Of a run in which nothing has changed."""
+LEAST_SPREAD = 1.8
+"""Of two executors, against one."""
+
+
+def speed(bench: Bench) -> None:
+    """The audit against `pubcheck lint --jobs` over repositories that all hold publications, start-up apart."""
+    where = bench.loud
+    bench.audit(where)
+    turns = []
+    for _ in range(bench.options.turns):
+        (_, lint), (_, lint_start) = bench.lint(where), bench.lint(bench.one)
+        (summary, audit), (_, audit_start) = bench.audit(where), bench.audit(bench.one)
+        turns.append((lint, lint_start, audit, audit_start))
+        theirs, ours = lint - lint_start, audit - audit_start
+        bench.figures.show("in one turn, wall", theirs.wall / ours.wall, "x")
+        bench.figures.show("in one turn, processors", theirs.cpu / (ours.cpu or 1), "x")
+    lint, lint_start, audit, audit_start = map(Seconds.least, zip(*turns, strict=True))
+    units = summary.metrics["units"]
+    for name, seconds, start in (("lint", lint, lint_start), ("audit", audit, audit_start)):
+        bench.figures.show(f"{name}, without its start", units / (seconds - start).wall / CORES, "units/s and core")
+        bench.figures.show(f"{name}, processors per unit", 1000 * (seconds - start).cpu / units, "ms")
+        bench.figures.show(f"{name}, its start", start.wall, "s")
+    theirs, ours = lint - lint_start, audit - audit_start
+    bench.figures.at_least("throughput against lint's, wall", theirs.wall / ours.wall, LEAST_THROUGHPUT)
+    if ours.cpu:
+        bench.figures.at_least("throughput against lint's, processors", theirs.cpu / ours.cpu, LEAST_THROUGHPUT)
+
+
+def since(bench: Bench) -> None:
+    """A run in which nothing has changed, over a tenth of the repositories and over all of them."""
+    for where in (bench.loud, bench.every):
+        first, full = bench.audit(where)
+        again = []
+        for _ in range(bench.options.turns):
+            summary, seconds = bench.audit(where, since=first.run)
+            assert summary.metrics["units_carried"] == first.metrics["units"] - first.metrics["units_nothing_to_lint"]
+            assert summary.rules == first.rules
+            again.append(seconds)
+        carried = Seconds.least(again)
+        bench.figures.show(f"{first.metrics['units']:,.0f} units, all linted", full.wall, "s")
+        bench.figures.show("nothing changed", carried.wall, "s")
+        bench.figures.at_least("gain, wall", full.wall / carried.wall, LEAST_GAIN)
+        if carried.cpu:
+            bench.figures.show("gain, processors", full.cpu / carried.cpu, "x")
+
+
+def executors(bench: Bench) -> None:
+    """Two executors of one core against one, start-up apart."""
+    where = bench.loud
+    seconds: dict[int, Seconds] = {}
+    for number in (1, 2):
+        bench.start(f"local-cluster[{number},1,1024]")
+        bench.audit(where)
+        turns = [(bench.audit(where)[1], bench.audit(bench.one)[1]) for _ in range(bench.options.turns)]
+        whole, start = map(Seconds.least, zip(*turns, strict=True))
+        seconds[number] = whole - start
+        bench.figures.show(f"{number} executors", seconds[number].wall, "s")
+        bench.figures.show(f"{number} executors, processors", seconds[number].cpu, "s")
+    bench.stop()
+    bench.figures.at_least("two executors against one", seconds[1].wall / seconds[2].wall, LEAST_SPREAD)
