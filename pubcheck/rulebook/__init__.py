@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 
 from msgspec import Struct
 
@@ -164,7 +165,12 @@ def selected(select: Iterable[str] = (), ignore: Iterable[str] = (), extend: Ite
     the longer selector wins, ``ignore`` a tie: `--ignore PUB3 --select PUB301` reports PUB301. ``ALWAYS`` are
     reported in any case.
     """
-    select, ignore, extend = tuple(select), tuple(ignore), tuple(extend)
+    return _selected(tuple(select), tuple(ignore), tuple(extend))
+
+
+@lru_cache(maxsize=16)
+def _selected(select: tuple[str, ...], ignore: tuple[str, ...], extend: tuple[str, ...]) -> frozenset[str]:
+    """Return the codes; a run asks for each of its units, and its selectors are the same."""
     chosen = set(ALWAYS)
     for code, rule in RULES.items():
         chosen_by = max((len(item) for item in select + extend if code.startswith(item)), default=-1)
