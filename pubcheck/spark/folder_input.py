@@ -12,7 +12,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import chdir, nullcontext
-from functools import partial
+from functools import cache, partial
 from itertools import islice
 
 import pyarrow as pa
@@ -38,11 +38,11 @@ from pubcheck.spark.inputs import EmptyInput, InputSize, without_trailing_separa
 from pubcheck.spark.schema import EXAMINED, LISTING, PLACES, arrow, ddl
 from pubcheck.spark.store import Store
 
-_LISTED_HERE = 40_000
+_LISTED_HERE = 16_000
 """Files that the driver lists."""
 _PLACES = 50_000
 """Repositories, of those that tasks list, that the driver holds at a time."""
-_LISTED_IN_A_TASK = 100
+_LISTED_IN_A_TASK = 200
 """Repositories that a task lists."""
 _SURVEYED = 5_000
 """Files that are looked through in one task: a second of work, of which Spark's own part is a twentieth."""
@@ -72,14 +72,18 @@ class FolderInput:
         first = Chunk()
         while first.files < _LISTED_HERE and (place := next(places, None)) is not None:
             first.read(place, self._config, settings, tops)
-        listing = spark.createDataFrame(first.table(), ddl(LISTING))
         self._written = False
+
+        @cache
+        def listing() -> DataFrame:
+            return spark.createDataFrame(first.table(), ddl(LISTING))
+
         while waiting := list(islice(places, _PLACES)):
             if not self._written:
-                store.write(listing, "listing", run)
+                store.write(listing(), "listing", run)
                 self._written = True
             store.write(self._listed_by_tasks(spark, waiting, settings), "listing", run, more=True)
-        self._listing = (lambda: store.read(LISTING, "listing", run)) if self._written else lambda: listing
+        self._listing = (lambda: store.read(LISTING, "listing", run)) if self._written else listing
         self._totals = _totals(self._listing()) if self._written else first.totals
         if not self._totals.files:
             raise EmptyInput(f"no input: no .sql file under {self.name}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import reduce
+from functools import cache, reduce
 from typing import Protocol
 
 from msgspec import Struct
@@ -21,11 +21,12 @@ SETTLED = (*LASTING, "too-large", "duplicate")
 
 
 class Earlier(Struct, frozen=True):
-    """The run that is carried over from: its tables by name, the state of all its repositories if it is known, and the
-    reasons for a quarantine that would be the same again: of a unit with its content, and of a repository with its
-    state."""
+    """The run that is carried over from: a function that reads its tables, its summary as JSON, the state of all its
+    repositories if it is known, and the reasons for a quarantine that would be the same again: of a unit with its
+    content, and of a repository with its state."""
 
-    tables: dict[str, DataFrame]
+    table: Callable[[str], DataFrame]
+    summary: str | None
     state: str | None
     lasting: tuple[str, ...]
     settled: tuple[str, ...]
@@ -64,9 +65,14 @@ def prepared(store: Store, options: CarryOptions, rules: str, name: str) -> tupl
     if obstacle is not None:
         return None, tuple(notes)
     settled = () if options.retry else SETTLED if largest == before else (*LASTING, "duplicate")
-    tables = {name: store.read(columns, name, since) for name, columns in RESULTS.items()}
+    run = since
+
+    @cache
+    def table(name: str) -> DataFrame:
+        return store.read(RESULTS[name], name, run)
+
     state = row["state"] if settled == SETTLED else None
-    return Earlier(tables, state, () if options.retry else LASTING, settled), tuple(notes)
+    return Earlier(table, row["summary"], state, () if options.retry else LASTING, settled), tuple(notes)
 
 
 def _run(store: Store, run: str, largest: Largest) -> tuple[Row, Largest]:
@@ -128,18 +134,17 @@ def compared(
 ) -> RepositoryDiff:
     """Compare the listed repositories with those of the earlier run; ``keep`` persists a frame that is read again.
     ``partial``: a repository that is not listed has not changed."""
-    before = earlier.tables
 
     def tagged(rows: DataFrame, label: str, state: Column | str) -> DataFrame:
         return rows.select("repository", F.lit(label).alias("of"), state)
 
     # An aggregation of all three, for joins of as many would take as many passes.
-    unsettled = before["quarantine"].where(~F.col("reason").isin(*earlier.settled))
+    unsettled = earlier.table("quarantine").where(~F.col("reason").isin(*earlier.settled))
     rows = reduce(
         DataFrame.unionByName,
         [
             tagged(listed, "now", "state"),
-            tagged(before["repositories"], "before", "state"),
+            tagged(earlier.table("repositories"), "before", "state"),
             tagged(unsettled, "unsettled", F.lit("").alias("state")),
         ],
     )

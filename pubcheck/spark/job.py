@@ -37,7 +37,7 @@ from pubcheck.spark.run_tables import KEY, RunTables
 from pubcheck.spark.schema import METRICS, RUNS, arrow, ddl
 from pubcheck.spark.steps import Counters, Steps
 from pubcheck.spark.store import NoRun, Store
-from pubcheck.spark.summary import Lost, Summary
+from pubcheck.spark.summary import Lost, Summary, copied
 from pubcheck.spark.summary import summary as summarized
 from pubcheck.spark.unit_discovery import Largest
 from pubcheck.spark.worker import Job
@@ -94,7 +94,7 @@ def audit(
         state, earlier, standing, notes = running.compare()
         units, counts = running.lint(earlier, standing)
         tables = RunTables(lambda: source.repositories(job), units, counts, earlier, standing)
-        summary = running.write(tables, standing, notes)
+        summary = running.write(tables, earlier, standing, notes)
         summary.metrics["seconds"] = (datetime.now(UTC) - started).total_seconds()
         summary.metrics.update(steps.metrics())
         metrics = _rows(spark, METRICS, {"metric": list(summary.metrics), "value": list(summary.metrics.values())})
@@ -112,6 +112,7 @@ def audit(
             "state": state if all(reason in incremental.SETTLED for reason in summary.quarantine) else None,
             "largest_file": options.largest_file,
             "largest_unit": options.largest_unit,
+            "summary": msgspec.json.encode(summary).decode(),
             "attempt": None,
         }
         store.commit(_rows(spark, RUNS, {name: [value] for name, value in row.items()}), run)
@@ -178,30 +179,37 @@ class _Running:
             counts["linted"] = counts.get("linted", 0) + counts.pop("lint")
         return units.coalesce(1 + sum(counts.values()) // _WRITTEN), counts
 
-    def write(self, tables: RunTables, standing: RepositoryDiff | None, notes: tuple[str, ...]) -> Summary:
+    def write(
+        self, tables: RunTables, earlier: Earlier | None, standing: RepositoryDiff | None, notes: tuple[str, ...]
+    ) -> Summary:
         """Write the tables and count them. Raises Lost."""
         self._steps("writing", "writing tables")
         self._store.mark(self._options.run)
         try:
-            return self._write(tables, standing, notes)
+            return self._write(tables, earlier, standing, notes)
         except Lost:
             # An executor that was lost meanwhile took what it kept along; what is made in its place, such as a unit
             # that took too long, may differ from what the tables written before it have.
             self._steps("writing", "writing tables again")
-            return self._write(tables, standing, notes)
+            return self._write(tables, earlier, standing, notes)
 
-    def _write(self, tables: RunTables, standing: RepositoryDiff | None, notes: tuple[str, ...]) -> Summary:
-        frames, options, store = tables.by_name(), self._options, self._store
-        copied = _ALIKE if standing is not None and standing.all_unchanged else ()
+    def _write(
+        self, tables: RunTables, earlier: Earlier | None, standing: RepositoryDiff | None, notes: tuple[str, ...]
+    ) -> Summary:
+        frames, options, store, source = tables.by_name(), self._options, self._store, self._source
+        alike = _ALIKE if standing is not None and standing.all_unchanged else ()
 
-        def write(name: str) -> None:
+        def write(name: str) -> bool:
             self._steps.describe(f"writing {name}")
-            if name not in copied or options.since is None or not store.carry(name, options.since, options.run):
-                store.write(frames[name](), name, options.run)
+            if name in alike and options.since is not None and store.carry(name, options.since, options.run):
+                return True
+            store.write(frames[name](), name, options.run)
+            return False
 
-        for _ in self._pool.map(write, frames):
-            pass
-        return summarized(self._source, store, options.run, standing, notes, partial=options.partial)
+        copies = sum(self._pool.map(write, frames))
+        if earlier is not None and earlier.summary is not None and copies == len(_ALIKE):
+            return copied(source, options.run, earlier.summary, earlier.lasting, notes, partial=options.partial)
+        return summarized(source, store, options.run, standing, notes, partial=options.partial)
 
 
 _ALIKE = ("findings", "publications", "quarantine", "repositories")
@@ -251,7 +259,7 @@ def _carried(units: DataFrame, earlier: Earlier | None) -> DataFrame:
     """Units with the step `carried` for those that are yet to be linted and were as they are in the run before."""
     if earlier is None:
         return units
-    known = earlier.tables["units"].where(earlier.ended).select(*KEY, "fingerprint", F.lit(True).alias("known"))
+    known = earlier.table("units").where(earlier.ended).select(*KEY, "fingerprint", F.lit(True).alias("known"))
     carried = (F.col("step") == "lint") & F.coalesce("known", F.lit(False))
     joined = units.join(known, [*KEY, "fingerprint"], "left")
     return joined.withColumn("step", F.when(carried, "carried").otherwise(F.col("step"))).drop("known")

@@ -128,7 +128,7 @@ class RunTables:
         ``carry_mark`` the column `carried` says which are."""
         rows = list(fresh)
         if self._earlier is not None:
-            before = self._earlier.tables[name]
+            before = self._earlier.table(name)
             if carry_mark:
                 before = before.withColumn("carried", self._earlier.ended)
             if self._standing is not None and self._standing.unchanged:

@@ -236,6 +236,7 @@ RUNS = (
     ),
     Column("largest_file", _LONG, "bytes that a file could have"),
     Column("largest_unit", _LONG, "bytes that a unit could have"),
+    Column("summary", _TEXT, "its metrics, findings by rule and quarantined units and files by reason, as JSON"),
     Column("attempt", _TEXT, "the folder in each table that holds its rows; of several rows of a run the last counts"),
 )
 """`runs`: the row that makes a run exist."""

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import reduce
 
+import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
@@ -55,6 +57,7 @@ def summary(
     metrics = dict(zip(_OF_UNITS, counted["units"][0][1], strict=True))
     listed = dict(zip(_OF_REPOSITORIES, counted["repositories"][0][1], strict=True))
     metrics["repositories"] = listed["repositories"]
+    metrics["repositories_listed"] = listed["all"]
     metrics["repositories_unchanged"] = listed["all"] - standing.changed if standing is not None else 0.0
     metrics["files"] += listed["files_apart"]
     metrics["files_quarantined"] += listed["files_apart_quarantined"]
@@ -76,6 +79,23 @@ def summary(
     return Summary(run, metrics, quarantine, rules, notes)
 
 
+def copied(
+    source: Input, run: str, earlier: str, lasting: Iterable[str], notes: tuple[str, ...], *, partial: bool
+) -> Summary:
+    """Return the summary of a run whose tables are copies of those of an ``earlier`` run, given by its summary as JSON,
+    and held to the input as that one. Units that were quarantined for ``lasting`` reasons count as carried over. Raises
+    Lost."""
+    before = msgspec.json.decode(earlier, type=Summary)
+    metrics = {name: before.metrics[name] for name in (*_OF_UNITS, *_OF_SUMMARY)}
+    quarantined = sum(before.quarantine[reason][0] for reason in lasting if reason in before.quarantine)
+    metrics["units_carried"] = metrics["units_linted"] + quarantined
+    metrics["repositories_unchanged"] = metrics["repositories_listed"]
+    metrics["rows_passed_over"] = float(source.passed_over())
+    if not partial:
+        _hold(metrics, "files", source.count(), "files of the input")
+    return replace(before, run=run, metrics=metrics, notes=notes)
+
+
 def _sums(*names: str) -> dict[str, str]:
     return {name: f"coalesce(sum({name}), 0)" for name in names}
 
@@ -90,6 +110,7 @@ _OF_UNITS = {
     **_sums("statements", "errors", "warnings", "notes"),
     "seconds_linting": "coalesce(sum(seconds), 0)",
 }
+_OF_SUMMARY = ("repositories", "repositories_listed", "findings")
 _OF_REPOSITORIES = {
     "all": "count(*)",
     "repositories": "count_if(files > files_apart)",
