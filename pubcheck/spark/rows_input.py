@@ -8,6 +8,7 @@ repository's share of the files therefore does not decide how its units are spre
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from functools import partial, reduce
 
@@ -23,6 +24,9 @@ from pubcheck.spark.schema import CONTENTS, EXAMINED, FILES, ddl
 from pubcheck.spark.store import Store
 from pubcheck.spark.unit_discovery import BEGINNING
 from pubcheck.spark.unit_row import GIVEN_TO_THE_LINTER
+
+_GROUPED, _MOST_PARTS = 5_000, 20_000
+"""Files that are grouped by repository in one task, and the most tasks that do it."""
 
 
 def is_readable() -> Column:
@@ -82,28 +86,33 @@ class RowsInput(ABC):
             raise EmptyInput(f"no input: none of the {self.passed_over()} rows of {self.name} is a file to read")
 
     def _list(self, spark: SparkSession, largest: int) -> None:
-        self._largest, self._counts = largest, None
+        self._largest, self._counts, self._described = largest, None, None
         self._listed = self.list_rows(spark).withColumn("read", F.coalesce(is_readable(), F.lit(True)))
 
     def describe(self, job: worker.Job, only: DataFrame | None = None) -> DataFrame:
         """Return the files to read (``schema.FILES``), those of a repository next to each other."""
         if self._described is None:
             content, largest = F.col("content"), job.largest.file
-            size = F.coalesce(F.octet_length(content).cast("bigint"), F.lit(0).cast("bigint"))
-            problem = F.when(F.col("path").isNull(), "it has no path").when(content.isNull(), "it has no content")
             # A file of any size comes to Python as its beginning.
             beginning = F.substring(content, 1, min(largest, BEGINNING))
-            files = self._to_read(only).select(
-                "repository",
-                "path",
-                problem.alias("problem"),
-                size.alias("size"),
-                _digest().alias("digest"),
-                F.when(size > largest, beginning).otherwise(content).alias("content"),
+            files = self._identified(only).withColumn(
+                "content", F.when(F.col("size") > largest, beginning).otherwise(content)
             )
             described = files.mapInArrow(partial(worker.describe, job=job), ddl(FILES))
-            self._described = described.repartition("repository").persist()
+            self._described = described.repartition(self._parts(), "repository").persist()
         return self._described
+
+    def _parts(self) -> int:
+        """Return the number of tasks that group files by repository."""
+        return max(1, min(_MOST_PARTS, math.ceil(self.count() / _GROUPED)))
+
+    def _identified(self, only: DataFrame | None) -> DataFrame:
+        """Return the files to read with what tells whether they have changed: `problem`, `size` and `digest`."""
+        content = F.col("content")
+        size = F.coalesce(F.octet_length(content).cast("bigint"), F.lit(0).cast("bigint"))
+        problem = F.when(F.col("path").isNull(), "it has no path").when(content.isNull(), "it has no content")
+        columns = (problem.alias("problem"), size.alias("size"), _digest().alias("digest"), "content")
+        return self._to_read(only).select("repository", "path", *columns)
 
     def _to_read(self, only: DataFrame | None) -> DataFrame:
         return self.contents(only).where(is_readable() | F.col("path").isNull())
@@ -115,7 +124,10 @@ class RowsInput(ABC):
             files, version = self._listed.where("read"), [F.col("commit")]
             known = F.count("commit") == F.count("*")
         else:
-            files, version, known = self.describe(job), [F.col("digest"), F.col("fate")], F.lit(True)
+            # Contents are compared before anything else is done with them: of a file that has not changed only the
+            # digest is computed.
+            files = self._described if self._described is not None else self._identified(None)
+            version, known = [F.col("digest"), F.col("problem")], F.lit(True)
         names = [F.coalesce("path", F.lit("")), *version]
         sums = [
             F.sum(F.xxhash64(*names, F.lit(seed)).cast("decimal(38,0)")).cast("string") for seed in ("one", "another")
@@ -124,10 +136,7 @@ class RowsInput(ABC):
         return files.groupBy("repository").agg(F.when(known, state).alias("state"), F.count("*").alias("files"))
 
     def units(self, standing: RepositoryDiff | None, job: worker.Job) -> DataFrame:
-        changed = None if standing is None else standing.of("changed")
-        described = self.describe(job, changed if self.has_commits else None)
-        if changed is not None and not self.has_commits:
-            described = described.join(changed, "repository", "left_semi").repartition("repository")
+        described = self.describe(job, None if standing is None else standing.of("changed"))
         return described.sortWithinPartitions("repository").mapInArrow(partial(worker.group, job=job), ddl(EXAMINED))
 
     def linted(self, units: DataFrame, parts: int, job: worker.Job) -> DataFrame:

@@ -45,6 +45,9 @@ def session(
             LEVEL: "ERROR",
             "spark.ui.enabled": "false",
             "spark.ui.showConsoleProgress": "false",  # the progress is shown by pubcheck
+            # What the driver remembers of tasks that have ended does not grow with the corpus.
+            "spark.ui.retainedTasks": "1000",
+            "spark.sql.ui.retainedExecutions": "50",
             # The work is Python's. What Java's second compiler, and a collector that runs next to, take from it in a
             # run
             # of minutes they never give back. The code of the first alone gets 48 MB, which a session fills, and after

@@ -17,9 +17,11 @@ from corpus.generate import Shape, repositories
 from pubcheck.spark.data_source import PubcheckDataSource, findings_of
 from pubcheck.spark.inputs import BadInput
 from pubcheck.spark.object_input import ObjectInput
+from pubcheck.spark.rows_input import RowsInput
 from pubcheck.spark.storage import s3_settings
 from pubcheck.spark.store import Store
 from pubcheck.spark.table_input import TableColumns, TableInput
+from pubcheck.spark.worker import Job
 from tests.spark.audits import Audits, exactly
 from tests.spark.conftest import PUBLISHES, Plant, linted
 
@@ -127,6 +129,30 @@ def test_a_repository_with_the_same_commit_is_not_read(spark: SparkSession, audi
     assert len(audits.findings("r2")) == 4
     with pytest.raises(BadInput, match="nowhere is not a folder of repositories"):
         audits.run(ObjectInput("nowhere"))
+
+
+def test_contents_that_have_not_changed_are_only_hashed(
+    spark: SparkSession, audits: Audits, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    described: list[DataFrame | None] = []
+    describe = RowsInput.describe
+
+    def watched(source: RowsInput, job: Job, only: DataFrame | None = None) -> DataFrame:
+        described.append(only)
+        return describe(source, job, only)
+
+    columns = TableColumns("repository", "path", "content")
+    rows_of(spark, {"a/1.sql": PUBLISHES, "b/1.sql": PUBLISHES}).createOrReplaceTempView("hashed")
+    audits.run(TableInput("hashed", "table", columns), "r1")
+    monkeypatch.setattr(RowsInput, "describe", watched)
+    summary = audits.run(TableInput("hashed", "table", columns), "r2", since="r1")
+    assert (summary.metrics["repositories_unchanged"], summary.metrics["units_carried"], described) == (2, 2, [])
+    assert audits.findings("r2") == audits.findings("r1")
+    rows_of(spark, {"a/1.sql": PUBLISHES, "b/1.sql": "SELECT 1;"}).createOrReplaceTempView("hashed")
+    summary = audits.run(TableInput("hashed", "table", columns), "r3", since="r2")
+    assert (summary.metrics["repositories_unchanged"], summary.metrics["units_nothing_to_lint"]) == (1, 1)
+    assert all(only is not None for only in described)
+    assert len(audits.findings("r3")) == 2
 
 
 def test_tasks_use_the_keys_of_a_bucket_that_hadoop_has() -> None:

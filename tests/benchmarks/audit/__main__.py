@@ -60,7 +60,7 @@ def main() -> int:
     parser.add_argument("--inputs", type=int, default=4_000, metavar="N", help="those of `inputs` and `skew`")
     parser.add_argument("--turns", type=int, default=3, metavar="N", help="the runs of each of what is compared")
     parser.add_argument("--units", type=int, default=200_000, metavar="N", help="the most units of `generated`")
-    parser.add_argument("--most", type=int, default=2_000_000, metavar="N", help="the most units of `quiet`")
+    parser.add_argument("--most", type=int, default=400_000, metavar="N", help="the most units of `quiet`")
     parser.add_argument("--seed", default="1")
     parser.add_argument("--folder", help="where corpora are written, and kept; a temporary folder without")
     parser.add_argument("--master", help=f"of Spark; local[{CORES},4] without")

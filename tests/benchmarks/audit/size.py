@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 import resource
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache, partial
 from pathlib import Path
@@ -30,12 +32,13 @@ def growth(bench: Bench) -> None:
 
 
 def generated(bench: Bench) -> None:
-    """Rows that are generated in the tasks that read them, from the hundredth part of --units to all of them."""
-    _grow(bench, partial(_audit_generated, bench, SMALL), bench.options.units)
+    """Rows that are generated in the tasks that read them, from the hundredth part of --units to all of them; one in
+    ten may have a publication."""
+    _grow(bench, partial(_audit_generated, bench, SMALL, quiet=9), bench.options.units)
 
 
 def quiet(bench: Bench) -> None:
-    """The same up to --most, of which one in fifty holds a publication, as in the world."""
+    """The same up to --most, of which one in fifty may have one."""
     _grow(bench, partial(_audit_generated, bench, SMALL, quiet=49), bench.options.most)
 
 
@@ -100,12 +103,17 @@ def _peak() -> float:
 
 
 def heap(spark: SparkSession) -> float:
-    """Return what the driver's Java holds after a collection, in megabytes."""
+    """Return what the driver's Java holds after collections, in megabytes. Spark releases what was kept, and what is
+    referenced weakly, some time after it may: the heap is measured until it no longer shrinks."""
+    gc.collect()  # objects of Java that Python still holds
     java: Any = spark._jvm
     runtime = java.java.lang.Runtime.getRuntime()
-    for _ in range(3):  # caches release what is referenced weakly after one collection only
+    sizes: list[float] = []
+    while len(sizes) < 4 or (len(sizes) < 20 and min(sizes[-3:]) < 0.99 * sizes[-4]):
         java.java.lang.System.gc()
-    return float(runtime.totalMemory() - runtime.freeMemory()) / 2**20
+        sizes.append((runtime.totalMemory() - runtime.freeMemory()) / 2**20)
+        time.sleep(0.5)
+    return min(sizes)
 
 
 class LargestProcess:
