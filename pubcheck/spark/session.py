@@ -45,6 +45,7 @@ def session(
             LEVEL: "ERROR",
             "spark.ui.enabled": "false",
             "spark.ui.showConsoleProgress": "false",  # the progress is shown by pubcheck
+            "spark.driver.memory": f"{_driver_memory()}m",
             # What the driver remembers of tasks that have ended does not grow with the corpus.
             "spark.ui.retainedTasks": "1000",
             "spark.sql.ui.retainedExecutions": "50",
@@ -61,6 +62,16 @@ def session(
             if key not in conf:
                 builder = builder.config(key, value)
     return _started(builder.appName(name), aside="PYSPARK_GATEWAY_PORT" not in os.environ and LEVEL not in conf)
+
+
+def _driver_memory() -> int:
+    """Return the megabytes of Java's heap in a local session: a row of a table is in memory as a whole, some times, and
+    a file may have hundreds of megabytes."""
+    try:
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 20
+    except (AttributeError, ValueError, OSError):  # Windows has no such numbers
+        return 1024
+    return max(1024, min(4096, memory // 4))
 
 
 def _started(builder: SparkSession.Builder, *, aside: bool) -> SparkSession:

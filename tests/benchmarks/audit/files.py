@@ -15,9 +15,9 @@ COLUMNS = TableColumns("repository", "path", "content")
 ROWS = "repository STRING, path STRING, content BINARY"
 
 
-def rows_of(spark: SparkSession, where: str) -> DataFrame:
-    """Return the files of a folder of repositories, which the tasks read."""
-    names = [(name,) for name in sorted(os.listdir(where))]
+def rows_of(spark: SparkSession, where: str, *, without: str = "") -> DataFrame:
+    """Return the files of a folder of repositories, ``without`` one of them; the tasks read them."""
+    names = [(name,) for name in sorted(os.listdir(where)) if name != without]
     repositories = spark.createDataFrame(names, "repository STRING").repartition(16)
 
     def read(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:

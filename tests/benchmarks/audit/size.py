@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow
+import pyarrow.parquet
 from pyspark.sql import SparkSession
 
 from corpus.generate import Repository, Shape, repositories, repository
-from pubcheck.spark.table_input import FrameInput
+from pubcheck.spark.table_input import FrameInput, TableInput
 from tests.benchmarks.audit.bench import Bench, Seconds, descendants
 from tests.benchmarks.audit.files import COLUMNS, ROWS, rows_of
 
@@ -174,9 +175,12 @@ def skew(bench: Bench) -> None:
     (uneven / "large").mkdir(exist_ok=True)
     with open(uneven / "large" / "schema.sql", "wb") as large:
         large.truncate(LARGE)
-    read = rows_of(bench.spark, str(uneven))
+    table = f"{uneven}.parquet"
+    rows_of(bench.spark, str(uneven), without="large").write.mode("overwrite").parquet(table)
+    row = {"repository": ["large"], "path": ["large/schema.sql"], "content": [bytes(LARGE)]}
+    pyarrow.parquet.write_table(pyarrow.table(row), f"{table}/large.parquet")
     bench.audit(even)
-    for kind, source in (("folders", str(uneven)), ("table", FrameInput(read, COLUMNS))):
+    for kind, source in (("folders", str(uneven)), ("table", TableInput(table, "parquet", COLUMNS))):
         _, time = bench.audit(even)
         with LargestProcess() as largest:
             summary, seconds = bench.audit(source)
