@@ -35,11 +35,11 @@ def under_leaf_names(context: RuleContext) -> Iterator[RuleFinding]:
     catalog = context.catalog
     for publication in context.visit(catalog.publications.values()):
         place = context.place_of(publication)
-        if publication.via_root or place is None:
+        if publication.via_root or place is None or not (roots := published_roots(context, publication)):
             continue
         leaves = [catalog.relations[change.relation] for change in published_by(catalog, publication.oid)]
         above = {oid for leaf in leaves if leaf.partition for oid in catalog.ancestors(leaf.oid)}
-        roots = [row for row in published_roots(context, publication) if row.oid in above]
+        roots = [row for row in roots if row.oid in above]
         if roots:
             names = listed(map(context.name, roots))
             yield RuleFinding(

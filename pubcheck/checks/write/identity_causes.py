@@ -38,20 +38,26 @@ def causes_in(
 
     They are those of no other publication: a cause comes and goes without regard to the others.
     """
-    causes = [cause for check in _CHECKS if (cause := check(catalog, relation, identity, publication)) is not None]
+    entry = None if publication.all_tables else identity_check_entry(catalog, publication, relation)
+    # Without an entry there is neither a filter nor a column list.
+    checks = (_generated_cause,) if entry is None else _CHECKS
+    causes = [
+        cause for check in checks if (cause := check(catalog, relation, identity, publication, entry)) is not None
+    ]
     if identity.known and not identity.exists:
         causes.append(Cause(publication, NO_IDENTITY, publication.seen))
     return tuple(causes)
 
 
 def _filter_cause(
-    catalog: Catalog, relation: Relation, identity: ReplicaIdentity, publication: Publication
+    catalog: Catalog,
+    relation: Relation,
+    identity: ReplicaIdentity,
+    publication: Publication,
+    entry: PublicationRel | None,
 ) -> Cause | None:
     """PUB301, PUB304 (pub_rf_contains_invalid_column): a filter column outside the identity; any will do under FULL."""
-    if publication.all_tables or identity.full or not identity.known:
-        return None
-    entry = identity_check_entry(catalog, publication, relation)
-    if entry is None or entry.filter is None:
+    if entry is None or entry.filter is None or identity.full or not identity.known:
         return None
     source = catalog.relations[entry.relation]
     for number in entry.filter.columns:
@@ -63,12 +69,13 @@ def _filter_cause(
 
 
 def _columns_cause(
-    catalog: Catalog, relation: Relation, identity: ReplicaIdentity, publication: Publication
+    catalog: Catalog,
+    relation: Relation,
+    identity: ReplicaIdentity,
+    publication: Publication,
+    entry: PublicationRel | None,
 ) -> Cause | None:
     """PUB406 (pub_contains_invalid_column): every column of the identity is listed, and there is no list under FULL."""
-    if publication.all_tables:
-        return None
-    entry = identity_check_entry(catalog, publication, relation)
     if entry is None or entry.columns is None:
         return None
     place = None
@@ -85,7 +92,11 @@ def _columns_cause(
 
 
 def _generated_cause(
-    catalog: Catalog, relation: Relation, identity: ReplicaIdentity, publication: Publication
+    catalog: Catalog,
+    relation: Relation,
+    identity: ReplicaIdentity,
+    publication: Publication,
+    entry: PublicationRel | None,
 ) -> Cause | None:
     """PUB303 (pub_contains_invalid_column, since 18): the identity has a generated column that is not published."""
     if not catalog.major.publish_generated_columns:
@@ -93,7 +104,6 @@ def _generated_cause(
     generated = [number for number in identity.columns if relation.columns[number - 1].generated]
     if not generated:
         return None
-    entry = None if publication.all_tables else identity_check_entry(catalog, publication, relation)
     if not identity.full and entry is not None and entry.columns is not None:
         return None
     for number in sorted(generated):

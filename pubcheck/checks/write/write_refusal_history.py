@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -63,15 +64,13 @@ class RefusedWrites:
             relation = catalog.relations.get(oid)
             with self._faults.guard(place):
                 self._check(oid, None if relation is None else publications_of(catalog, relation), statement_key)
-        for publication, oids in touched.joined:
+        left = ((publication, filter(self._has_causes, oids)) for publication, oids in touched.left)
+        for publication, oids in itertools.chain(touched.joined, left):
             for oid in oids:
-                with self._faults.guard(place):
+                try:
                     self._check_one(oid, publication, statement_key)
-        for publication, oids in touched.left:
-            for oid in oids:
-                if self._has_causes(oid):
-                    with self._faults.guard(place):
-                        self._check_one(oid, publication, statement_key)
+                except Exception as error:
+                    self._faults.report(error, place)
 
     def start(self) -> None:
         """Take in the catalog as it is. Each cause is placed where its publication is."""
@@ -116,7 +115,7 @@ class RefusedWrites:
         return self._ended.get((oid, write, since))
 
     def _has_causes(self, oid: int) -> bool:
-        return any((oid, write) in self._causes for write in WRITES)
+        return bool(self._causes) and any((oid, write) in self._causes for write in WRITES)
 
     def _check(
         self, oid: int, publications: Sequence[Publication] | None, statement_key: tuple[int, int] | None
@@ -201,7 +200,7 @@ class RefusedWrites:
                 oids = (
                     (known.relation,)
                     if isinstance(known, PublicationRel | PublicationExclusion)
-                    else catalog.relations_in.groups.get(known.namespace, ())
+                    else self._tables_in(known.namespace)
                 )
                 publication = catalog.publications.get(known.publication)
                 # Via root the text about a partition counts where nothing is reported of its ancestors any more.
@@ -222,8 +221,13 @@ class RefusedWrites:
             catalog = self._catalog
             oids = [catalog.publication_rels[member].relation for member in catalog.members_of.get(row.oid)]
             for member in catalog.schemas_of.get(row.oid):
-                oids += catalog.relations_in.get(catalog.publication_namespaces[member].namespace)
+                oids += self._tables_in(catalog.publication_namespaces[member].namespace)
             touched.joined.append((row.oid, self._family(oids)))
+
+    def _tables_in(self, namespace: int) -> list[int]:
+        """Return the tables of a schema. Most of its relations are indexes and sequences."""
+        relations = self._catalog.relations
+        return [oid for oid in self._catalog.relations_in.groups.get(namespace, ()) if relations[oid].kind in "rp"]
 
     def _family(self, oids: Iterable[int]) -> list[int]:
         """Tables with those whose verdict may rest on theirs: partitions, and partitions of these."""

@@ -169,8 +169,9 @@ def unpublishable(relation: Relation) -> Reason | None:
 def _reached(catalog: Catalog, publication: Publication) -> Iterator[int]:
     """Yield all relations that a publication can cover, each once: members, tables of its schemas, their partitions."""
     if publication.all_tables:
+        excluding = catalog.exclusions_of.has(publication.oid)
         for relation in list(catalog.relations.values()):
-            if relation.oid >= FIRST_NORMAL_OID and not excludes(catalog, publication.oid, relation):
+            if relation.oid >= FIRST_NORMAL_OID and not (excluding and excludes(catalog, publication.oid, relation)):
                 yield relation.oid
         return
     seen: set[int] = set()
