@@ -38,6 +38,7 @@ from pubcheck.postgres.replication.published_changes import (
     PublishedChanges,
     Reason,
     published_by,
+    reach,
     truncates_published_by,
     unpublished_members,
 )
@@ -193,11 +194,7 @@ class _Builder:
         """Fill ``not_sent``. Publications of all tables, and those of the same schemas, share the answer."""
         alike: dict[object, list[tuple[int, Reason]]] = {}
         for row in self.shown:
-            schemas = [
-                self.catalog.publication_namespaces[oid].namespace for oid in self.catalog.schemas_of.get(row.oid)
-            ]
-            members = self.catalog.exclusions_of if row.all_tables else self.catalog.members_of
-            key = row.all_tables, tuple(schemas), tuple(members.get(row.oid))
+            key = reach(self.catalog, row)
             if key not in alike:
                 # A list of all sequences would say nothing about the publication.
                 unpublished = unpublished_members(self.catalog, row.oid)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from pubcheck.checks.context import RuleContext, RuleFinding, by_publication, finds, first_places, listed
 from pubcheck.diagnostics import Severity
@@ -12,6 +13,9 @@ from pubcheck.postgres.catalog.rows import Constraint, Place, Publication, Relat
 from pubcheck.postgres.def_elem import ascii_lower
 from pubcheck.postgres.identifiers import identifier, in_quotes, quote_literal
 from pubcheck.postgres.replication.publication_lookup import effective_entry, is_publishable, publications_of, route
+
+if TYPE_CHECKING:
+    from pubcheck.postgres.replication.published_changes import Reason
 
 _ROWS = ("insert", "update", "delete")
 _ENDS_NAME = lazy_compile(r'[\s,"]')
@@ -47,6 +51,22 @@ def _about(
             severity=severity,
             also=context.qualified(relations)[1:],
         )
+
+
+def _unpublished(context: RuleContext, publication: Publication) -> list[tuple[Relation, Reason]]:
+    """Return the relations that a publication reaches and never publishes. Publications of all tables share them."""
+    from pubcheck.postgres.replication.published_changes import reach, unpublished_members
+
+    catalog, known = context.catalog, context.once(_unpublished_by_reach)
+    key = reach(catalog, publication)
+    if key not in known:
+        unpublished = unpublished_members(catalog, publication.oid)
+        known[key] = [(catalog.relations[oid], reason) for oid, reason in unpublished]
+    return known[key]
+
+
+def _unpublished_by_reach(context: RuleContext) -> dict[object, list[tuple[Relation, Reason]]]:
+    return {}
 
 
 def _has_members(context: RuleContext, publication: Publication) -> bool:
@@ -92,12 +112,10 @@ def left_out(context: RuleContext) -> Iterator[RuleFinding]:
     for publication in context.visit(context.catalog.publications.values()):
         if not publication.all_tables and not context.catalog.schemas_of.has(publication.oid):
             continue
-        from pubcheck.postgres.replication.published_changes import unpublished_members
-
         missing = [
-            (context.catalog.relations[oid], reason)
-            for oid, reason in unpublished_members(context.catalog, publication.oid)
-            if reason in ("unlogged", "temporary", "foreign") and not context.catalog.relations[oid].partition
+            (row, reason)
+            for row, reason in _unpublished(context, publication)
+            if reason in ("unlogged", "temporary", "foreign") and not row.partition
         ]
         if missing:
             names = [f"{context.name(row)} ({reason})" for row, reason in missing]
@@ -140,11 +158,9 @@ def not_replicated(context: RuleContext) -> Iterator[RuleFinding]:
         if not _has_members(context, publication):
             continue
         if publication.all_tables or catalog.schemas_of.has(publication.oid):
-            from pubcheck.postgres.replication.published_changes import unpublished_members
-
             missing = [
-                catalog.relations[oid]
-                for oid, reason in unpublished_members(catalog, publication.oid)
+                row
+                for row, reason in _unpublished(context, publication)
                 if reason == "materialized view" or (reason == "sequence" and not publication.all_sequences)
             ]
             if missing:

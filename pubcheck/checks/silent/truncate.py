@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pubcheck.checks.context import RuleContext, RuleFinding, finds, first_places, listed
 from pubcheck.postgres.catalog.rows import Constraint
 from pubcheck.postgres.identifiers import identifier
-from pubcheck.postgres.replication.published_changes import published_by
+from pubcheck.postgres.replication.published_changes import tables_published_by
 
 
 @finds("PUB606")
@@ -23,7 +23,7 @@ def referenced(context: RuleContext) -> Iterator[RuleFinding]:
     for publication in context.visit(catalog.publications.values()):
         if not publication.truncate:
             continue
-        published = {sent.relation for sent in published_by(catalog, publication.oid)}
+        published = tables_published_by(catalog, publication.oid)
         tables = {
             oid: unpublished
             for oid in published

@@ -75,6 +75,13 @@ def published_by(catalog: Catalog, publication: int) -> list[PublishedChanges]:
     return sents
 
 
+def tables_published_by(catalog: Catalog, publication: int) -> set[int]:
+    """Return the tables whose rows a publication publishes: those in the result of ``published_by``."""
+    relations = catalog.relations
+    reached = (relations[oid] for oid in _reached(catalog, catalog.publications[publication]))
+    return {relation.oid for relation in reached if relation.kind == "r" and is_publishable(relation)}
+
+
 def truncates_published_by(
     catalog: Catalog, publication: int, sents: Iterable[PublishedChanges]
 ) -> list[PublishedChanges]:
@@ -147,6 +154,14 @@ def unpublished_members(catalog: Catalog, publication: int) -> list[tuple[int, R
         if reason is not None:
             result.append((oid, reason))
     return result
+
+
+def reach(catalog: Catalog, publication: Publication) -> object:
+    """Return a value that is equal for publications of all tables, and for those of the same schemas: they have the
+    same unpublished members."""
+    schemas = [catalog.publication_namespaces[oid].namespace for oid in catalog.schemas_of.get(publication.oid)]
+    members = catalog.exclusions_of if publication.all_tables else catalog.members_of
+    return publication.all_tables, tuple(schemas), tuple(members.get(publication.oid))
 
 
 def unpublishable(relation: Relation) -> Reason | None:
