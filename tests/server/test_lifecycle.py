@@ -175,7 +175,7 @@ def test_edits_of_lines_with_all_ends_and_wide_characters(run: Run) -> None:
 
 def test_documents_without_a_file_and_folders_of_the_workspace_do_no_harm(run: Run, tmp_path: Path) -> None:
     async def scenario(client: Editor) -> None:
-        for uri in ("untitled:Untitled-1", "git:/a.sql?ref=HEAD"):
+        for uri in ("git:/a.sql?ref=HEAD", "vscode-notebook-cell:/a.ipynb#1"):
             item = types.TextDocumentItem(uri, "sql", 1, ORDERS + EU)
             client.client.text_document_did_open(types.DidOpenTextDocumentParams(item))
             document = types.TextDocumentIdentifier(uri)
