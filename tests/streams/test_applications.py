@@ -18,7 +18,7 @@ _SCRIPTS = applications()
 
 
 @pytest.mark.server
-@pytest.mark.parametrize(("number", "name"), enumerate(_SCRIPTS))
+@pytest.mark.parametrize(("number", "name"), list(enumerate(_SCRIPTS)))
 def test_a_server_sends_what_the_simulated_one_sends(servers: Servers, number: int, name: str) -> None:
     """Each script runs on one major; `python -m tests.streams scripts` runs all on all."""
     majors = [major for major in MAJORS if major >= _SCRIPTS[name].first_major]
