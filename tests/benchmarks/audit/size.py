@@ -133,7 +133,7 @@ class LargestProcess:
 
     def _watch(self) -> None:
         while not self._end.wait(0.2):
-            for process in descendants():
+            for process in descendants().keys() - {os.getpid()}:
                 try:
                     status = Path("/proc", str(process), "status").read_text()
                 except OSError:
