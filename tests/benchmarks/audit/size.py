@@ -6,6 +6,8 @@ import gc
 import os
 import re
 import resource
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -14,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow
-import pyarrow.parquet
 from pyspark.sql import SparkSession
 
 from corpus.generate import Repository, Shape, repositories, repository
@@ -177,8 +178,8 @@ def skew(bench: Bench) -> None:
         large.truncate(LARGE)
     table = f"{uneven}.parquet"
     rows_of(bench.spark, str(uneven), without="large").write.mode("overwrite").parquet(table)
-    row = {"repository": ["large"], "path": ["large/schema.sql"], "content": [bytes(LARGE)]}
-    pyarrow.parquet.write_table(pyarrow.table(row), f"{table}/large.parquet")
+    # By another process: the driver's memory is measured in this one.
+    subprocess.run([sys.executable, "-c", WRITE_LARGE, f"{table}/large.parquet", str(LARGE)], check=True)
     bench.audit(even)
     for kind, source in (("folders", str(uneven)), ("table", TableInput(table, "parquet", COLUMNS))):
         _, time = bench.audit(even)
@@ -192,3 +193,8 @@ def skew(bench: Bench) -> None:
 
 
 LARGE = 500 << 20
+WRITE_LARGE = """
+import sys, pyarrow, pyarrow.parquet
+row = {"repository": ["large"], "path": ["large/schema.sql"], "content": [bytes(int(sys.argv[2]))]}
+pyarrow.parquet.write_table(pyarrow.table(row), sys.argv[1])
+"""
