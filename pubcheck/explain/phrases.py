@@ -121,7 +121,7 @@ def identity_of(answer: Answer) -> str:
         "full": "FULL: every column of the old row is logged",
         "nothing": "NOTHING: old rows cannot be identified",
         "none": "none: the table has no key",
-        "not visible": "not visible in the files read",
+        "not visible": "unknown: not in these files",
     }.get(identity.kind, identity.kind)
 
 

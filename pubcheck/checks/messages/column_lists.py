@@ -14,10 +14,12 @@ MESSAGES: Messages = {
         ),
     },
     "PUB402": {
-        "system-column-listed": MessageTemplate('the column list names "{column}", a system column', "leave it out"),
+        "system-column-listed": MessageTemplate(
+            'the column list names "{column}", a system column', 'remove "{column}" from the list'
+        ),
         "system-column-kept": MessageTemplate(
             "the column list of {table} names a system column (this major answers with an internal error)",
-            "leave it out",
+            "remove the system column from the list",
         ),
     },
     "PUB403": {
@@ -26,11 +28,11 @@ MESSAGES: Messages = {
     "PUB404": {
         "virtual-column-listed": MessageTemplate(
             'the column list names "{column}", a virtual generated column, which is not stored and cannot be published',
-            "leave it out and let the subscriber's table generate it, or make it STORED",
+            'remove "{column}" from the list and let the subscriber generate it, or make the column STORED',
         ),
         "generated-column-listed": MessageTemplate(
             'the column list names "{column}", a generated column, which is not published before PostgreSQL 18',
-            "leave it out and let the subscriber's table generate it",
+            'remove "{column}" from the list and let the subscriber generate it',
         ),
     },
     "PUB405": {

@@ -8,23 +8,23 @@ MESSAGES: Messages = {
     "PUB130": {
         "table-already-member": MessageTemplate(
             '"{relation}" is in publication "{publication}" already',
-            "leave it out; to change its row filter or column list, ALTER PUBLICATION {publication:sql} SET with the "
-            "whole list, or DROP TABLE and ADD TABLE in one transaction",
+            'remove "{relation}" from the statement; to change its row filter or column list, use ALTER PUBLICATION '
+            "{publication:sql} SET with the whole list, or DROP TABLE and ADD TABLE in one transaction",
         ),
         "schema-already-member": MessageTemplate(
-            'schema "{schema}" is in publication "{publication}" already', "leave it out"
+            'schema "{schema}" is in publication "{publication}" already', 'remove "{schema}" from the list'
         ),
     },
     "PUB131": {
         "table-not-member": MessageTemplate(
             '"{relation}" is not itself in {the_publication}, so it cannot be dropped from it',
-            "leave it out; a table that is published through its schema or its partitioned table cannot be dropped by "
-            "itself, and a child that was created after its parent was added is not a member (write ONLY before the "
-            "parent)",
+            'remove "{relation}" from the list; a table that is published through its schema or its partitioned table '
+            "cannot be dropped by itself, and a child that was created after its parent was added is not a member "
+            "(write ONLY before the parent)",
         ),
         "schema-not-member": MessageTemplate(
             'schema "{schema}" is not in {the_publication}, so it cannot be dropped from it',
-            "leave it out; single tables of a schema are dropped with DROP TABLE",
+            'remove "{schema}" from the list; drop single tables of a schema with DROP TABLE',
         ),
     },
     "PUB132": {
@@ -61,7 +61,7 @@ MESSAGES: Messages = {
         ),
         "all-tables-of-superuser": MessageTemplate(
             "only a superuser may create a publication FOR ALL TABLES or ALL SEQUENCES",
-            "run this as a superuser, or list the tables, which their owner may",
+            "run this as a superuser, or list the tables instead: their owner may publish them",
         ),
         "set-all-of-superuser": MessageTemplate(
             "only a superuser may use SET ALL {kind}, also for a publication that is FOR ALL {kind} already",
@@ -69,7 +69,7 @@ MESSAGES: Messages = {
         ),
         "schemas-of-superuser": MessageTemplate(
             "only a superuser may publish a schema",
-            "run this as a superuser, or list the tables, which their owner may",
+            "run this as a superuser, or list the tables instead: their owner may publish them",
         ),
         "owner-not-superuser": MessageTemplate(
             'publication "{publication}" is FOR ALL TABLES or FOR TABLES IN SCHEMA, so its owner must be a superuser',

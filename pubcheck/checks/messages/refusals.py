@@ -163,15 +163,15 @@ _FROZEN: tuple[tuple[str, Severity, str, str], ...] = (
 
 
 def frozen_words(literal: str, kinds: Collection[str]) -> tuple[Severity, str, str]:
-    """Severity, headline and help for a literal whose value the making of the publication fixes."""
+    """Return severity, headline and help for a literal whose value is fixed when the publication is created."""
     for kind, severity, headline, help_text in _FROZEN:
         if kind in kinds:
             return severity, headline.format(literal=literal), help_text
     raise ValueError(f"nothing is known of {kinds}")
 
 
-def unjudged_words(unknown: str) -> tuple[str, str]:
-    """Headline and help for a filter whose verdict rests on what is not visible, which ``unknown`` names."""
+def undecided_filter(unknown: str) -> tuple[str, str]:
+    """Return headline and help for a filter that cannot be checked because ``unknown`` is not in these files."""
     return (
         f"it is unknown whether PostgreSQL accepts this row filter: {unknown or 'something'} is not in these files",
         "lint the files that create it together with these, or try it on a server",

@@ -46,10 +46,10 @@ MESSAGES: Messages = {
             "make its constraint NOT DEFERRABLE (drop it and add it again), or choose another unique index",
         ),
         "identity-index-expression": MessageTemplate(
-            'index "{index}" is expression: it does not identify every row by columns', _INDEX
+            'index "{index}" contains an expression, so it does not identify rows by columns', _INDEX
         ),
         "identity-index-partial": MessageTemplate(
-            'index "{index}" is partial: it does not identify every row by columns', _INDEX
+            'index "{index}" is partial, so it does not identify every row', _INDEX
         ),
         "identity-index-not-valid": MessageTemplate(
             'the NOT NULL constraint of column "{column}" is NOT VALID, so index "{index}" may not identify every row',

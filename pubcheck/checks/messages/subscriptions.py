@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from pubcheck.checks.messages import UNEXPLAINED, Messages, MessageTemplate
 
+_NOT_TAKEN = 'this statement does not take the option "{option}"'
+_CANNOT_BE_COMBINED = "{one} and {other} cannot be combined"
+
 MESSAGES: Messages = {
     "PUB140": {
         "subscription-exists": MessageTemplate(
@@ -11,7 +14,7 @@ MESSAGES: Messages = {
             "give this one another name, ALTER the other one, or drop it first",
         ),
         "no-subscription": MessageTemplate(
-            'there is no subscription "{subscription}" any more', "create it before this statement"
+            'there is no subscription "{subscription}"', "create it before this statement"
         ),
         "subscription-option": (
             MessageTemplate(
@@ -20,11 +23,19 @@ MESSAGES: Messages = {
                 where={"option": ("publish", "publish_via_partition_root", "publish_generated_columns")},
             ),
             MessageTemplate(
-                'this statement does not take the option "{option}"',
-                "connect, create_slot and (before 18) two_phase are for CREATE SUBSCRIPTION alone, enabled is changed "
-                "with ENABLE and DISABLE, refresh goes with SET, ADD and DROP PUBLICATION, copy_data with these and "
-                "REFRESH",
-                where={"option": ("enabled", "connect", "create_slot", "copy_data", "two_phase", "refresh")},
+                _NOT_TAKEN, "only CREATE SUBSCRIPTION takes it", where={"option": ("connect", "create_slot")}
+            ),
+            MessageTemplate(
+                _NOT_TAKEN,
+                "CREATE SUBSCRIPTION takes it, and from PostgreSQL 18 on ALTER SUBSCRIPTION ... SET (...)",
+                where={"option": ("two_phase",)},
+            ),
+            MessageTemplate(_NOT_TAKEN, "use ALTER SUBSCRIPTION ... ENABLE or DISABLE", where={"option": ("enabled",)}),
+            MessageTemplate(_NOT_TAKEN, "only SET, ADD and DROP PUBLICATION take it", where={"option": ("refresh",)}),
+            MessageTemplate(
+                _NOT_TAKEN,
+                "CREATE SUBSCRIPTION, REFRESH PUBLICATION, SET PUBLICATION and ADD PUBLICATION take it",
+                where={"option": ("copy_data",)},
             ),
             MessageTemplate(
                 'this PostgreSQL has no option "{option}" for this statement',
@@ -39,12 +50,17 @@ MESSAGES: Messages = {
             ),
             MessageTemplate("{option} takes true or false only", "write {option} = true or {option} = false"),
         ),
-        "exclusive-options": MessageTemplate(
-            "{one} and {other} cannot be combined",
-            "leave the second out: without a connection or a slot it is false, or must be",
+        "exclusive-options": (
+            MessageTemplate(
+                _CANNOT_BE_COMBINED,
+                "remove {other}: with connect = false the option is off by default",
+                where={"one": ("connect = false",)},
+            ),
+            MessageTemplate(_CANNOT_BE_COMBINED, "{other} needs a slot: set the option to false"),
         ),
         "option-without-slot": MessageTemplate(
-            "without a slot a subscription must be created with {option}", "add it; connect = false sets it, too"
+            "without a slot a subscription must be created with {option}",
+            "add {option}, or use connect = false, which implies it",
         ),
         "in-transaction": MessageTemplate(
             "{what} cannot run inside a transaction",
@@ -67,7 +83,7 @@ MESSAGES: Messages = {
             "ALTER SUBSCRIPTION ... DISABLE before, and ENABLE after",
         ),
         "publication-not-subscribed": MessageTemplate(
-            'subscription "{subscription}" has no publication "{publication}"', "leave it out"
+            'subscription "{subscription}" has no publication "{publication}"', 'remove "{publication}" from the list'
         ),
         "last-publication": MessageTemplate(
             "a subscription keeps at least one publication",
@@ -85,7 +101,7 @@ MESSAGES: Messages = {
         ),
         "publication-already-subscribed": MessageTemplate(
             'subscription "{subscription}" has publication "{publication}" already',
-            "leave it out; SET PUBLICATION takes the whole list",
+            'remove "{publication}" from the list; SET PUBLICATION takes the whole list',
         ),
     },
 }
