@@ -131,7 +131,7 @@ def test_servers_accept_a_fixed_write(servers: Servers) -> None:
         assert said.ok, f"{given.name}: {said.message} in {after}"
 
 
-# --- Each mending -------------------------------------------------------------------------------------------------
+# --- Each statement fix ---------------------------------------------------------------------------------------------
 
 Q = "CREATE PUBLICATION q"
 T = "CREATE TABLE t (id int PRIMARY KEY, a int NOT NULL, b text);\nCREATE TABLE u (id int PRIMARY KEY);\n"

@@ -33,14 +33,14 @@ from pubcheck.statement_index import Statements, StatementText
 
 
 class _RefusalInterval(Struct):
-    """The first refused statement of a stretch of the history in which a write is refused for one reason."""
+    """An interval in which a write is refused for one reason: its first refused statement, and others."""
 
     first: Diagnostic
     further: list[Span] = []
     count: int = 0
     earliest: list[tuple[int, Span]] = []
     latest: list[tuple[int, Span]] = []
-    """The first few of them and the last few, each with the ``RefusedDml.clock``."""
+    """The first few refused statements and the last few, each with its ``RefusedDml.clock``."""
 
 
 _PREPARED = re.compile(rf"(?:prepare|execute|deallocate)\s+(?:prepare\s+)?({NAME})", re.IGNORECASE)
@@ -54,14 +54,14 @@ class RefusedDmlCollector:
 
     def __init__(self, session: Session, refused: RefusedWrites, grounds: Grounds) -> None:
         self._session, self._refused, self._grounds = session, refused, grounds
-        self._stretches: dict[tuple[int, Write, Place], dict[tuple[ServerAnswer, bool], _RefusalInterval]] = {}
+        self._intervals: dict[tuple[int, Write, Place], dict[tuple[ServerAnswer, bool], _RefusalInterval]] = {}
         self._still: set[tuple[int, Write, Place]] = set()
-        """The stretches that last to the end."""
+        """The keys of the intervals that last to the end of the unit."""
 
     # Meeting statements.
 
     def skip(self, source: Source, number: int, item: Statement) -> None:
-        """A statement that is not parsed otherwise; ``number`` is its source's."""
+        """Check a statement that has not been parsed, if it may be refused. ``number`` is the number of its source."""
         if item.perhaps or item.placeholders or item.variables or has_unknown_order(source):
             return
         statement = StatementText(source, item.index, item.start, item.text)
@@ -88,7 +88,7 @@ class RefusedDmlCollector:
             self._session.prepared.clear()
 
     def check(self, statement: StatementText, number: int, name: str, node: Node) -> None:
-        """A statement that was parsed and changes no catalog; ``number`` is its source's."""
+        """Check a parsed statement that changes no catalog. ``number`` is the number of its source."""
         self._session.begin_statement(number, statement.index, statement.text)
         stop = self.stop(name, node)
         if stop is not None:
@@ -114,7 +114,7 @@ class RefusedDmlCollector:
             self._session.forget_path()
 
     def error(self, statement: StatementText, stop: DmlRefusal) -> ServerError:
-        """The refusal of a statement inside another one, which may undo all that it rests on."""
+        """Return the error of a statement inside a block, with its diagnostic: the error undoes the block's changes."""
         answer = stop.refusal.server
         error = ServerError(
             answer.sqlstate,
@@ -152,51 +152,51 @@ class RefusedDmlCollector:
         """Keep a refused statement with its diagnostic."""
         diagnostic = met.diagnostic
         assert diagnostic.server is not None
-        stretches = self._stretches.setdefault(met.key, {})
-        stretch = stretches.setdefault(
+        intervals = self._intervals.setdefault(met.key, {})
+        interval = intervals.setdefault(
             (diagnostic.server, diagnostic.certainty == "certain"), _RefusalInterval(diagnostic)
         )
-        stretch.latest.append((met.clock, diagnostic.span))
-        del stretch.latest[:-RELATED]
-        if len(stretch.earliest) < RELATED:
-            stretch.earliest.append((met.clock, diagnostic.span))
-        if stretch.first is not diagnostic:
-            stretch.count += 1
-            if len(stretch.further) < RELATED:
-                stretch.further.append(replace(diagnostic.span, message="is refused too"))
+        interval.latest.append((met.clock, diagnostic.span))
+        del interval.latest[:-RELATED]
+        if len(interval.earliest) < RELATED:
+            interval.earliest.append((met.clock, diagnostic.span))
+        if interval.first is not diagnostic:
+            interval.count += 1
+            if len(interval.further) < RELATED:
+                interval.further.append(replace(diagnostic.span, message="is refused too"))
 
-    # What it comes to.
+    # Results.
 
     def end(self, refused: Iterable[tuple[Refusal, Place]]) -> None:
-        """Take in what is refused in the end."""
+        """Note which writes are refused at the end of the unit."""
         writes = {(refusal.relation, refusal.operation) for refusal, _ in refused}
         self._still = {(*write, self._refused.since(*write)) for write in writes}
 
     def still_refused(self, refusal: Refusal) -> tuple[Span, ...]:
-        """The statements that a cause which lasts to the end has stopped already, alone or with others."""
+        """Return the statements that were refused earlier because of ``refusal``, which lasts to the end."""
         key = refusal.relation, refusal.operation, self._refused.since(refusal.relation, refusal.operation)
-        stretches, came = self._stretches.get(key, {}).values(), self._refused.came(refusal)
+        intervals, came = self._intervals.get(key, {}).values(), self._refused.came(refusal)
         met = dict.fromkeys(
-            refused_span for stretch in stretches for refused_span in (*stretch.earliest, *stretch.latest)
+            refused_span for interval in intervals for refused_span in (*interval.earliest, *interval.latest)
         )
         spans = [span for clock, span in met if clock >= came]
         return tuple(replace(span, message="is refused already") for span in spans[:RELATED])
 
     def earliest(self, oid: int) -> StatementRef | None:
-        """The first statement that what is refused of a table in the end has stopped already."""
-        lasting = (stretches for key, stretches in self._stretches.items() if key[0] == oid and key in self._still)
-        return next((stretch.first.statement for stretches in lasting for stretch in stretches.values()), None)
+        """Return the first statement on a table that was refused in an interval that lasts to the end."""
+        lasting = (intervals for key, intervals in self._intervals.items() if key[0] == oid and key in self._still)
+        return next((interval.first.statement for intervals in lasting for interval in intervals.values()), None)
 
     def resolved_later(self, statements: Statements) -> Iterator[Diagnostic]:
         """Yield the remaining findings: later statements fix these refusals."""
         relations = self._session.catalog.relations
-        for (oid, write, since), stretches in self._stretches.items():
+        for (oid, write, since), intervals in self._intervals.items():
             if (oid, write, since) in self._still:
                 continue
             until = self._refused.until(oid, write, since) if oid in relations else None
             cause = statements[since.source, since.statement].span(since.start, since.end, "is refused since here")
-            for stretch in stretches.values():
-                first, remedies, related = stretch.first, [], [cause]
+            for interval in intervals.values():
+                first, remedies, related = interval.first, [], [cause]
                 if until is not None and not _within(first, statements[until]):
                     end = statements[until].span(0, message="is allowed again from here on")
                     remedies.append(f"run it after {_line(first.span, end)}, which fixes this")
@@ -208,17 +208,17 @@ class RefusedDmlCollector:
                     remedies.append(
                         f"give the table a replica identity on {_line(first.span, cause)}, where it is created"
                     )
-                more = f"; so {'is' if stretch.count == 1 else 'are'} {stretch.count} more" if stretch.count else ""
+                more = f"; so {'is' if interval.count == 1 else 'are'} {interval.count} more" if interval.count else ""
                 yield replace(
                     first,
                     message=f"{first.message}{more}",
                     help="; or ".join(remedies),
-                    related=(*related, *stretch.further),
+                    related=(*related, *interval.further),
                 )
 
 
 def _within(diagnostic: Diagnostic, statement: StatementText) -> bool:
-    """Return whether a finding is of a statement or inside it: a block that is refused undoes what it did."""
+    """Return whether a finding is about a statement or one inside it: a refused block undoes its changes."""
     ref = diagnostic.statement
     return ref is not None and (ref.source, ref.index) == (statement.source, statement.index)
 

@@ -150,11 +150,11 @@ def _text(discovery: Discovery, *, color: bool) -> Iterator[str]:
         yield f"{styled(escape(unit.name), bold=True)}  {unit.convention}: {escape(unit.reason)}{majors}\n"
         width = len(str(len(unit.files)))
         for number, file in enumerate(unit.files, 1):
-            remarks = [file.view] if file.view != "sql" else []
-            remarks += ["context"] if file.context else []
-            remarks += [problem] if (problem := _problem(file)) else []
-            remark = f"  ({escape(', '.join(remarks))})" if remarks else ""
-            yield f"  {number:{width}}  {styled(escape(file.label), dim=file.context)}{remark}\n"
+            notes = [file.view] if file.view != "sql" else []
+            notes += ["context"] if file.context else []
+            notes += [problem] if (problem := _problem(file)) else []
+            note = f"  ({escape(', '.join(notes))})" if notes else ""
+            yield f"  {number:{width}}  {styled(escape(file.label), dim=file.context)}{note}\n"
     if discovery.skipped:
         yield f"{styled('skipped', bold=True)}\n"
         for label, reason in discovery.skipped:

@@ -75,7 +75,7 @@ class CachedFileInspector:
             with open(path, "rb") as file:
                 return kind_of(file.read(HEAD))
         except (OSError, ValueError):
-            return None  # it is said where the unit is read
+            return None  # reported when the unit is read
 
     def names(self, path: str, needed: frozenset[str] | None = None) -> Names:
         # Loaded only if files that follow no convention are about publications.
@@ -96,7 +96,7 @@ class CachedFileInspector:
         try:
             content = content_of(path)
         except (OSError, ValueError):
-            return None  # it is said where the unit is read
+            return None  # reported when the unit is read
         self._opened(1)
         self._keep(path, content)
         return content

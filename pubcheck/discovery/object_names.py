@@ -1,7 +1,7 @@
-"""The names that a file's SQL makes and needs, found in one pass and without a parser.
+"""Find the names that a file's SQL creates and needs, in one pass and without a parser.
 
-They may be wrong where a string looks like a statement; what rests on them is only which files are read together. The
-names are PostgreSQL's: unquoted ones in lower case, without the schema `public`.
+They may be wrong where a string looks like a statement. They only decide which files are read together. Unquoted names
+are in lower case, and the schema `public` is left out.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from pubcheck.source import in_utf8
 
 
 class Names(Struct, frozen=True, omit_defaults=True):
-    """The names that a file makes and needs.
+    """The names that a file creates and needs.
 
-    ``makes`` are tables, views and types; ``makes_again`` those of them that it makes only where there is none (IF NOT
-    EXISTS). ``publishes`` are the publications that it makes. ``needs`` are the relations that its DDL and its
-    publications name, ``uses`` those that its other statements name, ``alters`` the publications that it changes,
-    ``adds`` those with the tables that it adds to them.
-    ``everything``: it publishes all tables, or those of a schema, without naming them.
+    - ``creates``: tables, views and types; ``creates_if_missing``: those of them with IF NOT EXISTS
+    - ``publishes``: the publications that it creates
+    - ``needs``: the relations that its DDL and its publications name; ``uses``: the relations in other statements
+    - ``alters``: the publications that it changes; ``adds``: pairs of a publication and a table added to it
+    - ``everything``: it publishes all tables, or those of a schema, without naming them
     """
 
-    makes: frozenset[str] = frozenset()
-    makes_again: frozenset[str] = frozenset()
+    creates: frozenset[str] = frozenset()
+    creates_if_missing: frozenset[str] = frozenset()
     publishes: frozenset[str] = frozenset()
     needs: frozenset[str] = frozenset()
     uses: frozenset[str] = frozenset()
@@ -35,7 +35,7 @@ class Names(Struct, frozen=True, omit_defaults=True):
 
 
 _MOST = 4 << 20
-"""Bytes of a file in which names are looked for; a larger one is data, or a dump, which belongs to nothing else."""
+"""The largest file, in bytes, that is searched for names. A larger one is data or a dump, and a unit of its own."""
 
 _PART = rb'(?:"[^"\n]+"|[a-z_\x80-\xff][\w$\x80-\xff]*)'
 _NAME = rb"%b(?:\s*\.\s*%b)?" % (_PART, _PART)
@@ -45,7 +45,7 @@ _ASIDE = re.compile(rb"--[^\n]*|/\*.*?\*/", re.S)
 _NAMED = re.compile(
     rb"create\s+(?:or\s+replace\s+)?(?P<temporary>(?:(?:global|local)\s+)?temp(?:orary)?\s+)?"
     rb"(?:unlogged\s+|foreign\s+|materialized\s+|recursive\s+)*"
-    rb"(?:table|view|type|domain)\s+(?P<guard>if\s+not\s+exists\s+)?(?P<makes>%(name)b)"
+    rb"(?:table|view|type|domain)\s+(?P<guard>if\s+not\s+exists\s+)?(?P<creates>%(name)b)"
     rb"|(?P<verb>create|alter|drop)\s+publication\s+(?:if\s+(?:not\s+)?exists\s+)?"
     rb"(?P<publication>%(part)b)(?P<rest>[^;]*)"
     rb"|create\s+(?:unique\s+)?index\s+[^;(]*?\bon\s+(?:only\s+)?(?P<indexed>%(name)b)"
@@ -63,12 +63,12 @@ _LETTERS = re.compile(rb"[\w$\x80-\xff]")
 
 
 def names(content: bytes) -> Names:
-    """Return the names that a file's SQL makes and needs; none of a file that is very large."""
+    """Return the names that a file's SQL creates and needs; none of a file that is very large."""
     if len(content) > _MOST:
         return Names()
     text = _ASIDE.sub(b" ", in_utf8(content))
     lower = text.lower()
-    makes, again, publishes, needs, uses, alters = (set[str]() for _ in range(6))
+    creates, if_missing, publishes, needs, uses, alters = (set[str]() for _ in range(6))
     adds: set[tuple[str, str]] = set()
     everything = False
 
@@ -80,11 +80,11 @@ def names(content: bytes) -> Names:
         if start and _LETTERS.match(lower, start - 1):
             continue
         group = match.lastgroup  # the last to take part, which is the one that tells
-        if group == "makes":
+        if group == "creates":
             if match["temporary"] is None:
-                makes.add(name := written(match, "makes"))
+                creates.add(name := written(match, "creates"))
                 if match["guard"] is not None:
-                    again.add(name)
+                    if_missing.add(name)
         elif group == "rest":
             publication = written(match, "publication")
             (publishes if match["verb"] == b"create" else alters).add(publication)
@@ -95,20 +95,20 @@ def names(content: bytes) -> Names:
             if rest.lstrip().startswith(b"add"):
                 adds.update((publication, member) for member in members)
         elif group == "renamed":
-            makes.add(written(match, "renamed"))
+            creates.add(written(match, "renamed"))
         elif group == "uses":
             uses.add(written(match, "uses"))
         elif group is not None:
             needs.add(written(match, group))
     if b"create_table" in lower or b"createtable" in lower:
-        makes |= {text[slice(*match.span(1))].decode(errors="replace") for match in _CALLED.finditer(lower)}
+        creates |= {text[slice(*match.span(1))].decode(errors="replace") for match in _CALLED.finditer(lower)}
     if b"datasource" in lower:
         for model in _MODEL.finditer(text, 0, text.rfind(b"}") + 1):
             mapped = _MAPPED.search(model[2])
-            makes.add((mapped[1] if mapped else model[1]).decode(errors="replace"))
+            creates.add((mapped[1] if mapped else model[1]).decode(errors="replace"))
     return Names(
-        frozenset(makes),
-        frozenset(again),
+        frozenset(creates),
+        frozenset(if_missing),
         frozenset(publishes),
         frozenset(needs),
         frozenset(uses),
@@ -126,8 +126,7 @@ _MAPPED = re.compile(rb"@@map\(\s*(?:name\s*:\s*)?\"([^\"]*)\"")
 
 
 def mentions(content: bytes, needed: frozenset[str]) -> bool:
-    """Return whether DDL in a file may name one of these relations: looked for in a fraction of the time of
-    ``names``."""
+    """Return whether DDL in a file may name one of these relations. Much faster than ``names``."""
     lower = in_utf8(content).lower()
     return any(name in lower for name in _lower(needed)) and _after_words(needed).search(lower) is not None
 
@@ -146,7 +145,7 @@ def _after_words(needed: frozenset[str]) -> re.Pattern[bytes]:
 
 
 def _members(lower: bytes, text: bytes) -> set[str]:
-    """Return the tables that a publication's list names, given what follows the publication's name, twice."""
+    """Return the tables of a publication's list from the text after its name, given in lower case and as written."""
     start = _LIST.search(lower)
     if start is None:
         return set()
@@ -172,8 +171,7 @@ _PARTS = re.compile(r'"[^"]*"|[^".\s]+')
 
 
 def plain(name: bytes) -> str:
-    """Return a name as written, as PostgreSQL has it; without `public`, which is where unqualified names lead by
-    default."""
+    """Return a written name as PostgreSQL folds it, without the schema `public`, the default of unqualified names."""
     parts = [
         part.strip('"') if part.startswith('"') else part.lower()
         for part in _PARTS.findall(name.decode(errors="replace"))

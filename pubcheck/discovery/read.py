@@ -13,7 +13,7 @@ from pubcheck.discovery.file_inspector import content_of
 from pubcheck.discovery.file_types import DATABASE, LISTINGS, File, interpreter_of
 from pubcheck.extract.frameworks.project import Project
 from pubcheck.faults import Fault, fault_of, internal_error
-from pubcheck.rulebook import finder, remark
+from pubcheck.rulebook import finder, reading_diagnostic
 from pubcheck.source import Source, decode
 
 
@@ -44,12 +44,12 @@ def read_unit(files: Sequence[File], majors: tuple[int, ...]) -> Reading:
         except (OSError, ValueError) as error:
             reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
             message = f"this cannot be read: {reason}"
-            diagnostics.append(remark("PUB001", message, Span(Source(file.label, ""), 0, 0), majors))
+            diagnostics.append(reading_diagnostic("PUB001", message, Span(Source(file.label, ""), 0, 0), majors))
             continue
         if decoded.text is None:
             message = f"this is not text: {decoded.problem}"
             help = "convert a pg_dump archive to SQL with `pg_restore --file=schema.sql`"
-            diagnostics.append(remark("PUB002", message, Span(Source(file.label, ""), 0, 0), majors, help))
+            diagnostics.append(reading_diagnostic("PUB002", message, Span(Source(file.label, ""), 0, 0), majors, help))
             continue
         if file.view in LISTINGS:
             # Loaded only for databases.
@@ -59,7 +59,7 @@ def read_unit(files: Sequence[File], majors: tuple[int, ...]) -> Reading:
             continue
         if decoded.text.startswith(_SNAPSHOT):
             message = "this cannot be read: a snapshot of a database is read from a file, or from standard input as -"
-            diagnostics.append(remark("PUB001", message, Span(Source(file.label, ""), 0, 0), majors))
+            diagnostics.append(reading_diagnostic("PUB001", message, Span(Source(file.label, ""), 0, 0), majors))
             continue
         view = interpreter_of(decoded.text) if decoded.text.startswith("#!") else None
         # A file that is a row of a table has a label only.
@@ -76,7 +76,7 @@ def read_unit(files: Sequence[File], majors: tuple[int, ...]) -> Reading:
             start = next(index for index, char in enumerate(decoded.text) if char > "\x7f")
             message = f"this file is not UTF-8 and was read as {_EIGHT_BIT[decoded.encoding]}"
             help = "save it as UTF-8"
-            diagnostics.append(remark("PUB003", message, Span(source, start, start + 1), majors, help))
+            diagnostics.append(reading_diagnostic("PUB003", message, Span(source, start, start + 1), majors, help))
     return Reading(tuple(sources), tuple(diagnostics), tuple(faults))
 
 

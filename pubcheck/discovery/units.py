@@ -401,11 +401,11 @@ def group_into_units(
     Each file comes with the path by which conventions and ``look`` know it: absolute, or from the top of its
     repository. Templates are read where they hold a publication, or are among the ``included``.
     """
-    from pubcheck.discovery.tools.registry import groups_of
+    from pubcheck.discovery.tools.registry import candidates_of
 
     by_path = {path.replace(os.sep, "/"): file for path, file in files}
     by_path |= dict(_of_apps(by_path, look))
-    groups, undone = groups_of(by_path, look, included)
+    groups, undone = candidates_of(by_path, look, included)
     units = []
     names: set[str] = set()
     for group in groups:

@@ -211,7 +211,7 @@ class StatementReporter:
         if code == "PUB214":
             severity, message, help_text = refusals.frozen_words(literal, details)
         else:
-            severity, (message, help_text) = rule.severity, refusals.unjudged_words(details[0])
+            severity, (message, help_text) = rule.severity, refusals.undecided_filter(details[0])
         self.diagnostics.append(
             rule.diagnostic(
                 "assumed" if unknown else "certain",

@@ -116,9 +116,9 @@ def _draw_card(card: Card) -> Iterator[str]:
     yield f'<rect x="{CARD_X}" y="{card.y:.1f}" width="{CARD_WIDTH}" height="{card.height:.1f}" rx="7"/>'
     middle = card.y + HEAD / 2 + 4.5
     yield f'<text class="name" x="{CARD_X + 12}" y="{middle:.1f}">{_text(card.label)}</text>'
-    right = f"✕ {card.refused}" if card.refused else card.remark
+    right = f"✕ {card.refused}" if card.refused else card.note
     if right:
-        style = "bad" if card.refused else "remark"
+        style = "bad" if card.refused else "note"
         yield f'<text class="{style}" x="{CARD_X + CARD_WIDTH - 12}" y="{middle:.1f}">{_text(right)}</text>'
     if card.rows:
         x = CARD_X + 18
@@ -130,7 +130,7 @@ def _draw_card(card: Card) -> Iterator[str]:
         yield f'<text class="leaf{lost}" x="{x + 16}" y="{row.y + 4:.1f}">{_text(row.label)}</text>'
         if row.state:
             text = row.state if lost else f"✕ {row.state}"
-            style = "remark" if lost else "bad"
+            style = "note" if lost else "bad"
             yield f'<text class="{style}" x="{CARD_X + CARD_WIDTH - 12}" y="{row.y + 4:.1f}">{_text(text)}</text>'
     yield "</g>"
 
@@ -162,7 +162,7 @@ def _draw_box(box: Box, number: int) -> Iterator[str]:
     )
     yield f'<rect class="edge" x="{BOX_X}" y="{y + 10:.1f}" width="4" height="{BOX_HEIGHT - 20}" rx="2"/>'
     yield f'<text class="name" x="{BOX_X + 16}" y="{y + 24:.1f}">{_text(shortened(box.label, BOX_LETTERS))}</text>'
-    yield f'<text class="sub" x="{BOX_X + 16}" y="{y + 44:.1f}">{_text(shortened(box.remark, BOX_LETTERS - 4))}</text>'
+    yield f'<text class="sub" x="{BOX_X + 16}" y="{y + 44:.1f}">{_text(shortened(box.note, BOX_LETTERS - 4))}</text>'
     if box.operations is not None:
         for column, operation in enumerate(("insert", "update", "delete", "truncate")):
             on = "on" if operation in box.operations else "off"

@@ -48,7 +48,7 @@ class Card(Struct):
 
     label: str
     title: str
-    remark: str = ""
+    note: str = ""
     refused: str = ""
     rows: list[Row] = []
     y: float = 0.0
@@ -65,7 +65,7 @@ class Box(Struct):
     title: str
     anchor: str
     operations: tuple[str, ...] | None
-    remark: str
+    note: str
     y: float = 0.0
 
 
@@ -132,14 +132,14 @@ class Picture:
             title = ", ".join(rows[index].name for index in group[:40])
             label = shortened(row.name, BOX_LETTERS - len(more)) + more
             self.box_of.update(dict.fromkeys(group, len(self.boxes)))
-            self.boxes.append(Box(label, title, anchor(self.number, group[0]), row.operations, _remark(row)))
+            self.boxes.append(Box(label, title, anchor(self.number, group[0]), row.operations, _note(row)))
         rest = [index for index in range(len(rows)) if index not in self.box_of]
         if rest:
             tables = {name for index in rest for answer in rows[index].answers for name in answer.tables}
-            label, remark = f"{len(rest):,} more publications", f"{len(tables):,} tables, see below"
+            label, note = f"{len(rest):,} more publications", f"{len(tables):,} tables, see below"
             title = ", ".join(rows[index].name for index in rest[:40])
             self.box_of.update(dict.fromkeys(rest, len(self.boxes)))
-            self.boxes.append(Box(label, title, anchor(self.number, rest[0]), None, remark))
+            self.boxes.append(Box(label, title, anchor(self.number, rest[0]), None, note))
 
     def _make_cards(self) -> None:
         tables = {table.name: table for table in self.unit.tables}
@@ -210,7 +210,7 @@ class Picture:
             for answer in publication.answers:
                 for card, row in self._starts(answer):
                     sql = answer.filter.sql if answer.filter else None
-                    rest = self.boxes[self.box_of[index]].operations is None or self.cards[card].remark == _REST
+                    rest = self.boxes[self.box_of[index]].operations is None or self.cards[card].note == _REST
                     if rest and sql is not None:
                         sql = "filters, see below"
                     lane = lanes.setdefault((self.box_of[index], sql), len(lanes))
@@ -339,8 +339,8 @@ def _group(names: list[str], refused: dict[str, str]) -> Card:
 def _left_out(names: list[str], publications: Sequence[str]) -> Card:
     """Return the card of tables that only EXCEPT of these publications names."""
     more = f" and {len(names) - 1:,} more" if len(names) > 1 else ""
-    remark = shortened(f"not in {', '.join(publications)}", _CARD_LETTERS // 2)
-    return Card(shortened(names[0], _CARD_LETTERS - len(more) - len(remark)) + more, ", ".join(names[:40]), remark)
+    note = shortened(f"not in {', '.join(publications)}", _CARD_LETTERS // 2)
+    return Card(shortened(names[0], _CARD_LETTERS - len(more) - len(note)) + more, ", ".join(names[:40]), note)
 
 
 def _looks(publication: Publication) -> object:
@@ -361,7 +361,7 @@ def _interest(publication: Publication) -> int:
     return score + 5 * len(publication.notes)
 
 
-def _remark(publication: Publication) -> str:
+def _note(publication: Publication) -> str:
     if publication.kind == "all tables":
         kind = f"all tables but {len(publication.excluded)}" if publication.excluded else "all tables"
     elif publication.kind == "all sequences":

@@ -117,10 +117,10 @@ def _unit(unit: UnitExplained) -> Iterator[Block]:
 
 
 def _publication(publication: Publication, columns: Mapping[str, tuple[str, ...]]) -> Iterator[Block]:
-    remark = members(publication)
+    note = members(publication)
     if publication.certainty == "assumed":
-        remark += "; assumed: the files do not contain all of it"
-    yield Heading(1, f"Publication {publication.name}", remark)
+        note += "; assumed: the files do not contain all of it"
+    yield Heading(1, f"Publication {publication.name}", note)
     if publication.kind != "all sequences":
         yield Field("publishes", options(publication), "" if publication.operations else "warn")
     if publication.via_root:

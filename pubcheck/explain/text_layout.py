@@ -29,7 +29,7 @@ class Heading(Struct, frozen=True):
 
     level: int
     text: str
-    remark: str = ""
+    note: str = ""
 
 
 class Field(Struct, frozen=True):
@@ -60,11 +60,11 @@ def plain_lines(block: Block, width: int = WIDTH) -> Iterator[str]:
     width = max(width, _NARROWEST)
     if isinstance(block, Heading):
         text = escape(block.text)
-        remark = f" ({escape(block.remark)})" if block.remark else ""
+        note = f" ({escape(block.note)})" if block.note else ""
         if block.level == 2:
-            yield f"  {text}{remark}\n"
+            yield f"  {text}{note}\n"
         else:
-            yield f"{text}{remark}\n"
+            yield f"{text}{note}\n"
             if block.level == 0:
                 yield "=" * min(width, len_display(text)) + "\n"
     elif isinstance(block, Field):
@@ -104,8 +104,8 @@ def print_rich(console: Console, block: Block) -> None:
 
     if isinstance(block, Heading):
         text = Text(escape(block.text), "bold" if block.level == 2 else "bold magenta")
-        if block.remark:
-            text.append(f"  {escape(block.remark)}", "dim not bold")
+        if block.note:
+            text.append(f"  {escape(block.note)}", "dim not bold")
         if block.level == 2:
             console.print(Padding(Text("▸ ", "magenta") + text, (1, 0, 0, 2)))
         else:

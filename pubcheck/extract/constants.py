@@ -79,7 +79,7 @@ _REGIONS = (
 
 
 def _assigned_once(code: str) -> frozenset[str]:
-    """Return the names that are assigned once, and are no argument, loop variable or assigned field.
+    """Return the names that are assigned once and are not arguments, loop variables or assigned fields.
 
     Each pattern searches once for all names. One search per name would take quadratic time.
     """

@@ -1,4 +1,4 @@
-"""Keywords of PostgreSQL's grammar that are no plain names (src/include/parser/kwlist.h)."""
+"""Keywords of PostgreSQL's grammar that are not plain names (src/include/parser/kwlist.h)."""
 
 from __future__ import annotations
 

@@ -47,9 +47,9 @@ def render(report: Report) -> Iterator[str]:
     rows = counts(report)
     width = max((len(str(row.count)) for row in rows), default=0)
     for row in rows:
-        remarks = [f"{row.assumed} assumed"] if row.assumed else []
-        remarks += [f"{row.fixable} with a fix"] if row.fixable else []
-        more = f" ({', '.join(remarks)})" if remarks else ""
+        notes = [f"{row.assumed} assumed"] if row.assumed else []
+        notes += [f"{row.fixable} with a fix"] if row.fixable else []
+        more = f" ({', '.join(notes)})" if notes else ""
         yield f"{row.count:>{width}}  {row.rule}  {row.severity:<7}  {row.name}{more}\n"
 
 

@@ -129,14 +129,14 @@ def _block(group: list[Finding], majors: tuple[int, ...], palette: Palette, *, v
     gutter = " " * width
     yield f"{gutter}{frame}-->{reset} {escape(entry.place)}"
     yield from _excerpt(lines, entry.path, entry.severity, width, palette)
-    for key, text in _remarks(group, majors, verbose=verbose):
+    for key, text in _notes(group, majors, verbose=verbose):
         first, *rest = text.split("\n")
         yield f"{gutter} {frame}={reset} {bold}{key}:{reset} {escape(first)}"
         for line in rest:
             yield f"{gutter}   {' ' * len(key)}  {escape(line)}"
 
 
-def _remarks(group: list[Finding], majors: tuple[int, ...], *, verbose: bool) -> Iterator[tuple[str, str]]:
+def _notes(group: list[Finding], majors: tuple[int, ...], *, verbose: bool) -> Iterator[tuple[str, str]]:
     """Return the lines below the excerpt: a key and a text of one or more lines."""
     entry = group[0].entry
     objects = objects_of(group)

@@ -118,7 +118,7 @@ def _entered(table: dict[str, list[Callable[..., object]]], codes: Iterable[str]
     return enter
 
 
-def remark(
+def reading_diagnostic(
     code: str, message: str, span: Span, majors: tuple[int, ...], help: str | None = None, fix: Fix | None = None
 ) -> Diagnostic:
     """Return a certain finding of the rule with that code about a file's text itself, for ``majors``."""

@@ -56,7 +56,7 @@ class Analyst:
         self._lock = threading.Lock()
 
     def findings(self, unit: DiscoveredUnit, config: Config) -> list[Finding]:
-        """Return the findings about the files of a unit that are no context. Raises Failed, as all methods do."""
+        """Return the findings about the files of a unit, except its context. Raises Failed, as all methods do."""
         return self._ask(unit, config, "findings")  # type: ignore[no-any-return]
 
     def hover(self, unit: DiscoveredUnit, config: Config, path: str, offset: int) -> HoverText | None:

@@ -150,10 +150,10 @@ def _unit_rows(examined: DataFrame) -> DataFrame:
     """Return the rows of the table `units` for those that are not carried over."""
     rows = examined.where("step NOT IN ('apart', 'carried')")
     zero = F.lit(0).cast("bigint")
-    passed_over = F.col("step") == "passed-over"
+    skipped = F.col("step") == "skipped"
     reason = _reason()
     quarantined = F.when(reason.isNotNull(), F.col("files")).otherwise(F.col("set_aside") + F.col("unread"))
-    status = F.when(passed_over, "nothing-to-lint").when(reason.isNotNull(), "quarantined").otherwise("linted")
+    status = F.when(skipped, "nothing-to-lint").when(reason.isNotNull(), "quarantined").otherwise("linted")
     return rows.select(
         *KEY,
         status.alias("status"),
@@ -161,8 +161,8 @@ def _unit_rows(examined: DataFrame) -> DataFrame:
         F.lit(False).alias("carried"),
         "fingerprint",
         "files",
-        F.when(passed_over, zero).otherwise(F.col("files") - quarantined).alias("files_linted"),
-        F.when(passed_over, F.col("files") - quarantined).otherwise(zero).alias("files_nothing_to_lint"),
+        F.when(skipped, zero).otherwise(F.col("files") - quarantined).alias("files_linted"),
+        F.when(skipped, F.col("files") - quarantined).otherwise(zero).alias("files_nothing_to_lint"),
         quarantined.alias("files_quarantined"),
         "bytes",
         "postgres",

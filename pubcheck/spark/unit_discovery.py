@@ -157,10 +157,10 @@ def discover(
     owners = _owners(repository) if publishes else None
     rows = []
     members: set[str | None] = set()
-    for unit in _plans(repository, copies, inspector):
+    for unit in _units(repository, copies, inspector):
         members.update(file.path for file in unit.files if not file.context)
         row = _row(repository.name, unit, [copies[file.path] for file in unit.files], largest, rules, owners)
-        rows.append(row if publishes else _passed_over(row))
+        rows.append(row if publishes else _skipped(row))
     outside = [file for path, same_contents in copies.items() if path not in members for file in same_contents]
     if outside:
         rows.append(_outside(repository.name, outside))
@@ -255,7 +255,7 @@ class _RepositoryInspector:
         return file_names
 
 
-def _plans(
+def _units(
     repository: RepositoryFiles, copies: Mapping[str | None, Sequence[ScannedFile]], inspector: _RepositoryInspector
 ) -> list[DiscoveredUnit]:
     """Return the units of the files by path, each with a name of its own. A folder that cannot be listed is a unit of
@@ -354,9 +354,9 @@ def _row(
     )
 
 
-def _passed_over(row: UnitRow) -> UnitRow:
+def _skipped(row: UnitRow) -> UnitRow:
     """Return the row of a unit in a repository that is not about publications."""
-    return replace(row.without_members(), step="passed-over", reason=None, why=None)
+    return replace(row.without_members(), step="skipped", reason=None, why=None)
 
 
 def _stopped(files: Sequence[ScannedFile], size: int, largest: Largest) -> tuple[str | None, str | None]:

@@ -20,7 +20,7 @@ from pubcheck.spark.publication_rows import Published
 GIVEN_TO_THE_LINTER = (None, "unreadable")
 """Fates of files that the linter gets: it reports itself which files it cannot read."""
 
-Step = Literal["lint", "linted", "carried", "stopped", "passed-over", "apart"]
+Step = Literal["lint", "linted", "carried", "stopped", "skipped", "apart"]
 """The state of a unit: to be linted; linted; carried over from an earlier run; it cannot be linted; its repository
 is not about publications. Files that are in no unit are `apart`."""
 

@@ -51,7 +51,9 @@ class Streamed(Struct):
 
 
 class Order:
-    """The state of one stream. ``check`` yields the problems of a message and takes it into the state."""
+    """The state of one stream. ``check`` yields the problems of a message and takes it into the state.
+
+    The ``accept`` methods do this faster for messages that are certainly right."""
 
     def __init__(self, major: int, origin: str | None) -> None:
         """``origin`` is the option of that name."""
@@ -84,18 +86,21 @@ class Order:
         """The transaction to which the next change belongs; None if it is unknown."""
         return self.block if self.block is not None else self.begun.xid if self.begun is not None else None
 
-    def goes_on(self, message: Insert | Update | Delete, lsn: int | None, xid: int | None) -> bool:
-        """Return whether a change is certainly in its place, after another one of its transaction."""
+    def accept_change(self, message: Insert | Update | Delete, lsn: int | None, xid: int | None) -> bool:
+        """Take a change into the state and return True if it is certainly in its place.
+
+        Fast for a change that follows another one of its transaction.
+        """
         if self._follows_change and message.xid is None and (not xid or xid == self._xid):
             if not lsn:
                 return True
             if self._last_position <= lsn < self._end:
                 self._last_position = lsn
                 return True
-        return self._resumes(message, lsn, xid)
+        return self._accept_after_any(message, lsn, xid)
 
-    def _resumes(self, message: Insert | Update | Delete, lsn: int | None, xid: int | None) -> bool:
-        """Return whether a change is certainly in its place, after any message."""
+    def _accept_after_any(self, message: Insert | Update | Delete, lsn: int | None, xid: int | None) -> bool:
+        """Do the same for a change after any message."""
         if self._described:
             return False
         begun = self.begun
@@ -115,9 +120,10 @@ class Order:
         self._previous = message
         return True
 
-    def all_go_on(self, lsns: Sequence[int | None], xids: Sequence[int | None]) -> bool:
-        """Return whether changes outside streamed blocks are certainly in their places, after another one of their
-        transaction. If not, nothing has changed."""
+    def accept_changes(self, lsns: Sequence[int | None], xids: Sequence[int | None]) -> bool:
+        """Take changes outside streamed blocks into the state and return True if all are certainly in their places.
+
+        They must follow a change of their transaction. If not, return False and change nothing."""
         if not self._follows_change or not {*xids} <= {None, 0, self._xid}:
             return False
         positions = [lsn for lsn in lsns if lsn]
@@ -127,8 +133,8 @@ class Order:
             self._last_position = positions[-1]
         return True
 
-    def begins(self, message: Begin, lsn: int | None, xid: int | None) -> bool:
-        """Return whether a Begin is certainly in its place. If not, nothing has changed."""
+    def accept_begin(self, message: Begin, lsn: int | None, xid: int | None) -> bool:
+        """Take a Begin into the state and return True if it is certainly in its place; otherwise change nothing."""
         if self._first or self.begun is not None or self.block is not None or self.inside_unknown:
             return False
         if self._late_prepare is not None or self._described or message.final_lsn < self._last_end:
@@ -139,8 +145,8 @@ class Order:
         self._follows_change, self._previous = False, message
         return True
 
-    def commits(self, message: Commit, lsn: int | None, xid: int | None) -> bool:
-        """Return whether a Commit is certainly in its place. If not, nothing has changed."""
+    def accept_commit(self, message: Commit, lsn: int | None, xid: int | None) -> bool:
+        """Take a Commit into the state and return True if it is certainly in its place; otherwise change nothing."""
         begun, position = self.begun, message.commit_lsn
         if begun.__class__ is not Begin or self._empty or self._described or self._late_prepare is not None:
             return False

@@ -37,9 +37,9 @@ class Problem(Struct, frozen=True):
     help: str = ""
     publications: tuple[str, ...] = ()
     severity: Severity | None = None
-    """If it is not that of the rule."""
+    """The severity, if it differs from the rule's."""
     assumption: str | None = None
-    """What it rests on without having been seen."""
+    """The fact that this assumes, if any."""
 
 
 def listed(publications: Sequence[str]) -> str:

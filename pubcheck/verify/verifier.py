@@ -162,10 +162,10 @@ class Verifier:
         self._decoder = Decoder(options.streaming)
         self._decode = self._decoder.decode
         self._order = Order(publisher.major, options.origin)
-        self._goes_on = self._order.goes_on
+        self._accept_change = self._order.accept_change
         self._at_ends: Mapping[type[AnyMessage], Callable[[Any, int | None, int | None], bool]] = {
-            Begin: self._order.begins,
-            Commit: self._order.commits,
+            Begin: self._order.accept_begin,
+            Commit: self._order.accept_commit,
         }
         self._described: dict[int, _Described] = {}
         self._acceptances: dict[type[AnyMessage], dict[int, Acceptance]] = {kind: {} for kind in _ROW_CHANGES}
@@ -195,7 +195,7 @@ class Verifier:
             is_in_place = self._at_ends.get(kind)
             if is_in_place is not None and is_in_place(message, lsn, xid):
                 return ()
-        elif self._goes_on(message, lsn, xid):  # type: ignore[arg-type]
+        elif self._accept_change(message, lsn, xid):  # type: ignore[arg-type]
             accepts = acceptances.get(message.relation) if message.xid is None else self._streamed_acceptance(message)  # type: ignore[union-attr, arg-type]
             if accepts is not None and accepts(message):
                 return ()
@@ -231,10 +231,10 @@ class Verifier:
         places."""
         if changes and all(changes):
             lsns, xids, _, _ = zip(*frames, strict=True)
-            if self._order.all_go_on(lsns, xids):
+            if self._order.accept_changes(lsns, xids):
                 self._number += len(frames)
                 return
-        goes_on, one_by_one = self._goes_on, iter(frames)
+        accept_change, one_by_one = self._accept_change, iter(frames)
         for change, frame in zip(changes, one_by_one, strict=False):
             if change is None:
                 yield from self.check(frame)
@@ -242,7 +242,7 @@ class Verifier:
                     break
             else:
                 self._number += 1
-                if not goes_on(change, frame.lsn, frame.xid):
+                if not accept_change(change, frame.lsn, frame.xid):
                     yield from self._findings(frame, change)
         for frame in one_by_one:
             yield from self.check(frame)

@@ -94,7 +94,7 @@ def test_small_repositories_come_to_the_same_at_once_and_in_two_passes(plant: Pl
         }
     )
     at_once = rows_of(worker.examine(listed("corpus"), job=job(), at_once=True))
-    assert {row["step"] for row in at_once} == {"linted", "passed-over", "stopped"}
+    assert {row["step"] for row in at_once} == {"linted", "skipped", "stopped"}
     assert {row["failed"] for row in at_once} == {None, "not-text", "not-postgresql", "internal-error"}
     assert comparable(at_once) == comparable(in_two_passes("corpus"))
 

@@ -1,4 +1,4 @@
-"""Fixes as edits of a source: where a mending of a statement, or one that is still to be run, is to be written."""
+"""Turn fixes into edits of a source: rewrite a statement, append one at the end, or insert one before another."""
 
 from __future__ import annotations
 
@@ -16,29 +16,31 @@ if TYPE_CHECKING:
 _TERMINATOR = r"[ \t\r\n]*;[ \t]*(?:\r\n?|\n)?"
 
 
-def as_fix(statement: StatementText, mending: StatementFix, *, certain: bool) -> Fix:
-    """The fix that writes a refused statement again. It is there to be read only where the text that PostgreSQL gets is
-    not the one that is in the source."""
-    applicability: Applicability = "safe" if mending.safe and certain else "unsafe"
+def as_fix(statement: StatementText, statement_fix: StatementFix, *, certain: bool) -> Fix:
+    """Return the fix that rewrites a refused statement.
+
+    It is shown but cannot be applied if the source does not contain the statement's text as PostgreSQL gets it.
+    """
+    applicability: Applicability = "safe" if statement_fix.safe and certain else "unsafe"
     text, source = utf8(statement.text).data, statement.source
     edits = []
-    for start, end, new in mending.changes:
+    for start, end, new in statement_fix.changes:
         first = statement.offset(start)
         span = Span(source, first, max(first, statement.offset(end, end=True)))
         if source.text[span.start : span.end].encode(errors="surrogatepass") != text[start:end]:
-            return Fix(mending.title, "display")
-        if mending.whole:
+            return Fix(statement_fix.title, "display")
+        if statement_fix.whole:
             span = _with_terminator(span)
         edits.append(Edit(span, new))
     if statement.edits or (source.view is not None and source.view.quoted):
-        return Fix(mending.title, "display")
-    if statement.ref().embedded and any(set(new) & {"'", ";"} for _, _, new in mending.changes):
-        return Fix(mending.title, "display")  # it may be in a string
-    return Fix(mending.title, applicability, tuple(edits))
+        return Fix(statement_fix.title, "display")
+    if statement.ref().embedded and any(set(new) & {"'", ";"} for _, _, new in statement_fix.changes):
+        return Fix(statement_fix.title, "display")  # it may be in a string
+    return Fix(statement_fix.title, applicability, tuple(edits))
 
 
 def _with_terminator(span: Span) -> Span:
-    """A statement with what ends it, and its line where it is alone on one."""
+    """Return the span with the statement's semicolon, and with the whole line if nothing else is on it."""
     text = span.source.text
     terminator = re.compile(_TERMINATOR).match(text, span.end)
     end = terminator.end() if terminator else span.end
@@ -50,7 +52,8 @@ def _with_terminator(span: Span) -> Span:
 
 
 def appended(statements: Statements, new_statements: Sequence[str], *, whole: bool, reason: str = "") -> Fix | None:
-    """The fix that runs statements after all others of a unit; None where its last file is not one to write them in.
+    """Return the fix that appends statements to the last file of a unit; None if they cannot be written there.
+
     ``reason``: why it is not the best remedy.
 
     Files of Flyway that are run again whenever they change (`R__...`) are skipped.
@@ -84,7 +87,7 @@ def appended(statements: Statements, new_statements: Sequence[str], *, whole: bo
 
 
 def insert_before(ref: StatementRef, new_statement: str) -> Fix | None:
-    """The fix that runs a statement before another one; None where that is not a statement of a file of SQL."""
+    """Return the fix that inserts a statement before another one; None if that is not in a file of SQL."""
     source = ref.source
     if source.original is not None or ref.embedded or (source.view is not None and source.view.quoted):
         return None

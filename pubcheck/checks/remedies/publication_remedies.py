@@ -1,4 +1,4 @@
-"""Remedies that change the publication which causes the refusal. They do not end the causes of other publications."""
+"""Remedies that change the publication that causes a refusal. Causes in other publications remain."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class PublicationRemedies:
         self.alter = f"ALTER PUBLICATION {identifier(self.publication.name)}"
 
     def wider_list(self) -> Iterator[Remedy]:
-        """The identity's columns in the list that lacks some."""
+        """Add the columns of the replica identity to the column list."""
         member, row = self.member, self.table.row
         if self.check != COLUMN_LIST or self.identity.full or member.entry is None:
             return
@@ -47,7 +47,7 @@ class PublicationRemedies:
         return not column.generated or (column.generated == "s" and self.catalog.major.publish_generated_columns)
 
     def generated_columns_sent(self) -> Iterator[Remedy]:
-        """publish_generated_columns, which sends stored generated columns only."""
+        """Set publish_generated_columns, which publishes stored generated columns only."""
         columns = self.table.row.columns
         if self.check != GENERATED or any(columns[number - 1].generated == "v" for number in self.identity.columns):
             return
@@ -61,7 +61,7 @@ class PublicationRemedies:
             yield Remedy((f"{self.alter} SET (publish = 'insert')",), cost, ends="publication")
 
     def less_filter(self) -> Iterator[Remedy]:
-        """The filter without what the identity lacks, or no filter."""
+        """Remove from the filter the columns that the identity lacks, or remove the filter."""
         member, row = self.member, self.table.row
         if self.check != FILTER or not self.identity.exists or member.entry is None:
             return
@@ -75,7 +75,7 @@ class PublicationRemedies:
             yield Remedy(tuple(again), f"in one transaction; {rows} rows are published then", ends="cause")
 
     def no_list(self) -> Iterator[Remedy]:
-        """No column list, which FULL does not allow."""
+        """Remove the column list, which FULL does not allow."""
         member = self.member
         if self.check != COLUMN_LIST or not self.identity.full or member.entry is None:
             return
@@ -86,7 +86,10 @@ class PublicationRemedies:
             yield Remedy(tuple(again), "in one transaction; all its columns are published then", ends="cause")
 
     def unpublished(self) -> Iterator[Remedy]:
-        """The table, or what it is published through, out of the publication; FOR ALL TABLES has no such way."""
+        """Drop the table, or the parent or schema through which it is published, from the publication.
+
+        For FOR ALL TABLES, add it to EXCEPT (PostgreSQL 19); older versions have no remedy of this kind.
+        """
         catalog, row, oid = self.catalog, self.table.row, self.publication.oid
         if self.publication.all_tables:
             if catalog.major.publishes_sequences:
@@ -126,9 +129,9 @@ class PublicationRemedies:
         where: str | None = None,
         with_list: bool = True,
     ) -> list[str] | None:
-        """The membership dropped and added again: with ``extra`` columns and the filter that it has, or with ``where``.
+        """Return the statements that drop the member and add it again, with ``extra`` columns or the filter ``where``.
 
-        None if its filter must be kept and is unknown.
+        With ``extra`` the filter is kept. Return None if it is unknown.
         """
         if extra is not None and entry.filter is not None:
             where = self.written(entry)

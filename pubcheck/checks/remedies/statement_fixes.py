@@ -35,7 +35,7 @@ class StatementFix(Struct, frozen=True):
     whole: bool = False
 
 
-# --- Each rule's mending ------------------------------------------------------------------------------------------
+# --- The fix of each rule -----------------------------------------------------------------------------------------
 
 
 def _duplicate_column(refused: RefusedStatement) -> StatementFix | None:

@@ -18,14 +18,13 @@ _MOST = 12
 
 
 class Remedies:
-    """The remedies for the causes of one table, each complete: what the table may do ends all of them, and no way
-    brings another one.
+    """The remedies for the causes of one table. A change of the table ends all of them; no remedy adds a cause.
 
-    What is the same for all causes is found once: a table can have tens of thousands.
+    The remedies that all causes share are computed once: a table can have tens of thousands of causes.
     """
 
     def __init__(self, session: Session, relation: int, written: Written, keys: Keys) -> None:
-        """``keys``: what was found for other tables, to be empty at first."""
+        """``keys`` caches the results for other tables; it is empty at first."""
         self.relation, self._written = relation, written
         self._table = table = PublishedTable(session, relation)
         identity = IdentityRemedies(table, keys)
@@ -41,10 +40,7 @@ class Remedies:
 
     @fixer("PUB301", "PUB302", "PUB303", "PUB304", "PUB406")
     def of(self, refusal: Refusal) -> list[Remedy]:
-        """All ways that are known to end a cause, the best first.
-
-        Where there is none, the way to publish the table no more, unless it is published FOR ALL TABLES.
-        """
+        """Return the remedies that end a cause, the best first; if there are none, ``unpublished``."""
         of_publication = PublicationRemedies(self._table, refusal, self._written)
         seen = self._table.row.seen
         lists = _without_columns(of_publication.wider_list()) if seen else []

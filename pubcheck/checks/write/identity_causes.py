@@ -34,9 +34,9 @@ class Cause(Struct, frozen=True):
 def causes_in(
     catalog: Catalog, relation: Relation, identity: ReplicaIdentity, publication: Publication
 ) -> tuple[Cause, ...]:
-    """The checks that fail for one publication of a table, whatever that publishes.
+    """Return the checks that fail for one publication of a table, whatever operations it publishes.
 
-    They are those of no other publication: a cause comes and goes without regard to the others.
+    They do not depend on other publications.
     """
     entry = None if publication.all_tables else identity_check_entry(catalog, publication, relation)
     # Without an entry there is neither a filter nor a column list.

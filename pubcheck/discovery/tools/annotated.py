@@ -9,7 +9,7 @@ from pubcheck.discovery.conventions import changelog_folder
 from pubcheck.discovery.tools.file_tree import Tree, UnitCandidate, natural, shown
 
 
-def plans(tree: Tree) -> Iterator[UnitCandidate]:
+def candidates(tree: Tree) -> Iterator[UnitCandidate]:
     histories: dict[tuple[str, str], list[str]] = {}
     for folder in tree.folders():
         kinds = [kind for name in tree.sql[folder] if (kind := tree.look.traits(tree.path(folder, name)).kind)]
@@ -24,4 +24,4 @@ def plans(tree: Tree) -> Iterator[UnitCandidate]:
                     files.append((folder, name))
         files.sort(key=lambda file: natural(tree.path(*file)))
         if files:
-            yield tree.group(shown(history), files, kind, f"files with the marks of {kind}, in order")
+            yield tree.take_unit(shown(history), files, kind, f"files with the marks of {kind}, in order")

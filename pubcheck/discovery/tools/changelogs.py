@@ -17,7 +17,7 @@ from pubcheck.discovery.file_types import language_of
 from pubcheck.discovery.tools.file_tree import Tree, UnitCandidate
 
 
-def plans(tree: Tree) -> Iterator[UnitCandidate]:
+def candidates(tree: Tree) -> Iterator[UnitCandidate]:
     logs = {
         tree.path(folder, name): order
         for folder, names in sorted(tree.lists.items())
@@ -50,7 +50,7 @@ def plans(tree: Tree) -> Iterator[UnitCandidate]:
         if not tree.concerned(files):
             files = [file_path for file_path in files if tree.path(*file_path) not in programs]
         if files:
-            yield tree.group(parent(path) or ".", files, "liquibase", "in the order of the change log")
+            yield tree.take_unit(parent(path) or ".", files, "liquibase", "in the order of the change log")
 
 
 def _free(tree: Tree, folder: str, name: str) -> bool:

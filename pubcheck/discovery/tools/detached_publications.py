@@ -1,8 +1,7 @@
-"""A publication whose tables are made in another folder: its file follows the unit that makes them.
+"""Join a publication with the unit that creates its tables in another folder.
 
-Only where there is no doubt: what is missing is made by one unit, which holds no publication, and no other one
-publishes its tables; units that change them come along. Tests, examples and documentation are joined with what lies
-next to them only.
+This needs exactly one unit that creates the missing tables and contains no publication, and no other unit that
+publishes them. Units that change these tables join too. Tests, examples and documentation only join units next to them.
 """
 
 from __future__ import annotations
@@ -35,15 +34,17 @@ ASIDE = frozenset(
     ]
 )
 _FAR = 5
-"""Folders between two, up and down, beyond which they are taken for two projects of one repository."""
+"""Two folders with more steps between them, up and down, belong to different projects of a repository."""
 _TEST = re.compile(r"(?:test_.*|.*[._-](?:test|tests|spec)\.\w+|.*(?:Test|Tests|IT)\.\w+)", re.S)
 
 
 def joined(
     groups: list[UnitCandidate], look: FileInspector, offered: Sequence[UnitCandidate] = ()
 ) -> list[UnitCandidate]:
-    """Return the groups, with those made one of which one follows the others. Those ``offered`` are left out unless
-    another one follows them."""
+    """Return the candidates; one that publishes tables of others is merged with them.
+
+    ``offered`` candidates are left out unless one is merged with them.
+    """
     own = len(groups)
     missing = {
         number: missing_names
@@ -56,39 +57,39 @@ def joined(
     if not missing:
         return groups
     groups = [*groups, *offered]
-    makers: dict[str, set[int]] = defaultdict(set)
+    creators: dict[str, set[int]] = defaultdict(set)
     missing_names = frozenset[str]().union(*missing.values())
     for number, group in enumerate(groups):
         for member in group.members:
-            for name in missing_names & look.names(member, missing_names).makes:
-                makers[name].add(number)
-                if len(makers[name]) > 1:  # there is no telling by which
+            for name in missing_names & look.names(member, missing_names).creates:
+                creators[name].add(number)
+                if len(creators[name]) > 1:  # it is unknown which one creates it
                     missing_names -= {name}
         if not missing_names:
             break
-    single = frozenset(name for name, numbers in makers.items() if len(numbers) == 1)
+    single = frozenset(name for name, numbers in creators.items() if len(numbers) == 1)
     changers: dict[str, set[int]] = defaultdict(set)
     for number, group in enumerate(groups) if single else ():
         for member in group.members if not is_upgrade(group.members[0]) else ():
             for name in single & look.names(member, single).needs:
                 changers[name].add(number)
-    # By unit those that make what it lacks, and those that change what these make: without the latter too much would
-    # be certain.
+    # For each unit, join the units that create its missing tables and those that change them. Without the latter,
+    # findings would be certain that are not.
     first: dict[int, set[int]] = {}
     wanted_by: dict[int, set[int]] = defaultdict(set)
     for number, names in missing.items():
-        first[number] = {index for name in names & single for index in makers[name]}
-        for maker in first[number]:
-            wanted_by[maker].add(number)
+        first[number] = {index for name in names & single for index in creators[name]}
+        for creator in first[number]:
+            wanted_by[creator].add(number)
     result = dict(enumerate(groups))
     for number, making in first.items():
         changing = {index for name in missing[number] for index in changers[name]} - making - {number}
         if (
             making
             and all(
-                (wanted_by[maker] == {number} or maker >= own)
-                and _near(groups[number], groups[maker], together=maker >= own)
-                for maker in making
+                (wanted_by[creator] == {number} or creator >= own)
+                and _near(groups[number], groups[creator], together=creator >= own)
+                for creator in making
             )
             and not any(index not in result or _publishes(groups[index], look) for index in making | changing)
         ):
@@ -105,18 +106,18 @@ def _publishes(group: UnitCandidate, look: FileInspector) -> bool:
 
 
 def _missing(group: UnitCandidate, look: FileInspector) -> frozenset[str]:
-    """Return the relations that the unit's DDL and publications name and that none of its files makes."""
+    """Return the relations that the unit's DDL and publications name and none of its files creates."""
     if any(_TEST.fullmatch(member.rpartition("/")[2]) for member in group.members):
         return frozenset()
     member_names = [look.names(member) for member in group.members]
-    created = frozenset[str]().union(*(names.makes for names in member_names))
+    created = frozenset[str]().union(*(names.creates for names in member_names))
     return frozenset[str]().union(*(names.needs for names in member_names)) - created
 
 
 def _near(group: UnitCandidate, candidate_group: UnitCandidate, *, together: bool = False) -> bool:
-    """Return whether two units may well be of one database: in two folders that are not far from each other, and if
-    one lies aside, with tests or examples, the other lies there too. What belongs together within a folder is known
-    before, except what may be ``together`` in one."""
+    """Return whether two units may build one database: their folders are near each other, and none or both are in a
+    folder of tests or examples. Units of the same folder were grouped before, so they are not near unless
+    ``together``."""
     mine, theirs = (candidate.members[0].split("/")[:-1] for candidate in (group, candidate_group))
     common = next(
         (
@@ -132,8 +133,8 @@ def _near(group: UnitCandidate, candidate_group: UnitCandidate, *, together: boo
     return not any(part.lower() in ASIDE for part in (*mine[common:], *theirs[common:]))
 
 
-def _merged(last: UnitCandidate, before: list[UnitCandidate], makers: list[str]) -> UnitCandidate:
+def _merged(last: UnitCandidate, before: list[UnitCandidate], creators: list[str]) -> UnitCandidate:
     members = tuple(member for group in [*before, last] for member in group.members)
     return replace(
-        last, members=members, convention="references", reason="its tables are created by", after=tuple(makers)
+        last, members=members, convention="references", reason="its tables are created by", after=tuple(creators)
     )

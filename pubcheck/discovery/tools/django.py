@@ -11,7 +11,7 @@ KIND = "django"
 _REASON = "Django runs the migration that replaces it"
 
 
-def plans(tree: Tree) -> Iterator[UnitCandidate]:
+def candidates(tree: Tree) -> Iterator[UnitCandidate]:
     projects: dict[str, list[tuple[str, str]]] = {}
     for folder in sorted(tree.programs):
         if last(folder) == "migrations":
@@ -26,7 +26,7 @@ def plans(tree: Tree) -> Iterator[UnitCandidate]:
             migrations.remove((folder, name))
         folders = {folder for folder, _ in migrations}
         name = shown(folders.pop() if len(folders) == 1 else project)
-        yield tree.group(name, _ordered(tree, migrations), KIND, "Django's migrations in dependency order")
+        yield tree.take_unit(name, _ordered(tree, migrations), KIND, "Django's migrations in dependency order")
 
 
 def label_of_app(folder: str, look: FileInspector) -> str | None:

@@ -8,7 +8,7 @@ from pubcheck.discovery.conventions import last, parent
 from pubcheck.discovery.tools.file_tree import Tree, UnitCandidate, shown
 
 
-def plans(tree: Tree) -> Iterator[UnitCandidate]:
+def candidates(tree: Tree) -> Iterator[UnitCandidate]:
     for meta, names in sorted(tree.lists.items()):
         folder = parent(meta)
         if "_journal.json" not in names or last(meta) != "meta" or folder not in tree.sql:
@@ -17,4 +17,4 @@ def plans(tree: Tree) -> Iterator[UnitCandidate]:
         existing = set(tree.sql[folder])
         files = [(folder, f"{tag}.sql") for tag in dict.fromkeys(order) if f"{tag}.sql" in existing]
         if files:
-            yield tree.group(shown(folder), files, "drizzle", "in the order of meta/_journal.json")
+            yield tree.take_unit(shown(folder), files, "drizzle", "in the order of meta/_journal.json")

@@ -11,14 +11,14 @@ from pubcheck.discovery.tools.file_tree import Tree, UnitCandidate
 RAILS = "structure.sql"
 
 
-def plans(tree: Tree) -> Iterator[UnitCandidate]:
+def candidates(tree: Tree) -> Iterator[UnitCandidate]:
     for folder in tree.folders():
         for name in list(tree.sql[folder]):
             path = tree.path(folder, name)
             major = tree.look.traits(path).dump
             if major is None and name != RAILS:
                 continue
-            group = tree.group(path, [(folder, name)], "rails" if name == RAILS else "dump", _reason(major))
+            group = tree.take_unit(path, [(folder, name)], "rails" if name == RAILS else "dump", _reason(major))
             yield replace(group, postgres=(major,)) if major else group
 
 

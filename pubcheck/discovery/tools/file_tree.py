@@ -1,5 +1,6 @@
-"""The files of a tree while it is found out which of them make units: paths, what can be asked of them, and who has
-taken which. Opens no file itself."""
+"""The files of a tree while they are grouped into units: their paths, and which of them are taken.
+
+Opens no files: a ``FileInspector`` answers questions about them."""
 
 from __future__ import annotations
 
@@ -24,13 +25,16 @@ class FileInspector(Protocol):
     def traits(self, path: str) -> Traits: ...
 
     def names(self, path: str, needed: frozenset[str] | None = None) -> Names:
-        """``needed``: only these names are asked for, so that a file which does not hold one need not be searched."""
+        """Return the names in a file. With ``needed``, a file that contains none of these may be reported as empty."""
 
 
 class UnitCandidate(Struct, frozen=True):
-    """Files that make a unit, by their paths, as a convention finds them. ``postgres``: the majors that they name;
-    ``after``: the first file of each unit that was put before, which ends the ``reason``. So many of the first members
-    are ``context``: another unit has them, and those that follow are run at some time after them."""
+    """The paths of files that form a unit according to a convention.
+
+    - ``postgres``: the major versions that the files name
+    - ``after``: the first file of each unit that was put before these files; it is shown after the ``reason``
+    - ``context``: the number of members, from the first on, that belong to another unit and run before the others
+    """
 
     name: str
     members: tuple[str, ...]
@@ -54,9 +58,9 @@ class Tree:
         self.programs: dict[str, list[str]] = {}
         self.lists: dict[str, list[str]] = {}
         self.offered: list[UnitCandidate] = []
-        """Files that only count where another unit lacks the tables that they create."""
+        """Units that are used only if another unit needs the tables that they create."""
         self.undone: dict[str, str] = {}
-        """Skip rollback files and files that a tool does not run, with the reason."""
+        """Rollback files and files that a tool does not run, each with the reason why it is skipped."""
         for path in sorted(paths):
             folder, _, name = path.rpartition("/")
             if not folder.strip("/"):
@@ -103,17 +107,17 @@ class Tree:
                     del kind[folder]
 
     def drop(self, folder: str, names: Iterable[str], why: str) -> None:
-        """Take files that are in no unit."""
+        """Skip files: no convention puts them into a unit."""
         dropped = list(names)
         self.undone.update((self.path(folder, name), why) for name in dropped)
         self.take(folder, dropped)
 
     def offer(self, folder: str, names: Sequence[str]) -> None:
-        """Offer files, in this order, to the unit that lacks the tables that they create."""
+        """Offer files, in this order, to a unit that needs the tables that they create."""
         members = tuple(self.path(folder, name) for name in names)
         self.offered.append(UnitCandidate(shown(folder), members, "migrations", "numbered files in order"))
 
-    def group(self, name: str, files: Sequence[tuple[str, str]], convention: str, reason: str) -> UnitCandidate:
+    def take_unit(self, name: str, files: Sequence[tuple[str, str]], convention: str, reason: str) -> UnitCandidate:
         """Take (folder, name) pairs as a unit in this order."""
         folders: dict[str, list[str]] = {}
         for folder, file in files:

@@ -12,7 +12,7 @@ from pubcheck.lazy_regex import lazy_compile
 _CALLBACK = lazy_compile(r"(before|after)(?:Each)?Migrate(?:__.*)?\.sql", re.S)
 
 
-def plans(tree: Tree) -> Iterator[UnitCandidate]:
+def candidates(tree: Tree) -> Iterator[UnitCandidate]:
     locations: dict[str, list[str]] = {}
     for folder in tree.folders():
         if any(FLYWAY.fullmatch(name) for name in tree.sql[folder]):
@@ -20,13 +20,13 @@ def plans(tree: Tree) -> Iterator[UnitCandidate]:
     for top, folders in locations.items():
         versions = [version for folder in folders for name in tree.sql[folder] if (version := _version(name))]
         if len(set(versions)) == len(versions):
-            yield from _group(tree, top if len(folders) > 1 else folders[0], folders)
-        else:  # a database each: of vendors, of tenants
+            yield from _candidate(tree, top if len(folders) > 1 else folders[0], folders)
+        else:  # one unit per folder, for example per vendor or tenant
             for folder in folders:
-                yield from _group(tree, folder, [folder])
+                yield from _candidate(tree, folder, [folder])
 
 
-def _group(tree: Tree, name: str, folders: list[str]) -> Iterator[UnitCandidate]:
+def _candidate(tree: Tree, name: str, folders: list[str]) -> Iterator[UnitCandidate]:
     ordered: list[tuple[tuple[object, ...], tuple[str, str]]] = []
     baseline: tuple[int, ...] = ()
     concerned = tree.concerned(
@@ -63,7 +63,7 @@ def _group(tree: Tree, name: str, folders: list[str]) -> Iterator[UnitCandidate]
         else:
             files.append((folder, file))
     if files:
-        yield tree.group(shown(name), files, "flyway", "Flyway's V by version, then R")
+        yield tree.take_unit(shown(name), files, "flyway", "Flyway's V by version, then R")
 
 
 def _version(name: str) -> tuple[object, ...] | None:

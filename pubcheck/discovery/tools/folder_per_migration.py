@@ -11,7 +11,7 @@ from pubcheck.discovery.tools.file_tree import Tree, UnitCandidate, natural, sho
 PRISMA = "schema.prisma"
 
 
-def plans(tree: Tree) -> Iterator[UnitCandidate]:
+def candidates(tree: Tree) -> Iterator[UnitCandidate]:
     for name, convention in (("migration.sql", "prisma"), ("up.sql", "up-down")):
         histories: dict[str, list[str]] = {}
         for folder in tree.folders():
@@ -25,7 +25,7 @@ def plans(tree: Tree) -> Iterator[UnitCandidate]:
                     "it is the rollback of up.sql",
                 )
             files = [(folder, name) for folder in sorted(folders, key=lambda folder: natural(last(folder)))]
-            yield tree.group(shown(history), files, convention, f"{name} of each migration's folder")
+            yield tree.take_unit(shown(history), files, convention, f"{name} of each migration's folder")
 
 
 def schemas(tree: Tree) -> Iterator[UnitCandidate]:

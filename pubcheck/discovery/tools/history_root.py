@@ -23,16 +23,15 @@ from pubcheck.discovery.supabase_project import project_on_disk
 from pubcheck.gitignore import top_of
 
 _DEEPEST = 6
-"""Folders in which a project is looked for, from that of a script upwards."""
+"""The number of folders that are searched for a project, upwards from a script's folder."""
 _SQITCH = frozenset(["deploy", "revert", "verify"])
 
 
 def history_of(path: str, kind_of: Callable[[str], str | None]) -> Iterator[tuple[str, ...]]:
-    """Return the folders and files in which the whole history of a file may lie, the likeliest first; none for most
-    files.
+    """Yield the sets of folders and files that may contain a file's whole history, the likeliest first.
 
-    ``path`` is absolute, ``kind_of`` says whose marks a file bears. What lies outside of the folder that git watches
-    over is not given.
+    Most files have none. ``path`` is absolute; ``kind_of`` returns the tool whose marks a file contains. Folders
+    outside the Git repository of the file are left out.
     """
     folder, name = os.path.split(path)
     for places in _places(folder, name, path, kind_of):
@@ -44,7 +43,7 @@ def history_of(path: str, kind_of: Callable[[str], str | None]) -> Iterator[tupl
 def _places(folder: str, name: str, path: str, kind_of: Callable[[str], str | None]) -> Iterator[tuple[str, ...]]:
     above, last = os.path.split(folder)
     if last == "migrations" and os.path.basename(above) == "supabase":
-        # Not the whole of `supabase`, for its functions may bring a lot along.
+        # Not the whole folder `supabase`: its functions may be large.
         yield folder, os.path.join(above, "seed.sql"), os.path.join(above, "config.toml")
     if name.lower().endswith(SUFFIXES):
         project = project_on_disk(folder, _top(folder))
@@ -84,13 +83,13 @@ def _places(folder: str, name: str, path: str, kind_of: Callable[[str], str | No
 
 
 def _top(folder: str) -> str:
-    """Return the folder above one beyond which no project is looked for: its repository's, or where it is in none, one
-    that is not too far up."""
+    """Return the highest folder to search for a project: the root of the Git repository, or outside of one, the folder
+    ``_DEEPEST`` levels up."""
     return top_of(folder) or os.path.join(os.sep, *folder.split(os.sep)[1:-_DEEPEST])
 
 
 def _applications(folder: str) -> Iterator[str]:
-    """Return the folders of migrations of a project of Django, of which one is given."""
+    """Yield all folders of migrations of the Django project that ``folder``, one of them, belongs to."""
     top, directory, root = os.path.dirname(folder), folder, top_of(folder) or folder
     while directory.startswith(root) and directory != os.path.dirname(directory):
         directory = os.path.dirname(directory)

@@ -8,7 +8,7 @@ from pubcheck.discovery.conventions import INITDB, last
 from pubcheck.discovery.tools.file_tree import Tree, UnitCandidate, shown
 
 
-def plans(tree: Tree) -> Iterator[UnitCandidate]:
+def candidates(tree: Tree) -> Iterator[UnitCandidate]:
     for folder in sorted({*tree.sql, *tree.programs}):
         if last(folder) not in INITDB:
             continue
@@ -16,4 +16,4 @@ def plans(tree: Tree) -> Iterator[UnitCandidate]:
         names = sorted([*tree.sql.get(folder, ()), *scripts])
         if folder in tree.sql or any(tree.look.traits(tree.path(folder, name)).may_publish for name in scripts):
             files = [(folder, name) for name in names]
-            yield tree.group(shown(folder), files, "initdb", "in the order in which the image runs them")
+            yield tree.take_unit(shown(folder), files, "initdb", "in the order in which the image runs them")

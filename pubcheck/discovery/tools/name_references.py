@@ -30,7 +30,7 @@ _TEARS_DOWN = re.compile(
 """Scripts that take all back, by their names: run last they would leave nothing to check."""
 
 
-def plans(tree: Tree) -> Iterator[UnitCandidate]:
+def candidates(tree: Tree) -> Iterator[UnitCandidate]:
     for folder in tree.folders():
         yield from _of_folder(tree, folder)
     for folder, names in sorted(tree.programs.items()):
@@ -39,17 +39,17 @@ def plans(tree: Tree) -> Iterator[UnitCandidate]:
             if traits.may_publish and (traits.kind == SCRIPT or not may_be_script(name)):
                 program = language_of(name) not in ("sql", "yaml", "xml")
                 reason = f"a {'program' if program else 'file'} that holds a publication"
-                yield tree.group(tree.path(folder, name), [(folder, name)], "file", reason)
+                yield tree.take_unit(tree.path(folder, name), [(folder, name)], "file", reason)
 
 
 def _of_folder(tree: Tree, folder: str) -> Iterator[UnitCandidate]:
     files = list(tree.sql[folder])
     if len(files) == 1:
-        yield tree.group(shown(folder), [(folder, files[0])], "folder", "the only file of its folder")
+        yield tree.take_unit(shown(folder), [(folder, files[0])], "folder", "the only file of its folder")
         return
     traits = {name: tree.look.traits(tree.path(folder, name)) for name in files}
     if not any(names_of_file.concerned for names_of_file in traits.values()):
-        yield tree.group(shown(folder), [(folder, name) for name in files], "folder", "the files of a folder")
+        yield tree.take_unit(shown(folder), [(folder, name) for name in files], "folder", "the files of a folder")
         return
     names_by_file = {name: tree.look.names(tree.path(folder, name)) for name in files}
     concerned = {name for name, names_of_file in traits.items() if names_of_file.concerned}
@@ -68,11 +68,11 @@ def _of_folder(tree: Tree, folder: str) -> Iterator[UnitCandidate]:
             convention, reason = "folder", "the other files of a folder"
         alternatives = _alternatives({name: names_by_file[name] for name in names})
         shared = [name for name in names if name not in alternatives]
-        group = tree.group(called, [(folder, name) for name in shared or names], convention, reason)
+        group = tree.take_unit(called, [(folder, name) for name in shared or names], convention, reason)
         yield group
         for name in alternatives if shared else ():
             path = tree.path(folder, name)
-            alone = tree.group(path, [(folder, name)], "references", "another script adds the same tables; after")
+            alone = tree.take_unit(path, [(folder, name)], "references", "another script adds the same tables; after")
             members, after = (*group.members, path), group.members[:1]
             yield replace(alone, members=members, context=len(group.members), after=after)
 
@@ -83,7 +83,7 @@ def _alternatives(names_by_file: Mapping[str, Names]) -> list[str]:
     adding: dict[tuple[str, str], set[str]] = defaultdict(set)
     creating: dict[str, set[str]] = defaultdict(set)
     for name, names in names_by_file.items():
-        for added_publication in () if names.makes else names.adds:
+        for added_publication in () if names.creates else names.adds:
             adding[added_publication].add(name)
         for publication in names.publishes:
             creating[publication].add(name)
@@ -109,12 +109,12 @@ def group_files(names_by_file: Mapping[str, Names], concerned: Container[str]) -
     rivals = _rivals(names_by_file)
     last = {name for name in names_by_file if _TEARS_DOWN.fullmatch(name)}
     upgrades = set(filter(is_upgrade, names_by_file))
-    if any(names.makes for name, names in names_by_file.items() if name not in upgrades):
+    if any(names.creates for name, names in names_by_file.items() if name not in upgrades):
         last |= upgrades
     alone = rivals | last
     makers: dict[str, list[str]] = defaultdict(list)
     for file, names in names_by_file.items():
-        for created in (*names.makes, *map(_publication, names.publishes)):
+        for created in (*names.creates, *map(_publication, names.publishes)):
             makers[created].append(file)
     after: dict[str, set[str]] = {file: set() for file in names_by_file}
     surely: dict[str, set[str]] = {file: set() for file in names_by_file}
@@ -127,9 +127,9 @@ def group_files(names_by_file: Mapping[str, Names], concerned: Container[str]) -
             for created in used_names
             if len(creators := makers.get(created, [])) == 1 and creators[0] != file
         }
-        if names.everything and not names.makes and not rivals:
+        if names.everything and not names.creates and not rivals:
             predecessors |= {
-                creator for creator, theirs in names_by_file.items() if theirs.makes and creator not in alone
+                creator for creator, theirs in names_by_file.items() if theirs.creates and creator not in alone
             }
         # One that has a rival may still be the only one to make what this file needs.
         if len(predecessors & alone) > 1:
@@ -162,7 +162,7 @@ def _rivals(names_by_file: Mapping[str, Names]) -> set[str]:
     """Return the files that make, without asking whether it is there, what another file makes so too."""
     makers: dict[str, list[str]] = defaultdict(list)
     for file, names in names_by_file.items():
-        for created_name in (*(names.makes - names.makes_again), *map(_publication, names.publishes)):
+        for created_name in (*(names.creates - names.creates_if_missing), *map(_publication, names.publishes)):
             makers[created_name].append(file)
     return {file for files in makers.values() if len(files) > 1 for file in files}
 

@@ -13,12 +13,13 @@ from pubcheck.discovery.tools.file_tree import Tree, UnitCandidate, natural, sho
 from pubcheck.lazy_regex import lazy_compile
 
 _FEWEST = 3
-"""Files that must create the same table until they are no history in which it is dropped and created again."""
+"""The number of files that must create the same table before they are separate units, and not a history in which it is
+recreated."""
 _GENERATED = lazy_compile(r"\.Designer\.cs$|ModelSnapshot\.cs$")
 """Files that Entity Framework keeps next to its migrations."""
 
 
-def plans(tree: Tree) -> Iterator[UnitCandidate]:
+def candidates(tree: Tree) -> Iterator[UnitCandidate]:
     for folder in sorted({*tree.sql, *tree.programs}):
         history = is_history(last(folder))
         names = [name for name in tree.sql.get(folder, ()) if NUMBERED.fullmatch(name)]
@@ -29,7 +30,7 @@ def plans(tree: Tree) -> Iterator[UnitCandidate]:
             continue
         files = [(folder, name) for name in _ordered(tree, folder, [*names, *programs])]
         convention = "migrations" if history or programs else "numbered"
-        yield tree.group(shown(folder), files, convention, "numbered files in order")
+        yield tree.take_unit(shown(folder), files, convention, "numbered files in order")
 
 
 def _migrations(tree: Tree, folder: str, names: list[str], number: re.Pattern[str]) -> list[str]:
@@ -53,34 +54,34 @@ def _migrations(tree: Tree, folder: str, names: list[str], number: re.Pattern[st
 
 
 def _fixtures(tree: Tree, folder: str, names: list[str]) -> bool:
-    """Return whether all files that create tables create the same one: then each is a database of its own."""
+    """Return whether all files that create tables create the same one. Each is then a unit of its own."""
     if len(names) < _FEWEST or not tree.concerned((folder, name) for name in names):
         return False
     common: frozenset[str] | None = None
-    makers = 0
+    creators = 0
     for name in names:
-        makes = tree.look.names(tree.path(folder, name)).makes
-        if makes:
-            makers += 1
-            common = makes if common is None else common & makes
+        new_tables = tree.look.names(tree.path(folder, name)).creates
+        if new_tables:
+            creators += 1
+            common = new_tables if common is None else common & new_tables
             if not common:
                 return False
-    return makers >= _FEWEST
+    return creators >= _FEWEST
 
 
 def _same_tables(tree: Tree, folder: str, names: list[str]) -> bool:
-    """Return whether half of the files make a table that another one makes: then they are no history, but databases."""
+    """Return whether half of the files create a table that another file creates too. They are then separate units."""
     if not any(tree.look.traits(tree.path(folder, name)).concerned for name in names):
         return False
     created: set[str] = set()
-    makers = repeated = 0
+    creators = repeated = 0
     for name in names:
         file_names = tree.look.names(tree.path(folder, name))
-        makes = file_names.makes - file_names.makes_again
-        makers += bool(makes)
-        repeated += not makes.isdisjoint(created)
-        created |= makes
-    return repeated > 0 and 2 * repeated >= makers
+        new_tables = file_names.creates - file_names.creates_if_missing
+        creators += bool(new_tables)
+        repeated += not new_tables.isdisjoint(created)
+        created |= new_tables
+    return repeated > 0 and 2 * repeated >= creators
 
 
 def _ordered(tree: Tree, folder: str, names: list[str]) -> list[str]:

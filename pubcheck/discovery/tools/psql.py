@@ -13,7 +13,7 @@ from pubcheck.discovery.conventions import parent
 from pubcheck.discovery.tools.file_tree import Tree, UnitCandidate
 
 
-def plans(tree: Tree) -> Iterator[UnitCandidate]:
+def candidates(tree: Tree) -> Iterator[UnitCandidate]:
     files_by_path = {tree.path(folder, name): (folder, name) for folder in tree.folders() for name in tree.sql[folder]}
     includes: dict[str, list[str]] = {}
     for path, (folder, _) in files_by_path.items():
@@ -32,7 +32,7 @@ def plans(tree: Tree) -> Iterator[UnitCandidate]:
     for path, order in scripts.items():
         # What several scripts run they may run for a database each.
         if all(runs[included_path] == 1 for included_path in order):
-            yield tree.group(
+            yield tree.take_unit(
                 path,
                 [files_by_path[included_path] for included_path in order],
                 "psql",

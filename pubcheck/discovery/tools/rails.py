@@ -11,7 +11,7 @@ from pubcheck.discovery.tools.file_tree import Tree, UnitCandidate, natural
 _VERSION = re.compile(r"(\d{8,})_.*\.rb", re.S)
 
 
-def plans(tree: Tree) -> Iterator[UnitCandidate]:
+def candidates(tree: Tree) -> Iterator[UnitCandidate]:
     for folder in sorted({*tree.sql, *tree.programs}):
         migrate = tree.path(folder, "migrate")
         names = tree.programs.get(migrate, [])
@@ -22,7 +22,7 @@ def plans(tree: Tree) -> Iterator[UnitCandidate]:
         later = [(migrate, name) for name in sorted(names, key=natural) if _comes_after(name, versions, base)]
         if later and tree.concerned([(folder, base), *later]):
             reason = f"{base}, then the migrations that it does not contain"
-            yield tree.group(tree.path(folder, base), [(folder, base), *later], "migrations", reason)
+            yield tree.take_unit(tree.path(folder, base), [(folder, base), *later], "migrations", reason)
 
 
 def _files(tree: Tree, folder: str) -> list[str]:

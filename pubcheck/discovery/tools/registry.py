@@ -29,30 +29,31 @@ from pubcheck.discovery.tools import (
 from pubcheck.discovery.tools.file_tree import Convention, FileInspector, Tree, UnitCandidate
 
 _CONVENTIONS: tuple[Convention, ...] = (
-    sqitch.plans,
-    folder_per_migration.plans,
-    drizzle.plans,
-    supabase.plans,
-    flyway.plans,
-    updown.plans,
-    initdb.plans,
-    changelogs.plans,
-    annotated.plans,
-    django.plans,
-    rails.plans,
+    sqitch.candidates,
+    folder_per_migration.candidates,
+    drizzle.candidates,
+    supabase.candidates,
+    flyway.candidates,
+    updown.candidates,
+    initdb.candidates,
+    changelogs.candidates,
+    annotated.candidates,
+    django.candidates,
+    rails.candidates,
     folder_per_migration.schemas,
-    psql.plans,
-    numbered.plans,
-    dumps.plans,
-    name_references.plans,
+    psql.candidates,
+    numbered.candidates,
+    dumps.candidates,
+    name_references.candidates,
 )
 
 
-def groups_of(
+def candidates_of(
     paths: Iterable[str], look: FileInspector, included: frozenset[str] = frozenset()
 ) -> tuple[list[UnitCandidate], dict[str, str]]:
-    """Return the units of a tree of files in the order of its folders, each with a name of its own; and the files that
-    are in none, with the reason."""
+    """Return the units of a tree of files in the order of its folders, and the skipped files with the reasons.
+
+    Each unit has a name of its own."""
     tree = Tree(paths, look, included)
     groups = [group for convention in _CONVENTIONS for group in convention(tree)]
     groups.sort(key=_place)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pubcheck.discovery.tools.file_tree import Tree, UnitCandidate, shown
 
 
-def plans(tree: Tree) -> Iterator[UnitCandidate]:
+def candidates(tree: Tree) -> Iterator[UnitCandidate]:
     for folder, names in sorted(tree.lists.items()):
         if "sqitch.plan" not in names:
             continue
@@ -21,7 +21,7 @@ def plans(tree: Tree) -> Iterator[UnitCandidate]:
             for subfolder in list(tree.below(tree.path(folder, undoing))):
                 tree.drop(subfolder, tree.sql[subfolder], f"Sqitch runs {undoing}/ only to {undoing}")
         if files:
-            yield tree.group(shown(folder), files, "sqitch", "deploy/ in the order of sqitch.plan")
+            yield tree.take_unit(shown(folder), files, "sqitch", "deploy/ in the order of sqitch.plan")
 
 
 def _scripts(order: tuple[str, ...]) -> list[str]:

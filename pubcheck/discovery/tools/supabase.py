@@ -26,7 +26,7 @@ _USUAL = 17
 """The major of a project whose configuration names none: the one that Supabase creates projects with."""
 
 
-def plans(tree: Tree) -> Iterator[UnitCandidate]:
+def candidates(tree: Tree) -> Iterator[UnitCandidate]:
     for folder in tree.folders():
         project = parent(folder)
         if last(folder) != "migrations" or last(project) != "supabase":
@@ -35,11 +35,13 @@ def plans(tree: Tree) -> Iterator[UnitCandidate]:
         if files:
             seed = [(project, "seed.sql")] if "seed.sql" in tree.sql.get(project, ()) else []
             reason = "supabase/migrations in order" + (", then seed.sql" if seed else "")
-            yield replace(tree.group(shown(folder), files + seed, "supabase", reason), postgres=_major(tree, project))
+            yield replace(
+                tree.take_unit(shown(folder), files + seed, "supabase", reason), postgres=_major(tree, project)
+            )
     for folder in tree.folders():
         if last(folder) == "schemas" and last(parent(folder)) == "supabase":
             files = [(subfolder, name) for subfolder in tree.below(folder) for name in tree.sql[subfolder]]
-            group = tree.group(shown(folder), files, "supabase", "the schema as supabase/schemas declares it")
+            group = tree.take_unit(shown(folder), files, "supabase", "the schema as supabase/schemas declares it")
             yield replace(group, postgres=_major(tree, parent(folder)))
 
 
@@ -74,9 +76,9 @@ def _following(group: UnitCandidate, projects: dict[str, UnitCandidate], look: F
     before = projects[project]
     names = [look.names(member) for member in group.members]
     missing = frozenset[str]().union(*(names_of_file.needs for names_of_file in names)) - frozenset[str]().union(
-        *(names_of_file.makes for names_of_file in names)
+        *(names_of_file.creates for names_of_file in names)
     )
-    if missing.isdisjoint(name for member in before.members for name in look.names(member, missing).makes):
+    if missing.isdisjoint(name for member in before.members for name in look.names(member, missing).creates):
         return group
     return replace(
         group,

@@ -1,5 +1,8 @@
-"""Pairs of a way up and a way down: `1_x.up.sql` and `1_x.down.sql` (golang-migrate, sqlx), `001.do.x.sql` and
-`001.undo.x.sql` (Postgrator), `up/` and `down/`, and their like; only the way up is run, by the numbers."""
+"""Pairs of an up and a down migration. Only the up migrations are run, in the order of their numbers.
+
+Examples are `1_x.up.sql` and `1_x.down.sql` (golang-migrate, sqlx), `001.do.x.sql` and `001.undo.x.sql` (Postgrator),
+and the folders `up/` and `down/`.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from pubcheck.discovery.tools.file_tree import Tree, UnitCandidate, natural, sho
 _REASON = "it is a rollback file"
 
 
-def plans(tree: Tree) -> Iterator[UnitCandidate]:
+def candidates(tree: Tree) -> Iterator[UnitCandidate]:
     yield from _folders(tree)
     for folder in tree.folders():
         names = tree.sql[folder]
@@ -33,7 +36,7 @@ def plans(tree: Tree) -> Iterator[UnitCandidate]:
             if name not in undone and (name in certain or name in plain or (name[:1].isdigit() and name not in downs))
         ]
         ordered = sorted(files, key=lambda name: (natural(name.partition(".")[0]), name))
-        yield tree.group(shown(folder), [(folder, name) for name in ordered], "up-down", "up migrations in order")
+        yield tree.take_unit(shown(folder), [(folder, name) for name in ordered], "up-down", "up migrations in order")
 
 
 def _folders(tree: Tree) -> Iterator[UnitCandidate]:
@@ -41,11 +44,11 @@ def _folders(tree: Tree) -> Iterator[UnitCandidate]:
     for folder in tree.folders():
         if last(folder).lower() not in DOWN:
             continue
-        beside = parent(folder)
-        ups = [up_folder for up_folder in (tree.path(beside, name) for name in sorted(UP)) if up_folder in known]
-        if ups or any(name[:1].isdigit() for name in tree.sql.get(beside, ())):
+        parent_folder = parent(folder)
+        ups = [up_folder for up_folder in (tree.path(parent_folder, name) for name in sorted(UP)) if up_folder in known]
+        if ups or any(name[:1].isdigit() for name in tree.sql.get(parent_folder, ())):
             tree.drop(folder, list(tree.sql[folder]), _REASON)
         for up in ups:
             if up in tree.sql:
                 files = [(up, name) for name in sorted(tree.sql[up], key=natural)]
-                yield tree.group(shown(up), files, "up-down", f"{last(up)}/ next to {last(folder)}/")
+                yield tree.take_unit(shown(up), files, "up-down", f"{last(up)}/ next to {last(folder)}/")

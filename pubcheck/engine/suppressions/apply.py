@@ -160,13 +160,13 @@ def _is_suppressed(diagnostic: Diagnostic, files: dict[int, _File]) -> bool:
 def _comment_diagnostics(file: _File, reported: Collection[str], majors: tuple[int, ...]) -> Iterator[Diagnostic]:
     for unclear in file.unclear:
         span = Span(file.source, unclear.start, unclear.end)
-        yield rulebook.remark(UNCLEAR, unclear.message, span, majors, unclear.help)
+        yield rulebook.reading_diagnostic(UNCLEAR, unclear.message, span, majors, unclear.help)
     for comment, idle in file.unused(reported, majors):
         where = "this file" if comment.file else "the statement"
         whole = comment.codes is None or len(idle) == len(comment.codes)
         start, end = (comment.start, comment.end) if whole else (idle[0].start, idle[-1].end)
         codes = ", ".join(code.text for code in idle)
-        yield rulebook.remark(
+        yield rulebook.reading_diagnostic(
             UNUSED,
             f"there is nothing to ignore in {where}" if not codes else f"there is no {codes} to ignore in {where}",
             Span(file.source, start, end),

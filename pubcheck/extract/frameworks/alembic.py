@@ -166,7 +166,7 @@ def _bodies(node: ast.If | ast.For | ast.While | ast.Try | ast.Match) -> list[li
 
 
 def _outer_calls(node: ast.AST) -> list[ast.Call]:
-    """Return the calls in a statement that are no part of another one."""
+    """Return the calls in a statement that are not part of another one."""
     calls: list[ast.Call] = []
     waiting: list[ast.AST] = [node]
     while waiting:

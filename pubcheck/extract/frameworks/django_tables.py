@@ -406,7 +406,7 @@ def _add_constraint(writer: StatementWriter, call: ast.Call, arguments: _Argumen
 
 
 def _add_part(writer: StatementWriter, model: Model, node: ast.expr | None) -> None:
-    """A constraint or an index of a model, if it is unique or a plain index: others are no replica identity."""
+    """Write a unique constraint or a plain index of a model; others cannot be a replica identity."""
     if not isinstance(node, ast.Call):
         raise Unreadable
     kind, arguments = last_name(node), keywords(node)

@@ -87,7 +87,7 @@ _LENGTHS = {
     **dict.fromkeys((20, 701, 790, 1083, 1114, 1184, 3220, 5069), 8),
     **dict.fromkeys((19, 27, 600, 601, 603, 628, 718, 774, 829, 1186, 1266, 2950), -1),
 }
-"""typlen of the built-in types that are passed by value; -1 of others that are no varlena."""
+"""typlen of the built-in types that are passed by value; -1 of others that are not a varlena."""
 
 
 def _check_binary_cast(session: Session, source: Type, target: Type) -> None:
