@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 
@@ -22,26 +23,10 @@ from pubcheck.checks.remedies.statement_fixes import STATEMENT_FIXES
 from pubcheck.rulebook import FINDERS, FIXERS, RULES, Rule
 
 _PACKAGE = Path(__file__).parent
-_DECLARING = (
-    "checks.ddl.syntax_help",
-    "checks.refused_dml",
-    "checks.remedies.filter_rewrites",
-    "checks.remedies.syntax_fixes",
-    "checks.remedies.write_remedies",
-    "checks.write.replica_identity",
-    "discovery.read",
-    "engine.blocks",
-    "engine.suppressions.apply",
-    "engine.syntax_errors",
-    "engine.statement_runner",
-    "engine.unit_run",
-    "extract.embedded_sql",
-    "extract.sql_migrations",
-    "faults",
-    "verify.against_script",
-    "verify.verifier",
-)
-"""Modules that declare finders and fixers, or that import such modules."""
+_TESTS = _PACKAGE.parent / "tests"
+_CODE = re.compile(r"\bPUB\d{3}\b")
+_MARK = re.compile(r"^ *@(?:rulebook\.)?(?:finder|fixer)\(", re.MULTILINE)
+"""The mark of a function that reports a rule or makes its fixes."""
 
 
 class Site(Struct, frozen=True, order=True):
@@ -56,8 +41,8 @@ class RuleAddress(Struct, frozen=True):
     """A rule with everything that belongs to it.
 
     ``finders`` are functions, or the places where PostgreSQL's errors of this rule are raised. ``messages`` is empty if
-    the finders write their own texts. ``tests`` is the file of a rule that SQL alone can show; those of the other rules
-    are named in `tests/rules/test_scripts.py`.
+    the finders write their own texts. ``tests`` is the file of a rule that SQL alone can show; for another rule the
+    test modules that name it. There are none where the package is installed without its tests.
     """
 
     rule: Rule
@@ -65,15 +50,13 @@ class RuleAddress(Struct, frozen=True):
     finders: tuple[Site, ...]
     messages: tuple[Site, ...]
     fixes: tuple[Site, ...]
-    tests: str
+    tests: tuple[str, ...]
 
 
 def address(code: str) -> RuleAddress:
     """Return the address of the rule with this code. KeyError for an unknown one."""
     rule = RULES[code]
-    for name in _DECLARING:
-        import_module(f"pubcheck.{name}")
-    load_all()
+    _load_marked()
     finders = [_site(function) for function in FINDERS.get(code, ())]
     fixes = [_site(function) for function in FIXERS.get(code, ())]
     if code in STATEMENT_FIXES:
@@ -81,11 +64,37 @@ def address(code: str) -> RuleAddress:
     return RuleAddress(
         rule,
         f"rules/{rule.filename}",
-        (*finders, *_quoted("postgres", MESSAGES.get(code, ()))),
-        tuple(_quoted("checks/messages", [code] if code in MESSAGES else ())),
+        (*finders, *_raised(MESSAGES.get(code, ()))),
+        tuple(_matches("checks/messages", f'"({code})"')),
         tuple(fixes),
-        f"tests/rules/{code}.sql",
+        _tests(code),
     )
+
+
+@cache
+def _load_marked() -> None:
+    """Import every module with a mark, which enters its functions in ``FINDERS`` and ``FIXERS``."""
+    load_all()
+    for path in sorted(_PACKAGE.rglob("*.py")):
+        if _MARK.search(path.read_text(encoding="utf-8")):
+            module = path.parent if path.stem == "__init__" else path.with_suffix("")
+            import_module(".".join(module.relative_to(_PACKAGE.parent).parts))
+
+
+def _tests(code: str) -> tuple[str, ...]:
+    script = f"rules/{code}.sql"
+    paths = [script] if (_TESTS / script).is_file() else _test_modules().get(code, ())
+    return tuple(f"tests/{path}" for path in paths)
+
+
+@cache
+def _test_modules() -> Mapping[str, Sequence[str]]:
+    """Return the test modules that name each code."""
+    modules: dict[str, list[str]] = {}
+    for path in sorted(_TESTS.rglob("test_*.py")):
+        for code in set(_CODE.findall(path.read_text(encoding="utf-8"))):
+            modules.setdefault(code, []).append(path.relative_to(_TESTS).as_posix())
+    return modules
 
 
 def _site(function: Callable[..., object]) -> Site:
@@ -94,11 +103,14 @@ def _site(function: Callable[..., object]) -> Site:
     return Site(path, code.co_firstlineno, code.co_qualname)
 
 
-def _quoted(folder: str, texts: Collection[str]) -> Iterator[Site]:
-    """Yield the lines of a folder with one of these texts as a whole string."""
-    if not texts:
-        return
-    strings = re.compile(f'"({"|".join(map(re.escape, texts))})"')
+def _raised(keys: Collection[str]) -> Iterator[Site]:
+    """Yield the places that give errors one of these keys. A key of a table is none: it describes errors."""
+    return _matches("postgres", f'(?<!b)"({"|".join(map(re.escape, keys))})"(?!:)') if keys else iter(())
+
+
+def _matches(folder: str, pattern: str) -> Iterator[Site]:
+    """Yield the lines of a folder that a pattern matches; its group is the name."""
+    strings = re.compile(pattern)
     for path in sorted((_PACKAGE / folder).rglob("*.py")):
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
             for match in strings.finditer(line):
@@ -117,7 +129,7 @@ def describe(address_of_rule: RuleAddress) -> Iterator[str]:
     for label, sites in rows:
         for site in sites:
             yield f"  {label:<6} pubcheck/{site.path}:{site.line} {site.name}"
-    yield f"  tests  {address_of_rule.tests}"
+    yield f"  tests  {', '.join(address_of_rule.tests)}"
 
 
 if __name__ == "__main__":

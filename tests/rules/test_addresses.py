@@ -9,9 +9,10 @@ import pytest
 from pubcheck.checks.messages.refusals import MESSAGES
 from pubcheck.rule_address import address
 from pubcheck.rulebook import RULES
-from tests.rules.test_scripts import ABOUT_FILES
 
 ROOT = Path(__file__).parents[2]
+REFUSED_WRITES = ("PUB301", "PUB302", "PUB303", "PUB304", "PUB406")
+"""The rules about writes that the server will refuse; their texts have a module of their own."""
 
 
 @pytest.mark.parametrize("code", RULES)
@@ -19,9 +20,10 @@ def test_every_rule_has_an_address(code: str) -> None:
     found = address(code)
     assert (ROOT / found.page).is_file()
     assert found.finders
-    assert bool(found.messages) == (code in MESSAGES)
+    assert bool(found.messages) == (code in MESSAGES or code in REFUSED_WRITES)
     assert bool(found.fixes) == found.rule.fix, "the page says whether the rule has fixes"
-    assert (ROOT / found.tests).is_file() or code in ABOUT_FILES
+    assert found.tests
+    assert all((ROOT / path).is_file() for path in found.tests)
 
 
 @pytest.mark.parametrize("code", MESSAGES)
@@ -34,9 +36,19 @@ def test_every_key_with_a_text_is_raised(code: str) -> None:
     [
         ("PUB503", "postgres/ddl/publications/alter.py via-root-needed"),
         ("PUB804", "checks/silent/publication_scope.py empty"),
-        ("PUB406", "checks/write/replica_identity.py _rule"),
+        ("PUB302", "checks/write/identity_causes.py _identity_cause"),
+        ("PUB406", "checks/write/identity_causes.py _columns_cause"),
         ("PUB137", "engine/blocks.py BlockRunner._report_failure"),
     ],
 )
 def test_a_finder_is_the_place_that_reports(code: str, name: str) -> None:
     assert name in {f"{site.path} {site.name}" for site in address(code).finders}
+
+
+def test_a_table_that_describes_errors_raises_none() -> None:
+    assert [site.path for site in address("PUB209").finders].count("postgres/analysis/simple_filter.py") == 1
+
+
+def test_the_tests_of_a_rule_that_no_script_shows_are_the_modules_that_name_it() -> None:
+    assert address("PUB301").tests == ("tests/rules/PUB301.sql",)
+    assert "tests/verify/test_verify.py" in address("PUB851").tests

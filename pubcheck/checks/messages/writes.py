@@ -16,6 +16,18 @@ from pubcheck.postgres.identifiers import identifier
 from pubcheck.postgres.replication.replica_identity import replica_identity
 
 _VERB = {"update": "UPDATE of", "delete": "DELETE from"}
+_FILTER = 'the row filter of publication "{publication}" reads "{column}", which is not in the replica identity'
+_REASONS = {
+    "PUB301": _FILTER,
+    "PUB302": 'publication "{publication}" publishes the table, which has no replica identity',
+    "PUB303": 'the replica identity has the generated column "{column}", which publication "{publication}" does not '
+    "publish",
+    "PUB304": _FILTER,
+    "PUB406": 'the column list of publication "{publication}" leaves out "{column}", which is in the replica identity',
+}
+"""Why a write is refused, by rule."""
+_LIST_UNDER_FULL = 'publication "{publication}" has a column list, and the replica identity is FULL'
+"""The reason of PUB406 where no column is left out."""
 
 
 def text(catalog: Catalog, refusal: Refusal) -> RefusedWriteText:
@@ -27,24 +39,9 @@ def text(catalog: Catalog, refusal: Refusal) -> RefusedWriteText:
 def reason(catalog: Catalog, refusal: Refusal) -> str:
     """Return why a write is refused."""
     publication = catalog.publications[refusal.publication].name
-    if refusal.rule in ("PUB301", "PUB304"):
-        return (
-            f'the row filter of publication "{publication}" reads "{refusal.column}", '
-            "which is not in the replica identity"
-        )
-    if refusal.rule == "PUB406":
-        if refusal.column:
-            return (
-                f'the column list of publication "{publication}" leaves out "{refusal.column}", '
-                "which is in the replica identity"
-            )
-        return f'publication "{publication}" has a column list, and the replica identity is FULL'
-    if refusal.rule == "PUB303":
-        return (
-            f'the replica identity has the generated column "{refusal.column}", '
-            f'which publication "{publication}" does not publish'
-        )
-    return f'publication "{publication}" publishes the table, which has no replica identity'
+    no_column = refusal.rule == "PUB406" and not refusal.column
+    template = _LIST_UNDER_FULL if no_column else _REASONS[refusal.rule]
+    return template.format(publication=publication, column=refusal.column)
 
 
 def with_help(

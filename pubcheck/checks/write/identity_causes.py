@@ -10,6 +10,7 @@ from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.catalog.rows import Place, Publication, PublicationRel, Relation
 from pubcheck.postgres.replication.publication_lookup import identity_check_entry, partition_columns
 from pubcheck.postgres.replication.replica_identity import ReplicaIdentity
+from pubcheck.rulebook import finder
 
 Write = Literal["update", "delete"]
 
@@ -19,10 +20,11 @@ WRITES: tuple[Write, ...] = ("update", "delete")
 class Cause(Struct, frozen=True):
     """A failed check for one publication of a table, so that UPDATE and DELETE of the table are refused.
 
-    ``check`` is its number in _CHECKS, or ``NO_IDENTITY`` for a table without a replica identity. ``entry`` is the
-    membership that causes it, ``column`` the attribute's name and ``place`` where it is written.
+    ``rule`` is a code. ``check`` is the number of the check in _CHECKS. ``entry`` is the membership that causes it,
+    ``column`` the attribute's name and ``place`` where it is written.
     """
 
+    rule: str
     publication: Publication
     check: int
     certain: bool
@@ -40,15 +42,13 @@ def causes_in(
     """
     entry = None if publication.all_tables else identity_check_entry(catalog, publication, relation)
     # Without an entry there is neither a filter nor a column list.
-    checks = (_generated_cause,) if entry is None else _CHECKS
-    causes = [
-        cause for check in checks if (cause := check(catalog, relation, identity, publication, entry)) is not None
-    ]
-    if identity.known and not identity.exists:
-        causes.append(Cause(publication, NO_IDENTITY, publication.seen))
-    return tuple(causes)
+    checks = (_generated_cause, _identity_cause) if entry is None else _CHECKS
+    return tuple(
+        [cause for check in checks if (cause := check(catalog, relation, identity, publication, entry)) is not None]
+    )
 
 
+@finder("PUB301", "PUB304")
 def _filter_cause(
     catalog: Catalog,
     relation: Relation,
@@ -56,7 +56,7 @@ def _filter_cause(
     publication: Publication,
     entry: PublicationRel | None,
 ) -> Cause | None:
-    """PUB301, PUB304 (pub_rf_contains_invalid_column): a filter column outside the identity; any will do under FULL."""
+    """pub_rf_contains_invalid_column: a filter column outside the identity; any will do under FULL."""
     if entry is None or entry.filter is None or identity.full or not identity.known:
         return None
     source = catalog.relations[entry.relation]
@@ -64,10 +64,12 @@ def _filter_cause(
         if identity.columns.isdisjoint(partition_columns(source, relation, (number,))):
             name = source.columns[number - 1].name
             place = next((place for column, place in entry.filter.places if column == number), None)
-            return Cause(publication, FILTER, publication.seen and entry.filter.analysed, name, entry, place)
+            rule = "PUB304" if relation.partition else "PUB301"
+            return Cause(rule, publication, FILTER, publication.seen and entry.filter.analysed, name, entry, place)
     return None
 
 
+@finder("PUB406")
 def _columns_cause(
     catalog: Catalog,
     relation: Relation,
@@ -75,7 +77,7 @@ def _columns_cause(
     publication: Publication,
     entry: PublicationRel | None,
 ) -> Cause | None:
-    """PUB406 (pub_contains_invalid_column): every column of the identity is listed, and there is no list under FULL."""
+    """pub_contains_invalid_column: every column of the identity is listed, and there is no list under FULL."""
     if entry is None or entry.columns is None:
         return None
     place = None
@@ -83,14 +85,16 @@ def _columns_cause(
         first, last = entry.column_places[0][1], entry.column_places[-1][1]
         place = Place(first.source, first.statement, first.start, last.end)
     if identity.full:
-        return Cause(publication, COLUMN_LIST, publication.seen, "", entry, place)
+        return Cause("PUB406", publication, COLUMN_LIST, publication.seen, "", entry, place)
     listed = partition_columns(catalog.relations[entry.relation], relation, entry.columns)
     for number in sorted(identity.columns):
         if number not in listed:
-            return Cause(publication, COLUMN_LIST, publication.seen, relation.columns[number - 1].name, entry, place)
+            name = relation.columns[number - 1].name
+            return Cause("PUB406", publication, COLUMN_LIST, publication.seen, name, entry, place)
     return None
 
 
+@finder("PUB303")
 def _generated_cause(
     catalog: Catalog,
     relation: Relation,
@@ -98,7 +102,7 @@ def _generated_cause(
     publication: Publication,
     entry: PublicationRel | None,
 ) -> Cause | None:
-    """PUB303 (pub_contains_invalid_column, since 18): the identity has a generated column that is not published."""
+    """pub_contains_invalid_column, since 18: the identity has a generated column that is not published."""
     if not catalog.major.publish_generated_columns:
         return None
     generated = [number for number in identity.columns if relation.columns[number - 1].generated]
@@ -109,14 +113,27 @@ def _generated_cause(
     for number in sorted(generated):
         column = relation.columns[number - 1]
         if column.generated == "v" or publication.generated != "s":
-            return Cause(publication, GENERATED, publication.seen, column.name, entry)
+            return Cause("PUB303", publication, GENERATED, publication.seen, column.name, entry)
     return None
 
 
-_CHECKS = (_filter_cause, _columns_cause, _generated_cause)
+@finder("PUB302")
+def _identity_cause(
+    catalog: Catalog,
+    relation: Relation,
+    identity: ReplicaIdentity,
+    publication: Publication,
+    entry: PublicationRel | None,
+) -> Cause | None:
+    """The table has no replica identity."""
+    missing = identity.known and not identity.exists
+    return Cause("PUB302", publication, NO_IDENTITY, publication.seen) if missing else None
+
+
+_CHECKS = (_filter_cause, _columns_cause, _generated_cause, _identity_cause)
 """The checks in the order in which CheckCmdReplicaIdentity reports their failures."""
 
 CHECKS = range(4)
 
 FILTER, COLUMN_LIST, GENERATED, NO_IDENTITY = CHECKS
-"""Numbers of checks: of the three above, and of the missing identity (PUB302) that comes after them."""
+"""Numbers of the checks."""

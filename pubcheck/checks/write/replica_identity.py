@@ -15,7 +15,6 @@ from pubcheck.postgres.replication.publication_lookup import (
     publications_of,
 )
 from pubcheck.postgres.replication.replica_identity import replica_identity
-from pubcheck.rulebook import finder
 
 WRITING = frozenset(("UpdateStmt", "DeleteStmt", "InsertStmt", "MergeStmt"))
 """The nodes of the statements that write tables; others may have them inside."""
@@ -32,12 +31,11 @@ class Refusal(Struct, frozen=True):
     """One cause for which the server refuses an operation on a table, with the answer after all earlier causes are
     removed.
 
-    ``rule`` is a code. ``number`` is the number of causes that the server meets first: 0 for today's answer. ``after``
+    ``number`` is the number of causes that the server meets first: 0 for today's answer. ``after``
     lists the first of these, as publication and rule. ``total`` counts all causes of this operation on the table,
     ``of_publication`` those of this publication.
     """
 
-    rule: str
     operation: Write
     relation: int
     server: ServerAnswer
@@ -48,6 +46,10 @@ class Refusal(Struct, frozen=True):
     after: tuple[tuple[int, str], ...] = ()
     total: int = 1
     of_publication: int = 1
+
+    @property
+    def rule(self) -> str:
+        return self.cause.rule
 
     @property
     def column(self) -> str:
@@ -114,14 +116,12 @@ def _is_checked(relation: Relation) -> bool:
 def _in_order(catalog: Catalog, relation: Relation, operation: Write, met: list[Cause]) -> tuple[Refusal, ...]:
     """The causes of one operation, each with the server's answer."""
     seen = relation.seen and all(catalog.relations[oid].seen for oid in catalog.ancestors(relation.oid))
-    rules = [_rule(relation, cause.check) for cause in met]
-    first = tuple((cause.publication.oid, rule) for cause, rule in zip(met[:AFTER], rules, strict=False))
+    first = tuple((cause.publication.oid, cause.rule) for cause in met[:AFTER])
     own: dict[int, int] = {}
     for cause in met:
         own[cause.publication.oid] = own.get(cause.publication.oid, 0) + 1
     return tuple(
         Refusal(
-            rule,
             operation,
             relation.oid,
             _answer(relation, operation, cause.check),
@@ -133,14 +133,8 @@ def _in_order(catalog: Catalog, relation: Relation, operation: Write, met: list[
             len(met),
             own[cause.publication.oid],
         )
-        for number, (cause, rule) in enumerate(zip(met, rules, strict=True))
+        for number, cause in enumerate(met)
     )
-
-
-@finder("PUB301", "PUB302", "PUB303", "PUB304", "PUB406")
-def _rule(relation: Relation, check: int) -> str:
-    filtered = "PUB304" if relation.partition else "PUB301"
-    return (filtered, "PUB406", "PUB303", "PUB302")[check]
 
 
 def _answer(relation: Relation, operation: Write, check: int) -> ServerAnswer:
