@@ -34,7 +34,7 @@ def _about(
     related: tuple[tuple[Place, str], ...] = (),
     columns: tuple[str, ...] = (),
     severity: Severity | None = None,
-    certain: bool = True,
+    certain: bool,
 ) -> Iterator[RuleFinding]:
     place = place or context.place_of(publication)
     if place is not None:
@@ -93,6 +93,7 @@ def information_schema(context: RuleContext) -> Iterator[RuleFinding]:
                 "drop it from the publication",
                 place=entry.place,
                 relations=[relation],
+                certain=True,
             )
     for schema in catalog.publication_namespaces.values():
         if schema.namespace == INFORMATION_SCHEMA:
@@ -103,6 +104,7 @@ def information_schema(context: RuleContext) -> Iterator[RuleFinding]:
                 "the schema information_schema is accepted, but none of its tables is ever published",
                 "drop it from the publication",
                 place=schema.place,
+                certain=True,
             )
 
 
@@ -128,6 +130,7 @@ def left_out(context: RuleContext) -> Iterator[RuleFinding]:
                 "make them permanent (ALTER TABLE ... SET LOGGED) if the subscriber needs them",
                 relations=[row for row, _ in missing],
                 related=first_places([(row.place, reason) for row, reason in missing if row.place is not None]),
+                certain=True,
             )
 
 
@@ -143,6 +146,7 @@ def sequences_not_streamed(context: RuleContext) -> Iterator[RuleFinding]:
                 f'publication "{publication.name}" does not send what nextval and setval do: the subscriber\'s '
                 "sequences keep the values of the last CREATE SUBSCRIPTION or REFRESH SEQUENCES",
                 "before a switch-over run ALTER SUBSCRIPTION ... REFRESH SEQUENCES, after the publisher's last write",
+                certain=True,
             )
 
 
@@ -173,6 +177,7 @@ def not_replicated(context: RuleContext) -> Iterator[RuleFinding]:
                     "sequences and materialized views are not replicated, nor are DDL and large objects",
                     "before a switch-over set the subscriber's sequences (setval) and refresh its materialized views",
                     relations=missing,
+                    certain=True,
                 )
         yield from _foreign_keys(context, publication, keys)
 
@@ -206,6 +211,7 @@ def _foreign_keys(
             "the subscriber does not check them",
             "publish the referenced tables as well, or drop the foreign keys on the subscriber",
             relations=[referencing for referencing, _ in references],
+            certain=True,
         )
 
 
@@ -221,6 +227,7 @@ def publishes_nothing(context: RuleContext) -> Iterator[RuleFinding]:
                 f'publication "{publication.name}" publishes no operation: a subscriber gets the initial copy and then '
                 "nothing",
                 f"ALTER PUBLICATION {identifier(publication.name)} SET (publish = 'insert, update, delete, truncate')",
+                certain=True,
             )
 
 
@@ -238,7 +245,7 @@ def updates_without_inserts(context: RuleContext) -> Iterator[RuleFinding]:
                 f'publication "{name}" publishes updates but not inserts: updates of rows that came after the initial '
                 "copy are skipped by the subscriber"
             )
-            yield from _about(context, "PUB803", publication, message, "publish insert as well")
+            yield from _about(context, "PUB803", publication, message, "publish insert as well", certain=True)
             continue
         unpublished = [action for action in ("insert", "delete") if not getattr(publication, action)]
         message = (
@@ -256,6 +263,7 @@ def updates_without_inserts(context: RuleContext) -> Iterator[RuleFinding]:
             relations=[filtered.relation],
             related=((filtered.entry.place, "the filtered table"),),
             severity="warning",
+            certain=True,
         )
 
 
@@ -285,6 +293,7 @@ def upper_case_names(context: RuleContext) -> Iterator[RuleFinding]:
             f"quotes {result}",
             "name it in lower case, or write the quotes into the client's option: publication_names "
             f"{quote_literal(in_quotes(name))}",
+            certain=True,
         )
 
 
@@ -325,6 +334,7 @@ def initial_copy(context: RuleContext) -> Iterator[RuleFinding]:
                 publication,
                 f'publication "{name}" does not publish inserts, but the initial copy still copies all rows',
                 "subscribe WITH (copy_data = false) if the rows are not wanted",
+                certain=True,
             )
         entries = [catalog.publication_rels[oid] for oid in catalog.members_of.get(publication.oid)]
         narrowed = [entry for entry in entries if entry.filter is not None or entry.columns is not None]
@@ -339,6 +349,7 @@ def initial_copy(context: RuleContext) -> Iterator[RuleFinding]:
                 "subscribe with 15 or later, or WITH (copy_data = false)",
                 place=narrowed[0].place,
                 relations=[catalog.relations[entry.relation] for entry in narrowed],
+                certain=True,
             )
 
 
@@ -375,6 +386,7 @@ def generated_columns(context: RuleContext) -> Iterator[RuleFinding]:
             relations=[row for row, _ in columns],
             related=first_places([(row.place, f'"{name}"') for row, name in columns if row.place is not None]),
             columns=tuple(name for _, name in columns),
+            certain=True,
         )
 
 

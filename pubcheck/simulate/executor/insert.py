@@ -50,7 +50,7 @@ def prepare_insert(session: Backend, node: Node, outer: Scope) -> Changes:
 
     def run() -> Rows:
         if conflict is not None and conflict.updates and table.relation.kind != "p":
-            refuse_write(session, table, "update")
+            refuse_write(session, table, "update", certain=True)
         for values in rows():
             row: Any
             if instead is not None:

@@ -70,7 +70,7 @@ class _Merge:
         for action in self.actions:
             if action.command in ("CMD_UPDATE", "CMD_DELETE"):
                 for table in self.members:
-                    refuse_write(session, table, "update" if action.command == "CMD_UPDATE" else "delete")
+                    refuse_write(session, table, "update" if action.command == "CMD_UPDATE" else "delete", certain=True)
         changed: set[int] = set()
         for pair in self._joined():
             if self._apply(*pair, changed):

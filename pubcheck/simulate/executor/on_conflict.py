@@ -56,7 +56,7 @@ class OnConflict:
         session = self.session
         leaf, values = leaf_of(session, self.table.relation, values)
         if self.updates and leaf is not self.table:
-            refuse_write(session, leaf, "update")
+            refuse_write(session, leaf, "update", certain=True)
         row = ready_row(session, leaf, values, routed=leaf is not self.table)
         if row is None:
             return None

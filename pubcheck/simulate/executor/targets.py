@@ -59,7 +59,7 @@ def refuse_statement_triggers(session: Backend, relation: Relation, events: int)
                 raise NotFollowed(f'the trigger "{row.name}" of a statement')
 
 
-def refuse_write(session: Backend, table: Table, operation: Any, *, certain: bool = True) -> None:
+def refuse_write(session: Backend, table: Table, operation: Any, *, certain: bool) -> None:
     """Raise the error of an UPDATE or DELETE that the replica identity does not allow (CheckCmdReplicaIdentity), or
     NotFollowed if it is not ``certain`` that the server plans for the table."""
     causes = refusals(session.database.catalog, table.relation).get(operation)
