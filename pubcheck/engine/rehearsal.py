@@ -34,9 +34,8 @@ def rehearse(replay: Replay) -> None:
         session.begin()
         runner = BlockRunner(replay, statement, routine.source)
         runner.rehearsing = True
-        state = session.blind, session.healed, session.identified, session.joined, set(session.doubted)
         mark = runner.mark()
-        with replay.faults.guard(statement):
+        with session.rehearsed(), replay.faults.guard(statement):
             interpreter = Interpreter(runner, runner.routine_of)
             interpreter.atomic = True
             with suppress(*_GIVEN_UP):
@@ -44,7 +43,6 @@ def rehearse(replay: Replay) -> None:
         catalog.journal.undo(mark.entries)
         catalog.journal.undone.clear()
         session.rollback()
-        session.blind, session.healed, session.identified, session.joined, session.doubted = state
 
 
 def _at_its_place(runner: BlockRunner, routine: Routine) -> Routine:

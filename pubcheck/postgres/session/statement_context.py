@@ -46,7 +46,8 @@ class Uncertainty:
 class Visibility(Rights):
     """``complete``: the unit is the whole database, except for the objects of ``platform``."""
 
-    blind, healed, joined, restless = Uncertainty(), Uncertainty(), Uncertainty(), Uncertainty()
+    blind, healed, identified = Uncertainty(), Uncertainty(), Uncertainty()
+    joined, restless = Uncertainty(), Uncertainty()
 
     def __init__(self, catalog: Catalog, *, complete: bool, platform: Platform | None) -> None:
         super().__init__(catalog)
@@ -111,6 +112,18 @@ class Visibility(Rights):
         is set."""
         if getattr(self, flag):
             self.assume(self.catalog.reasons.flags[flag])
+
+    @contextmanager
+    def rehearsed(self) -> Iterator[None]:
+        """Forget afterwards the doubts that arise in between, because the changes are undone."""
+        flags = {name: getattr(self, name) for name, kind in vars(Visibility).items() if isinstance(kind, Uncertainty)}
+        doubted, perhaps_there = set(self.doubted), set(self.perhaps_there)
+        try:
+            yield
+        finally:
+            for name, value in flags.items():
+                setattr(self, name, value)
+            self.doubted, self.perhaps_there = doubted, perhaps_there
 
     @contextmanager
     def apart(self) -> Iterator[Basis]:
