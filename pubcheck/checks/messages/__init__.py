@@ -23,5 +23,6 @@ class MessageTemplate(Struct, frozen=True):
 Messages = Mapping[str, Mapping[str, MessageTemplate | tuple[MessageTemplate, ...]]]
 """The template by the code of a rule and the key of an error; of several, the first that fits is used."""
 
+MAKE_ROOT = "WITH (publish_via_partition_root = true)"
 UNEXPLAINED = MessageTemplate("PostgreSQL refuses this statement: {message}")
 """The template for errors whose own message is plain enough."""

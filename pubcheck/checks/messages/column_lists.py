@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from pubcheck.checks.messages import Messages, MessageTemplate
-
-_MAKE_ROOT = "WITH (publish_via_partition_root = true)"
+from pubcheck.checks.messages import MAKE_ROOT, Messages, MessageTemplate
 
 MESSAGES: Messages = {
     "PUB401": {
@@ -49,7 +47,7 @@ MESSAGES: Messages = {
         "column-list-on-partitioned-root": MessageTemplate(
             '"{relation}" is partitioned and publication "{publication}" publishes its partitions as themselves, so '
             "its column list would never be used",
-            f"publish through the root, {_MAKE_ROOT}, or give the partitions lists one by one",
+            f"publish through the root, {MAKE_ROOT}, or give the partitions lists one by one",
         ),
     },
 }

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from pubcheck.checks.messages import UNEXPLAINED, Messages, MessageTemplate
+from pubcheck.checks.messages import MAKE_ROOT, UNEXPLAINED, Messages, MessageTemplate
 
-_MAKE_ROOT = "WITH (publish_via_partition_root = true)"
 _ORDER = "check the spelling, and that the object is created before this statement"
 _TYPES = MessageTemplate(
     "the types in the row filter do not match: {message}",
@@ -157,7 +156,7 @@ MESSAGES: Messages = {
     "PUB210": {
         "filter-user-function": MessageTemplate(
             "the row filter calls a function that is not built in",
-            "write its expression into the filter, or store its result in a generated column",
+            "write the function's expression into the filter, or store its result in a generated column",
         ),
     },
     "PUB211": {
@@ -182,7 +181,7 @@ MESSAGES: Messages = {
         "filter-on-partitioned-root": MessageTemplate(
             '"{relation}" is partitioned and {the_publication} publishes its partitions as themselves, so its row '
             "filter would never be used",
-            f"publish through the root, {_MAKE_ROOT}, or filter the partitions one by one",
+            f"publish through the root, {MAKE_ROOT}, or filter the partitions one by one",
         ),
     },
     "PUB503": {

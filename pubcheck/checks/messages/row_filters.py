@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from pubcheck.checks.messages.refusals import rule_of
+from pubcheck.checks.messages.refusals import explain, rule_of
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.oids import TIMESTAMPTZ
 from pubcheck.postgres.parse_tree import find
@@ -215,22 +215,15 @@ _TIMELESS = (
     "partitions"
 )
 _CLOCKS = frozenset(("now", "transaction_timestamp", "statement_timestamp", "clock_timestamp", "timeofday"))
-_ADVICE = {
-    "PUB208": "filter on columns of the table",
-    "PUB211": "use an operator of pg_catalog, or a stored generated column of a built-in type",
-    "PUB212": "filter on other columns, or on a stored generated column of a built-in type",
-    "PUB213": 'use a built-in collation, such as "C"',
-    "PUB210": "write the function's expression into the filter, or store its result in a generated column",
-}
 
 
-def _advice(evidence: Evidence) -> str:
+def _advice(evidence: Evidence) -> str | None:
     """Return the advice for a filter for which no rewriting is known."""
     refusal = evidence.refusal
     culprit = refusal.culprit
     code = rule_of(refusal.error).code
-    if code in _ADVICE:
-        return _ADVICE[code]
+    if code not in ("PUB207", "PUB209"):
+        return explain(refusal.error)[1]
     if _asks_the_time(evidence):
         return _TIMELESS
     if code == "PUB209":
