@@ -1,6 +1,7 @@
 """Linting the files of one unit: they are read, linted and resolved to places; nothing is raised.
 
-This is the one reader: `lint`, `explain`, `measure` and the audit all call ``lint_files``.
+This is the one reader: `lint`, `explain`, `measure` and the audit call ``lint_files``, `scaffold` and `simulate`
+``read_files``.
 """
 
 from __future__ import annotations

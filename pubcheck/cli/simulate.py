@@ -14,7 +14,6 @@ from pubcheck.cli.input_options import config_option, configuration, require_inp
 from pubcheck.cli.output_files import output_option, write_output
 from pubcheck.cli.publisher_options import name_values, publication_names, refuse_databases, schema_unit
 from pubcheck.discovery.file_types import STDIN
-from pubcheck.postgres.versions import DEFAULT_MAJOR
 from pubcheck.source import Source, decode
 
 if TYPE_CHECKING:
@@ -148,12 +147,9 @@ def command(
     require_inputs(schema, script)
     config = configuration({"postgres": postgres}, config_path)
     unit = schema_unit(schema, config, together, (), majors=postgres is not None)
-    majors = config.postgres or unit.postgres
-    if len(majors) > 1 and format_ != "text":
-        return complain(f"--format {format_} takes one version at a time")
 
-    from pubcheck.discovery.read import read_unit
-    from pubcheck.engine.dump_major import major_of_dump
+    from pubcheck.engine.dump_major import majors_of
+    from pubcheck.lint_files import read_files
     from pubcheck.postgres.errors import ServerError
     from pubcheck.simulate.not_followed import NotFollowed
     from pubcheck.simulate.reader_settings import refuse_settings
@@ -162,18 +158,20 @@ def command(
 
     if work_mem is not None:
         settings = {**settings, "logical_decoding_work_mem": work_mem}
-    reading = read_unit(unit.files, majors or (DEFAULT_MAJOR,))
-    majors = majors or major_of_dump(reading.sources)[0] or (DEFAULT_MAJOR,)
-    for diagnostic in reading.diagnostics:
+    _, schema_to_run = read_files(unit, config)
+    for diagnostic in schema_to_run.reading_notes:
         if diagnostic.rule in _UNREADABLE:
             return complain(f"{diagnostic.span.source.label}: {diagnostic.message}")
-    refuse_databases(reading.sources)
+    refuse_databases(schema_to_run.sources)
+    majors, _ = majors_of(schema_to_run, config)
+    if len(majors) > 1 and format_ != "text":
+        return complain(f"--format {format_} takes one version at a time")
     start, source = _microseconds(clock), _source(script)
     runs: list[Run] = []
     for major in majors:
         try:
             refuse_settings(settings, major)
-            setup = [step for part in reading.sources for step in steps(part)]
+            setup = [step for part in schema_to_run.sources for step in steps(part)]
             request = Request(
                 setup,
                 list(steps(source)),

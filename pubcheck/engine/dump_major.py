@@ -1,18 +1,31 @@
-"""The major version in the header of a dump."""
+"""The major versions to check a unit for, which the header of a dump may name."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from pubcheck.diagnostics import Diagnostic, Span
 from pubcheck.lazy_regex import lazy_compile
-from pubcheck.postgres.versions import MAJORS, nearest
+from pubcheck.postgres.versions import DEFAULT_MAJOR, MAJORS, nearest
 from pubcheck.rulebook import RULES, finder
 from pubcheck.source import Source
 
+if TYPE_CHECKING:
+    from pubcheck.config import Config
+    from pubcheck.engine.unit import Unit
+
 _DUMP_HEADER = lazy_compile(r"^-- Dumped from database version (\d+)", re.MULTILINE)
 _HEADER_LENGTH = 2000
+
+
+def majors_of(unit: Unit, config: Config) -> tuple[tuple[int, ...], tuple[Diagnostic, ...]]:
+    """Return the majors to check: those of the unit, else of the configuration, else of a dump's header, else the
+    default one; and the note of ``major_of_dump``."""
+    requested = unit.postgres or config.postgres
+    from_dump, note = ((), ()) if requested else major_of_dump(unit.sources)
+    return requested or from_dump or (DEFAULT_MAJOR,), note
 
 
 @finder("PUB007")

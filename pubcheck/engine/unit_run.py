@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from pubcheck.config import Config
 from pubcheck.diagnostics import Diagnostic, Span
 from pubcheck.engine.connections import Databases
-from pubcheck.engine.dump_major import major_of_dump
+from pubcheck.engine.dump_major import majors_of
 from pubcheck.engine.merged_findings import merged, without_repeated_notes
 from pubcheck.engine.parsed_statements import UNPARSED, is_parsed
 from pubcheck.engine.platform_objects import platform_of
@@ -26,7 +26,6 @@ from pubcheck.lexing.items import PsqlCommand
 from pubcheck.lexing.splitter import Splitter
 from pubcheck.postgres.catalog.rows import Place
 from pubcheck.postgres.opaque_sql import wording
-from pubcheck.postgres.versions import DEFAULT_MAJOR
 from pubcheck.rulebook import selected
 from pubcheck.source import Source, has_unknown_order
 from pubcheck.statement_index import Statements, StatementText
@@ -45,9 +44,7 @@ class Run:
 
     def __init__(self, config: Config, unit: Unit, *, idle: bool = False) -> None:
         self.config, self.unit = config, unit
-        requested = unit.postgres or config.postgres
-        from_dump, note = ((), ()) if requested else major_of_dump(unit.sources)
-        self.majors = requested or from_dump or (DEFAULT_MAJOR,)
+        self.majors, note = majors_of(unit, config)
         self.notes = Notes(self.majors)
         self.notes.diagnostics += [*unit.reading_notes, *note]
         platform = platform_of(config, unit.convention)

@@ -75,6 +75,13 @@ def test_majors_with_the_same_messages_are_shown_together(pubcheck: Call, files:
     assert called.out.count("BEGIN") == 2
 
 
+def test_the_majors_of_a_unit_come_before_those_of_the_configuration(pubcheck: Call, files: None) -> None:
+    unit = '[[unit]]\nname = "shop"\nfiles = ["schema.sql"]\npostgres = [15, 16]\n'
+    Path("pubcheck.toml").write_text(f"postgres = [18]\n{unit}")
+    called = pubcheck("simulate", "schema.sql", "work.sql")
+    assert called.out.splitlines()[0] == "-- PostgreSQL 15, 16"
+
+
 def test_majors_that_differ_are_shown_apart(pubcheck: Call, files: None) -> None:
     called = pubcheck("simulate", "schema.sql", "work.sql", "--postgres", "17,18", "--publication", "p,missing")
     assert called.status == 1
