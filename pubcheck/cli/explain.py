@@ -24,11 +24,11 @@ from pubcheck.cli.input_options import (
     config_option,
     configuration,
     consumer_option,
-    read_units,
     schema_option,
     statement_size_option,
     stdin_option,
     together_option,
+    units_to_read,
     variables_option,
 )
 from pubcheck.cli.output_files import output_option, write_output
@@ -160,7 +160,7 @@ def command(
     )
     selection = Selection(publications, tables, tuple(names for names in names_by_subscription if names))
     with Workers(jobs) as workers:
-        units = read_units(
+        units = units_to_read(
             paths,
             config,
             together=together,

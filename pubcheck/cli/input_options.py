@@ -148,7 +148,7 @@ def _relative_to(root: str, pattern: str) -> str:
     return f"{negation}/{escaped}/{depth}{rest.removeprefix('/')}"
 
 
-def read_units(
+def units_to_read(
     paths: tuple[str, ...],
     config: Config,
     *,
@@ -211,7 +211,7 @@ def discover(
     workers: Workers | None = None,
     quiet: bool = False,
 ) -> Discovery:
-    """Return the units to read as ``read_units`` has them, and the files that are skipped. Without paths, the units
+    """Return the units to read as ``units_to_read`` has them, and the files that are skipped. Without paths, the units
     that the configuration names, else the current folder."""
     if not paths:
         paths = (os.path.relpath(config.root or "."),) if config.units else (".",)

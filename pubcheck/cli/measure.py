@@ -14,11 +14,11 @@ from pubcheck.cli.input_options import (
     complete_option,
     config_option,
     configuration,
-    read_units,
     require_inputs,
     schema_option,
     stdin_option,
     together_option,
+    units_to_read,
 )
 from pubcheck.cli.spark import (
     check_installed,
@@ -119,7 +119,7 @@ def command(
     if postgres is not None and len(config.postgres) > 1:
         raise click.UsageError("--postgres: measure takes one version at a time")
     require_inputs(*paths)
-    units = read_units(
+    units = units_to_read(
         paths,
         config,
         together=together,

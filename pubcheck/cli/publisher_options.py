@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 from msgspec.structs import replace
 
-from pubcheck.cli.input_options import read_units
+from pubcheck.cli.input_options import units_to_read
 from pubcheck.discovery.file_types import UNNAMED
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def stream_options(options: Mapping[str, str]) -> Options:
 
 def schema_unit(path: str, config: Config, together: bool, schema: tuple[str, ...], *, majors: bool) -> DiscoveredUnit:
     """Return the unit of a schema, which is a file or folder. Raises NoInput and UsageError."""
-    units = read_units((path,), config, together=together, schema=schema, stdin_filename=UNNAMED, majors=majors)
+    units = units_to_read((path,), config, together=together, schema=schema, stdin_filename=UNNAMED, majors=majors)
     if len(units) > 1:
         names = ", ".join(unit.name for unit in units[:10])
         raise click.UsageError(f"SCHEMA contains {len(units)} units: name one of {names}")

@@ -8,10 +8,10 @@ from pubcheck.cli.app import FOUND, Command, completes, show
 from pubcheck.cli.input_options import (
     config_option,
     configuration,
-    read_units,
     schema_option,
     statement_size_option,
     stdin_option,
+    units_to_read,
     variables_option,
 )
 
@@ -77,7 +77,7 @@ def command(
     )
     if len(config.postgres) > 1 and postgres is not None:
         raise click.UsageError("--postgres: scaffold takes one version at a time")
-    units = read_units(paths, config, together=True, schema=schema, stdin_filename=stdin_filename)
+    units = units_to_read(paths, config, together=True, schema=schema, stdin_filename=stdin_filename)
     # Loaded only for this command.
     from pubcheck.lint_files import read_files
     from pubcheck.scaffold.check import scaffold
