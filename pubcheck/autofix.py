@@ -191,8 +191,10 @@ class Editing:
 
     @classmethod
     def of(cls, file: File, source: Source) -> Editing | None:
-        """Return the editing of a file, or None if its bytes are not available, are not those that were linted,
-        or would not be written back unchanged."""
+        """Return the editing of a file.
+
+        None if its bytes are unavailable, changed since they were linted, or would not be written back unchanged.
+        """
         content = file.content
         if content is None:
             try:

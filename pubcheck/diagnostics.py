@@ -44,7 +44,7 @@ class ServerAnswer(Struct, frozen=True):
 
 
 class ConsumerClaim(Struct, frozen=True):
-    """The claim about a consumer that a finding rests on.
+    """The claim about a consumer that a finding is based on.
 
     ``consumer`` is the consumer's id and ``claim`` that of the claim; ``says`` is the fact, ``evidence`` how it is
     known (enforced, observed, documented, reported), ``inferred`` whether it is concluded from the consumer's code.
@@ -70,8 +70,12 @@ class Edit(Struct, frozen=True):
 
 
 class Fix(Struct, frozen=True):
-    """``whole``: it changes a table, and so ends all causes for which writes of it are refused; then nothing else is
-    done about these at the same time. ``statements`` are those that it adds, ``appends`` whether at the end."""
+    """A change that pubcheck can apply or show.
+
+    - ``whole``: it changes a table and so ends all causes for which its writes are refused. No other fix for these
+      causes is applied with it.
+    - ``statements``: the statements that it adds; ``appends``: whether they are added at the end
+    """
 
     title: str
     applicability: Applicability
@@ -164,14 +168,18 @@ if TYPE_CHECKING:
 class Diagnostic(Struct, frozen=True, kw_only=True):
     """One finding.
 
-    ``certainty`` has no default on purpose: a rule must say whether all that it rests on was seen. ``postgres`` are the
-    majors for which it holds, ascending. ``object`` is the qualified name of the relation the server names;
-    ``publications`` are the culprits in the server's order and ``publication`` the first of them; a refused write has
-    one finding for each. ``also`` are further relations of which the same is said, ``mentions`` the names in the
-    message and in the server's; reports know both by the message alone. Of a refused write ``after`` are the first of
-    the ``after_count`` causes that the server meets before this one, whose answer ``server`` gives once those are gone.
-    ``assumptions`` are what an assumed finding rests on, the first few; empty where the message says it. ``claim`` is
-    that of a finding about a consumer; ``write`` has the parts of message and help of a refused write.
+    - ``certainty`` has no default on purpose: a rule must say whether it saw everything that the finding depends on.
+    - ``postgres``: the majors for which it holds, ascending
+    - ``object``: the qualified name of the relation that the server names; ``also``: further relations to which the
+      finding applies
+    - ``publications``: the culprits in the server's order; ``publication``: the first of them. A refused write has one
+      finding for each.
+    - ``mentions``: the names in the message and in the server's; reports know both only from the message
+    - ``after``: for a refused write, the first of the ``after_count`` causes that the server meets before this one. It
+      gives the answer ``server`` once those are gone.
+    - ``assumptions``: the first few facts that an assumed finding depends on; empty if the message names them
+    - ``claim``: the claim of a finding about a consumer
+    - ``write``: the parts of message and help of a refused write
     """
 
     rule: str

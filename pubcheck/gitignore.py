@@ -79,19 +79,19 @@ def problem_of(pattern: str) -> str | None:
 
 
 def _letters(pattern: str) -> tuple[str, ...]:
-    """Return the pieces of a pattern that are letters, each of which is in whatever it matches."""
+    """Return the literal pieces of a pattern. Every path that it matches contains all of them."""
     return tuple(piece for piece in _CUT.split(pattern.rstrip()) if piece)
 
 
 class Ignoring(Struct, frozen=True):
-    """The files skipped in a folder, an absolute path: ``patterns`` of which the later outweigh the earlier,
-    and ``excluded``, which nothing outweighs."""
+    """The files skipped in a folder, an absolute path: later ``patterns`` override earlier ones,
+    and nothing overrides ``excluded``."""
 
     patterns: tuple[Patterns, ...] = ()
     excluded: Patterns | None = None
 
     def below(self, folder: str, names: Sequence[str]) -> Ignoring:
-        """Return the rules with those that the .gitignore of a subfolder adds, if it is among ``names``."""
+        """Return the rules with the .gitignore of a subfolder added, if it is among ``names``."""
         if GITIGNORE not in names:
             return self
         patterns = _read(folder, GITIGNORE)

@@ -99,7 +99,7 @@ class Statements:
         self._long: tuple[tuple[int, int], StatementText] | None = None
         """The long statement asked for last, with its key: one can have thousands of findings."""
         self._edited: dict[tuple[int, int], StatementText] = {}
-        """The statements of which the server gets another text than that of the source."""
+        """The statements whose text for the server differs from the source."""
         self._described: dict[int, Callable[[int], str]] = {}
         self._inside: list[StatementText] = []
         """Statements inside others; their number modulo ``EMBEDDED`` is their index here."""

@@ -187,8 +187,9 @@ def explain(
     *,
     messages: bool = False,
 ) -> tuple[Explanation, list[str], bool]:
-    """Return the document; what to tell of errors of pubcheck's own, the units of which are left out; and whether what
-    it tells fails the run."""
+    """Return the document, messages about internal errors, and whether its findings fail the run.
+
+    Units with an internal error are left out of the document."""
     from pubcheck.cli.explain_unit import Task, died, explain_unit
     from pubcheck.explain.document import SCHEMA_VERSION, Explanation
 

@@ -315,7 +315,7 @@ def _watch(context: click.Context, paths: tuple[str, ...]) -> int:
 
 
 def _written(rewritten: Iterable[Rewritten]) -> dict[str, str]:
-    """Write the changed files; those that could not be written, with the reason."""
+    """Write the changed files. Return the ones that could not be written, with the reasons."""
     from pubcheck.cli import write_files
 
     return dict(write_files.write(rewritten))

@@ -24,8 +24,10 @@ if TYPE_CHECKING:
 
 
 class Task(Struct, frozen=True):
-    """A unit to lint. ``excerpts``: whether its findings should carry the lines to show with them. ``change``: what is
-    to be done about those that ``baseline`` does not know.
+    """A unit to lint.
+
+    ``excerpts``: whether to add source lines to its findings. ``change``: what to change for findings that are not in
+    ``baseline``.
     """
 
     unit: DiscoveredUnit

@@ -63,8 +63,9 @@ _PAIR = lazy_compile(rb"\(\s*[\"'](\w+)[\"']\s*,\s*[\"'](\w+)[\"']\s*,?\s*\)")
 
 
 def django_revision(path: str, content: bytes) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return a migration's own name and those that it comes after, and those that it replaces; of another migration
-    than its own the name begins with the label of the application."""
+    """Return the names of a migration and the ones that it depends on, and the names of the ones that it replaces.
+
+    The names of other migrations begin with the label of their application."""
     own = path.replace("\\", "/").rpartition("/")[2].removesuffix(".py")
     return (own, *_pairs(_DEPENDENCIES, content)), tuple(_pairs(_REPLACES, content))
 
@@ -164,7 +165,7 @@ _REVISIONS = lazy_compile(
 
 
 def alembic_revision(content: bytes) -> tuple[str, ...]:
-    """Return an Alembic migration's own identifier, and those that it comes after."""
+    """Return the identifiers of an Alembic migration and of the migrations that it follows."""
     assigned = {
         match[1]: tuple(name.decode(errors="replace") for name in re.findall(rb"['\"]([^'\"]*)['\"]", match[2]))
         for match in _REVISIONS.finditer(content)

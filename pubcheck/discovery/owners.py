@@ -56,8 +56,11 @@ _SECTION = re.compile(r"\^?\[")
 
 
 class Owners:
-    """The lines of a file. Of those that match a path, the last one counts; one without owners says that there are
-    none. ``root`` is what the paths of the repository's files begin with."""
+    """The lines of a CODEOWNERS file.
+
+    The last line that matches a path counts; if it names nobody, the path has no owners. ``root`` is the
+    beginning of the paths of the repository's files.
+    """
 
     def __init__(self, content: bytes, root: str = "") -> None:
         from pathspec.patterns.gitignore.basic import GitIgnoreBasicPattern

@@ -53,10 +53,12 @@ def find_repositories(where: str, config: Config = Config()) -> Iterator[Reposit
 def find_places(where: str, config: Config = Config()) -> Iterator[RepositoryPlace]:
     """Return the places of the repositories of a corpus.
 
-    ``where`` is a pattern (`corpus/*/*`), each match of which, unless it lies in another one, is a repository, named
-    by the path below the part before the first wildcard; or a folder, in which each folder is a repository and its
-    own files are one, named "."; a folder that holds `.git` is a repository itself. The labels of the files are those
-    of `pubcheck lint`.
+    - If ``where`` is a pattern (`corpus/*/*`), each match is a repository unless it is inside another match. Its name
+      is the path below the part before the first wildcard.
+    - If ``where`` is a folder with `.git`, it is a repository itself.
+    - In any other folder, each subfolder is a repository, and its own files are a repository named ".".
+
+    The labels of the files are those of `pubcheck lint`.
     """
     fixed = fixed_part(where)
     if fixed is not None:

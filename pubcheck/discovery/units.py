@@ -261,8 +261,7 @@ class _UnitCollector:
         self.named[label_of(path)] = why
 
     def _report(self, unit: DiscoveredUnit, met: Mapping[str, File]) -> None:
-        """A unit of which the files that were met, by their absolute paths, are reported about and the others followed;
-        the unit once, whenever its files are met."""
+        """Add a unit once. Its files in ``met``, by their absolute paths, are reported; the others are context."""
         key = tuple(file.path for file in unit.files)
         if key not in self._places:
             self._places[key] = len(self.units)

@@ -15,8 +15,8 @@ from pubcheck.gitignore import Patterns, above
 
 
 class WalkResult(Struct, frozen=True):
-    """The result of a walk: the paths of files, those that the configuration includes, those that are links, nested
-    Git repositories, and folders that could not be listed, each with the reason."""
+    """The result of a walk: the paths of files, included files, links and nested Git repositories, and the folders that
+    could not be listed, with the reasons."""
 
     files: list[str]
     included: list[str]

@@ -96,8 +96,7 @@ class Run:
                 replay.end_context(self.unit.context, reported)
 
     def continue_with(self, unit: Unit, replayed: int) -> None:
-        """Take the sources of another unit for those that are not yet replayed. The first ``replayed`` ones have the
-        same text."""
+        """Replace the sources after the first ``replayed`` ones, whose text must be the same, by those of ``unit``."""
         sources = (*self.unit.sources[:replayed], *unit.sources[replayed:])
         self.unit = replace(unit, sources=sources)
         self.statements.replace_sources(sources, replayed)

@@ -118,7 +118,7 @@ class _Builder:
         return sorted(self.catalog.publications.values(), key=order)
 
     def _sent_by(self, publication: int) -> list[PublishedChanges]:
-        """Return what a publication sends, including tables of which it sends only TRUNCATE."""
+        """Return what a publication sends, including tables for which it publishes only TRUNCATE."""
         sents = published_by(self.catalog, publication)
         return sents + truncates_published_by(self.catalog, publication, sents)
 

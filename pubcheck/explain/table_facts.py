@@ -44,7 +44,7 @@ class Facts:
         return self.replay.session.qualified(self.catalog.relations[oid])
 
     def family(self, oid: int) -> tuple[int, ...]:
-        """Return a table and the tables of which it is a partition."""
+        """Return a table and, if it is a partition, its parents."""
         relation = self.catalog.relations[oid]
         return (oid, *self.catalog.ancestors(oid)) if relation.partition else (oid,)
 

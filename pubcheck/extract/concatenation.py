@@ -31,7 +31,7 @@ _MEMBER_OF_PHP = re.compile(r"\s*(?:\??->|::)\s*[\w$]+")
 _BLOCK = re.compile(r"[ \t]*(?=\{\s*\|)")
 _BRACKET = re.compile(r"[()\[\]{}]")
 
-# What builds a text of which a string is only part, up to that string.
+# Code that appends a string to a text. The string is then only a part of that text.
 _BUILDS = re.compile(
     r"(?:\bString(?:Builder|Buffer|IO)\(|\.(?:Append|WriteString|push_str)\(|(?<![=!<>])(?:\+|\.)=)\s*\Z"
     r"|\bFprintf?\([^,\n]{1,60},\s*\Z"

@@ -14,10 +14,14 @@ from pubcheck.lexing.filler import blank
 
 
 class _Convention(Struct, frozen=True):
-    """``marks``: what only a migration holds, of one of them every part. ``undoing``: the line that begins what undoes
-    it. ``second``: what precedes the first of two strings of which the other undoes it. ``named``: what is
-    before a string that does. ``listed``: what precedes a list of strings that does, or ends where the first of
-    two lists begins."""
+    """How a library writes a migration and its rollback.
+
+    - ``marks``: groups of texts; only a migration contains all texts of a group
+    - ``undoing``: the line that begins the rollback
+    - ``second``: what precedes two strings, of which the second is the rollback
+    - ``named``: what precedes a string that is the rollback
+    - ``listed``: what precedes a list of strings that is the rollback, or ends where the first of two lists begins
+    """
 
     marks: tuple[tuple[str, ...], ...]
     undoing: str
@@ -198,8 +202,8 @@ _BEFORE = 200
 
 
 def doubtful(text: str, language: str, code: str, statements: Sequence[Literal]) -> tuple[tuple[int, int], ...] | None:
-    """Return the spans of a migration of which it is not known whether they run; None where that may be so of any part,
-    or where not all of it runs once, from the first line to the last. ``code`` is its text without strings;
+    """Return the spans of a migration that may not run; None if any part may not run, or if the parts do not all run
+    once, from the first line to the last. ``code`` is its text without strings;
     ``statements`` are the strings with SQL."""
     named = re.compile(_NAMED_STRING.get(language, _NAMED_STRING_ELSEWHERE), re.MULTILINE)
     for statement in statements:

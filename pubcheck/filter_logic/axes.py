@@ -400,7 +400,7 @@ STRINGS = (oids.TEXT, oids.VARCHAR, oids.BPCHAR)
 
 @cache
 def axis_of(oid: int, typmod: int) -> Axis | None:
-    """Return the axis of a type's values, None for a type of which not even equality is followed."""
+    """Return the axis of a type's values, None for a type whose equality is not followed either."""
     if oid in _FIXED:
         return _FIXED[oid]
     if oid == oids.NUMERIC:

@@ -22,8 +22,10 @@ _MOST = 40
 
 
 def facts_of(session: Session, relation: Relation, numbers: Collection[int]) -> tuple[list[Expr], dict[int, Expr]]:
-    """Return conditions that are not false for any row of a table, those that concern some columns: they read one of
-    them, or share a column with another such condition; and the expressions of the generated columns among these.
+    """Return conditions that no row of a table violates, and the expressions of the generated columns in them.
+
+    Only conditions about the columns ``numbers`` are returned: they read one of them, or share a column with another
+    such condition.
 
     CHECK constraints that are not validated or not enforced do not count. One that cannot be read, or whose literals
     depended on the session when it was created, is left out.
@@ -88,8 +90,9 @@ def _trees(session: Session, relation: Relation) -> Iterator[Node]:
 
 
 def bounds_are_followed(session: Session, relation: Relation, numbers: Collection[int]) -> bool:
-    """Return whether ``facts_of`` has the bounds of a partition, and of those that it belongs to, as far as they are
-    about some of its columns. Of other columns there are always values within the bounds."""
+    """Return whether ``facts_of`` includes the bounds of a partition and its parents on the columns ``numbers``.
+
+    Other columns always have values within the bounds."""
     names = {column.name for column in relation.live() if column.number in numbers}
     child = relation
     while child.partition and child.parents:

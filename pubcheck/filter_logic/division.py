@@ -130,7 +130,7 @@ class Division:
 
     @staticmethod
     def _gives(prepared: Prepared, row: dict[int, Any], result: Cell, axis: Axis | None) -> bool:
-        """Return whether an expression may have a value of a cell in a row of which it is known."""
+        """Return whether the value of an expression in ``row`` may be in the cell ``result``."""
         try:
             value: Any = prepared(row)
         except ServerError:

@@ -110,7 +110,7 @@ class Reader(Division):
         return truth.first_that_holds(branches, read(expr.args[-1]))
 
     def _coalesce(self, expr: Expr, read: Callable[[Expr], Condition]) -> Condition:
-        """Read COALESCE of which ``read`` reads each argument."""
+        """Read COALESCE; ``read`` reads each argument."""
         branches = [(self._not_null(arg), read(arg)) for arg in expr.args[:-1]]
         return truth.first_that_holds(branches, read(expr.args[-1]))
 
@@ -261,7 +261,7 @@ class Reader(Division):
         return NULL if answer is None else TRUE if answer else FALSE
 
     def _collated(self, expr: Expr, name: str, side: int, term: Expr, value: str) -> Condition:
-        """Read the comparison of a text with a constant under a collation of which only equality is known."""
+        """Read the comparison of a text with a constant under a collation whose order is unknown."""
         variable = self._variable(term)
         axis = variable.axis
         assert axis is not None
@@ -345,7 +345,7 @@ class Reader(Division):
     # Open answers.
 
     def _open_answer(self, expr: Expr) -> Condition:
-        """Read a condition of which only single rows can tell the answer."""
+        """Read a condition that can only be evaluated for single rows."""
         columns = variables_in(expr)
         if any(number <= 0 or number not in self.columns for number in columns):
             raise Unknowable("the value of a whole row or of a system column")

@@ -1,6 +1,6 @@
-"""Statements with something in the place of what is not known in them: values of variables, and placeholders.
+"""Put substitutes into statements for values of variables and for placeholders, which are unknown.
 
-Asked only of statements that the grammar refuses, and of those that hold such.
+Used only for statements that contain some or that the grammar refuses.
 """
 
 from __future__ import annotations

@@ -99,7 +99,7 @@ class Branches:
 
 
 def _truth(text: str, variables: Mapping[str, str]) -> bool | None:
-    """Return the value of a condition (ParseVariableBool); None where it rests on what is not written down."""
+    """Return the value of a condition (ParseVariableBool); None if it depends on an unknown value."""
     expanded = interpolated(text, variables)
     if expanded is None:
         return None

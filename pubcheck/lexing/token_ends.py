@@ -86,7 +86,7 @@ class TokenEnds:
             depth += 1 if mark[0] == "/*" else -1
             if depth == 0:
                 return mark.end()
-        # Everything from here on is refused. Whoever wrote this thought that comments do not nest: recovery takes the
-        # same view of those that follow, and so need not look for each one's end as far as this.
+        # Everything from here on is refused. The author thought that comments do not nest: recovery assumes
+        # this for the comments that follow, and need not search as far as this for the end of each.
         self._endless_comment = pos
         return -1

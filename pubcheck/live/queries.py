@@ -31,8 +31,8 @@ from pubcheck.postgres.versions import Major
 
 
 def server(number: int) -> str:
-    """Return the query for the server and the database. Settings are those that a connection begins with, and not those
-    of the reading transaction."""
+    """Return the query for the server and the database. Settings are the initial ones of a connection, not those of the
+    reading transaction."""
     return f"""
 SELECT json_build_object(
     'postgres', {number}, 'version', current_setting('server_version'), 'database', d.datname,

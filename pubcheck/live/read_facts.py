@@ -1,6 +1,6 @@
 """The queries for a server's facts, which take one round trip together.
 
-They need no rights but those that every role has. A role without pg_read_all_stats does not see what the walsenders of
+They only need the privileges of PUBLIC. A role without pg_read_all_stats does not see what the walsenders of
 others ask for, nor the statistics of columns that it may not read: these facts are then missing.
 """
 

@@ -300,7 +300,7 @@ class Constraint(OfRelation, frozen=True, gc=False, kw_only=True, omit_defaults=
     validated: bool = True
     enforced: bool = True
     parent: tuple[str, str] | None = None
-    """The table and the name of the constraint of which it is the partition's."""
+    """The table and the name of the parent constraint, if this is the constraint of a partition."""
 
 
 class Trigger(OfRelation, frozen=True, gc=False, kw_only=True, omit_defaults=True, tag="trigger"):

@@ -27,7 +27,7 @@ _MOST = 80
 
 _MISREAD = re.compile(r"\b0[xXoObB]\w|\b[uU]&['\"]")
 """Integers in other bases (16 and later), which sqlglot takes for bit strings, and text and names with Unicode escapes,
-of which it knows only some."""
+which it knows only in part."""
 _PLAIN = re.compile(r"[a-z_][a-z0-9_$]*")
 _KEPT_QUOTED = frozenset(RESERVED_KEYWORDS) | frozenset(TYPE_FUNC_NAME_KEYWORDS)
 

@@ -1,4 +1,4 @@
-"""The possible effects of SQL of which only the text, or part of it, is known."""
+"""The possible effects of SQL when only its text, or part of it, is known."""
 
 from __future__ import annotations
 

@@ -28,8 +28,9 @@ class Major(Struct, frozen=True, kw_only=True):
     missing. ``protocol_refused_by_server``: the words in which pgoutput refuses a version of the protocol.
     ``schema_change_invalidates``: a connected reader learns that a schema was renamed.
     ``membership_change_is_local``: a table that joins or leaves a publication invalidates only its own entry.
-    ``skips_aborted``: decoding drops the changes of transactions that it finds aborted, and sends Stream Abort for one
-    of which it sent nothing. ``messages_open_block``: test_decoding writes BEGIN before a transaction's first message.
+    ``skips_aborted``: decoding drops the changes of transactions that it finds aborted, and sends Stream Abort even
+    if it sent nothing of the transaction.
+    ``messages_open_block``: test_decoding writes BEGIN before a transaction's first message.
 
     Subscriptions.
 
@@ -109,7 +110,7 @@ class Major(Struct, frozen=True, kw_only=True):
 
     Values of other types.
 
-    ``text_search_languages``: those that initdb makes a configuration and a dictionary for, besides those of 15.
+    ``text_search_languages``: the languages, in addition to those of 15, with a configuration and a dictionary.
     """
 
     number: int
@@ -357,7 +358,7 @@ _19 = replace(
 BY_NUMBER: dict[int, Major] = {major.number: major for major in (_15, _16, _17, _18, _19)}
 MAJORS: tuple[int, ...] = tuple(BY_NUMBER)
 DEFAULT_MAJOR = 18
-"""The latest major of which a released server was measured; 19 is known from its third beta."""
+"""The latest major that was measured on a released server; 19 was measured on its third beta."""
 
 NEWER_GRAMMAR = next(number for number, major in BY_NUMBER.items() if major.newer_grammar)
 """The major that messages name where only its grammar accepts a statement."""

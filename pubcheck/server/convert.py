@@ -23,7 +23,7 @@ _SEVERITIES = {
 
 _UNTITLED = "untitled:"
 _UNTITLED_FOLDER = "(untitled)"
-"""A folder of which no file exists: a buffer without a file belongs to no migration history."""
+"""A folder that does not exist: a buffer without a file belongs to no migration history."""
 
 
 def path_of(uri: str) -> str | None:

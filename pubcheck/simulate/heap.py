@@ -65,7 +65,7 @@ class Version(dict[int, Any]):
 
 
 class UniqueIndex:
-    """The versions of a table by the key of one unique index; those that nobody sees any more stay until pruned."""
+    """The versions of a table by the key of one unique index. Dead versions stay until they are pruned."""
 
     __slots__ = ("entries", "key_of")
 

@@ -20,8 +20,8 @@ __all__ = ["UNCHANGED"]
 
 class Tuple(Struct, frozen=True, gc=False):
     """A logged row. ``values`` are the executor's values by column number, None for NULL, ``UNCHANGED`` for a value out
-    of line that the record leaves out. ``size`` is its length in bytes with the header (HeapTuple's t_len), of which
-    decoding's memory is counted. ``chunks`` are the lengths of the data in the TOAST chunks that were logged for it
+    of line that the record leaves out. ``size`` is its length in bytes with the header (HeapTuple's t_len);
+    decoding counts its memory by it. ``chunks`` are the lengths of the data in the TOAST chunks that were logged for it
     before it.
     """
 
@@ -76,10 +76,10 @@ class RowChange(Record, frozen=True, kw_only=True):
 
 
 class Truncation(Record, frozen=True, kw_only=True):
-    """TRUNCATE of the logged ones among the truncated relations, with those that CASCADE added.
+    """TRUNCATE of relations that are logged, including the relations that CASCADE added.
 
-    ``in_place`` are those whose file the same transaction created, and which have no index: nothing of their definition
-    changes.
+    ``in_place`` are the relations without an index whose file the same transaction created: their definition does not
+    change.
     """
 
     relations: tuple[int, ...]
@@ -137,7 +137,7 @@ class OriginChange(Record, frozen=True, kw_only=True):
 
 
 class Commit(Record, frozen=True, kw_only=True):
-    """``time`` is in microseconds since 2000-01-01; ``subtransactions`` are the ids of those that committed with it.
+    """``time`` is in microseconds since 2000-01-01; ``subtransactions`` are the ids of the ones that committed with it.
 
     ``origin_lsn`` and ``origin_time`` are those of pg_replication_origin_xact_setup, 0 if there were none. ``gid`` is
     set for COMMIT PREPARED.

@@ -41,11 +41,11 @@ from pubcheck.spark.store import Store
 _LISTED_HERE = 16_000
 """Files that the driver lists."""
 _PLACES = 50_000
-"""Repositories, of those that tasks list, that the driver holds at a time."""
+"""The number of repositories listed by tasks that the driver holds at a time."""
 _LISTED_IN_A_TASK = 200
 """Repositories that a task lists."""
 _SURVEYED = 5_000
-"""Files that are looked through in one task: a second of work, of which Spark's own part is a twentieth."""
+"""The number of files scanned in one task. This takes a second; Spark itself takes a twentieth of it."""
 
 
 class FolderInput:

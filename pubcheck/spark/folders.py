@@ -45,8 +45,7 @@ class Folders:
         return {status.getPath().getName(): status.getModificationTime() / 1000 for status in system.listStatus(place)}
 
     def delete(self, path: str, *, above: int = 0) -> None:
-        """Delete a file, or a folder with all that is in it, and of the folders ``above`` it those that are empty
-        then."""
+        """Delete a file or a folder with its contents, and up to ``above`` parent folders that are empty then."""
         if self._local:
             with suppress(OSError):
                 shutil.rmtree(_local(path)) if os.path.isdir(_local(path)) else os.unlink(_local(path))

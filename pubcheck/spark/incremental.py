@@ -15,9 +15,9 @@ from pubcheck.spark.store import Store
 from pubcheck.spark.unit_discovery import Largest
 
 LASTING = ("not-postgresql", "not-text")
-"""Reasons to quarantine a unit that are its content's own. What it took or met may be otherwise next time."""
+"""Reasons to quarantine a unit that depend on its content alone. Other reasons may be gone in the next run."""
 SETTLED = (*LASTING, "too-large", "duplicate")
-"""And of a unit or a file, those that its repository's state and the limits of a run tell."""
+"""Reasons that depend only on the content, the state of the repository and the limits of a run."""
 
 
 class Earlier(Struct, frozen=True):
@@ -113,7 +113,7 @@ class RepositoryDiff(Struct, frozen=True):
         return not self.changed + self.gone
 
     def of(self, *standings: str) -> DataFrame:
-        """Return the repositories of which that is so."""
+        """Return the repositories with one of these standings."""
         assert self.known is not None
         return self.known.where(F.col("standing").isin(*standings)).select("repository")
 

@@ -38,8 +38,8 @@ class Input(Protocol):
         """Return how much there is to read, without reading it. Raises BadInput."""
 
     def look(self, spark: SparkSession, store: Store, run: str, settings: str, largest: int) -> str | None:
-        """Find the repositories and return the state of all of them, of which ``settings`` are a part; None if the
-        state is not known. A file may have ``largest`` bytes. Raises EmptyInput, BadInput."""
+        """Find the repositories and return the state of all of them, including ``settings``; None if the state is
+        unknown. A file may have ``largest`` bytes. Raises EmptyInput, BadInput."""
 
     def repositories(self, job: worker.Job) -> DataFrame:
         """Return one row per repository with its number of files and its state, which changes when the repository

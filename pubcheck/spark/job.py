@@ -213,7 +213,7 @@ class _Running:
 
 
 _ALIKE = ("findings", "publications", "quarantine", "repositories")
-"""Tables of which not one row is another where nothing has changed."""
+"""Tables whose rows are all the same as before if nothing has changed."""
 
 
 def _summary_line(counts: Mapping[str, int], standing: RepositoryDiff | None) -> str:
@@ -256,7 +256,7 @@ _OF_THE_STATUS = ("fail_on", "fail_on_assumed", "baseline", "file")
 
 
 def _carried(units: DataFrame, earlier: Earlier | None) -> DataFrame:
-    """Units with the step `carried` for those that are yet to be linted and were as they are in the run before."""
+    """Return the units, with the step `carried` for units to lint that are unchanged since the earlier run."""
     if earlier is None:
         return units
     known = earlier.table("units").where(earlier.ended).select(*KEY, "fingerprint", F.lit(True).alias("known"))

@@ -215,7 +215,7 @@ def _unread(linted: LintedUnit, unit: DiscoveredUnit) -> tuple[tuple[Quarantined
 
 
 def _not_postgresql(diagnostics: Iterable[Diagnostic], statements: int) -> Quarantined | None:
-    """Return the reason to quarantine a unit of which most statements cannot be read."""
+    """Return the reason to quarantine a unit if most of its statements cannot be read."""
     refused = {
         (diagnostic.span.source.label, diagnostic.statement.index)
         for diagnostic in diagnostics

@@ -49,8 +49,9 @@ _AT_A_TASK = 200
 
 
 class ObjectInput(RowsInput):
-    """The folders in INPUT, each of which is a repository; with ``archives``, the archives in INPUT, each of which is
-    one. A file is taken as unchanged if its size and its time are. An archive is unpacked once."""
+    """The folders in INPUT, or with ``archives`` the archives in INPUT, as repositories.
+
+    A file counts as unchanged if its size and its time are. An archive is unpacked once."""
 
     def __init__(self, where: str, *, archives: bool = False) -> None:
         super().__init__()

@@ -26,7 +26,7 @@ from pubcheck.spark.table_input import TableInput
 
 
 class GrowingTable(TableInput):
-    """The repositories of a table of which there are new rows."""
+    """The repositories of a table that have new rows."""
 
     def __init__(self, table: TableInput, changed: DataFrame) -> None:
         super().__init__(table.source, table.format, table.columns, table.options)

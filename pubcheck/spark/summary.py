@@ -73,7 +73,7 @@ def summary(
     _hold(metrics, "findings", sum(metrics[f"{severity}s"] for severity in SEVERITIES), "findings of all units")
     quarantine = {names[0]: (int(units), int(files)) for names, (units, files) in sorted(counted.get("quarantine", []))}
     _hold(metrics, "units_quarantined", sum(units for units, _ in quarantine.values()), "units in quarantine")
-    # Files whose names are no UTF-8 may share a label, of which there is one row then.
+    # Files whose names are not valid UTF-8 may share a label, and then share one row.
     quarantined_files = sum(files for _, files in quarantine.values())
     _hold(metrics, "files_quarantined", max(quarantined_files, metrics["files_quarantined"]), "files in quarantine")
     return Summary(run, metrics, quarantine, rules, notes)

@@ -30,7 +30,7 @@ BEGINNING = 1 << 20
 
 
 class ScannedFile(Struct, array_like=True):
-    """A file of a repository: its label, its location (None for a row of a table), and the problem because of which it
+    """A file of a repository: its label, its location (None for a row of a table), and the problem if it
     cannot be read. The rest is found out for a file in a folder, and given for a row: ``fate`` is unreadable,
     too-large, or what became of the process that looked at it, with a ``detail`` and a ``trace``; ``digest`` is the
     hash of the content, or replaces it; ``may_publish`` says whether there may be a finding about it."""

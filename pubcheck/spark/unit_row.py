@@ -64,8 +64,8 @@ class UnitRow(Struct, frozen=True, array_like=True):
     It is whole from its discovery on; linting fills in the fields from ``findings`` on.
 
     ``reason`` is that of the table `quarantine` for a unit that cannot be linted, and ``why`` the same for people;
-    ``set_aside`` counts the files that are quarantined by themselves before linting. ``members`` are in order; of a
-    unit that need not be linted, or that was linted and is not quarantined, only those that have a fate.
+    ``set_aside`` counts the files that are quarantined by themselves before linting. ``members`` are in order. If
+    the unit need not be linted, or was linted and not quarantined, they are only the files that have a fate.
     """
 
     repository: str

@@ -150,8 +150,8 @@ def _discovered(repositories: Iterable[RepositoryFiles], job: Job) -> Iterator[R
 
 
 def _linted_at_once(repositories: Iterable[RepositoryFiles], job: Job) -> Iterator[Row]:
-    """Return the units of small repositories, some of which are examined together and linted; a large repository comes
-    alone, and its units are only discovered."""
+    """Return the units of repositories. Small repositories are examined together and linted. The units of a large one
+    are only discovered."""
     for together in _together(repositories, attrgetter("cost"), SMALL, _SMALL):
         answer: Answer[Row] | None = None
         if sum(repository.cost for repository in together) <= SMALL:

@@ -82,7 +82,7 @@ class Rows(Struct, frozen=True):
 
 class Changes(Struct, frozen=True):
     """What `split_changes` returns. ``plain`` marks the messages that were taken apart; ``old`` and ``new`` have a row
-    for each message, of which those marked in ``has_old`` and ``has_new`` count. ``whole`` marks the old rows that are
+    for each message; only the rows marked in ``has_old`` and ``has_new`` count. ``whole`` marks the old rows that are
     whole (O), not only keys (K)."""
 
     plain: Mask

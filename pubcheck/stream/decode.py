@@ -116,7 +116,7 @@ class Decoder:
     def _completed(
         self, changes: Sequence[Change | None], messages: Sequence[bytes]
     ) -> Iterator[AnyMessage | Malformed]:
-        """Yield messages, of which these are the usual changes."""
+        """Yield all messages; ``changes`` are the usual ones, which are read already."""
         one_by_one, state = iter(messages), self._state
         for change, data in zip(changes, one_by_one, strict=False):
             if change is not None:

@@ -152,7 +152,7 @@ def _text(name: str) -> _Part:
 
 
 def _flags(meanings: tuple[str, ...] = ()) -> _Part:
-    """A byte of flags, of which the lowest have these meanings, and the others are zero."""
+    """Return a part for a byte of flags: the lowest bits have these meanings, and the others are zero."""
 
     def read(cursor: _Cursor) -> Iterator[Field]:
         start = cursor.at

@@ -195,7 +195,7 @@ def _read_truncate(data: bytes) -> AnyMessage:
 
 
 def _reader_of_new_rows(message: _FromRow, read: WholeReader) -> WholeReader:
-    """Return the reader of messages that have only a new row; ``read`` reads those that are not as usual. It repeats
+    """Return the reader of messages that have only a new row; ``read`` reads unusual ones. It repeats
     `text_row`, because a call takes as long as a value."""
 
     def read_row(data: bytes) -> AnyMessage:
@@ -304,7 +304,7 @@ _QUICK: Mapping[int, WholeReader] = {
 
 
 def whole_reader(kind: int, read: Reader, *, in_block: bool) -> WholeReader:
-    """Return a reader of messages of a kind, of which ``read`` is the other reader."""
+    """Return a fast reader of messages of a kind; ``read`` is the slower one that reads all of them."""
     change = _CHANGES.get(kind)
     if in_block and change is not None:
         return lambda data: change(data, 5, number_at(data, 1)[0])

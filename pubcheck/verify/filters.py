@@ -95,8 +95,9 @@ def any_of(filters: Sequence[RowFilter]) -> RowTest:
 
 
 def completed(new: Row, old: Row | None) -> Row:
-    """Return a new row with the old row's values in place of those that it leaves out as unchanged. One that is NULL in
-    the old row is unknown there."""
+    """Return a new row with the old row's values in place of values left out as unchanged.
+
+    A value that is NULL in the old row is unknown."""
     if old is None or UNCHANGED_TOAST not in new:
         return new
     values: list[Value] = [

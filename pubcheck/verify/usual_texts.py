@@ -36,7 +36,7 @@ class UsualTexts(NamedTuple):
 
 
 class UsualText(NamedTuple):
-    """A form of texts, each of which is a value, and the function that reads them as the input function does."""
+    """A form of texts that are valid values, and a function that reads them as the type's input function does."""
 
     matches: Matches
     read: Callable[[str], Any]

@@ -172,7 +172,7 @@ def _integer_reader(digits: int, read: Reader) -> Reader:
 
 
 def _digits(bits: int) -> int:
-    """Return the number of digits of which every integer has at most so many bits."""
+    """Return the largest number of digits such that every integer of that length fits into ``bits`` bits."""
     return len(str(1 << bits)) - 1
 
 

@@ -59,7 +59,7 @@ class StreamFinding(Struct, frozen=True, kw_only=True):
     offset: int | None = None
     severity: Severity | None = None
     assumption: str | None = None
-    """What it rests on without having been seen; None if it is certain."""
+    """The fact that this assumes; None if it is certain."""
     object: str | None = None
     operation: Operation | None = None
     publications: tuple[str, ...] = ()
@@ -110,7 +110,7 @@ class _Described:
             for kind in _ROW_CHANGES
             if any(kind in acceptances for acceptances in by_route)
         }
-        """By kind of change, what is true for those that are certainly right."""
+        """Functions by kind of change; they return True for changes that are certainly right."""
         self.acceptances_of_many = {kind: _of_each(accepts) for kind, accepts in self.acceptances.items()}
         if len(fitting) == 1:
             self.acceptances_of_many |= fitting[0].acceptances_of_many(by_route[0])
@@ -127,7 +127,7 @@ def _of_each(accepts: Acceptance) -> AcceptanceOfMany:
 
 
 _AT_ONCE = 256
-"""Messages that are checked at once, of which many are alike although changes of several relations take turns."""
+"""The number of messages checked at once. Many of them are alike even if changes of several relations take turns."""
 _FEW = 4
 """Fewer messages are checked as fast one by one."""
 _MANY_ALIKE = 8
@@ -250,8 +250,9 @@ class Verifier:
     def _certain_mixed_changes(
         self, changes: Sequence[Change | None], heads: Sequence[bytes]
     ) -> Sequence[Change | None]:
-        """Return changes, with None in place of those that are not certainly right, apart from their places. Those with
-        equal ``heads`` are of one kind of one relation."""
+        """Replace changes that are not certainly right by None, without regard to their places in the stream.
+
+        Changes with equal ``heads`` have the same kind and relation."""
         by_head: dict[bytes, list[Change]] = {}
         for head, change in zip(heads, changes, strict=False):
             if change is not None:
@@ -263,8 +264,7 @@ class Verifier:
         return [change and next(following[head]) for head, change in zip(heads, changes, strict=False)]
 
     def _certain_changes(self, changes: Sequence[Change]) -> Sequence[Change | None]:
-        """Return changes of one kind of one relation, with None in place of those that are not certainly right, apart
-        from their places."""
+        """Do the same for changes of one kind and one relation."""
         if len(changes) >= _MANY_ALIKE:
             described = self._described.get(changes[0].relation)
             accepts = None if described is None else described.acceptances_of_many.get(changes[0].__class__)

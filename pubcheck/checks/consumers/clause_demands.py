@@ -109,7 +109,7 @@ def _wanted(subject: Subject, demand: ColumnList, relation: Relation) -> set[int
 
 
 def _different(subject: Subject) -> Iterator[Violation]:
-    """Yield tables of which another publication of the consumer publishes other columns."""
+    """Yield tables that another publication of the consumer publishes with other columns."""
     for change in subject.changes:
         for publication in subject.sisters:
             other = subject.published_in(publication, change.relation)

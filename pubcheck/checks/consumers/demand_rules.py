@@ -64,7 +64,7 @@ def evaluates(code: str, kind: type[_Demand]) -> Callable[[Evaluation[_Demand]],
 
 
 def _findings(context: RuleContext, code: str, kind: type[Base]) -> Iterator[RuleFinding]:
-    """Yield the findings about one kind of demand, without those that only tell an effect."""
+    """Yield the findings about one kind of demand, without findings that are only an effect of others."""
     for subject in readable(context):
         # A table without a key is one cause, whatever else than a key it lacks thereby.
         of_keys = _causes(subject, Key) if kind is ReplicaIdentity else {}

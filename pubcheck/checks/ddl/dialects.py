@@ -73,7 +73,7 @@ _COMMENT = re.compile(r"--(?!\#)[^\n]*+|/\*(?!!)[^*]*+(?:\*(?!/)[^*]*+)*+\*/")
 def dialect(text: str) -> tuple[str, int] | None:
     """The database whose marks a script holds most kinds of, and where one is; None if there is none."""
     best: tuple[int, str, int] | None = None
-    # With the comments of all databases out of the way, except for those that are something else to one of them.
+    # Remove the comments of all databases, except those that another database reads as something else.
     shown = _COMMENT.sub(lambda occurrences: " " * len(occurrences[0]), text[:LOOKED_AT])
     for name, marks in _MARKS.items():
         occurrences = [

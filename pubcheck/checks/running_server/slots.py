@@ -141,8 +141,9 @@ def misses_publication(context: RuleContext, facts: ServerFacts) -> Iterator[Rul
 
 
 def _is_younger(facts: ServerFacts, slot: Slot, publication: str) -> bool:
-    """Whether no trace of a publication is older than the catalogs that the slot still needs. A reader moves them on,
-    but only from time to time: an active slot may be past a publication of which this is true."""
+    """Return whether a publication is not older than the catalogs that the slot still needs.
+
+    A reader advances these only from time to time, so an active slot may have passed such a publication."""
     age = facts.publication_ages.get(publication)
     return age is not None and slot.catalog_age is not None and age <= slot.catalog_age
 

@@ -82,8 +82,9 @@ _ADVICE = (
 def _nulls(
     context: RuleContext, filtered: Filtered, condition: Filter, expr: Expr
 ) -> tuple[list[int] | None, list[int]]:
-    """The columns whose NULL lets a row never be sent, and those of which another part of the filter may make good for
-    it; None where a filter is always NULL."""
+    """Return the columns whose NULL always keeps a row from being published, and those whose NULL may do so.
+
+    In the second case another part of the filter may still be true. The first is None if the filter is always NULL."""
     cache, relation = context.session.syscache, filtered.relation
     without = possible(cache, expr)
     if without == NULL:

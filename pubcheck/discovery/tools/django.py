@@ -1,4 +1,4 @@
-"""Django: the migrations of all applications of a project, each after those that it depends on."""
+"""Django: the migrations of all applications of a project, each after its dependencies."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""Folders of no convention: files that name each other's tables belong together, those that make a table first.
+"""Folders without a convention: files that refer to each other's tables form one unit, CREATE TABLE first.
 
-Files that make the same tables, or the same publication, are databases of their own; a name that two files make says
-nothing. If no file mentions a publication or a replica identity, there is nothing to distinguish, and a folder
-is one unit.
+Files that create the same tables or the same publication are units of their own; a name that two files create is not
+used to join files. If no file mentions a publication or a replica identity, the folder is one unit.
 """
 
 from __future__ import annotations
@@ -78,7 +77,7 @@ def _of_folder(tree: Tree, folder: str) -> Iterator[UnitCandidate]:
 
 
 def _alternatives(names_by_file: Mapping[str, Names]) -> list[str]:
-    """Return the files of which only one is meant to be run: they create no table, and add the same ones to a
+    """Return the files that are alternatives to each other: they create no table, and add the same tables to a
     publication that no other file creates."""
     adding: dict[tuple[str, str], set[str]] = defaultdict(set)
     creating: dict[str, set[str]] = defaultdict(set)
@@ -131,7 +130,7 @@ def group_files(names_by_file: Mapping[str, Names], concerned: Container[str]) -
             predecessors |= {
                 creator for creator, theirs in names_by_file.items() if theirs.creates and creator not in alone
             }
-        # One that has a rival may still be the only one to make what this file needs.
+        # A file with a rival may still be the only one that creates a table that this file needs.
         if len(predecessors & alone) > 1:
             predecessors -= alone
         after[file] = predecessors - {file}
@@ -159,7 +158,7 @@ def _publication(name: str) -> str:
 
 
 def _rivals(names_by_file: Mapping[str, Names]) -> set[str]:
-    """Return the files that make, without asking whether it is there, what another file makes so too."""
+    """Return the files that create, without IF NOT EXISTS, a table or publication that another file creates so too."""
     makers: dict[str, list[str]] = defaultdict(list)
     for file, names in names_by_file.items():
         for created_name in (*(names.creates - names.creates_if_missing), *map(_publication, names.publishes)):

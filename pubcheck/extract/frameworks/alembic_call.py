@@ -22,7 +22,7 @@ class Operation:
         self.unknown_types: list[str] = []
 
     def arguments(self, *names: str) -> dict[str, ast.expr]:
-        """Return the arguments by their names; ``names`` are those of the positional ones, of which a batch has no
+        """Return the arguments by their names. ``names`` are the names of the positional ones; a batch leaves out the
         table."""
         if self.batch is not None:
             names = tuple(name for name in names if name not in ("table_name", "source_table"))
@@ -55,8 +55,7 @@ class Operation:
             sql.name(schema).add(".")
 
     def table_if_known(self) -> str:
-        """Return the name of the table that an operation of which no more is known concerns; "" where that is not
-        known."""
+        """Return the name of the table of an otherwise unknown operation; "" if the table is unknown too."""
         try:
             if self.batch is not None:
                 arguments = keywords(self.batch)

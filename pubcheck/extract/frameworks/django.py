@@ -138,7 +138,7 @@ class Reader(StatementWriter):
             raise Unreadable
 
     def _unread(self, node: ast.expr, name: str) -> None:
-        """An operation of which it is not known what it does: it may change the models that it names."""
+        """Write an operation with an unknown effect: it may change the models that it names."""
         arguments = node.keywords if isinstance(node, ast.Call) else []
         words = {
             model_name.arg: model_name.value.value

@@ -48,7 +48,7 @@ def knex(text: str, project: Project) -> Operations | None:
 
 
 class _Reader:
-    """Reads chains of calls in order. ``spans``: those of which it is not known whether they run; None for all."""
+    """Reads chains of calls in order. ``spans``: the code that may not run; None for all of it."""
 
     def __init__(self, project: Project, spans: tuple[tuple[int, int], ...] | None) -> None:
         self.project, self.spans = project, spans

@@ -221,8 +221,9 @@ class CatalogTables:
         return False
 
     def first_attempt(self, key: tuple[int, str, str | None, str]) -> int:
-        """The first number that may make a name free, of those that the server tries one after the other for a (schema,
-        first part, second part, label): all lower ones are taken."""
+        """Return the first number with which a generated name may be free: the names with lower numbers are taken.
+
+        ``key`` is the schema, the first and the second part of the name, and the label."""
         state = (
             self.journal.undos,
             self.relation_names.removals,

@@ -87,7 +87,7 @@ def adopt_keys(session: Session, assumed: Relation, row: Relation) -> Relation:
 
 
 def _forget(session: Session, objects: list[Object]) -> None:
-    """Objects go of which it is not known that they were there, nor that they are not."""
+    """Drop objects that may or may not have existed."""
     catalog, notices = session.catalog, list(session.notices)
     if objects:
         before = set(catalog.gone)

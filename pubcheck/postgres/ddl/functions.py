@@ -210,7 +210,7 @@ def _volatility(options: dict[str, Any]) -> str:
 
 
 _CHANGING = re.compile(r"\b(?:create|alter|drop|rename|execute|import|call|do|search_path)\b", re.IGNORECASE)
-"""The words without one of which the body of a function does not change catalogs or the search path."""
+"""A function's body that changes catalogs or the search path contains one of these words."""
 _CALLED = re.compile(r"\b(?:([a-z_]\w*)\s*\.\s*)?([a-z_]\w*)\s*\(", re.IGNORECASE)
 
 

@@ -52,7 +52,7 @@ def create_sequence(session: Session, node: Node) -> None:
 
 
 def alter_sequence(session: Session, node: Node) -> None:
-    """ALTER SEQUENCE, of which only OWNED BY matters.
+    """Run ALTER SEQUENCE; only OWNED BY matters here.
 
     Raises ServerError 42P01, 42809, 42501 and the errors of OWNED BY.
     """

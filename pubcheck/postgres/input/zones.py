@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 class Zone(NamedTuple):
     """A zone: ``offset`` where it is fixed, else None.
 
-    ``name`` is that of the IANA, "" for a POSIX specification, of which ``standard`` and ``summer`` are the offsets.
+    ``name`` is the IANA name, or "" for a POSIX specification with the offsets ``standard`` and ``summer``.
     ``abbreviation`` is the zone's name in the text, in capitals, which may be that of another season than the moment's.
     """
 

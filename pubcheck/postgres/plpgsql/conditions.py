@@ -77,9 +77,9 @@ reading_sql_data_not_permitted:2F004 null_value_not_allowed:22004 internal_error
 CONDITIONS: dict[str, str] = dict(pair.split(":") for pair in _NAMES.split())
 
 ALREADY = frozenset(("42710", "42P07", "42701", "42P06", "42723", "42P04"))
-"""SQLSTATEs that say that something is there already: no query and no change of rows says that."""
+"""SQLSTATEs for an object that exists already. No query and no change of rows raises them."""
 EXISTENCE = ALREADY | {"42704", "42P01", "3F000", "42883", "3D000"}
-"""And those that say that something is not there: what a guard asks beforehand."""
+"""SQLSTATEs for an object that exists already or does not exist. A guard checks for these beforehand."""
 
 
 GUARDED = EXISTENCE | {"55000"}

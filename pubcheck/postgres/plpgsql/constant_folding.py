@@ -202,7 +202,7 @@ _SETTINGS = frozenset(
     )
 )
 _WRITTEN = frozenset((TEXT, VARCHAR, NAME, UNKNOWN, INT2, INT4, INT8, NUMERIC, BOOL))
-"""Types of which all values are followed here."""
+"""Types whose values are all known here."""
 
 
 _COMPARES = re.compile(

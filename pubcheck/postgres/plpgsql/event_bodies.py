@@ -80,7 +80,7 @@ class _Run(Struct):
         return list(node.get("else_body", ()))
 
     def _rows(self, node: Node) -> None:
-        """A loop over what the command did, of which nothing is known, and which may only speak of it."""
+        """Check a loop over the objects that the command changed. They are unknown; the loop may only report them."""
         match = _ROWS.fullmatch(node["query"]["PLpgSQL_expr"]["query"])
         if match is None:
             raise Unknowable("what an event trigger does")

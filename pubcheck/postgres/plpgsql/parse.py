@@ -206,7 +206,7 @@ _NEAR = 1000
 
 
 class _StatementFinder:
-    """Finds the statements of which the parser returns the line and the text, in the order of the text."""
+    """Finds the statements in the order of the text, from the line and the text that the parser returns for each."""
 
     def __init__(self, body: str, block: Node) -> None:
         self._body = body

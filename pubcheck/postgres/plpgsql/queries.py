@@ -222,7 +222,7 @@ class _Query:
         return _FromItem(alias.get("aliasname", "?"), renamed or None, body)
 
     def _needs(self, node: Node, items: list[_FromItem]) -> frozenset[str] | None:
-        """The aliases that an expression reads; None for those of which that is not known."""
+        """The aliases that an expression reads; None if they are unknown."""
         aliases: set[str] = set()
         for kind, body in walk(node):
             if kind == "SubLink":

@@ -217,7 +217,7 @@ class _Analysed(Struct):
 
     query: Node
     stamp: _Stamp
-    """The state of the catalog that it rests on."""
+    """The state of the catalog that the result depends on."""
     verdict: bool | None
     risky: bool = False
     certain: bool = False

@@ -13,7 +13,7 @@ from pubcheck.postgres.plpgsql.conditions import ALREADY, CONDITIONS, catches
 class BlockUncertainty(Struct):
     """The uncertainty of the current statement and of those before it.
 
-    ``branches``: the number of open branches of which it is not known whether they run. ``maybe_aborted``: an error may
+    ``branches``: the number of open branches that may or may not run. ``maybe_aborted``: an error may
     have ended everything before. ``unknown_dependencies``: the number of statements so far that depend on something
     unknown, and so may have failed. ``risks``: the number that may fail because of the data, where a handler would
     catch that. ``maybe_undone``: a statement may have failed without a handler, which undoes everything. ``handlers``:

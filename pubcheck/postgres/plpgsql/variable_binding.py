@@ -209,7 +209,7 @@ _SINGLE_ROW = frozenset(
     ("count", "max", "min", "sum", "avg", "array_agg", "string_agg", "bool_or", "bool_and", "every", "jsonb_agg")
 )
 _UNIQUE = frozenset(("oid", "pubname", "datname", "rolname", "nspname", "extname", "name", "usename", "subname"))
-"""Columns of which catalogs hold no value twice."""
+"""Columns of system catalogs whose values are unique."""
 
 
 def _several_rows(query: Node) -> bool:

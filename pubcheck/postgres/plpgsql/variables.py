@@ -259,4 +259,4 @@ class Memory:
 
 _SELECT = "SELECT "
 _UNFOLLOWED = frozenset(("refcursor", "timestamptz", "timestamp", "numeric", "float8", "jsonb", "json", "uuid", "date"))
-"""Types of which values are not kept; whether they take one the trial says."""
+"""Types whose values are not kept. A trial assignment shows whether they accept a value."""

@@ -171,7 +171,7 @@ def _filters(
 ) -> Filters | None:
     """pgoutput_row_filter_init for one operation.
 
-    What only overruled publications publish is sent unfiltered, for no filter of those that count speaks of it.
+    Operations that only overruled publications publish are sent unfiltered: no filter that counts applies to them.
     """
     sending = [publication for publication in counted if getattr(publication, operation)]
     if not sending:

@@ -1,6 +1,6 @@
 """A session over a catalog: the server's state of a connection, and its look-up of names.
 
-Every statement's handler gets one. It is built up in layers, each of which knows only those below it: the connection's
+Every statement's handler gets one. It is built up in layers that only know the layers below them: the connection's
 settings and transactions, the rights of its role, the visibility for the current statement, schemas, relations, and
 here types, publications and roles.
 """

@@ -20,7 +20,7 @@ from pubcheck.simulate.not_followed import NotFollowed
 
 
 def part_assignment(session: Backend, scope: Scope, column: Column, target: Node) -> Step:
-    """The new value of a column of which a part is assigned (transformAssignmentIndirection)."""
+    """Return the new value of a column after an assignment to a part of it (transformAssignmentIndirection)."""
     cache = session.catalog_session.syscache
     base = cache.base_type(column.type)[0]
     first = target["indirection"][0]

@@ -75,7 +75,7 @@ _CHANGE_MORE = frozenset(
         "VacuumStmt",
     )
 )
-"""Statements that change rows of system catalogs of which pubcheck's catalog keeps nothing."""
+"""Statements that change rows of system catalogs that pubcheck does not model."""
 
 
 def log_change(session: Backend, name: str, node: Node, before: CatalogVersion, mark: int) -> None:

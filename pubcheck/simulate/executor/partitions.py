@@ -264,8 +264,8 @@ class Partitioning:
 def _reaches(
     operator: str, lower: list[End], upper: list[End], value: list[End], compare: Callable[[list[End], list[End]], int]
 ) -> bool:
-    """Whether a range has keys whose first column compares so with a value. It ends before ``upper``, of which a key of
-    several columns may have the first one all the same."""
+    """Whether a range has keys whose first column compares so with a value. It ends before ``upper``; if the key has
+    several columns, the first one may still equal that of ``upper``."""
     low, high = compare(lower, value), compare(upper, value)
     reaches_up = high > 0 or (high == 0 and len(upper) > 1)
     return {

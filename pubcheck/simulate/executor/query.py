@@ -246,7 +246,7 @@ class Plan:
             rows = self._new_rows(1, seen)
 
     def _new_rows(self, number: int, seen: set[Hashable]) -> list[tuple[Any, ...]]:
-        """The rows of an arm of a recursive query; of UNION without ALL those that are new."""
+        """Return the rows of an arm of a recursive query; for UNION without ALL, only new rows."""
         arm, coercions = self._arms[number]
         rows = [row if coercions is None else tuple([step(row) for step in coercions]) for row in arm.run()]
         self.certain = self.certain and (arm.in_order or arm.certain or len(rows) < 2)

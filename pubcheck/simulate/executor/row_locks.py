@@ -114,7 +114,7 @@ def _mark_of(clauses: list[Node], item: Item) -> tuple[int, str]:
 
 
 def locked_rows(marks: RowMarks, rows: Iterator[tuple[Any, ...]], most: int | None) -> Iterator[tuple[Any, ...]]:
-    """Lock rows, each of which ends with what it is made of; no more than are asked for."""
+    """Lock rows, at most ``most`` of them. Each row ends with the row versions that it was made from."""
     count = 0
     for row in rows:
         if most is not None and count >= most:

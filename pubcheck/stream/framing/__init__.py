@@ -145,7 +145,7 @@ def _separates(line: str, separators: str) -> bool:
 
 
 class _Rest(io.RawIOBase):
-    """A stream of which some bytes were read already."""
+    """A stream after some of its bytes, ``head``, were read."""
 
     def __init__(self, head: bytes, stream: BinaryIO) -> None:
         self._head = head

@@ -102,8 +102,7 @@ def define_column(
 
 
 def is_just_not_null(stated: Node) -> bool:
-    """Return whether a constraint says NOT NULL and no more: with those that say nothing, most columns of most
-    schemas."""
+    """Return whether a constraint is NOT NULL without anything else. Most columns have this or no constraint."""
     constraint = stated["Constraint"]
     return (
         constraint["contype"] == "CONSTR_NOTNULL" and "conname" not in constraint and "is_no_inherit" not in constraint

@@ -1,4 +1,4 @@
-"""CREATE TABLE as pg_dump writes it, with columns of which the definitions were read before.
+"""CREATE TABLE as pg_dump writes it, with column definitions that were analysed before.
 
 A dump of thousands of tables has a few hundred different definitions of columns, such as ``text NOT NULL``. A table of
 such columns is neither parsed nor are its columns analysed again. The grammar is free of context: the text between

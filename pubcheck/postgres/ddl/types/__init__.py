@@ -38,7 +38,7 @@ def shell_named(session: Session, namespace: int, name: str) -> Type | None:
 
 
 def refuse_shell(row: Type) -> None:
-    """Raise ServerError 42704 for a type of which only the name is known."""
+    """Raise ServerError 42704 for a type that has only a name."""
     if row.shell:
         raise ServerError("42704", f'type "{row.name}" is only a shell')
 
@@ -83,7 +83,7 @@ def new_type(session: Session, row: Type) -> Type:
 
 
 def make_shell(session: Session, namespace: int, name: str) -> Type:
-    """TypeShellMake: a type of which only the name is known."""
+    """TypeShellMake: create a type that has only a name."""
     row = Type(session.catalog.new_oid(), name, namespace, session.setting("role"), "p", seen=True)
     session.catalog.add_type(row)
     depend_on_schema(session, (TYPE, row.oid, 0), namespace)

@@ -1,4 +1,4 @@
-"""Schemas, types, roles, and objects of which little more than the name is kept, as in the system catalogs."""
+"""Rows of the system catalogs for schemas, types, roles, and objects that are modelled by little more than a name."""
 
 from __future__ import annotations
 
@@ -90,8 +90,9 @@ def roles(column: str) -> Reader:
 
 
 def objects_of_kind(kind: str, column: str, relation: str = "") -> Reader:
-    """Return a reader of objects of which only the name is kept; ``relation`` is the column with the oid of their
-    relation.
+    """Return a reader of objects that are modelled by their name alone.
+
+    ``relation`` is the column with the oid of their relation.
     """
 
     def read(session: Session, conditions: Conditions) -> Scan:

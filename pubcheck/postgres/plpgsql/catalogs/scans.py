@@ -13,7 +13,7 @@ from pubcheck.postgres.session import Session
 
 Row = dict[str, Value]
 Conditions = Mapping[str, tuple[Value, ...]]
-"""The values of which a row's column must have one to be in the result, by column."""
+"""The accepted values by column: a row is in the result only if each column has one of its values."""
 
 
 class Scan(Struct):
