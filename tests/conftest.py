@@ -48,8 +48,8 @@ def browser() -> Iterator[Browser]:
     """A headless browser. One that cannot be had is a failure."""
     from tests.support.browser import browser as running_browser
 
-    with running_browser() as found:
-        yield found
+    with running_browser() as installed:
+        yield installed
 
 
 @pytest.fixture

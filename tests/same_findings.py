@@ -42,8 +42,8 @@ def findings(checkout: Path, path: Path, fields: Sequence[str], *options: str) -
     )
     if done.returncode not in (0, 1):
         raise SystemExit(f"{checkout}: exit status {done.returncode} for {path}: {done.stderr.strip()}")
-    found: list[dict[str, Any]] = json.loads(done.stdout)["diagnostics"]
-    return Counter(json.dumps({name: finding.get(name) for name in fields}) for finding in found)
+    entries: list[dict[str, Any]] = json.loads(done.stdout)["diagnostics"]
+    return Counter(json.dumps({name: finding.get(name) for name in fields}) for finding in entries)
 
 
 def examples() -> Iterator[tuple[str, str]]:

@@ -24,10 +24,12 @@ def lint(*sources: Source, complete: bool = False) -> tuple[Diagnostic, ...]:
 
 def rests_on(text: str, rule: str, *, language: str = "sql", complete: bool = False) -> list[str]:
     """What the first finding of a rule rests on, as reports say it."""
-    found = [each for each in lint(extract.source("a.sql", text, language), complete=complete) if each.rule == rule]
-    assert found, "the rule found nothing"
-    assert found[0].certainty == "assumed"
-    return list(Resolver(excerpts=False).findings(found[:1])[0].entry.assumptions)
+    findings = [
+        finding for finding in lint(extract.source("a.sql", text, language), complete=complete) if finding.rule == rule
+    ]
+    assert findings, "the rule found nothing"
+    assert findings[0].certainty == "assumed"
+    return list(Resolver(excerpts=False).findings(findings[:1])[0].entry.assumptions)
 
 
 @pytest.mark.parametrize(
@@ -83,7 +85,7 @@ def test_a_finding_says_what_it_rests_on(text: str, rule: str, expected: list[st
 
 
 def test_a_certain_finding_rests_on_nothing() -> None:
-    assert [each.assumptions for each in lint(Source("a.sql", TABLE + FILTER))] == [(), ()]
+    assert [finding.assumptions for finding in lint(Source("a.sql", TABLE + FILTER))] == [(), ()]
 
 
 def test_a_placeholder_is_pointed_at() -> None:
@@ -99,7 +101,7 @@ def test_the_first_few_are_named() -> None:
 
 def test_doubts_that_are_taken_back_are_not_named() -> None:
     text = TABLE + "BEGIN;\nALTER TABLE elsewhere ADD COLUMN x int;\nROLLBACK;\n" + FILTER
-    assert [(each.rule, each.assumptions) for each in lint(Source("a.sql", text))] == [("PUB301", ())] * 2
+    assert [(finding.rule, finding.assumptions) for finding in lint(Source("a.sql", text))] == [("PUB301", ())] * 2
 
 
 def test_after_rollback_prepared_the_members_of_publications_are_assumed() -> None:

@@ -33,12 +33,12 @@ def test_a_bomb_costs_its_own_answer_alone(name: str, command: str, tmp_path: Pa
 
 
 def test_what_is_not_evaluated_is_unknown_and_not_refused() -> None:
-    found = lint(
+    findings = lint(
         "CREATE TABLE t (id int PRIMARY KEY);"
         "DO $$ DECLARE s text := lpad('x', 2000000); BEGIN FOR i IN 1..40 LOOP s := s || s; END LOOP;"
         " EXECUTE s; CREATE PUBLICATION p FOR TABLE t; END $$;"
     )
-    assert answers(found) == []
+    assert answers(findings) == []
 
 
 def test_regular_expressions_match_what_they_matched() -> None:
@@ -51,26 +51,30 @@ def test_regular_expressions_match_what_they_matched() -> None:
             if depth and chosen.random() < 0.4:
                 atom = f"({pattern(depth - 1)})"
             parts.append(atom + chosen.choice(["", "", "", "*", "+", "?", "{2}", "{1,2}", "{2,}"]))
-        said = "".join(parts)
-        return f"{said}|{pattern(depth - 1)}" if depth and chosen.random() < 0.2 else said
+        expression = "".join(parts)
+        return f"{expression}|{pattern(depth - 1)}" if depth and chosen.random() < 0.2 else expression
 
     for _ in range(3000):
-        said = chosen.choice(["", "^"]) + pattern(2) + chosen.choice(["", "$"])
+        regex = chosen.choice(["", "^"]) + pattern(2) + chosen.choice(["", "$"])
         text = "".join(chosen.choice("abc") for _ in range(chosen.randint(0, 7)))
-        expected = re.search(said.replace("$", r"\Z"), text, re.DOTALL) is not None
-        assert search(said, False, text, Budget()) is expected, (said, text)
+        expected = re.search(regex.replace("$", r"\Z"), text, re.DOTALL) is not None
+        assert search(regex, False, text, Budget()) is expected, (regex, text)
 
 
 def test_like_matches_what_it_matched() -> None:
     chosen = random.Random(5)
     for _ in range(5000):
-        said = "".join(chosen.choice("ab%_%\\") for _ in range(chosen.randint(0, 7)))
-        said = re.sub(r"\\(?=$|[^%_\\])", "a", said) if (len(said) - len(said.rstrip("\\"))) % 2 else said
+        like_pattern = "".join(chosen.choice("ab%_%\\") for _ in range(chosen.randint(0, 7)))
+        like_pattern = (
+            re.sub(r"\\(?=$|[^%_\\])", "a", like_pattern)
+            if (len(like_pattern) - len(like_pattern.rstrip("\\"))) % 2
+            else like_pattern
+        )
         text = "".join(chosen.choice("ab%_") for _ in range(chosen.randint(0, 7)))
-        parts = re.findall(r"\\.|.", said)
-        regex = "".join(".*" if one == "%" else "." if one == "_" else re.escape(one[-1]) for one in parts)
+        parts = re.findall(r"\\.|.", like_pattern)
+        regex = "".join(".*" if part == "%" else "." if part == "_" else re.escape(part[-1]) for part in parts)
         expected = re.fullmatch(regex, text, re.DOTALL) is not None
-        assert like(text, said, Budget()) is expected, (said, text)
+        assert like(text, like_pattern, Budget()) is expected, (like_pattern, text)
 
 
 def test_a_budget_ends() -> None:

@@ -66,37 +66,40 @@ def lint(*texts: str, rules: tuple[str, ...] = ("PUB",)) -> Result:
 
 def split(result: Result) -> tuple[list[Diagnostic], list[Diagnostic]]:
     """Internal errors, and what else was found."""
-    internal = [each for each in result.diagnostics if each.rule == INTERNAL_ERROR]
-    return internal, [each for each in result.diagnostics if each.rule != INTERNAL_ERROR]
+    internal = [finding for finding in result.diagnostics if finding.rule == INTERNAL_ERROR]
+    return internal, [finding for finding in result.diagnostics if finding.rule != INTERNAL_ERROR]
 
 
-def places(found: list[Diagnostic]) -> list[tuple[object, ...]]:
+def places(findings: list[Diagnostic]) -> list[tuple[object, ...]]:
     """The rule and the statement of findings, with the server's answer."""
-    return [(each.rule, each.span.source.label, each.statement and each.statement.index, each.server) for each in found]
-
-
-def bare(found: list[Diagnostic]) -> list[tuple[object, ...]]:
-    """Findings without their help and fixes."""
     return [
-        (*place, each.span.start, each.message, each.certainty)
-        for place, each in zip(places(found), found, strict=True)
+        (finding.rule, finding.span.source.label, finding.statement and finding.statement.index, finding.server)
+        for finding in findings
     ]
 
 
-def whole(found: list[Diagnostic]) -> list[tuple[object, ...]]:
+def bare(findings: list[Diagnostic]) -> list[tuple[object, ...]]:
+    """Findings without their help and fixes."""
+    return [
+        (*place, finding.span.start, finding.message, finding.certainty)
+        for place, finding in zip(places(findings), findings, strict=True)
+    ]
+
+
+def whole(findings: list[Diagnostic]) -> list[tuple[object, ...]]:
     """Findings with all that people read."""
     return [
-        (*place, each.help, [fix.title for fix in each.fixes], [span.start for span in each.related])
-        for place, each in zip(bare(found), found, strict=True)
+        (*place, finding.help, [fix.title for fix in finding.fixes], [span.start for span in finding.related])
+        for place, finding in zip(bare(findings), findings, strict=True)
     ]
 
 
 @pytest.fixture(scope="module")
 def undisturbed() -> list[Diagnostic]:
-    internal, found = split(lint(SHOP, MORE))
+    internal, findings = split(lint(SHOP, MORE))
     assert not internal
-    assert len({each.rule for each in found}) > 15
-    return found
+    assert len({finding.rule for finding in findings}) > 15
+    return findings
 
 
 @pytest.mark.parametrize("name", CHECKS)
@@ -104,10 +107,10 @@ def test_a_rule_of_the_final_state_costs_itself_alone(
     name: str, undisturbed: list[Diagnostic], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(CHECKS, name, fail)
-    internal, found = split(lint(SHOP, MORE))
-    assert [each.message for each in internal]
+    internal, findings = split(lint(SHOP, MORE))
+    assert [finding.message for finding in internal]
     assert "Broken: made to fail" in internal[0].message
-    assert whole(found) == whole([each for each in undisturbed if each.rule != name])
+    assert whole(findings) == whole([finding for finding in undisturbed if finding.rule != name])
 
 
 @pytest.mark.parametrize("name", CHECKS)
@@ -122,18 +125,18 @@ def test_a_rule_that_fails_at_the_end_keeps_what_it_found(
         raise error
 
     monkeypatch.setitem(CHECKS, name, failing)
-    internal, found = split(lint(SHOP, MORE))
+    internal, findings = split(lint(SHOP, MORE))
     assert len(internal) == 1
-    assert whole(found) == whole(undisturbed)
+    assert whole(findings) == whole(undisturbed)
 
 
 def test_a_rule_that_fails_at_one_filter_finds_what_it_finds_at_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     dangers, text = (
         filter_runtime_errors.dangers,
         "".join(
-            f"CREATE TABLE t{at} (id int PRIMARY KEY, n bigint);\n"
-            f"CREATE PUBLICATION p{at} FOR TABLE t{at} WHERE (10 / n > {at}) WITH (publish = 'insert');\n"
-            for at in range(9)
+            f"CREATE TABLE t{number} (id int PRIMARY KEY, n bigint);\n"
+            f"CREATE PUBLICATION p{number} FOR TABLE t{number} WHERE (10 / n > {number}) WITH (publish = 'insert');\n"
+            for number in range(9)
         ),
     )
 
@@ -143,9 +146,11 @@ def test_a_rule_that_fails_at_one_filter_finds_what_it_finds_at_the_others(monke
         return dangers(cache, expr)
 
     monkeypatch.setattr("pubcheck.checks.subscribe.filter_errors.dangers", failing)
-    internal, found = split(lint(text, rules=("PUB605",)))
-    assert [(each.statement and each.statement.index) for each in internal] == [7, 13]
-    assert [each.object for each in found] == [f"public.t{at}" for at in range(9) if at not in (3, 6)]
+    internal, findings = split(lint(text, rules=("PUB605",)))
+    assert [(finding.statement and finding.statement.index) for finding in internal] == [7, 13]
+    assert [finding.object for finding in findings] == [
+        f"public.t{number}" for number in range(9) if number not in (3, 6)
+    ]
 
 
 AROUND_A_STATEMENT: list[tuple[str, str]] = [
@@ -169,18 +174,18 @@ AROUND_A_STATEMENT: list[tuple[str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("what", "costs"), AROUND_A_STATEMENT, ids=lambda each: each)
+@pytest.mark.parametrize(("what", "costs"), AROUND_A_STATEMENT, ids=lambda place: place)
 def test_what_is_said_of_a_statement_costs_only_that(
     what: str, costs: str, undisturbed: list[Diagnostic], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(what, fail)
-    internal, found = split(lint(SHOP, MORE))
+    internal, findings = split(lint(SHOP, MORE))
     assert internal
     if costs == "words":
-        assert places(found) == places(undisturbed)
+        assert places(findings) == places(undisturbed)
     else:
-        kept = [each for each in undisturbed if each.rule not in costs.split()]
-        assert bare([each for each in found if each.rule not in costs.split()]) == bare(kept)
+        kept = [finding for finding in undisturbed if finding.rule not in costs.split()]
+        assert bare([finding for finding in findings if finding.rule not in costs.split()]) == bare(kept)
 
 
 def test_a_statement_whose_folding_fails_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -192,14 +197,14 @@ def test_a_statement_whose_folding_fails_is_left_out(monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr("pubcheck.engine.replay.apply_with_triggers", failing)
     text = "CREATE TABLE t (id int PRIMARY KEY, a int);\n" + "".join(
-        f"CREATE PUBLICATION p{at} FOR TABLE t WHERE (a > 0);\n" for at in range(6)
+        f"CREATE PUBLICATION p{number} FOR TABLE t WHERE (a > 0);\n" for number in range(6)
     )
     result = lint(text, rules=())
-    internal, found = split(result)
-    assert [each.statement and each.statement.index for each in internal] == [4]
-    named = {name for each in found if each.phase == "write" for name in each.publications}
+    internal, findings = split(result)
+    assert [finding.statement and finding.statement.index for finding in internal] == [4]
+    named = {name for finding in findings if finding.phase == "write" for name in finding.publications}
     assert named == {"p0", "p1", "p2", "p4", "p5"}
-    (fault,) = {each.text for each in result.faults}
+    (fault,) = {failure.text for failure in result.faults}
     assert fault == "KeyError: 26"
 
 
@@ -216,7 +221,7 @@ def test_the_run_ends_with_2_and_the_finding_cannot_be_taken_away(
     path.write_text("-- pubcheck: ignore-file[PUB000]\n" + CRASHING)
     assert command(["lint", "--format", "json", *arguments, "--extend-select", "PUB603", str(path)]) == 2
     out, err = capsys.readouterr()
-    rules = [each["rule"] for each in json.loads(out)["diagnostics"]]
+    rules = [finding["rule"] for finding in json.loads(out)["diagnostics"]]
     assert INTERNAL_ERROR in rules
     assert "PUB301" in rules
     assert "pubcheck: internal error in " in err
@@ -249,9 +254,11 @@ def test_explain_shows_the_rest(
     out, err = capsys.readouterr()
     unit = json.loads(out)["units"][0]
     assert err.startswith("pubcheck: internal error in ")
-    assert INTERNAL_ERROR in [each["rule"] for each in unit["findings"]]
+    assert INTERNAL_ERROR in [finding["rule"] for finding in unit["findings"]]
     if not what.endswith("_answer"):
-        assert [each["name"] for each in unit["publications"]] == [each["name"] for each in usual["publications"]]
+        assert [publication["name"] for publication in unit["publications"]] == [
+            publication["name"] for publication in usual["publications"]
+        ]
     if not what.endswith("_table"):
         assert unit["tables"] == usual["tables"]
 
@@ -261,8 +268,11 @@ def test_what_can_be_measured_is_measured_of_the_other_publications(monkeypatch:
     followed = Linter(Config(postgres=(18,))).follow(Unit((Source("1.sql", text),)))
     monkeypatch.setattr("pubcheck.measure.plan.spark_filter", fail)
     table = measurable(followed.replays[-1], followed.statements, "t")
-    assert [(each.publication, each.reason) for each in table.sendings] == [("p", "pubcheck failed at it"), ("q", None)]
-    assert [each.location for each in followed.replays[-1].faults.faults] == ["1.sql:2"]
+    assert [(sending.publication, sending.reason) for sending in table.sendings] == [
+        ("p", "pubcheck failed at it"),
+        ("q", None),
+    ]
+    assert [fault.location for fault in followed.replays[-1].faults.faults] == ["1.sql:2"]
 
 
 @pytest.mark.parametrize(
@@ -284,8 +294,11 @@ def test_a_file_in_which_no_sql_can_be_looked_for_costs_itself_alone(
     assert command(["lint", "--format", "json", "--together", *files]) == 2
     out, err = capsys.readouterr()
     assert "pubcheck: internal error in " in err
-    found = json.loads(out)["diagnostics"]
-    assert [Path(each["path"]).name for each in found if each["rule"] == INTERNAL_ERROR] == [name]
-    assert [Path(each["path"]).name for each in found if each["rule"] == "PUB302"] == ["shop.sql", "shop.sql"]
+    findings = json.loads(out)["diagnostics"]
+    assert [Path(finding["path"]).name for finding in findings if finding["rule"] == INTERNAL_ERROR] == [name]
+    assert [Path(finding["path"]).name for finding in findings if finding["rule"] == "PUB302"] == [
+        "shop.sql",
+        "shop.sql",
+    ]
     assert command(["explain", *files]) == 2
     assert "pubcheck: internal error in " in capsys.readouterr().err

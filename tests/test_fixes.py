@@ -52,11 +52,11 @@ class Given(Struct, frozen=True):
 
     @property
     def sql(self) -> str:
-        return "".join(f"{each};\n" for each in self.setup) + self.statement
+        return "".join(f"{statement};\n" for statement in self.setup) + self.statement
 
 
 def of_pages() -> Iterator[Given]:
-    for page in (each for each in PAGES if each.rule.fix):
+    for page in (finding for finding in PAGES if finding.rule.fix):
         for number, example in enumerate(page.bad, 1):
             *setup, statement = pglast.split(example.sql, with_parser=False)
             for major in page.rule.postgres:
@@ -67,47 +67,47 @@ def of_corpus(corpus: list[Case]) -> Iterator[Given]:
     for case in corpus:
         if case.phase in DDL_PHASES:
             sql, start = text_of(case)
-            setup = tuple(each.replace("@@DB@@", DATABASE).replace("@@PORT@@", "5432") for each in case.setup)
+            setup = tuple(statement.replace("@@DB@@", DATABASE).replace("@@PORT@@", "5432") for statement in case.setup)
             for major, recorded in case.answers.items():
                 if not recorded.ok:
                     yield Given(f"{case.id}-{major}", setup, sql[start:], major)
 
 
-def problems(given: Given, *, unsafe: bool) -> Iterator[str]:
+def problems(example: Given, *, unsafe: bool) -> Iterator[str]:
     """What is wrong with the fixes of a statement."""
-    changes = applied(given.sql, given.major, unsafe=unsafe)
-    left = {each.entry.rule for each in changes.linted.findings if each.entry.certainty == "certain"}
-    done = {each.rule for each in changes.applied}
+    changes = applied(example.sql, example.major, unsafe=unsafe)
+    left = {finding.entry.rule for finding in changes.linted.findings if finding.entry.certainty == "certain"}
+    done = {finding.rule for finding in changes.applied}
     if left & done:
-        yield f"{given.name}: {', '.join(left & done)} is still found"
+        yield f"{example.name}: {', '.join(left & done)} is still found"
     if changes.files:
         text = changes.files[0].after.decode()
-        again = fixed(text, given.major, unsafe=unsafe)
+        again = fixed(text, example.major, unsafe=unsafe)
         if again != text:
-            yield f"{given.name}: a second run changes {text!r} into {again!r}"
+            yield f"{example.name}: a second run changes {text!r} into {again!r}"
 
 
 @pytest.mark.parametrize("unsafe", [False, True])
 def test_what_is_fixed_is_found_no_more_and_not_fixed_again(corpus: list[Case], unsafe: bool) -> None:
-    latest = [each for each in (*of_pages(), *of_corpus(corpus[:: 2 if unsafe else 5])) if each.major == 18]
-    assert [problem for given in latest for problem in problems(given, unsafe=unsafe)] == []
+    latest = [example for example in (*of_pages(), *of_corpus(corpus[:: 2 if unsafe else 5])) if example.major == 18]
+    assert [problem for example in latest for problem in problems(example, unsafe=unsafe)] == []
 
 
 @pytest.mark.server
 def test_servers_accept_what_safe_fixes_leave(servers: Servers, corpus: list[Case]) -> None:
     checked, refused = 0, []
-    for given, connection in _connected(servers, (*of_pages(), *of_corpus(corpus[::2]))):
-        changes = applied(given.sql, given.major)
-        after = changes.files[0].after.decode() if changes.files else given.sql
-        before = "".join(f"{each};\n" for each in given.setup)
-        if after == given.sql or not after.startswith(before):
+    for example, connection in _connected(servers, (*of_pages(), *of_corpus(corpus[::2]))):
+        changes = applied(example.sql, example.major)
+        after = changes.files[0].after.decode() if changes.files else example.sql
+        before = "".join(f"{statement};\n" for statement in example.setup)
+        if after == example.sql or not after.startswith(before):
             continue
         checked += 1
         # What another rule refuses about the statement is still found.
-        expected = not any(found.refused for found in changes.linted.diagnostics)
-        said = answer_in(connection, given.setup, after[len(before) :])
-        if said.ok != expected:
-            refused.append(f"{given.name}: {said.sqlstate} {said.message}\n  in: {after[len(before) :]}")
+        expected = not any(finding.refused for finding in changes.linted.diagnostics)
+        answer = answer_in(connection, example.setup, after[len(before) :])
+        if answer.ok != expected:
+            refused.append(f"{example.name}: {answer.sqlstate} {answer.message}\n  in: {after[len(before) :]}")
     assert checked > 50
     assert refused == []
 
@@ -115,20 +115,20 @@ def test_servers_accept_what_safe_fixes_leave(servers: Servers, corpus: list[Cas
 def _connected(servers: Servers, all_given: Iterable[Given]) -> Iterator[tuple[Given, psycopg.Connection[Any]]]:
     for major in MAJORS:
         with servers[major].database() as name, servers[major].connect(name) as connection:
-            yield from ((given, connection) for given in all_given if given.major == major)
+            yield from ((example, connection) for example in all_given if example.major == major)
 
 
 @pytest.mark.server
 def test_servers_accept_a_fixed_write(servers: Servers) -> None:
-    for given in of_pages():
-        if RULES[given.name[:6]].phase != "write" or given.major not in MAJORS:
+    for example in of_pages():
+        if RULES[example.name[:6]].phase != "write" or example.major not in MAJORS:
             continue
-        *script, write = [*given.setup, given.statement]
-        after = fixed("".join(f"{each};\n" for each in script), given.major, unsafe=True)
-        with servers[given.major].database() as name, servers[given.major].connect(name) as connection:
+        *script, write = [*example.setup, example.statement]
+        after = fixed("".join(f"{statement};\n" for statement in script), example.major, unsafe=True)
+        with servers[example.major].database() as name, servers[example.major].connect(name) as connection:
             prepare(connection, pglast.split(after, with_parser=False))
-            said = execute(connection, write)
-        assert said.ok, f"{given.name}: {said.message} in {after}"
+            answer = execute(connection, write)
+        assert answer.ok, f"{example.name}: {answer.message} in {after}"
 
 
 # --- Each statement fix ---------------------------------------------------------------------------------------------
@@ -274,13 +274,13 @@ def test_context_is_never_changed() -> None:
 
 
 def test_a_rule_that_fixes_says_so_on_its_page(corpus: list[Case]) -> None:
-    found = {
+    rules = {
         fix.rule
         for case in of_corpus(corpus[1::2])
         if case.major == 18
         for fix in applied(case.sql, unsafe=True).applied
     }
-    assert {rule for rule in found if not RULES[rule].fix} == set()
+    assert {rule for rule in rules if not RULES[rule].fix} == set()
 
 
 # --- Comments -----------------------------------------------------------------------------------------------------
@@ -293,7 +293,7 @@ def test_comments_silence_all_that_is_found_and_nothing_is_left_to_comment(corpu
     for case in corpus[::4]:
         plan = DiscoveredUnit("a", (File("a.sql", "a.sql", content=text_of(case)[0].encode()),), "file", "")
         changes = add_ignores(plan, lambda plan: lint_files(plan, linter, excerpts=False))
-        commented += sum(each.number for each in changes.applied)
+        commented += sum(applied_fix.number for applied_fix in changes.applied)
         if changes.linted.findings:
             wrong.append(case.id)
         for changed in changes.files:
@@ -324,10 +324,10 @@ def test_edits_that_are_taken_stand_side_by_side(wanted: list[tuple[int, int, st
             if (span.start, span.end, new) not in taken:
                 taken.append((span.start, span.end, new))
     after = before
-    for start, end, new in sorted(taken, key=lambda each: each[:2], reverse=True):
-        same = [each[2] for each in taken if each[:2] == (start, end)]
+    for start, end, new in sorted(taken, key=lambda edit: edit[:2], reverse=True):
+        same = [edit[2] for edit in taken if edit[:2] == (start, end)]
         if new == same[0]:
             after = after[:start] + "".join(same).replace("\n", "\r\n") + after[end:]
     assert text.content().decode("cp1252") == after
-    replaced = sorted(each[:2] for each in taken if each[0] < each[1])
-    assert all(one[1] <= other[0] for one, other in pairwise(replaced))
+    replaced = sorted(edit[:2] for edit in taken if edit[0] < edit[1])
+    assert all(earlier[1] <= other[0] for earlier, other in pairwise(replaced))

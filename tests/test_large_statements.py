@@ -25,15 +25,18 @@ def large(tokens: int) -> str:
 @pytest.mark.parametrize("statement", [large(1_100_000), f"CREATE VIEW v AS SELECT '{'x' * (33 << 20)}';"])
 def test_a_statement_that_is_too_large_is_a_finding_and_the_rest_is_certain(statement: str) -> None:
     result = lint(TABLE + statement + AFTER)
-    found = [(each.rule, each.certainty, each.statement and each.statement.index) for each in result.diagnostics]
-    assert found == [("PUB006", "assumed", 1), ("PUB301", "certain", 2), ("PUB301", "certain", 2)]
+    findings = [
+        (finding.rule, finding.certainty, finding.statement and finding.statement.index)
+        for finding in result.diagnostics
+    ]
+    assert findings == [("PUB006", "assumed", 1), ("PUB301", "certain", 2), ("PUB301", "certain", 2)]
     assert result.faults == ()
 
 
 def test_one_that_may_heal_makes_what_rests_on_it_assumed() -> None:
     statement = f"CREATE FUNCTION f() RETURNS text AS '{'x' * (33 << 20)} REPLICA IDENTITY FULL' LANGUAGE sql;"
-    found = lint(TABLE + AFTER + statement).diagnostics
-    assert {(each.rule, each.certainty) for each in found} == {("PUB006", "assumed"), ("PUB301", "assumed")}
+    findings = lint(TABLE + AFTER + statement).diagnostics
+    assert {(finding.rule, finding.certainty) for finding in findings} == {("PUB006", "assumed"), ("PUB301", "assumed")}
 
 
 @pytest.mark.parametrize(
@@ -48,7 +51,7 @@ def test_one_that_may_heal_makes_what_rests_on_it_assumed() -> None:
     ids=["INSERT", "COPY", "COMMENT", "long text", "comment"],
 )  # fmt: skip
 def test_data_and_long_texts_are_not_limited(statement: str) -> None:
-    assert "PUB006" not in {each.rule for each in lint(TABLE + statement + AFTER).diagnostics}
+    assert "PUB006" not in {finding.rule for finding in lint(TABLE + statement + AFTER).diagnostics}
 
 
 def test_the_limit_counts_bytes_and_at_least_32_for_a_token() -> None:
@@ -66,7 +69,7 @@ def test_the_limit_is_an_option(tmp_path: Path, capsys: pytest.CaptureFixture[st
 
     def rules(*arguments: str) -> set[str]:
         assert run(["lint", "--format", "json", *arguments, str(path)]) in (0, 1)
-        return {each["rule"] for each in json.loads(capsys.readouterr().out)["diagnostics"]}
+        return {finding["rule"] for finding in json.loads(capsys.readouterr().out)["diagnostics"]}
 
     assert rules() == {"PUB301"}
     assert rules("--max-statement-size", "100K") == {"PUB006", "PUB301"}

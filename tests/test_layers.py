@@ -31,7 +31,10 @@ def imports_of(path: Path) -> Iterator[str]:
             yield from (name if name in FILES else node.module for name in names if node.module in FILES)
 
 
-IMPORTS = {name: {each for each in imports_of(path) if each != name} for name, path in FILES.items()}
+IMPORTS = {
+    name: {name_of_import for name_of_import in imports_of(path) if name_of_import != name}
+    for name, path in FILES.items()
+}
 
 
 @pytest.mark.parametrize("depth", [2, 3, 9])
@@ -40,8 +43,8 @@ def test_imports_go_in_no_circle(depth: int) -> None:
     graph: dict[str, set[str]] = {}
     for name, targets in IMPORTS.items():
         package = ".".join(name.split(".")[:depth])
-        found = {".".join(each.split(".")[:depth]) for each in targets}
-        graph.setdefault(package, set()).update(found - {package, "pubcheck"})
+        packages = {".".join(target.split(".")[:depth]) for target in targets}
+        graph.setdefault(package, set()).update(packages - {package, "pubcheck"})
     TopologicalSorter(graph).prepare()  # raises CycleError with the circle
 
 
@@ -85,8 +88,8 @@ def _is_major(node: ast.expr, names: set[str] | frozenset[str]) -> bool:
 
 
 def test_the_check_finds_comparisons() -> None:
-    found = "if catalog.major.number >= 17: pass\nnumber = p.major.number\nx = number < 16\ny = 15 == self._major\n"
-    assert list(comparisons(found + "z = major in (15, 16)\n")) == [1, 3, 4, 5]
+    program = "if catalog.major.number >= 17: pass\nnumber = p.major.number\nx = number < 16\ny = 15 == self._major\n"
+    assert list(comparisons(program + "z = major in (15, 16)\n")) == [1, 3, 4, 5]
     assert not list(comparisons("if p.major.set_expression: pass\nx = major in majors\ny = major == number\n"))
 
 

@@ -16,15 +16,15 @@ from tests.support.linting import answers, lint, writes
     ],
 )
 def test_a_publication_over_what_is_not_visible_is_perhaps_not_there(made: str) -> None:
-    assert not [one for one in answers(lint(made + "CREATE PUBLICATION p;")) if one[2] == "certain"]
+    assert not [answer for answer in answers(lint(made + "CREATE PUBLICATION p;")) if answer[2] == "certain"]
 
 
 @pytest.mark.parametrize(
     ("before", "certainty"), [("DROP PUBLICATION p, x;", "assumed"), ("DROP PUBLICATION p;", "certain")]
 )
 def test_what_was_to_be_dropped_with_what_is_not_visible_is_perhaps_still_there(before: str, certainty: str) -> None:
-    found = answers(lint("CREATE PUBLICATION p;" + before + "DROP PUBLICATION p;"))
-    assert found[-1] == ("42704", 'publication "p" does not exist', certainty)
+    refusals = answers(lint("CREATE PUBLICATION p;" + before + "DROP PUBLICATION p;"))
+    assert refusals[-1] == ("42704", 'publication "p" does not exist', certainty)
 
 
 def test_a_view_that_the_server_refuses_stands_in_nobody_s_way() -> None:
@@ -35,12 +35,12 @@ def test_a_view_that_the_server_refuses_stands_in_nobody_s_way() -> None:
 
 @pytest.mark.parametrize("elements", ["", " (a PRIMARY KEY)", " (PRIMARY KEY (a))"])
 def test_the_columns_of_a_table_of_a_type_that_is_not_visible_are_not_known(elements: str) -> None:
-    found = answers(lint(f"CREATE TABLE t OF x{elements}; CREATE PUBLICATION p FOR TABLE t WHERE (b > 1);"))
-    assert not [one for one in found if one[2] == "certain"]
+    refusals = answers(lint(f"CREATE TABLE t OF x{elements}; CREATE PUBLICATION p FOR TABLE t WHERE (b > 1);"))
+    assert not [finding for finding in refusals if finding[2] == "certain"]
 
 
 def test_a_block_cannot_read_an_identity_that_was_perhaps_changed() -> None:
-    found = answers(
+    refusals = answers(
         lint(
             "CREATE TABLE t (a int PRIMARY KEY); CREATE PUBLICATION p FOR TABLE t;"
             "DO $$ DECLARE n int; BEGIN SELECT count(*) INTO n FROM pg_publication_rel;"
@@ -50,7 +50,7 @@ def test_a_block_cannot_read_an_identity_that_was_perhaps_changed() -> None:
             " THEN ALTER TABLE t REPLICA IDENTITY DEFAULT; ELSE RAISE EXCEPTION 'odd'; END IF; END $$;"
         )
     )
-    assert not [one for one in found if one[2] == "certain"]
+    assert not [finding for finding in refusals if finding[2] == "certain"]
 
 
 @pytest.mark.parametrize("complete", [False, True])
@@ -85,7 +85,9 @@ def test_an_index_whose_predicate_is_not_known_is_not_refused_as_partial(predica
 def test_a_function_of_a_schema_that_is_not_visible_is_a_user_s_in_a_row_filter() -> None:
     """No server accepts it: without the schema it is 3F000, without the function 42883, with both 0A000."""
     diagnostics = lint("CREATE TABLE t (i int PRIMARY KEY); CREATE PUBLICATION p FOR TABLE t WHERE (s.f(i));")
-    assert [(each.rule, each.certainty) for each in diagnostics if each.severity == "error"] == [("PUB210", "assumed")]
+    assert [(finding.rule, finding.certainty) for finding in diagnostics if finding.severity == "error"] == [
+        ("PUB210", "assumed")
+    ]
 
 
 def test_a_name_that_is_missing_later_takes_nothing_from_the_table_that_had_it_before() -> None:
@@ -94,7 +96,7 @@ def test_a_name_that_is_missing_later_takes_nothing_from_the_table_that_had_it_b
         "CREATE TABLE t (a int PRIMARY KEY); CREATE PUBLICATION p FOR TABLE t; ALTER PUBLICATION p ADD TABLE t;"
         " DROP TABLE t; ALTER PUBLICATION p ADD TABLE t; CREATE SCHEMA s; CREATE TABLE s.t (a int);"
     )
-    rules = [each.rule for each in lint(script, complete=True)]
+    rules = [finding.rule for finding in lint(script, complete=True)]
     assert [rule for rule in rules if rule in ("PUB130", "PUB107")] == ["PUB130", "PUB107"]
 
 
@@ -105,7 +107,7 @@ def test_a_publication_that_a_block_perhaps_created_perhaps_refuses_its_creation
         " EXCEPTION WHEN undefined_table THEN CREATE PUBLICATION p; END $$;"
         " CREATE PUBLICATION p; ALTER PUBLICATION p DROP TABLE t;"
     )
-    assert not [one for one in answers(lint(script)) if one[2] == "certain"]
+    assert not [answer for answer in answers(lint(script)) if answer[2] == "certain"]
 
 
 @pytest.mark.parametrize("handler", ["duplicate_object", "OTHERS"])
@@ -121,7 +123,9 @@ def test_a_publication_whose_existence_a_handler_expects_is_perhaps_another_one(
         f"CREATE TABLE t (id int PRIMARY KEY, a int); {before} DO $$ BEGIN"
         f" CREATE PUBLICATION p FOR TABLE t WHERE (a > 1); EXCEPTION WHEN {handler} THEN NULL; END $$;"
     )
-    assert {(each.rule, each.certainty) for each in lint(script) if each.phase == "write"} == {("PUB301", certainty)}
+    assert {(finding.rule, finding.certainty) for finding in lint(script) if finding.phase == "write"} == {
+        ("PUB301", certainty)
+    }
 
 
 @pytest.mark.parametrize("complete", [False, True])
@@ -131,7 +135,7 @@ def test_a_role_of_unknown_rights_perhaps_could_not_drop_the_publication(complet
         "CREATE TABLE t (a int PRIMARY KEY); CREATE PUBLICATION p FOR TABLE t; SET ROLE x; DROP PUBLICATION p;"
         " RESET ROLE; CREATE PUBLICATION p; ALTER PUBLICATION p DROP TABLE t;"
     )
-    assert not [one for one in answers(lint(script, complete=complete)) if one[2] == "certain"]
+    assert not [answer for answer in answers(lint(script, complete=complete)) if answer[2] == "certain"]
 
 
 def test_if_exists_is_no_error_for_an_unknown_table_that_was_altered_before() -> None:

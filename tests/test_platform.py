@@ -28,17 +28,17 @@ AUTH = "CREATE TABLE t (id int PRIMARY KEY);\nCREATE PUBLICATION p FOR TABLE t, 
 
 def test_the_name_of_its_publication_shows_the_platform() -> None:
     assert lint(MEMBER) == []
-    (found,) = lint(MEMBER + "ALTER PUBLICATION supabase_realtme ADD TABLE t;")
-    assert (found.rule, found.severity) == ("PUB106", "warning")
-    assert found.message.endswith('did you mean "supabase_realtime"?')
+    (finding,) = lint(MEMBER + "ALTER PUBLICATION supabase_realtme ADD TABLE t;")
+    assert (finding.rule, finding.severity) == ("PUB106", "warning")
+    assert finding.message.endswith('did you mean "supabase_realtime"?')
 
 
 def test_columns_of_the_platform_s_publication_may_be_called_otherwise() -> None:
     renamed = "ALTER TABLE t RENAME COLUMN id TO key;"
     assert lint(MEMBER + renamed) == []
-    assert [one.rule for one in lint(MEMBER.replace("ALTER", "CREATE PUBLICATION q FOR TABLE t; ALTER") + renamed)] == [
-        "PUB712"
-    ]
+    assert [
+        finding.rule for finding in lint(MEMBER.replace("ALTER", "CREATE PUBLICATION q FOR TABLE t; ALTER") + renamed)
+    ] == ["PUB712"]
 
 
 def test_where_a_convention_shows_the_platform_its_publication_is_no_news() -> None:
@@ -52,46 +52,48 @@ def test_a_folder_shows_the_platform_in_whatever_order_its_files_are(path: str, 
 
 
 def test_another_publication_is_still_said_to_be_missing() -> None:
-    (found,) = lint(MEMBER.replace("supabase_realtime", "mine"), convention="supabase")
-    assert (found.rule, found.certainty, found.severity) == ("PUB106", "assumed", "note")
+    (finding,) = lint(MEMBER.replace("supabase_realtime", "mine"), convention="supabase")
+    assert (finding.rule, finding.certainty, finding.severity) == ("PUB106", "assumed", "note")
 
 
 def test_what_rests_on_the_platform_s_publication_is_assumed() -> None:
-    (found,) = (
-        one for one in lint(MEMBER.replace(" PRIMARY KEY", ""), convention="supabase") if one.operation == "update"
+    (finding,) = (
+        diagnostic
+        for diagnostic in lint(MEMBER.replace(" PRIMARY KEY", ""), convention="supabase")
+        if diagnostic.operation == "update"
     )
-    assert found.certainty == "assumed"
+    assert finding.certainty == "assumed"
 
 
 def test_a_platform_s_publication_that_the_unit_makes_is_followed() -> None:
     text = "CREATE PUBLICATION supabase_realtime;\n" + MEMBER.replace(" PRIMARY KEY", "")
-    assert {one.certainty for one in lint(text) if one.phase == "write"} == {"certain"}
+    assert {finding.certainty for finding in lint(text) if finding.phase == "write"} == {"certain"}
 
 
 def test_one_that_the_unit_dropped_is_certainly_missing() -> None:
-    (found,) = lint("DROP PUBLICATION supabase_realtime;\n" + MEMBER, convention="supabase")
-    assert (found.rule, found.certainty) == ("PUB106", "certain")
+    (finding,) = lint("DROP PUBLICATION supabase_realtime;\n" + MEMBER, convention="supabase")
+    assert (finding.rule, finding.certainty) == ("PUB106", "certain")
 
 
 @pytest.mark.parametrize("member", ["TABLE auth.users", "TABLES IN SCHEMA auth"])
 def test_tables_of_the_platform_s_schemas_are_no_news(member: str) -> None:
-    found = lint(f"CREATE PUBLICATION p FOR {member};", convention="supabase")
-    assert [one for one in found if one.phase == "ddl"] == []
+    findings = lint(f"CREATE PUBLICATION p FOR {member};", convention="supabase")
+    assert [finding for finding in findings if finding.phase == "ddl"] == []
 
 
 def test_names_of_one_s_own_are_configured() -> None:
     config = Config(platform_publications=("mine*",), platform_tables=("schema_migrations", "orm.*"))
     text = "ALTER PUBLICATION mine_1 ADD TABLE orm.a, b, schema_migrations;"
-    (found,) = lint(text, config)
-    assert found.message == 'table "b" is not created in these files'
+    (finding,) = lint(text, config)
+    assert finding.message == 'table "b" is not created in these files'
 
 
 def test_a_whole_database_has_the_platform_that_its_configuration_names() -> None:
     named = Config(complete=True, platform_publications=("supabase_realtime",), platform_tables=("app.t",))
     assert lint(MEMBER, named) == []
     assert lint("ALTER PUBLICATION supabase_realtime ADD TABLE app.t;", named) == []
-    (found,) = lint(MEMBER, Config(complete=True), "supabase")
-    assert (found.rule, found.certainty) == ("PUB106", "certain")
+    (finding,) = lint(MEMBER, Config(complete=True), "supabase")
+    assert (finding.rule, finding.certainty) == ("PUB106", "certain")
 
 
 def test_a_star_stands_for_no_dot() -> None:
@@ -119,8 +121,8 @@ def test_a_member_that_the_unit_removed_from_the_platform_s_publication_is_not_r
     """These are the answers of PostgreSQL 15 and 18 if the publication begins FOR TABLE t, TABLES IN SCHEMA s."""
     changes = "".join(f"ALTER PUBLICATION supabase_realtime {change};" for change in members.split(", "))
     tables = "CREATE SCHEMA s; CREATE TABLE t (id int PRIMARY KEY); CREATE TABLE u (id int PRIMARY KEY);"
-    refused = [one for one in lint(tables + changes, convention="supabase") if one.server is not None]
-    assert [(one.server.message, one.certainty) for one in refused if one.server] == (
+    refused = [finding for finding in lint(tables + changes, convention="supabase") if finding.server is not None]
+    assert [(finding.server.message, finding.certainty) for finding in refused if finding.server] == (
         [(message, "assumed")] if message else []
     )
 

@@ -30,8 +30,8 @@ def test_the_readme_shows_what_its_first_command_prints(
 
 
 def test_the_page_about_explain_shows_what_explain_gives() -> None:
-    given = script(TABLES[0], "CREATE PUBLICATION p1 FOR TABLE t1 WHERE (a > 5 AND c = 'NSW')")
-    shown, _, _ = "".join(render_text.render(document(explain(given)))).partition("    note")
+    sql = script(TABLES[0], "CREATE PUBLICATION p1 FOR TABLE t1 WHERE (a > 5 AND c = 'NSW')")
+    shown, _, _ = "".join(render_text.render(document(explain(sql)))).partition("    note")
     assert f"```text\n{shown}```\n" in (PROJECT / "docs" / "explain.md").read_text()
 
 

@@ -26,7 +26,7 @@ def lint(*texts: str, config: Config = Config(), original: str | None = None) ->
 
 
 def rules(*texts: str, config: Config = Config()) -> set[str]:
-    return {found.rule for found in lint(*texts, config=config)}
+    return {finding.rule for finding in lint(*texts, config=config)}
 
 
 @pytest.mark.parametrize(
@@ -67,16 +67,16 @@ def test_a_comment_elsewhere_ignores_nothing_and_is_reported(text: str) -> None:
 
 
 def test_what_ignores_nothing_is_a_certain_warning_at_the_comment() -> None:
-    (found,) = lint(TABLE + "-- pubcheck: ignore[PUB301] why\nCREATE PUBLICATION p FOR TABLE t;")
-    assert (found.rule, found.severity, found.certainty) == (UNUSED, "warning", "certain")
-    assert covered(found.span) == "-- pubcheck: ignore[PUB301] why"
-    assert found.message == "there is no PUB301 to ignore in the statement"
+    (finding,) = lint(TABLE + "-- pubcheck: ignore[PUB301] why\nCREATE PUBLICATION p FOR TABLE t;")
+    assert (finding.rule, finding.severity, finding.certainty) == (UNUSED, "warning", "certain")
+    assert covered(finding.span) == "-- pubcheck: ignore[PUB301] why"
+    assert finding.message == "there is no PUB301 to ignore in the statement"
 
 
 def test_of_several_codes_those_that_ignore_nothing_are_reported() -> None:
-    (found,) = lint(f"{TABLE}-- pubcheck: ignore[PUB302, PUB301,PUB406] why\n{BAD}")
-    assert found.message == "there is no PUB302, PUB406 to ignore in the statement"
-    (fix,) = found.fixes
+    (finding,) = lint(f"{TABLE}-- pubcheck: ignore[PUB302, PUB301,PUB406] why\n{BAD}")
+    assert finding.message == "there is no PUB302, PUB406 to ignore in the statement"
+    (fix,) = finding.fixes
     assert [(covered(edit.span), edit.text) for edit in fix.edits] == [("PUB302, PUB301,PUB406", "PUB301")]
 
 
@@ -109,13 +109,13 @@ def test_a_comment_that_is_unused_on_purpose_can_say_so() -> None:
     ],
 )
 def test_what_is_not_understood_is_reported(comment: str, message: str) -> None:
-    (found,) = lint(f"{comment}\n{TABLE}")
-    assert (found.rule, found.message) == (UNCLEAR, message)
+    (finding,) = lint(f"{comment}\n{TABLE}")
+    assert (finding.rule, finding.message) == (UNCLEAR, message)
 
 
 def test_a_code_that_is_not_known_leaves_the_others_in_force() -> None:
-    (found,) = lint(f"{TABLE}-- pubcheck: ignore[PUB301, PUB999]\n{BAD}")
-    assert (found.rule, covered(found.span)) == (UNCLEAR, "PUB999")
+    (finding,) = lint(f"{TABLE}-- pubcheck: ignore[PUB301, PUB999]\n{BAD}")
+    assert (finding.rule, covered(finding.span)) == (UNCLEAR, "PUB999")
 
 
 def test_comments_may_be_left_out_of_account() -> None:
@@ -145,19 +145,19 @@ def test_other_languages_have_other_comments() -> None:
     program = '# pubcheck: ignore[PUB301] why\ncursor.execute("' + TABLE[:-1] + '")\n'
     for sign in ("#", "//", "--", "/*"):
         text = program.replace("#", sign)
-        (found,) = comments(Source("a.py", " " * len(text), text))
-        assert isinstance(found, Comment)
-        assert [code.text for code in found.codes or ()] == ["PUB301"]
-    (found,) = comments(Source("a", "", "<!-- pubcheck: ignore-file[PUB9O] -->"))
-    assert isinstance(found, Unclear)
+        (comment,) = comments(Source("a.py", " " * len(text), text))
+        assert isinstance(comment, Comment)
+        assert [code.text for code in comment.codes or ()] == ["PUB301"]
+    (comment,) = comments(Source("a", "", "<!-- pubcheck: ignore-file[PUB9O] -->"))
+    assert isinstance(comment, Unclear)
 
 
 def view(program: str, *statements: str) -> str:
     """The SQL view of a program: nothing but these statements, where they stand."""
     text = [character if character == "\n" else " " for character in program]
     for statement in statements:
-        at = program.index(statement)
-        text[at : at + len(statement) + 1] = statement + ";"
+        position = program.index(statement)
+        text[position : position + len(statement) + 1] = statement + ";"
     return "".join(text)
 
 
@@ -179,8 +179,8 @@ def test_paths_are_relative_to_the_configuration(tmp_path: object) -> None:
     config = Config(per_file_ignores=(("/old/*.sql", ("PUB",)),), root=str(tmp_path))
     text = TABLE + BAD
     for label, ignored in ((f"{tmp_path}/old/a.sql", True), (f"{tmp_path}/new/old/a.sql", False), ("old/a.sql", True)):
-        found = Linter(config).lint(Unit((Source(label, text),))).diagnostics
-        assert (found == ()) is ignored
+        findings = Linter(config).lint(Unit((Source(label, text),))).diagnostics
+        assert (findings == ()) is ignored
 
 
 def test_a_comment_in_a_file_that_is_ignored_all_the_same_is_used() -> None:
@@ -190,12 +190,12 @@ def test_a_comment_in_a_file_that_is_ignored_all_the_same_is_used() -> None:
 
 def test_severities_are_the_configuration_s() -> None:
     config = Config(severity=(("PUB3", "note"), ("PUB301", "warning")))
-    assert {found.severity for found in lint(TABLE + BAD, config=config)} == {"warning"}
+    assert {finding.severity for finding in lint(TABLE + BAD, config=config)} == {"warning"}
 
 
 def test_what_is_not_visible_stays_a_note() -> None:
-    (found,) = lint("ALTER PUBLICATION p ADD TABLE t;", config=Config(severity=(("PUB1", "error"),)))
-    assert (found.rule, found.severity) == ("PUB106", "note")
+    (finding,) = lint("ALTER PUBLICATION p ADD TABLE t;", config=Config(severity=(("PUB1", "error"),)))
+    assert (finding.rule, finding.severity) == ("PUB106", "note")
 
 
 def test_what_was_said_of_reading_is_ignored_by_file_too() -> None:
@@ -209,4 +209,4 @@ def test_what_was_said_of_reading_is_ignored_by_file_too() -> None:
 def test_what_explains_a_unit_sees_what_is_ignored() -> None:
     followed = Linter().follow(Unit((Source("a.sql", f"{TABLE}-- pubcheck: ignore\n{BAD}"),)))
     assert followed.result.diagnostics == ()
-    assert {found.rule for found in followed.findings} == {"PUB301"}
+    assert {finding.rule for finding in followed.findings} == {"PUB301"}

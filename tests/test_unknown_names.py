@@ -114,13 +114,13 @@ AFTER = (
 def _certain(before: str, text: str, *, complete: bool) -> set[tuple[object, ...]]:
     """What is certain of the text: the statements that are refused, and the writes of tables that are, and why."""
     unit = Unit((Source("before.sql", before), Source("text.sql", text)))
-    found = Linter(Config(complete=complete)).lint(unit).diagnostics
+    findings = Linter(Config(complete=complete)).lint(unit).diagnostics
     return {
-        (one.statement.index if one.statement is not None else None,)
-        if one.phase == "ddl"
-        else (one.rule, one.object, one.operation)
-        for one in found
-        if one.certainty == "certain" and one.severity == "error" and one.span.source.label == "text.sql"
+        (finding.statement.index if finding.statement is not None else None,)
+        if finding.phase == "ddl"
+        else (finding.rule, finding.object, finding.operation)
+        for finding in findings
+        if finding.certainty == "certain" and finding.severity == "error" and finding.span.source.label == "text.sql"
     }
 
 
@@ -135,7 +135,7 @@ def test_what_is_certain_holds_whether_or_not_an_unknown_name_exists(
 ) -> None:
     for after in afterwards:
         text = f"{GROUND}{form};\n{after};"
-        said = _certain("", text, complete=False)
-        assert said <= _certain("", text, complete=True), after
+        findings = _certain("", text, complete=False)
+        assert findings <= _certain("", text, complete=True), after
         if creation is not None:
-            assert said <= _certain(creation, text, complete=True), after
+            assert findings <= _certain(creation, text, complete=True), after

@@ -91,7 +91,9 @@ def hostile() -> Iterator[Row]:
 def openings() -> Iterator[Row]:
     """The views of programs and templates on sixteen times as much hostile text: the worst text for each."""
     for kind in sorted(VIEWS):
-        name, worst = max(((name, growth_of_a_view(kind, name)) for name in HOSTILE_TEXTS), key=lambda each: each[1])
+        name, worst = max(
+            ((name, growth_of_a_view(kind, name)) for name in HOSTILE_TEXTS), key=lambda measurement: measurement[1]
+        )
         yield Row(kind, name, worst, 40)
 
 
@@ -119,16 +121,16 @@ def trees() -> Iterator[Row]:
         (ours,) = cost(lint(top / "supabase" / "migrations" / "20240000000295_items.sql"), runs=10)
     yield Row("one of 300 migrations", f"{ours.memory:.0f} MB", ours.cpu, 0.6, "s")
     with tree_of(flat, 5_000) as small, tree_of(flat, 50_000) as large:
-        one, ten = cost(lint(small, "files"), lint(large, "files"), runs=2)
-    yield Row("units of ten times the files", f"{_ms(one.cpu)} to {_ms(ten.cpu)}", ten.cpu / one.cpu, 11)
+        less, ten = cost(lint(small, "files"), lint(large, "files"), runs=2)
+    yield Row("units of ten times the files", f"{_ms(less.cpu)} to {_ms(ten.cpu)}", ten.cpu / less.cpu, 11)
     with tree_of(mixed, 20_000) as top:
-        ours, bare, found = cost(lint(top), (*BARE_PARSER, str(top)), lint(top, "files"), runs=2)
-        one, two = cost(*(lint(top, "lint", "--jobs", jobs) for jobs in ("1", "2")), runs=3)
+        ours, bare, discovered = cost(lint(top), (*BARE_PARSER, str(top)), lint(top, "files"), runs=2)
+        single, two = cost(*(lint(top, "lint", "--jobs", jobs) for jobs in ("1", "2")), runs=3)
     yield Row("20,000 files of all kinds", f"{_ms(ours.cpu)}, parsed only {_ms(bare.cpu)}", ours.cpu / bare.cpu, 2)
-    yield Row("of that finding the units", _ms(found.cpu))
+    yield Row("of that finding the units", _ms(discovered.cpu))
     yield Row("memory of it", f"parsed only {bare.memory:.0f} MB", ours.memory, 300, "MB")
-    passed = f"{_ms(two.wall)} pass, with one {_ms(one.wall)}; wants two idle cores"
-    yield Row("time with --jobs 2 against 1", passed, two.wall / one.wall, 0.625)
+    passed = f"{_ms(two.wall)} pass, with one {_ms(single.wall)}; wants two idle cores"
+    yield Row("time with --jobs 2 against 1", passed, two.wall / single.wall, 0.625)
 
 
 def decoding() -> Iterator[Row]:

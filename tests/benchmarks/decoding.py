@@ -33,27 +33,31 @@ Decode = Callable[[bytes], object]
 def decoding_inputs() -> Mapping[str, Sequence[bytes]]:
     """Return messages that pypgoutput can decode: it knows version 1 without Type, Origin and Message, and UTF-8."""
     texts = [
-        Insert(16384, (str(at), f"customer {at}", "12.50", "2024-02-29 12:00:00", f"some text {at * 7}", "eu"))
-        for at in range(5_000)
+        Insert(
+            16384, (str(number), f"customer {number}", "12.50", "2024-02-29 12:00:00", f"some text {number * 7}", "eu")
+        )
+        for number in range(5_000)
     ]
-    integers = [Insert(16384, tuple(str(at + column) for column in range(20))) for at in range(2_000)]
+    integers = [Insert(16384, tuple(str(number + column) for column in range(20))) for number in range(2_000)]
     changes = [
         message
-        for at in range(1_000)
+        for number in range(1_000)
         for message in (
-            Begin(at, at, at),
-            Insert(16384, (str(at), f"customer {at}", None, "eu")),
-            Update(16384, (str(at), f"customer {at}", "x", "us")),
-            Delete(16384, (str(at), None, None, None), "K"),
-            Commit(at, at, at),
+            Begin(number, number, number),
+            Insert(16384, (str(number), f"customer {number}", None, "eu")),
+            Update(16384, (str(number), f"customer {number}", "x", "us")),
+            Delete(16384, (str(number), None, None, None), "K"),
+            Commit(number, number, number),
         )
     ]
     columns = tuple(Column(name, 25) for name in ("id", "name", "note", "region"))
-    keys = [Delete(16384, (str(at), None, None), "K") for at in range(5_000)]
+    keys = [Delete(16384, (str(number), None, None), "K") for number in range(5_000)]
     return {
         **{f"inserts of {count} text{'s'[: count - 1]}": _inserts(count) for count in (1, 2, 3)},
-        "inserts of 3 values, one NULL": [encode(Insert(16384, (str(at), None, "eu"))) for at in range(5_000)],
-        "updates of 3 texts": [encode(Update(16384, (str(at), f"customer {at}", "eu"))) for at in range(5_000)],
+        "inserts of 3 values, one NULL": [encode(Insert(16384, (str(number), None, "eu"))) for number in range(5_000)],
+        "updates of 3 texts": [
+            encode(Update(16384, (str(number), f"customer {number}", "eu"))) for number in range(5_000)
+        ],
         "deletes by a key": [encode(message) for message in keys],
         "inserts of 6 texts": [encode(message) for message in texts],
         "inserts of 20 integers": [encode(message) for message in integers],
@@ -63,7 +67,7 @@ def decoding_inputs() -> Mapping[str, Sequence[bytes]]:
 
 
 def _inserts(count: int) -> Sequence[bytes]:
-    return [encode(Insert(16384, (str(at), f"customer {at}", "eu")[:count])) for at in range(5_000)]
+    return [encode(Insert(16384, (str(number), f"customer {number}", "eu")[:count])) for number in range(5_000)]
 
 
 def _recorded() -> Sequence[bytes]:
@@ -162,46 +166,46 @@ def bare_decoder() -> Decode:
     begin, commit, truncate = (struct.Struct(layout).unpack_from for layout in (">QqI", ">BQQq", ">IB"))
     column = struct.Struct(">Ii").unpack_from
 
-    def cut_row(data: bytes, at: int, fields: list[object]) -> int:
-        (columns,) = count(data, at)
-        at += 2
+    def cut_row(data: bytes, offset: int, fields: list[object]) -> int:
+        (columns,) = count(data, offset)
+        offset += 2
         for _ in range(columns):
-            kind = data[at]
+            kind = data[offset]
             if kind in b"nu":
                 fields.append(None)
-                at += 1
+                offset += 1
             else:
-                end = at + 5 + number(data, at + 1)[0]
-                fields.append(data[at + 5 : end])
-                at = end
-        return at
+                end = offset + 5 + number(data, offset + 1)[0]
+                fields.append(data[offset + 5 : end])
+                offset = end
+        return offset
 
     def cut(data: bytes) -> list[object]:
         kind = data[0]
         fields: list[object] = [kind]
         if kind in b"IUD":
             fields.append(number(data, 1)[0])
-            at = 5
-            while at < len(data):
-                fields.append(data[at])
-                at = cut_row(data, at + 1, fields)
+            offset = 5
+            while offset < len(data):
+                fields.append(data[offset])
+                offset = cut_row(data, offset + 1, fields)
         elif kind in b"BCT":
             layout = begin if kind == 66 else commit if kind == 67 else truncate
             fields += layout(data, 1)
         elif kind in b"R":
             fields.append(number(data, 1)[0])
-            at = 5
+            offset = 5
             for _ in range(2):
-                end = data.index(0, at)
-                fields.append(data[at:end])
-                at = end + 1
-            fields.append(data[at])
-            (columns,) = count(data, at + 1)
-            at += 3
+                end = data.index(0, offset)
+                fields.append(data[offset:end])
+                offset = end + 1
+            fields.append(data[offset])
+            (columns,) = count(data, offset + 1)
+            offset += 3
             for _ in range(columns):
-                end = data.index(0, at + 1)
-                fields += (data[at], data[at + 1 : end], *column(data, end + 1))
-                at = end + 9
+                end = data.index(0, offset + 1)
+                fields += (data[offset], data[offset + 1 : end], *column(data, end + 1))
+                offset = end + 9
         return fields
 
     return cut

@@ -37,9 +37,9 @@ def cost(*commands: Sequence[str], runs: int = 3) -> list[Cost]:
             costs.append(_once(command))
     return [
         Cost(
-            min(each.cpu for each in costs),
-            min(each.wall for each in costs),
-            max(each.memory for each in costs),
+            min(cost_of_run.cpu for cost_of_run in costs),
+            min(cost_of_run.wall for cost_of_run in costs),
+            max(cost_of_run.memory for cost_of_run in costs),
             costs[0].status,
         )
         for costs in measured
@@ -66,8 +66,8 @@ def _once(command: Sequence[str]) -> Cost:
     launcher = (sys.executable, "-I", "-S", "-c", _LAUNCHER, *command)
     # In a folder without a configuration, as that of most users.
     folder = tempfile.gettempdir()
-    said = subprocess.run(launcher, capture_output=True, text=True, check=True, cwd=folder, env=environment).stdout
-    cpu, wall, kilobytes, status = said.split()
+    output = subprocess.run(launcher, capture_output=True, text=True, check=True, cwd=folder, env=environment).stdout
+    cpu, wall, kilobytes, status = output.split()
     return Cost(float(cpu), float(wall), int(kilobytes) / 1024, int(status))
 
 

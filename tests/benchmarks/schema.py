@@ -83,7 +83,7 @@ def published(tables: int, *, cut: bool = False) -> str:
             parts.append(_described(f"{name} app", "PUBLICATION TABLES IN SCHEMA", added))
         elif n % 40:
             where = f" WHERE (((id > {n}) AND (id IS NOT NULL)))" if n % 5 == 3 else ""
-            parts += [_member(name, (n * 25 + at * 7) % tables, where) for at in range(10)]
+            parts += [_member(name, (n * 25 + number * 7) % tables, where) for number in range(10)]
     return "".join((_schema(tables), *(() if cut else parts), _FOOTER))
 
 

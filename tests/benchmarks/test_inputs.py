@@ -39,7 +39,7 @@ def test_the_publications_are_what_the_limits_speak_of() -> None:
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.__name__)
 def test_every_statement_of_a_shape_is_followed(shape: Callable[[int], str]) -> None:
     result = lint(shape(100))
-    refused = [found for found in result.diagnostics if found.phase == "ddl" and found.severity == "error"]
+    refused = [finding for finding in result.diagnostics if finding.phase == "ddl" and finding.severity == "error"]
     assert result.statements >= 1
     assert not refused or shape in (not_sql, one_list_of_strangers)
 

@@ -80,8 +80,8 @@ _Files = list[tuple[str, str]]
 
 def _table(random: Random, name: str) -> str:
     columns = "".join(
-        f",\n    {kind}_{at} {type}"
-        for at, (kind, type) in enumerate(
+        f",\n    {kind}_{index} {type}"
+        for index, (kind, type) in enumerate(
             random.choices(
                 [
                     ("name", "text NOT NULL DEFAULT ''"),
@@ -102,13 +102,13 @@ def _table(random: Random, name: str) -> str:
 
 
 def _data(random: Random, name: str) -> str:
-    rows = ",\n".join(f"    ({at}, 'value {random.random()}')" for at in range(random.randrange(5, 200)))
+    rows = ",\n".join(f"    ({number}, 'value {random.random()}')" for number in range(random.randrange(5, 200)))
     return f"INSERT INTO {name} (id, name_0) VALUES\n{rows};\n"
 
 
 def _migrations(random: Random, publishes: bool) -> _Files:
-    names = [f"t{at}" for at in range(random.randrange(5, 40))]
-    files = [(f"db/migrations/{at:04}_{name}.sql", _table(random, name)) for at, name in enumerate(names)]
+    names = [f"t{number}" for number in range(random.randrange(5, 40))]
+    files = [(f"db/migrations/{index:04}_{name}.sql", _table(random, name)) for index, name in enumerate(names)]
     if publishes:
         files.append(("db/migrations/9999_publish.sql", f"CREATE PUBLICATION p FOR TABLE {', '.join(names[:5])};\n"))
     return files
@@ -128,16 +128,17 @@ def _flyway(random: Random, publishes: bool) -> _Files:
 
 def _goose(random: Random, publishes: bool) -> _Files:
     return [
-        (name, f"-- +goose Up\n{text}\n-- +goose Down\nDROP TABLE t{at};\n")
-        for at, (name, text) in enumerate(_migrations(random, publishes))
+        (name, f"-- +goose Up\n{text}\n-- +goose Down\nDROP TABLE t{index};\n")
+        for index, (name, text) in enumerate(_migrations(random, publishes))
     ]
 
 
 def _scripts(random: Random, publishes: bool) -> _Files:
-    files = [("sql/schema.sql", "".join(_table(random, f"t{at}") for at in range(12)))]
-    files += [(f"sql/data/{at}.sql", _data(random, f"t{at}")) for at in range(12)]
+    files = [("sql/schema.sql", "".join(_table(random, f"t{number}") for number in range(12)))]
+    files += [(f"sql/data/{number}.sql", _data(random, f"t{number}")) for number in range(12)]
     files += [
-        (f"queries/q{at}.sql", f"-- name: Get{at} :one\nSELECT * FROM t{at} WHERE id = $1;\n") for at in range(12)
+        (f"queries/q{number}.sql", f"-- name: Get{number} :one\nSELECT * FROM t{number} WHERE id = $1;\n")
+        for number in range(12)
     ]
     if publishes:
         files.append(("ops/publication.sql", "CREATE PUBLICATION p FOR TABLE t1, t2 WHERE (id > 5);\n"))
@@ -146,12 +147,14 @@ def _scripts(random: Random, publishes: bool) -> _Files:
 
 def _mysql(random: Random, publishes: bool) -> _Files:
     table = "CREATE TABLE `t{}` (\n  `id` int(11) NOT NULL AUTO_INCREMENT,\n  PRIMARY KEY (`id`)\n) ENGINE=InnoDB;\n"
-    return [(f"mysql/{at}.sql", table.format(at) * 5) for at in range(random.randrange(2, 9))]
+    return [(f"mysql/{number}.sql", table.format(number) * 5) for number in range(random.randrange(2, 9))]
 
 
 def _program(random: Random, publishes: bool) -> _Files:
     line = "export async function f{0}(sql) {{ return await sql`SELECT * FROM t{0} WHERE id = ${{id}}`; }}\n"
-    files = [(f"src/f{at}.ts", "".join(line.format(n) for n in range(random.randrange(5, 60)))) for at in range(20)]
+    files = [
+        (f"src/f{number}.ts", "".join(line.format(n) for n in range(random.randrange(5, 60)))) for number in range(20)
+    ]
     if publishes:
         files.append(("src/publish.ts", "await sql`CREATE PUBLICATION p FOR TABLE t1`;\n"))
     return files

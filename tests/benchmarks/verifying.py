@@ -115,7 +115,7 @@ def _typed(types: Sequence[str]) -> tuple[str, float]:
     schema = f"CREATE TABLE t ({columns}); CREATE PUBLICATION p FOR TABLE t WITH (publish = 'insert');"
     publisher, stream = publisher_of(schema, ["p"]), list(typed_frames(types, 3_000))
     runs = (partial(run, publisher, stream) for run in (_verify, _verify_one_by_one))
-    decoding, cost, single = (each / len(stream) * 1e6 for each in _least(partial(_decode, stream), *runs))
+    decoding, cost, single = (seconds / len(stream) * 1e6 for seconds in _least(partial(_decode, stream), *runs))
     shown = f"{cost:.2f} µs, one by one {single:.2f} µs ({single / decoding:.1f} x), decoding {decoding:.2f} µs"
     return shown, cost / decoding
 

@@ -45,14 +45,14 @@ def conditions() -> Iterator[tuple[str, tuple[int, ...]]]:
             yield (f"c0 {written}" if row.left else written), operands
 
 
-def units(found: Iterable[tuple[str, tuple[int, ...]]]) -> Iterator[str]:
+def units(functions: Iterable[tuple[str, tuple[int, ...]]]) -> Iterator[str]:
     """Some hundreds of filters each, over one table for each list of types."""
     tables: dict[tuple[int, ...], int] = {}
     statements: list[str] = []
-    for number, (condition, types) in enumerate(found):
+    for number, (condition, types) in enumerate(functions):
         if types not in tables:
             tables[types] = len(tables)
-            columns = "".join(f", c{at} {TYPES[oid]}" for at, oid in enumerate(types))
+            columns = "".join(f", c{index} {TYPES[oid]}" for index, oid in enumerate(types))
             statements.append(f"CREATE TABLE t{tables[types]} (id int PRIMARY KEY{columns});")
         filtered = f"t{tables[types]} WHERE ({condition} IS NOT NULL)"
         statements.append(f"CREATE PUBLICATION p{number} FOR TABLE {filtered} WITH (publish = 'insert');")

@@ -29,8 +29,8 @@ CREATE PUBLICATION feed FOR TABLE profiles;
 
 def found(statement: str, convention: str = "", made: str = MADE) -> Diagnostic:
     result = Linter(Config()).lint(Unit((Source("a.sql", made + statement),), convention=convention))
-    (each,) = [each for each in result.diagnostics if each.rule in ("PUB106", "PUB107")]
-    return each
+    (finding,) = [diagnostic for diagnostic in result.diagnostics if diagnostic.rule in ("PUB106", "PUB107")]
+    return finding
 
 
 @pytest.mark.parametrize(
@@ -62,13 +62,13 @@ def found(statement: str, convention: str = "", made: str = MADE) -> Diagnostic:
     ],
 )
 def test_one_slip_is_a_warning_that_says_what_may_be_meant(statement: str, meant: str | None) -> None:
-    each = found(statement)
-    assert each.certainty == "assumed"
+    finding = found(statement)
+    assert finding.certainty == "assumed"
     if meant is None:
-        assert (each.severity, "did you mean" in each.message) == ("note", False)
+        assert (finding.severity, "did you mean" in finding.message) == ("note", False)
     else:
-        assert each.severity == "warning"
-        assert each.message.endswith(f"; did you mean {meant}?")
+        assert finding.severity == "warning"
+        assert finding.message.endswith(f"; did you mean {meant}?")
 
 
 @pytest.mark.parametrize(
@@ -96,11 +96,11 @@ def test_the_fix_writes_the_name_that_may_be_meant(statement: str, new: str) -> 
 
 
 def test_a_table_in_a_misspelt_schema() -> None:
-    each = found(
+    finding = found(
         "CREATE PUBLICATION p FOR TABLE warehuose.customers;", made=MADE + "CREATE TABLE warehouse.customers ();"
     )
-    assert each.message.endswith('; did you mean "warehouse.customers"?')
-    assert [span.message for span in each.related] == ["created here"]
+    assert finding.message.endswith('; did you mean "warehouse.customers"?')
+    assert [span.message for span in finding.related] == ["created here"]
 
 
 def test_names_of_a_series_are_not_offered() -> None:
@@ -111,18 +111,18 @@ def test_names_of_a_series_are_not_offered() -> None:
 
 
 def test_a_table_that_is_created_later_is_said_to_be_as_before() -> None:
-    each = found("CREATE PUBLICATION p FOR TABLE profile; CREATE TABLE profile (id int PRIMARY KEY);")
-    assert each.message == 'table "profile" is created later, on line 13'
+    finding = found("CREATE PUBLICATION p FOR TABLE profile; CREATE TABLE profile (id int PRIMARY KEY);")
+    assert finding.message == 'table "profile" is created later, on line 13'
 
 
 def test_where_something_is_not_followed_it_stays_a_note() -> None:
-    each = found("\\i other.sql\nCREATE PUBLICATION p FOR TABLE profile;")
-    assert (each.severity, each.message.endswith('did you mean "profiles"?')) == ("note", True)
+    finding = found("\\i other.sql\nCREATE PUBLICATION p FOR TABLE profile;")
+    assert (finding.severity, finding.message.endswith('did you mean "profiles"?')) == ("note", True)
 
 
 def test_the_publication_of_a_platform_may_be_meant() -> None:
-    each = found("ALTER PUBLICATION supabase_realtim ADD TABLE profiles", convention="supabase")
-    assert each.message.endswith('did you mean "supabase_realtime"?')
+    finding = found("ALTER PUBLICATION supabase_realtim ADD TABLE profiles", convention="supabase")
+    assert finding.message.endswith('did you mean "supabase_realtime"?')
 
 
 def test_names_are_not_compared_each_with_each(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -158,9 +158,9 @@ def test_names_are_not_compared_each_with_each(monkeypatch: pytest.MonkeyPatch) 
 def test_in_a_complete_dump_a_missing_name_is_an_error_that_offers_the_near_one(statement: str, message: str) -> None:
     made = MADE.replace("CREATE TABLE tenant_a.invoices (id int);\n", "")
     result = Linter(Config(complete=True)).lint(Unit((Source("a.sql", made + statement),)))
-    (each,) = [each for each in result.diagnostics if each.rule in ("PUB106", "PUB107")]
-    assert (each.severity, each.certainty) == ("error", "certain")
-    assert each.message.endswith(message)
+    (finding,) = [diagnostic for diagnostic in result.diagnostics if diagnostic.rule in ("PUB106", "PUB107")]
+    assert (finding.severity, finding.certainty) == ("error", "certain")
+    assert finding.message.endswith(message)
 
 
 @pytest.mark.parametrize(
@@ -174,7 +174,7 @@ def test_nothing_rests_on_a_table_whose_name_is_misspelt(statements: str, rule: 
     """If public.profile does not exist, PostgreSQL 15 to 18 refuse each statement that names it (42P01)."""
     for table, expected in (("profile", []), (reported, [rule])):
         unit = Unit((Source("a.sql", MADE + statements.format(table)),))
-        assert [each.rule for each in Linter(Config()).lint(unit).diagnostics if each.rule == rule] == expected
+        assert [finding.rule for finding in Linter(Config()).lint(unit).diagnostics if finding.rule == rule] == expected
 
 
 @pytest.mark.parametrize(
@@ -187,4 +187,4 @@ def test_nothing_rests_on_a_table_whose_name_is_misspelt(statements: str, rule: 
 )
 def test_a_name_that_is_created_later_is_not_misspelt(script: str) -> None:
     result = Linter(Config(complete=True)).lint(Unit((Source("a.sql", script),)))
-    assert not [each for each in result.diagnostics if "did you mean" in each.message]
+    assert not [finding for finding in result.diagnostics if "did you mean" in finding.message]

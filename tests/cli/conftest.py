@@ -49,11 +49,11 @@ class MarkedLinter:
 
     def lint(self, unit: Unit) -> Result:
         majors = self.config.postgres or (18,)
-        found = [*unit.reading_notes]
+        findings = [*unit.reading_notes]
         for source in unit.sources:
             if "-- crash" in source.text:
                 raise RuntimeError("the engine fell over\nwith details")
-            found += [
+            findings += [
                 Diagnostic(
                     rule=mark[1],
                     name="marked",
@@ -67,7 +67,7 @@ class MarkedLinter:
                 for mark in re.finditer(r"-- (PUB\d+) (note|warning|error) (certain|assumed)", source.text)
             ]
         counts = tuple(source.text.count(";") for source in unit.sources)
-        return Result(tuple(found), majors, sum(counts), counts)
+        return Result(tuple(findings), majors, sum(counts), counts)
 
 
 @pytest.fixture

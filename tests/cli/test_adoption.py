@@ -326,7 +326,7 @@ def test_statistics_count_by_rule_the_most_frequent_first(pubcheck: Call) -> Non
         "1  PUB301  error    filter-column-outside-replica-identity (1 with a fix)\n"
     )
     counted = json.loads(pubcheck("lint", "--statistics", "--format", "json", "a.sql").out)
-    assert [(each["rule"], each["count"]) for each in counted] == [("PUB011", 1), ("PUB106", 1), ("PUB301", 1)]
+    assert [(finding["rule"], finding["count"]) for finding in counted] == [("PUB011", 1), ("PUB106", 1), ("PUB301", 1)]
 
 
 def test_a_fix_that_belongs_to_another_file_is_not_counted(pubcheck: Call) -> None:

@@ -171,8 +171,8 @@ def test_a_publication_that_another_unit_has_is_not_missing(pubcheck: Call, tmp_
     for folder, sql in (("one", SQL), ("two", SQL.replace("app", "stream_2"))):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "schema.sql").write_text(sql)
-    found = json.loads(pubcheck("lint", "--format", "json", ".").out)["diagnostics"]
-    missing = [(entry["path"], entry["publication"]) for entry in found if entry["rule"] == "PUB901"]
+    findings = json.loads(pubcheck("lint", "--format", "json", ".").out)["diagnostics"]
+    missing = [(entry["path"], entry["publication"]) for entry in findings if entry["rule"] == "PUB901"]
     assert missing == [("one/schema.sql", "lost"), ("two/schema.sql", "lost")]
 
 

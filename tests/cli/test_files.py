@@ -23,7 +23,9 @@ def history(**texts: str) -> None:
 
 def linted(pubcheck: Call, *arguments: str) -> list[tuple[str, int, str, str]]:
     document = json.loads(pubcheck("lint", "--format", "json", *arguments).out)
-    return [(each["path"], each["line"], each["rule"], each["operation"]) for each in document["diagnostics"]]
+    return [
+        (finding["path"], finding["line"], finding["rule"], finding["operation"]) for finding in document["diagnostics"]
+    ]
 
 
 def test_units_are_shown_with_their_order_and_the_reason(pubcheck: Call) -> None:
@@ -89,10 +91,10 @@ def test_nothing_to_read_is_no_error(pubcheck: Call) -> None:
 
 def test_a_file_given_by_name_is_judged_in_its_history(pubcheck: Call) -> None:
     history(_1_table=TABLE, _2_publication=PUBLICATION, _3_keyless=KEYLESS)
-    found = [("migrations/2_publication.sql", 1, "PUB301", operation) for operation in ("update", "delete")]
-    assert linted(pubcheck, "migrations/2_publication.sql") == found
-    assert linted(pubcheck, "migrations/1_table.sql") == found, "the key that is pointed at is in that file"
-    assert [each[0] for each in linted(pubcheck, "migrations/3_keyless.sql")] == ["migrations/3_keyless.sql"] * 2
+    expected = [("migrations/2_publication.sql", 1, "PUB301", operation) for operation in ("update", "delete")]
+    assert linted(pubcheck, "migrations/2_publication.sql") == expected
+    assert linted(pubcheck, "migrations/1_table.sql") == expected, "the key that is pointed at is in that file"
+    assert [finding[0] for finding in linted(pubcheck, "migrations/3_keyless.sql")] == ["migrations/3_keyless.sql"] * 2
 
 
 def test_a_later_file_of_the_history_counts(pubcheck: Call) -> None:
@@ -112,7 +114,7 @@ def test_only_files_given_by_name_are_counted_and_fixed(pubcheck: Call) -> None:
 def test_context_given_with_an_option_is_followed_and_not_reported(pubcheck: Call) -> None:
     Path("base.sql").write_text(TABLE + KEYLESS)
     Path("p.sql").write_text(PUBLICATION)
-    assert [each[0] for each in linted(pubcheck, "--schema", "base.sql", "p.sql")] == ["p.sql", "p.sql"]
+    assert [finding[0] for finding in linted(pubcheck, "--schema", "base.sql", "p.sql")] == ["p.sql", "p.sql"]
     Path("p.sql").write_text("CREATE PUBLICATION p FOR TABLE t;")
     explained = pubcheck("explain", "--schema", "base.sql", "p.sql")
     # What is refused, why, and that neither UPDATE nor DELETE is sent.
@@ -167,18 +169,18 @@ def test_what_is_excluded_is_passed_over_by_name_only_when_asked(pubcheck: Call)
     for name in ("gen/a.sql", "gen/kept.sql", "seed.sql"):
         Path(name).write_text(TABLE + PUBLICATION)
     Path("pubcheck.toml").write_text('exclude = ["seed*"]\n')
-    given = ("gen/a.sql", "gen/kept.sql", "seed.sql")
-    assert {path for path, *_ in linted(pubcheck, *given)} == set(given)
-    assert {path for path, *_ in linted(pubcheck, "--force-exclude", *given)} == {"gen/kept.sql"}
+    paths = ("gen/a.sql", "gen/kept.sql", "seed.sql")
+    assert {path for path, *_ in linted(pubcheck, *paths)} == set(paths)
+    assert {path for path, *_ in linted(pubcheck, "--force-exclude", *paths)} == {"gen/kept.sql"}
     called = pubcheck("lint", "--force-exclude", "gen/a.sql", "seed.sql")
     assert (called.status, called.out.splitlines()[1:]) == (
         0,
         ["gen/a.sql skipped: git ignores it.", "seed.sql skipped: the configuration excludes it."],
     )
     Path("pubcheck.toml").write_text('exclude = ["seed*"]\nforce-exclude = true\nrespect-gitignore = false\n')
-    assert {path for path, *_ in linted(pubcheck, *given)} == {"gen/a.sql", "gen/kept.sql"}
-    assert {path for path, *_ in linted(pubcheck, "--no-force-exclude", *given)} == set(given)
-    assert "seed.sql  (the configuration excludes it)" in pubcheck("files", *given).out
+    assert {path for path, *_ in linted(pubcheck, *paths)} == {"gen/a.sql", "gen/kept.sql"}
+    assert {path for path, *_ in linted(pubcheck, "--no-force-exclude", *paths)} == set(paths)
+    assert "seed.sql  (the configuration excludes it)" in pubcheck("files", *paths).out
 
 
 def test_patterns_of_the_command_line_are_relative_to_the_current_folder(

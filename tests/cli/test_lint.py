@@ -136,7 +136,7 @@ def test_json_is_a_valid_document_of_all_units_in_order(pubcheck: Call) -> None:
     report = json.loads(pubcheck("lint", "--format", "json", "b.sql", "a.sql").out)
     schema = Path(package.__file__).parent / "report" / "schema.json"
     jsonschema.validate(report, json.loads(schema.read_text()))
-    assert [each["path"] for each in report["diagnostics"]] == ["b.sql", "a.sql"]
+    assert [finding["path"] for finding in report["diagnostics"]] == ["b.sql", "a.sql"]
     assert (report["files"], report["statements"], report["postgres"]) == (2, 2, [18])
 
 
@@ -239,9 +239,9 @@ def archives(tmp_path: Path) -> Path:
 
 
 def test_several_processes_say_the_same_in_the_same_order(archives: Path) -> None:
-    one, many = (process("lint", "--format", "json", "--jobs", jobs, ".", cwd=archives) for jobs in ("1", "3"))
-    assert one.stdout.count("PUB002") == 40
-    assert (many.returncode, many.stdout, many.stderr) == (one.returncode, one.stdout, one.stderr)
+    single, many = (process("lint", "--format", "json", "--jobs", jobs, ".", cwd=archives) for jobs in ("1", "3"))
+    assert single.stdout.count("PUB002") == 40
+    assert (many.returncode, many.stdout, many.stderr) == (single.returncode, single.stdout, single.stderr)
 
 
 @pytest.mark.parametrize(("arguments", "status"), [(["lint", "."], 1), (["files"], 0), (["rules"], 0)])

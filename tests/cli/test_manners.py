@@ -123,7 +123,7 @@ def test_a_folder_that_is_gone_is_one_clear_line(pubcheck: Call, tmp_path: Path,
     Path("gone").mkdir()
     os.chdir("gone")
     Path("../gone").rmdir()
-    called = pubcheck(*(each.format(file=tmp_path / "a.sql") for each in arguments))
+    called = pubcheck(*(argument.format(file=tmp_path / "a.sql") for argument in arguments))
     os.chdir(tmp_path)
     assert (called.status, called.out) == (2, "")
     assert called.err == "pubcheck: the current folder no longer exists; change to another one\n"
@@ -132,7 +132,7 @@ def test_a_folder_that_is_gone_is_one_clear_line(pubcheck: Call, tmp_path: Path,
 def test_output_with_a_hyphen_goes_to_standard_output(pubcheck: Call) -> None:
     Path("a.sql").write_text(TABLE + PUBLICATION)
     called = pubcheck("lint", "--output", "json:-", "--output", "concise:b.txt", "a.sql")
-    assert [each["rule"] for each in json.loads(called.out)["diagnostics"]] == ["PUB301", "PUB301"]
+    assert [finding["rule"] for finding in json.loads(called.out)["diagnostics"]] == ["PUB301", "PUB301"]
     assert Path("b.txt").read_text().startswith("a.sql:2:")
     assert not Path("-").exists()
     refused = pubcheck("lint", "--output", "json:-", "--format", "text", "a.sql")
@@ -175,12 +175,12 @@ def test_notes_of_one_file_and_cause_are_one(pubcheck: Call) -> None:
     Path("a.sql").write_text("CREATE PUBLICATION p;\nfoo;\nbar;\n" + "".join(lines))
     Path("b.sql").write_text("CREATE PUBLICATION q FOR TABLE ka;\n")
     same = "; the same is true of"
-    found = json.loads(pubcheck("lint", "--together", "a.sql", "b.sql", "--format", "json").out)["diagnostics"]
-    assert [(each["rule"], each["line"], each["message"]) for each in found] == [
+    findings = json.loads(pubcheck("lint", "--together", "a.sql", "b.sql", "--format", "json").out)["diagnostics"]
+    assert [(finding["rule"], finding["line"], finding["message"]) for finding in findings] == [
         ("PUB004", 2, f"this statement is not PostgreSQL and was skipped{same} 1 more statement of this file"),
         ("PUB107", 4, f'table "ka" is not created in these files{same} 3 more statements of this file'),
     ]
-    assert [(place["line"], place["message"]) for place in found[1]["related"]] == [
+    assert [(place["line"], place["message"]) for place in findings[1]["related"]] == [
         (line, f'table "{name}" is not created in these files') for line, name in ((5, "lb"), (6, "mc"), (7, "nd"))
     ]
     Path("known.json").write_text("")

@@ -32,7 +32,10 @@ def test_several_reports_of_one_run(schema: str, capsys: pytest.CaptureFixture[s
         "schema.sql:2:47: error[PUB301]: UPDATE of orders and DELETE from orders will fail"
     )
     assert len(json.loads(Path("a.sarif").read_text())["runs"][0]["results"]) == 2
-    assert [each["operation"] for each in json.loads(Path("a.json").read_text())["diagnostics"]] == ["update", "delete"]
+    assert [finding["operation"] for finding in json.loads(Path("a.json").read_text())["diagnostics"]] == [
+        "update",
+        "delete",
+    ]
 
 
 @pytest.mark.parametrize("name", FORMATS)

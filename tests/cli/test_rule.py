@@ -14,8 +14,8 @@ from tests.cli.conftest import Call
 
 def test_a_page_is_shown_by_code_or_name_as_it_is_written(pubcheck: Call) -> None:
     page = rulebook.page("PUB301")
-    for given in ("PUB301", "pub301", "filter-column-outside-replica-identity"):
-        assert pubcheck("rule", given).out == page
+    for spelling in ("PUB301", "pub301", "filter-column-outside-replica-identity"):
+        assert pubcheck("rule", spelling).out == page
 
 
 @pytest.mark.parametrize("code", rulebook.RULES)
@@ -65,7 +65,7 @@ def test_the_list_has_a_line_for_every_rule(pubcheck: Call) -> None:
 
 def test_the_list_as_json_has_every_field(pubcheck: Call) -> None:
     listed = json.loads(pubcheck("rules", "--format", "json").out)
-    assert [each["code"] for each in listed] == list(rulebook.RULES)
+    assert [rule["code"] for rule in listed] == list(rulebook.RULES)
     assert list(listed[0]) == list(rulebook.Rule.__struct_fields__)
 
 

@@ -27,9 +27,9 @@ def tasks(*labels: str) -> list[Task]:
 
 
 def test_outcomes_come_in_the_order_of_the_tasks() -> None:
-    given = tasks(*("x" * number for number in range(40)))
+    queue = tasks(*("x" * number for number in range(40)))
     with Workers(2) as workers:
-        assert [outcome.statements for outcome in workers.map(work, given, died)] == list(range(40))
+        assert [outcome.statements for outcome in workers.map(work, queue, died)] == list(range(40))
 
 
 def test_a_task_that_kills_its_process_is_named_and_loses_no_other() -> None:

@@ -124,17 +124,17 @@ def judge(case: Case, major: int) -> Judgement:
     text, start = text_of(case)
     try:
         unit = Unit(sources=(Source("case.sql", text),))
-        found = Linter(Config(postgres=(major,), complete=True, database=DATABASE)).lint(unit).diagnostics
+        findings = Linter(Config(postgres=(major,), complete=True, database=DATABASE)).lint(unit).diagnostics
     except Exception as error:  # the report shows every case, also while the linter is being written
         return Judgement(case, major, status(case, major), False, problem=f"{type(error).__name__}: {error}")
-    found = tuple(diagnostic for diagnostic in found if major in diagnostic.postgres)
-    refused = [diagnostic for diagnostic in found if diagnostic.refused]
+    findings = tuple(diagnostic for diagnostic in findings if major in diagnostic.postgres)
+    refused = [diagnostic for diagnostic in findings if diagnostic.refused]
     of_setup = [diagnostic for diagnostic in refused if _start(diagnostic) < start]
     of_statement = [diagnostic for diagnostic in refused if _start(diagnostic) >= start]
     if case.answers[major].at == "setup":
         return _judge_setup(case, major, of_setup)
     if case.phase == "dml":
-        return _judge_write(case, major, found, of_setup, of_statement)
+        return _judge_write(case, major, findings, of_setup, of_statement)
     if status(case, major) is Status.OTHER:
         # A subscription's statement runs elsewhere and its refusal is not of phase ddl; the others were accepted.
         invented = of_setup if case.phase == "subscribe" else refused
@@ -165,13 +165,13 @@ def _judge_ddl(case: Case, major: int, of_setup: list[Diagnostic], of_statement:
 def _judge_write(
     case: Case,
     major: int,
-    found: Sequence[Diagnostic],
+    findings: Sequence[Diagnostic],
     of_setup: list[Diagnostic],
     of_statement: list[Diagnostic],
 ) -> Judgement:
     expected, refused = case.answers[major], of_setup + of_statement
     # The causes that the server meets first: the others have the answers that it gives once these are gone.
-    met = (d for d in found if d.phase == "write" and d.server is not None and not d.after_count)
+    met = (d for d in findings if d.phase == "write" and d.server is not None and not d.after_count)
     writes = tuple(d for d in met if d.certainty == "certain")
     if expected.ok:
         operations = operations_of(case.statement)
@@ -283,12 +283,12 @@ def _links(statement: str) -> Iterator[tuple[str, str, bool]]:
                 yield node["view"]["relname"], item["RangeVar"]["relname"], True
     elif kind == "AlterTableStmt":
         for command in (item["AlterTableCmd"] for item in node["cmds"]):
-            given, subtype = command.get("def", {}), command["subtype"]
-            if "PartitionCmd" in given and "name" in given["PartitionCmd"]:
-                leaf = given["PartitionCmd"]["name"]["relname"]
+            definition, subtype = command.get("def", {}), command["subtype"]
+            if "PartitionCmd" in definition and "name" in definition["PartitionCmd"]:
+                leaf = definition["PartitionCmd"]["name"]["relname"]
                 yield node["relation"]["relname"], leaf, subtype == "AT_AttachPartition"
-            elif "RangeVar" in given:
-                yield given["RangeVar"]["relname"], node["relation"]["relname"], subtype == "AT_AddInherit"
+            elif "RangeVar" in definition:
+                yield definition["RangeVar"]["relname"], node["relation"]["relname"], subtype == "AT_AddInherit"
 
 
 def _parsed(statement: str) -> tuple[str, dict[str, Any]]:

@@ -55,5 +55,5 @@ def test_exceptions_name_cases_that_exist(corpus: list[Case]) -> None:
 
 
 def _name(judgement: Judgement) -> str:
-    what = judgement.problem or ", ".join(judgement.differences)
-    return f"{judgement.case.rule}/{judgement.case.id}: {what}".rstrip(": ")
+    problem = judgement.problem or ", ".join(judgement.differences)
+    return f"{judgement.case.rule}/{judgement.case.id}: {problem}".rstrip(": ")

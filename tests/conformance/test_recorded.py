@@ -11,5 +11,5 @@ from tests.support.servers import Servers
 
 @pytest.mark.server
 def test_servers_answer_as_recorded(servers: Servers, corpus: list[Case]) -> None:
-    found = differences(corpus, played(servers, corpus, quick=True))
-    assert not found, "\n".join(map(str, found))
+    deviations = differences(corpus, played(servers, corpus, quick=True))
+    assert not deviations, "\n".join(map(str, deviations))

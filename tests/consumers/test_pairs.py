@@ -92,15 +92,21 @@ def findings(sql: str, *uses: ConsumerUse, major: int) -> list[Diagnostic]:
 def test_what_breaks_a_claim_is_reported_and_what_satisfies_it_is_not(pair: Pair) -> None:
     claim = CLAIMS[pair.claim]
     major = pair.postgres[-1]
-    broken = [one for one in findings(pair.bad, pair.use, major=major) if one.claim and _rests_on(one, pair.claim)]
+    broken = [
+        finding
+        for finding in findings(pair.bad, pair.use, major=major)
+        if finding.claim and _rests_on(finding, pair.claim)
+    ]
     kept = findings(pair.good, pair.use, major=major)
     allowed = CONTRADICTED.get(pair.claim)
-    assert {one.claim.claim for one in kept if one.claim and one.rule != EFFECTS} == ({allowed} if allowed else set())
-    assert not [one for one in kept if one.claim and one.claim.claim == pair.claim]
+    assert {finding.claim.claim for finding in kept if finding.claim and finding.rule != EFFECTS} == (
+        {allowed} if allowed else set()
+    )
+    assert not [finding for finding in kept if finding.claim and finding.claim.claim == pair.claim]
     (first, *_) = broken
     kinds = {type(demand).__struct_config__.tag for demand in claim.demands}
     rules = {EFFECTS} if claim.strength == "effect" else {RULES[str(kind)] for kind in kinds}
-    assert {one.rule for one in broken} <= ({RULES["key"]} if pair.claim in KEYLESS else rules)
+    assert {finding.rule for finding in broken} <= ({RULES["key"]} if pair.claim in KEYLESS else rules)
     assert first.certainty == "certain"
     assert first.claim is not None
     if first.claim.claim == pair.claim:
@@ -142,9 +148,11 @@ def test_no_demand_of_powersync_asks_for_the_changes_of_partitions_under_their_r
     sql = """CREATE TABLE events (id bigint, day date, PRIMARY KEY (id, day)) PARTITION BY RANGE (day);
         CREATE TABLE events_1 PARTITION OF events FOR VALUES FROM ('2026-01-01') TO ('2027-01-01');
         CREATE PUBLICATION powersync FOR TABLE events;"""
-    assert {one.rule for one in findings(sql, ConsumerUse("powersync"), major=18)} == {"PUB910"}
+    assert {finding.rule for finding in findings(sql, ConsumerUse("powersync"), major=18)} == {"PUB910"}
     (named,) = (
-        one for one in findings(sql, ConsumerUse("powersync", tables=("events",)), major=18) if one.rule == "PUB909"
+        finding
+        for finding in findings(sql, ConsumerUse("powersync", tables=("events",)), major=18)
+        if finding.rule == "PUB909"
     )
     assert named.help == "configure PowerSync to read the partitions"
 
@@ -152,9 +160,9 @@ def test_no_demand_of_powersync_asks_for_the_changes_of_partitions_under_their_r
 def test_a_root_that_the_consumer_may_not_be_configured_to_read_is_assumed() -> None:
     pair = next(pair for pair in PAIRS if pair.claim == "airbyte-03")
     (finding,) = [
-        one
-        for one in findings(pair.bad, ConsumerUse("airbyte"), major=18)
-        if one.claim and one.claim.claim == "airbyte-03"
+        diagnostic
+        for diagnostic in findings(pair.bad, ConsumerUse("airbyte"), major=18)
+        if diagnostic.claim and diagnostic.claim.claim == "airbyte-03"
     ]
     assert finding.certainty == "assumed"
     assert "by its name" in str(finding.assumptions)
@@ -181,13 +189,20 @@ EVENTS = """CREATE TABLE events (id bigint, day date, PRIMARY KEY (id, day)) PAR
     ],
 )
 def test_one_cause_is_one_finding(consumer: str, sql: str, expected: list[str]) -> None:
-    found = findings(sql, ConsumerUse(consumer), major=18)
-    assert sorted(one.rule for one in found if one.rule != EFFECTS and one.rule != "PUB900") == expected
+    diagnostics = findings(sql, ConsumerUse(consumer), major=18)
+    assert (
+        sorted(finding.rule for finding in diagnostics if finding.rule != EFFECTS and finding.rule != "PUB900")
+        == expected
+    )
 
 
 def test_the_advice_about_a_list_that_hides_nothing_is_not_to_publish_the_whole_table() -> None:
     sql = f"{ORDERS} CREATE PUBLICATION supabase_realtime FOR TABLE orders (id);"
-    (finding,) = (one for one in findings(sql, ConsumerUse("supabase-realtime"), major=18) if one.rule == "PUB906")
+    (finding,) = (
+        diagnostic
+        for diagnostic in findings(sql, ConsumerUse("supabase-realtime"), major=18)
+        if diagnostic.rule == "PUB906"
+    )
     assert finding.help is not None
     assert finding.help.startswith("hide columns by column privileges")
 
@@ -195,10 +210,14 @@ def test_the_advice_about_a_list_that_hides_nothing_is_not_to_publish_the_whole_
 def test_tables_that_the_consumer_is_configured_to_read_and_nothing_creates_are_missing() -> None:
     use = ConsumerUse("powersync", tables=("orders", "app.*", "lnes"))
     sql = "CREATE TABLE orders (id bigint PRIMARY KEY); CREATE PUBLICATION powersync FOR TABLE orders;"
-    (finding,) = (one for one in findings(sql, use, major=18) if one.rule == "PUB909")
+    (finding,) = (diagnostic for diagnostic in findings(sql, use, major=18) if diagnostic.rule == "PUB909")
     assert "tables app.* and lnes" in finding.message
     assert finding.severity == "error"
     assert finding.certainty == "certain"
     config = Config(postgres=(18,), consumers=(use,))
-    (assumed,) = (one for one in Linter(config).lint(Unit((Source("a.sql", sql),))).diagnostics if one.rule == "PUB909")
+    (assumed,) = (
+        diagnostic
+        for diagnostic in Linter(config).lint(Unit((Source("a.sql", sql),))).diagnostics
+        if diagnostic.rule == "PUB909"
+    )
     assert assumed.certainty == "assumed"

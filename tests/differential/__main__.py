@@ -35,11 +35,14 @@ def main() -> int:
             for major in servers:
                 compared = compare(servers[major], KINDS[options.kind](seed).statements)
                 shown[major].append(compared)
-                told = [(each.statement, each.server, each.pubcheck) for each in compared.differences]
+                told = [
+                    (difference.statement, difference.server, difference.pubcheck)
+                    for difference in compared.differences
+                ]
                 wrong = (probe for probe in compared.probes if not probe.agrees)
-                told += [(each.statement, each.server, each.pubcheck) for each in wrong]
-                for each in told:
-                    merged.setdefault(each, []).append(major)
+                told += [(probe.statement, probe.server, probe.pubcheck) for probe in wrong]
+                for row in told:
+                    merged.setdefault(row, []).append(major)
             for (statement, theirs, ours), where in merged.items():
                 total += 1
                 if options.quiet:
@@ -47,25 +50,27 @@ def main() -> int:
                 print(f"[{seed}/{','.join(map(str, where))}] {statement}")
                 print(f"    server   {theirs}")
                 print(f"    pubcheck {ours}", flush=True)
-    for major, found in shown.items():
-        print(f"PostgreSQL {major}: {statements(found)}")
-        print(f"PostgreSQL {major}: {summary([probe for compared in found for probe in compared.probes])}")
+    for major, comparisons in shown.items():
+        print(f"PostgreSQL {major}: {statements(comparisons)}")
+        print(f"PostgreSQL {major}: {summary([probe for compared in comparisons for probe in compared.probes])}")
     print(f"{total} differences")
     return 1 if total else 0
 
 
-def statements(found: list[Compared]) -> str:
+def statements(comparisons: list[Compared]) -> str:
     """How many statements there were, and how many answers differ in what way."""
-    differences = [each for compared in found for each in compared.differences]
+    differences = [difference for compared in comparisons for difference in compared.differences]
     parts = []
     for words, number in (
-        ("about publications", sum(compared.judged for compared in found)),
-        ("others", sum(compared.followed for compared in found)),
+        ("about publications", sum(compared.judged for compared in comparisons)),
+        ("others", sum(compared.followed for compared in comparisons)),
     ):
         of_others = words == "others"
-        kinds = Counter(each.kind for each in differences if each.statement.startswith("(") is of_others)
-        said = ", ".join(f"{many} {kind} ({many / max(number, 1):.2%})" for kind, many in kinds.most_common())
-        parts.append(f"{number:,} {words}: {said or 'no difference'}")
+        kinds = Counter(
+            difference.kind for difference in differences if difference.statement.startswith("(") is of_others
+        )
+        shares = ", ".join(f"{many} {kind} ({many / max(number, 1):.2%})" for kind, many in kinds.most_common())
+        parts.append(f"{number:,} {words}: {shares or 'no difference'}")
     return "; ".join(parts)
 
 

@@ -124,7 +124,7 @@ class Blocks(Choices):
     def guard(self) -> str:
         publication, table = self.bare(self.publication()), self.table()
         name, schema = self.bare(table), "s" if table.startswith("s.") else "public"
-        found = self.pick(
+        condition = self.pick(
             f"EXISTS (SELECT 1 FROM pg_publication WHERE pubname = '{publication}')",
             f"EXISTS (SELECT FROM pg_catalog.pg_publication p WHERE p.pubname = '{publication}'"
             " AND NOT p.puballtables)",
@@ -159,7 +159,7 @@ class Blocks(Choices):
             f"t LIKE '%{self.pick('a', 'b')}%'",
             "found",
         )
-        return found if self.chance(0.5) else f"NOT {found}"
+        return condition if self.chance(0.5) else f"NOT {condition}"
 
     def condition(self) -> str:
         if self.helped and self.chance(0.3):

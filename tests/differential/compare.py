@@ -121,24 +121,27 @@ def compare(server: Server, statements: list[str]) -> Compared:
     unit = Unit((Source("script.sql", ";\n".join(statements)),))
     config = Config(postgres=(server.major,), complete=True, database=name, select=("PUB",))
     with _watched() as watched:
-        found = Linter(config).lint(unit).diagnostics
+        findings = Linter(config).lint(unit).diagnostics
     writes = [
         (d.object or "", d.operation or "", predicted_answer(d))
-        for d in found
+        for d in findings
         if d.phase == "write" and d.server is not None and not d.after_count
     ]
-    predicted = predicted_writes(watched.session, {(table, operation): said for table, operation, said in writes})
+    predicted = predicted_writes(watched.session, {(table, operation): refusal for table, operation, refusal in writes})
     probes = [
-        Probe(statement, part, said, predicted.get((table, operation, only), ACCEPTED))
-        for table, operation, only, part, statement, said in asked
+        Probe(statement, part, answer, predicted.get((table, operation, only), ACCEPTED))
+        for table, operation, only, part, statement, answer in asked
     ]
     there = {key[0] for key in asked}
     probes += [
-        Probe(f"{operation} of {table}, which the server does not have", False, ACCEPTED, said)
-        for table, operation, said in writes
+        Probe(f"{operation} of {table}, which the server does not have", False, ACCEPTED, refusal)
+        for table, operation, refusal in writes
         if table not in there
     ]
-    differences = (*_differences(statements, answers, found, watched.left_out), *_notices(statements, answers, watched))
+    differences = (
+        *_differences(statements, answers, findings, watched.left_out),
+        *_notices(statements, answers, watched),
+    )
     judged = sum(map(_is_judged, statements))
     return Compared(differences, tuple(probes), judged, len(statements) - judged)
 
@@ -152,32 +155,32 @@ _QUOTING = ("CREATE FUNCTION", "CREATE OR REPLACE FUNCTION", "CREATE EVENT TRIGG
 
 
 def _differences(
-    statements: list[str], answers: list[Answer], found: tuple[Diagnostic, ...], left_out: dict[int, str]
+    statements: list[str], answers: list[Answer], findings: tuple[Diagnostic, ...], left_out: dict[int, str]
 ) -> Iterator[Difference]:
     refused: dict[int, Diagnostic] = {
-        d.statement.index: d for d in found if d.statement is not None and d.phase == "ddl" and d.server is not None
+        d.statement.index: d for d in findings if d.statement is not None and d.phase == "ddl" and d.server is not None
     }
     for index, (statement, answer) in enumerate(zip(statements, answers, strict=True)):
         mine = refused.get(index)
         judged = _is_judged(statement)
         if not judged and mine is None and answer.ok != (index not in left_out):
-            said = f"left out: {left_out[index]}" if index in left_out else ACCEPTED
+            predicted = f"left out: {left_out[index]}" if index in left_out else ACCEPTED
             expected = ACCEPTED if answer.ok else f"{answer.sqlstate} {answer.message}"
-            yield Difference(f"(followed) {statement}", expected, said)
+            yield Difference(f"(followed) {statement}", expected, predicted)
         if mine is not None or (judged and not answer.ok):
-            said = predicted_answer(mine) if mine is not None else ACCEPTED
+            predicted = predicted_answer(mine) if mine is not None else ACCEPTED
             expected = ACCEPTED if answer.ok else answer_text(answer)
-            if said != expected:
-                yield Difference(statement, expected, said)
+            if predicted != expected:
+                yield Difference(statement, expected, predicted)
 
 
 def _notices(statements: list[str], answers: list[Answer], watched: _Watched) -> Iterator[Difference]:
     """Where a CASCADE takes tables out of publications, both sides must say so in the same words."""
     for index, (statement, answer) in enumerate(zip(statements, answers, strict=True)):
         ours = [f"NOTICE: {notice}" for notice in watched.notices.get(index, ())]
-        said, mine = ("\n".join(line for line in lines if _UNPUBLISHED in line) for lines in (answer.notices, ours))
-        if answer.ok and said != mine:
-            yield Difference(f"(notice) {statement}", said, mine)
+        theirs, mine = ("\n".join(line for line in lines if _UNPUBLISHED in line) for lines in (answer.notices, ours))
+        if answer.ok and theirs != mine:
+            yield Difference(f"(notice) {statement}", theirs, mine)
 
 
 _UNPUBLISHED = " in publication "
@@ -220,9 +223,9 @@ def _watched() -> Iterator[_Watched]:
 
 def predicted_writes(session: Session | None, writes: dict[tuple[str, str], str]) -> dict[tuple[str, str, bool], str]:
     """The refusals of writes of tables (ONLY) and of them with all their members, of which the first one speaks."""
-    found = {(table, operation, True): said for (table, operation), said in writes.items()}
+    answers_of_writes = {(table, operation, True): said for (table, operation), said in writes.items()}
     if session is None:
-        return found
+        return answers_of_writes
     for relation in session.catalog.relations.values():
         if relation.kind in "rp":
             try:
@@ -230,10 +233,10 @@ def predicted_writes(session: Session | None, writes: dict[tuple[str, str], str]
             except ValueError:
                 continue  # the order of its partitions is not known, nor which of them speaks first
             for operation in ("update", "delete"):
-                said = next((writes[name, operation] for name in names if (name, operation) in writes), None)
-                if said is not None:
-                    found[session.qualified(relation), operation, False] = said
-    return found
+                refusal = next((writes[name, operation] for name in names if (name, operation) in writes), None)
+                if refusal is not None:
+                    answers_of_writes[session.qualified(relation), operation, False] = refusal
+    return answers_of_writes
 
 
 @contextlib.contextmanager
@@ -279,6 +282,6 @@ def predicted_answer(diagnostic: Diagnostic) -> str:
 
 
 def answer_text(answer: Any) -> str:
-    said = f"{answer.sqlstate} {answer.message} | {answer.detail} | {answer.hint} | {answer.position}"
+    text = f"{answer.sqlstate} {answer.message} | {answer.detail} | {answer.hint} | {answer.position}"
     # The temporary schema's number is the session's; pubcheck writes <n>.
-    return re.sub(r"pg_temp_\d+", "pg_temp_<n>", said)
+    return re.sub(r"pg_temp_\d+", "pg_temp_<n>", text)

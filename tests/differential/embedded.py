@@ -141,13 +141,13 @@ def main() -> int:
         for seed in range(options.first, options.last):
             for major in servers:
                 statements = Blocks(seed, failing=0.6 if options.failing else 0).statements
-                blocks += sum(not each.startswith(("CREATE SCHEMA", "CREATE TABLE")) for each in statements)
+                blocks += sum(not statement.startswith(("CREATE SCHEMA", "CREATE TABLE")) for statement in statements)
                 compared = invented if options.failing else differences
-                for found in compared(servers[major], statements):
+                for difference in compared(servers[major], statements):
                     total += 1
-                    print(f"[{seed}/{major}] {found.about}")
-                    print(f"    server   {found.server}")
-                    print(f"    pubcheck {found.pubcheck}", flush=True)
+                    print(f"[{seed}/{major}] {difference.about}")
+                    print(f"    server   {difference.server}")
+                    print(f"    pubcheck {difference.pubcheck}", flush=True)
     print(f"{blocks:,} blocks, functions, calls and statements, {total} differences")
     return 1 if total else 0
 

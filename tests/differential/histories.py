@@ -9,11 +9,11 @@ from pathlib import Path
 
 
 def _read(text: str) -> dict[str, tuple[str, ...]]:
-    found = {}
+    histories = {}
     for block in text.strip().split("\n\n"):
         title, *lines = block.splitlines()
-        found[title.removeprefix("-- ")] = tuple(line.removesuffix(";") for line in lines)
-    return found
+        histories[title.removeprefix("-- ")] = tuple(line.removesuffix(";") for line in lines)
+    return histories
 
 
 SCRIPTS = _read(Path(__file__).with_suffix(".sql").read_text())

@@ -26,15 +26,15 @@ _BODY = re.compile(r"(\$\w*\$)(.*)\1", re.DOTALL)
 
 def blocks() -> list[str]:
     """The DO blocks of the corpus that a server accepts, in dollar quotes."""
-    given = (case for case in load("plpgsql*") if case.answers[18].ok and case.statement.startswith("DO"))
-    return [case.statement for case in given if case.statement.isascii() and _BODY.search(case.statement)]
+    cases = (case for case in load("plpgsql*") if case.answers[18].ok and case.statement.startswith("DO"))
+    return [case.statement for case in cases if case.statement.isascii() and _BODY.search(case.statement)]
 
 
 def mutant(block: str, random: Random) -> str:
     """The block with one change: semicolons are what is forgotten most."""
-    found = _BODY.search(block)
-    assert found is not None
-    body = found[2]
+    match = _BODY.search(block)
+    assert match is not None
+    body = match[2]
     words = [(start, token.decode()) for _, token, start in tokens(body.encode())]
     semicolons = [number for number, (_, word) in enumerate(words[:-1]) if word == ";"]
     number = random.choice(semicolons if semicolons and random.random() < 0.4 else range(len(words) - 1))
@@ -42,25 +42,26 @@ def mutant(block: str, random: Random) -> str:
     after, following = words[number + 1]
     change = "" if number in semicolons else random.choice(("", f"{word} {word}", f"{following} {word}"))
     end = after + len(following) if change.startswith(f"{following} ") and following != word else start + len(word)
-    return block[: found.start(2)] + body[:start] + change + body[end:] + block[found.end(2) :]
+    return block[: match.start(2)] + body[:start] + change + body[end:] + block[match.end(2) :]
 
 
-def script(given: list[str], seed: int) -> list[str]:
+def script(texts: list[str], seed: int) -> list[str]:
     """A script with a mutant of one of the blocks."""
     random = Random(seed)
-    return [*SETUP, mutant(random.choice(given), random)]
+    return [*SETUP, mutant(random.choice(texts), random)]
 
 
 def main() -> int:
     options = seeds_parser("tests.differential.mutants", __doc__).parse_args()
-    given, total = blocks(), 0
+    texts, total = blocks(), 0
     with asked(options) as servers:
         for seed in range(options.first, options.last):
-            statements = script(given, seed)
+            statements = script(texts, seed)
             for major in servers:
-                for found in invented(servers[major], statements):
+                for difference in invented(servers[major], statements):
                     total += 1
-                    print(f"[{seed}/{major}] {found.about}\n    server   {found.server}\n    pubcheck {found.pubcheck}")
+                    print(f"[{seed}/{major}] {difference.about}")
+                    print(f"    server   {difference.server}\n    pubcheck {difference.pubcheck}")
     print(f"{options.last - options.first:,} blocks, {total} differences")
     return 1 if total else 0
 

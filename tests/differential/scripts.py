@@ -197,8 +197,8 @@ class Script(Choices):
         name = self.new_table(self.pick("", "", "s."))
         body = ""
         if self.chance(0.2):
-            said = self.pick("b DEFAULT 1", "PRIMARY KEY (a)", "UNIQUE (c)", "a NOT NULL", "CHECK (b > 0)")
-            body = f"({said}) "
+            element = self.pick("b DEFAULT 1", "PRIMARY KEY (a)", "UNIQUE (c)", "a NOT NULL", "CHECK (b > 0)")
+            body = f"({element}) "
         text = f"CREATE TABLE {name} PARTITION OF {parent} {body}{self.bound(self.partitioned[parent])}"
         if self.chance(0.25):
             self.partitioned[name], clause = self.strategy()
@@ -245,10 +245,10 @@ class Script(Choices):
         source, name = self.any_table(), self.new_table()
         if self.chance(0.3):
             source = self.plain_table()
-            what = self.pick("*", "a, b", "count(*)")
+            columns = self.pick("*", "a, b", "count(*)")
             if self.chance(0.3):
-                return f"SELECT {what} INTO {name} FROM {source}"
-            return f"CREATE TABLE {self.pick('', 'IF NOT EXISTS ')}{name} AS SELECT {what} FROM {source}"
+                return f"SELECT {columns} INTO {name} FROM {source}"
+            return f"CREATE TABLE {self.pick('', 'IF NOT EXISTS ')}{name} AS SELECT {columns} FROM {source}"
         including = self.pick(
             "", " INCLUDING ALL", " INCLUDING INDEXES", " INCLUDING CONSTRAINTS", " INCLUDING GENERATED",
             " INCLUDING IDENTITY", " INCLUDING DEFAULTS", " INCLUDING ALL EXCLUDING INDEXES",
@@ -558,8 +558,8 @@ class Script(Choices):
 
     def create_publication(self) -> str:
         name = self.pick(*_PUBLICATIONS, self.name("pub"), self.name("pub"))
-        what = "FOR ALL TABLES" if self.chance(0.08) else f"FOR {self.objects()}"
-        return f"CREATE PUBLICATION {name} {what if self.chance(0.95) else ''}{self.with_options()}"
+        objects = "FOR ALL TABLES" if self.chance(0.08) else f"FOR {self.objects()}"
+        return f"CREATE PUBLICATION {name} {objects if self.chance(0.95) else ''}{self.with_options()}"
 
     def alter_publication(self) -> str:
         return f"ALTER PUBLICATION {self.publication()} {self.pick('ADD', 'ADD', 'SET', 'DROP')} {self.objects()}"

@@ -21,22 +21,22 @@ QUERY = (
 
 def shown(catalog: Catalog) -> set[str]:
     """A catalog's publications, members and tables in the words of QUERY."""
-    found: set[str] = set()
+    lines: set[str] = set()
     for publication in catalog.publications.values():
         flags = (publication.all_tables, publication.insert, publication.update, publication.via_root)
-        found.add(f"publication {_quoted(publication.name)} {''.join('ft'[flag] for flag in flags)}")
+        lines.add(f"publication {_quoted(publication.name)} {''.join('ft'[flag] for flag in flags)}")
         for oid in catalog.members_of.get(publication.oid):
             entry = catalog.publication_rels[oid]
             filtered = " filtered" if entry.filter is not None else ""
             columns = f" {' '.join(map(str, entry.columns))}" if entry.columns is not None else ""
-            found.add(f"member {_quoted(publication.name)} of {_name(catalog, entry.relation)}{filtered}{columns}")
+            lines.add(f"member {_quoted(publication.name)} of {_name(catalog, entry.relation)}{filtered}{columns}")
         for oid in catalog.schemas_of.get(publication.oid):
             schema = catalog.namespaces[catalog.publication_namespaces[oid].namespace].name
-            found.add(f"schema {_quoted(publication.name)} of {_quoted(schema)}")
+            lines.add(f"schema {_quoted(publication.name)} of {_quoted(schema)}")
     for row in catalog.relations.values():
         if row.kind == "r" and row.oid >= FIRST_NORMAL_OID:
-            found.add(f"table {_name(catalog, row.oid)} {row.identity}")
-    return found
+            lines.add(f"table {_name(catalog, row.oid)} {row.identity}")
+    return lines
 
 
 def _name(catalog: Catalog, oid: int) -> str:

@@ -23,12 +23,12 @@ SEEDS = range(40)
 @pytest.mark.server
 @pytest.mark.parametrize("major", MAJORS)
 def test_scripts_are_judged_as_the_server_judges_them(major: int, servers: Servers) -> None:
-    found: set[object] = set()
+    disagreements: set[object] = set()
     for seed in SEEDS:
         compared = compare(servers[major], Script(seed).statements)
-        found |= {(seed, each) for each in compared.differences}
-        found |= {(seed, each) for each in compared.probes if not each.agrees}
-    assert not found
+        disagreements |= {(seed, difference) for difference in compared.differences}
+        disagreements |= {(seed, probe) for probe in compared.probes if not probe.agrees}
+    assert not disagreements
 
 
 @pytest.mark.server
@@ -38,19 +38,21 @@ def test_what_other_statements_are_refused_for_is_followed(
     scripts: dict[str, tuple[str, ...]], major: int, servers: Servers
 ) -> None:
     compared = {name: compare(servers[major], list(script)) for name, script in scripts.items()}
-    assert not {name: found.differences for name, found in compared.items() if found.differences}
-    assert not [probe for found in compared.values() for probe in found.probes if not probe.agrees]
+    assert not {name: comparison.differences for name, comparison in compared.items() if comparison.differences}
+    assert not [probe for comparison in compared.values() for probe in comparison.probes if not probe.agrees]
 
 
 @pytest.mark.server
 @pytest.mark.parametrize("major", MAJORS)
 def test_histories_that_once_differed(major: int, servers: Servers) -> None:
-    found: list[object] = []
+    disagreements: list[object] = []
     for name, script in histories.SCRIPTS.items():
         compared = compare(servers[major], list(script))
-        found += [(name, each) for each in compared.differences if each.kind != "of a missing role"]
-        found += [(name, each) for each in compared.probes if not each.agrees]
-    assert not found
+        disagreements += [
+            (name, difference) for difference in compared.differences if difference.kind != "of a missing role"
+        ]
+        disagreements += [(name, probe) for probe in compared.probes if not probe.agrees]
+    assert not disagreements
 
 
 WILD = range(20)
@@ -62,9 +64,14 @@ WILD = range(20)
 def test_histories_of_all_kinds_of_statements(major: int, servers: Servers) -> None:
     compared = [compare(servers[major], Wild(seed).statements) for seed in WILD]
     wrong = ("invented", "invented, assumed", "missed")
-    judged = [each for found in compared for each in found.differences if not each.statement.startswith("(")]
-    assert not [each for each in judged if each.kind in wrong]
-    assert sum(found.judged for found in compared) > 250
+    judged = [
+        difference
+        for comparison in compared
+        for difference in comparison.differences
+        if not difference.statement.startswith("(")
+    ]
+    assert not [difference for difference in judged if difference.kind in wrong]
+    assert sum(comparison.judged for comparison in compared) > 250
 
 
 PROBED = range(12)
@@ -75,8 +82,12 @@ PROBED = range(12)
 @pytest.mark.parametrize("major", MAJORS)
 def test_writes_are_refused_where_the_server_refuses_them(major: int, servers: Servers) -> None:
     compared = [compare(servers[major], Trees(seed).statements) for seed in PROBED]
-    assert not [(seed, found.differences) for seed, found in zip(PROBED, compared, strict=True) if found.differences]
-    probes = [probe for found in compared for probe in found.probes]
+    assert not [
+        (seed, comparison.differences)
+        for seed, comparison in zip(PROBED, compared, strict=True)
+        if comparison.differences
+    ]
+    probes = [probe for comparison in compared for probe in comparison.probes]
     assert not [probe for probe in probes if not probe.agrees]
     # What makes the comparison worth something.
     assert len(probes) > 700
@@ -101,8 +112,12 @@ LATER = range(15)
 @pytest.mark.parametrize("major", MAJORS)
 def test_changes_of_published_tables_are_refused_and_cascade_as_the_server_says(major: int, servers: Servers) -> None:
     compared = [compare(servers[major], Later(seed).statements) for seed in LATER]
-    assert not [(seed, found.differences) for seed, found in zip(LATER, compared, strict=True) if found.differences]
-    assert not [probe for found in compared for probe in found.probes if not probe.agrees]
+    assert not [
+        (seed, comparison.differences)
+        for seed, comparison in zip(LATER, compared, strict=True)
+        if comparison.differences
+    ]
+    assert not [probe for comparison in compared for probe in comparison.probes if not probe.agrees]
 
 
 STOPPED = {
@@ -123,8 +138,8 @@ def test_a_filter_is_not_seen_once_the_server_stopped_looking(table: str, detail
     """The details are those of servers 15 to 18: all four operations published, a list at fault for both writes."""
     made = [f"CREATE TABLE {table} (a int, b int PRIMARY KEY, d int)"]
     made += [f"CREATE PUBLICATION p{number} {text}" for number, text in enumerate(STOPPED[table])]
-    found = Linter(Config(complete=True)).lint(Unit((Source("script.sql", ";\n".join(made)),))).diagnostics
-    told = {d.operation: d.server.detail for d in found if d.phase == "write" and d.server and not d.after_count}
+    findings = Linter(Config(complete=True)).lint(Unit((Source("script.sql", ";\n".join(made)),))).diagnostics
+    told = {d.operation: d.server.detail for d in findings if d.phase == "write" and d.server and not d.after_count}
     assert told == {"update": detail, "delete": detail}
 
 
@@ -140,5 +155,5 @@ def test_the_last_publication_to_fail_tells_lists_from_generated_columns_since_1
         "CREATE PUBLICATION q FOR ALL TABLES",
     )
     config = Config(postgres=(major,), complete=True)
-    found = Linter(config).lint(Unit((Source("script.sql", ";\n".join(made)),))).diagnostics
-    assert {d.server.detail for d in found if d.phase == "write" and d.server and not d.after_count} == {detail}
+    findings = Linter(config).lint(Unit((Source("script.sql", ";\n".join(made)),))).diagnostics
+    assert {d.server.detail for d in findings if d.phase == "write" and d.server and not d.after_count} == {detail}

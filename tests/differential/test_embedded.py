@@ -16,20 +16,20 @@ SEEDS = range(15)
 @pytest.mark.server
 @pytest.mark.parametrize("major", MAJORS)
 def test_blocks_do_what_they_do_on_the_server(major: int, servers: Servers) -> None:
-    found = {seed: list(differences(servers[major], Blocks(seed).statements)) for seed in SEEDS}
-    assert not {seed: each for seed, each in found.items() if each}
+    by_seed = {seed: list(differences(servers[major], Blocks(seed).statements)) for seed in SEEDS}
+    assert not {seed: wrong for seed, wrong in by_seed.items() if wrong}
 
 
 @pytest.mark.server
 @pytest.mark.parametrize("major", MAJORS)
 def test_of_blocks_that_may_fail_nothing_is_invented(major: int, servers: Servers) -> None:
-    found = {seed: list(invented(servers[major], Blocks(seed, failing=0.6).statements)) for seed in SEEDS}
-    assert not {seed: each for seed, each in found.items() if each}
+    by_seed = {seed: list(invented(servers[major], Blocks(seed, failing=0.6).statements)) for seed in SEEDS}
+    assert not {seed: wrong for seed, wrong in by_seed.items() if wrong}
 
 
 @pytest.mark.server
 @pytest.mark.parametrize("major", MAJORS)
 def test_of_blocks_with_a_word_amiss_nothing_is_invented(major: int, servers: Servers) -> None:
-    given = blocks()
-    found = {seed: list(invented(servers[major], script(given, seed))) for seed in SEEDS}
-    assert not {seed: each for seed, each in found.items() if each}
+    texts = blocks()
+    by_seed = {seed: list(invented(servers[major], script(texts, seed))) for seed in SEEDS}
+    assert not {seed: wrong for seed, wrong in by_seed.items() if wrong}

@@ -80,8 +80,8 @@ class Trees(Script):
                     self.grow_leaves(name, below, level + 1)
                 self.statements.append(f"ALTER TABLE {parent} ATTACH PARTITION {name} {bound}")
             else:
-                said = self.pick("", "", "", "(PRIMARY KEY (a, b)) ", "(UNIQUE (a, b)) ", "(c NOT NULL) ")
-                self.statements.append(f"CREATE TABLE {name} PARTITION OF {parent} {said}{bound}{ending}")
+                elements = self.pick("", "", "", "(PRIMARY KEY (a, b)) ", "(UNIQUE (a, b)) ", "(c NOT NULL) ")
+                self.statements.append(f"CREATE TABLE {name} PARTITION OF {parent} {elements}{bound}{ending}")
                 if divided:
                     self.grow_leaves(name, below, level + 1)
 
@@ -234,10 +234,10 @@ class Trees(Script):
     # Publications.
 
     def filter(self) -> str:
-        one, other = self.pick(*COLUMNS), self.pick(*COLUMNS)
+        first, other = self.pick(*COLUMNS), self.pick(*COLUMNS)
         return self.pick(
-            f"({one} IS NOT NULL)", f"({one} IS NOT NULL)", f"({one} IS NULL OR {other} IS NULL)", "(true)",
-            "(a > 1 AND b > 1)", "(b > 1)", "(g > 1)", f"({one} IS DISTINCT FROM {one})",
+            f"({first} IS NOT NULL)", f"({first} IS NOT NULL)", f"({first} IS NULL OR {other} IS NULL)", "(true)",
+            "(a > 1 AND b > 1)", "(b > 1)", "(g > 1)", f"({first} IS DISTINCT FROM {first})",
         )  # fmt: skip
 
     def object(self) -> str:
@@ -262,11 +262,11 @@ class Trees(Script):
     def create_publication(self) -> str:
         name = self.name("p")
         self.publications.append(name)
-        what = "FOR ALL TABLES" if self.chance(0.08) else f"FOR {self.objects()}"
+        objects = "FOR ALL TABLES" if self.chance(0.08) else f"FOR {self.objects()}"
         options = [f"publish_via_partition_root = {self.pick('true', 'true', 'false')}"] if self.chance(0.7) else []
         if self.chance(0.35):
             options.append(self.option())
-        return f"CREATE PUBLICATION {name} {what}" + (f" WITH ({', '.join(options)})" if options else "")
+        return f"CREATE PUBLICATION {name} {objects}" + (f" WITH ({', '.join(options)})" if options else "")
 
     def publication(self) -> str:
         return self.random.choice(self.publications)

@@ -103,7 +103,7 @@ class Wild(Choices):
 
     def definition(self, table: str, key: str = "") -> str:
         names = [key] if key else []
-        names += [one for one in self.random.sample(_COLUMNS, self.random.randint(2, 5)) if one != key]
+        names += [column for column in self.random.sample(_COLUMNS, self.random.randint(2, 5)) if column != key]
         self.columns[table] = names
         sure = {key, names[0], names[1]} if self.chance(0.7) else {key}
         parts = [
@@ -126,9 +126,9 @@ class Wild(Choices):
             return self.pick("int", "int", "bigint", "smallint")
         return self.pick("int", "int", "int", "bigint", "text", "numeric", "uuid", "boolean", "date")
 
-    def typed(self, name: str, given: str, names: list[str]) -> str:
-        if given:
-            return given + self.pick("", "", " NOT NULL")
+    def typed(self, name: str, type_name: str, names: list[str]) -> str:
+        if type_name:
+            return type_name + self.pick("", "", " NOT NULL")
         if self.chance(0.06):
             how = self.pick("ALWAYS", "BY DEFAULT")
             return f"{self.pick('int', 'int', 'bigint', 'text')} GENERATED {how} AS IDENTITY" + self.pick(
@@ -408,7 +408,7 @@ class Wild(Choices):
         if self.chance(0.4):
             inner.append(self.weighted([(3, self.alter), (3, self.create_publication), (3, self.alter_publication)])())
         if self.chance(0.4):
-            inner = ["EXECUTE '" + str(one).replace("'", "''") + "'" for one in inner]
+            inner = ["EXECUTE '" + str(statement).replace("'", "''") + "'" for statement in inner]
         handler = " EXCEPTION WHEN OTHERS THEN NULL;" if self.chance(0.15) else ""
         return f"DO $do$ BEGIN {'; '.join(map(str, inner))};{handler} END $do$"
 
@@ -436,19 +436,19 @@ class Wild(Choices):
         return text
 
     def members(self) -> str:
-        found = [self.member() for _ in range(self.random.choice((1, 1, 1, 2, 3)))]
+        members = [self.member() for _ in range(self.random.choice((1, 1, 1, 2, 3)))]
         if self.chance(0.15):
-            found.append(f"TABLES IN SCHEMA {self.pick('public', 's1', 'CURRENT_SCHEMA', 's9', 'pg_catalog')}")
-        return ", ".join(found)
+            members.append(f"TABLES IN SCHEMA {self.pick('public', 's1', 'CURRENT_SCHEMA', 's9', 'pg_catalog')}")
+        return ", ".join(members)
 
     def options(self) -> str:
         return ", ".join(self.random.sample(_OPTIONS, self.random.choice((1, 1, 2))))
 
     def create_publication(self) -> str:
         name = self.pick(*_PUBLICATIONS)
-        what = self.pick("FOR ALL TABLES", "FOR TABLES IN SCHEMA public", "", *[f"FOR {self.members()}"] * 5)
+        objects = self.pick("FOR ALL TABLES", "FOR TABLES IN SCHEMA public", "", *[f"FOR {self.members()}"] * 5)
         with_ = f" WITH ({self.options()})" if self.chance(0.4) else ""
-        return f"CREATE PUBLICATION {name} {what}{with_}".replace("  ", " ").rstrip()
+        return f"CREATE PUBLICATION {name} {objects}{with_}".replace("  ", " ").rstrip()
 
     def alter_publication(self) -> str:
         name = self.pick(*_PUBLICATIONS)

@@ -83,15 +83,15 @@ def test_what_is_found_in_a_history_is_found_when_its_files_are_named_one_by_one
             assert [_file(file) for file in plan.files] == unit["files"]
             for path in paths:
                 (plan,) = find_units([path], config)
-                about = [each for each in expected["findings"] if each.startswith(f"{path}:")]
+                about = [finding for finding in expected["findings"] if finding.startswith(f"{path}:")]
                 assert set(about) <= set(_findings(plan, config)) <= set(expected["findings"])
 
 
 def main() -> None:
     for folder in sorted(path for path in SAMPLES.iterdir() if path.is_dir()):
-        found = found_in(folder)
-        parts = [_list("passed_over", found["passed_over"]) + "\n" + _list("findings", found["findings"])]
-        for unit in found["unit"]:
+        expected = found_in(folder)
+        parts = [_list("passed_over", expected["passed_over"]) + "\n" + _list("findings", expected["findings"])]
+        for unit in expected["unit"]:
             named = [f"{key} = {chr(34)}{unit[key]}{chr(34)}" for key in ("name", "convention")]
             parts.append("\n".join(["[[unit]]", *named, _list("files", unit["files"])]))
         (folder / "expected.toml").write_text("\n\n".join(parts) + "\n")

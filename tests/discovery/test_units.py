@@ -34,7 +34,7 @@ def read(*files: File) -> Reading:
 
 
 def said(reading: Reading) -> list[tuple[str, str, str]]:
-    return [(each.rule, each.span.source.label, each.message) for each in reading.diagnostics]
+    return [(finding.rule, finding.span.source.label, finding.message) for finding in reading.diagnostics]
 
 
 def test_each_directory_that_holds_sql_files_is_a_unit(tree: Path) -> None:
@@ -80,7 +80,7 @@ def test_a_link_to_nothing_is_reported(tree: Path) -> None:
     (tree / "db" / "gone.sql").symlink_to("nowhere.sql")
     (tree / "db" / "self.sql").symlink_to("self.sql")
     reading = read(*find_units(["db"])[0].files)
-    assert [each[:2] for each in said(reading)] == [("PUB001", "db/gone.sql"), ("PUB001", "db/self.sql")]
+    assert [note[:2] for note in said(reading)] == [("PUB001", "db/gone.sql"), ("PUB001", "db/self.sql")]
     assert [source.label for source in reading.sources] == ["db/a.sql", "db/b.sql"]
 
 
@@ -124,13 +124,13 @@ def test_a_folder_that_cannot_be_listed_is_reported(tree: Path, monkeypatch: pyt
 
 def test_a_path_that_no_system_takes_is_reported() -> None:
     (unit,) = find_units(["a\0b"])
-    assert [each[0] for each in said(read(*unit.files))] == ["PUB001"]
+    assert [note[0] for note in said(read(*unit.files))] == ["PUB001"]
 
 
 def test_what_is_no_text_is_reported_and_left_out(tree: Path) -> None:
     (tree / "db" / "dump.sql").write_bytes(b"PGDMP\x01\x0e\x00\x00")
     reading = read(*find_units(["db"])[0].files)
-    assert [each[:2] for each in said(reading)] == [("PUB002", "db/dump.sql")]
+    assert [note[:2] for note in said(reading)] == [("PUB002", "db/dump.sql")]
     assert [source.label for source in reading.sources] == ["db/a.sql", "db/b.sql"]
 
 
@@ -164,7 +164,10 @@ def test_files_of_a_tool_are_known_by_their_names_and_not_opened(tree: Path, mon
 
 def repositories(where: str) -> list[tuple[str, list[list[str]]]]:
     """Those that hold units."""
-    planned = ((each.name, group_into_units(each.files, CachedFileInspector())[0]) for each in find_repositories(where))
+    planned = (
+        (repository.name, group_into_units(repository.files, CachedFileInspector())[0])
+        for repository in find_repositories(where)
+    )
     return [(name, [[file.label for file in plan.files] for plan in plans]) for name, plans in planned if plans]
 
 
@@ -206,8 +209,10 @@ def test_each_repository_of_a_corpus_obeys_the_git_that_watches_over_it(
         (folder / "a.sql").write_text("")
         (folder / "generated.sql").write_text("")
     (tmp_path / "corpus" / "own" / ".git").mkdir()
-    found = {each.name: [file.label for _, file in each.files] for each in find_repositories("corpus")}
-    assert found == {
+    files = {
+        repository.name: [file.label for _, file in repository.files] for repository in find_repositories("corpus")
+    }
+    assert files == {
         "a": ["corpus/a/a.sql"],
         "own": ["corpus/own/a.sql", "corpus/own/generated.sql"],
         "z": ["corpus/z/a.sql"],

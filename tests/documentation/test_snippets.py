@@ -42,12 +42,12 @@ def test_the_snippet_for_github_follows_its_schema(tmp_path: Path) -> None:
 
 
 def test_the_snippet_for_gitlab_follows_its_schema(tmp_path: Path) -> None:
-    given = snippet("GitLab")
+    pipeline = snippet("GitLab")
     file = tmp_path / ".gitlab-ci.yml"
-    file.write_text(yaml.safe_dump(given))
+    file.write_text(yaml.safe_dump(pipeline))
     validate("vendor.gitlab-ci", file, "--data-transform", "gitlab-ci")
     head, _ = yaml.safe_load_all((PROJECT / "ci" / "gitlab.yml").read_text().replace("$[[", "").replace("]]", ""))
-    (include,) = given["include"]
+    (include,) = pipeline["include"]
     assert (PROJECT / include["file"]).is_file()
     assert include["inputs"].keys() <= head["spec"]["inputs"].keys()
 

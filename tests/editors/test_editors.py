@@ -38,10 +38,10 @@ def test_the_snippet_for_neovim() -> None:
         "started = {}; vim = {lsp = {config = function(n, c) configured = c end, enable = function(n) on = n end}}"
     )
     lua.execute(snippet("Neovim", "lua"))
-    found = lua.globals()
-    assert (list(found.configured.cmd.values()), found.on) == (SERVER, "pubcheck")
-    assert "sql" in list(found.configured.filetypes.values())
-    assert "pubcheck.toml" in list(found.configured.root_markers.values())
+    variables = lua.globals()
+    assert (list(variables.configured.cmd.values()), variables.on) == (SERVER, "pubcheck")
+    assert "sql" in list(variables.configured.filetypes.values())
+    assert "pubcheck.toml" in list(variables.configured.root_markers.values())
 
 
 def test_the_snippet_for_helix() -> None:

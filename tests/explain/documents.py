@@ -38,4 +38,4 @@ def publication(unit: UnitExplained, name: str) -> Publication:
 
 def answer(unit: UnitExplained, name: str, table: str) -> Answer:
     """What a publication's subscriber sees of a table."""
-    return next(each for each in publication(unit, name).answers if table in each.tables)
+    return next(table_answer for table_answer in publication(unit, name).answers if table in table_answer.tables)

@@ -16,8 +16,8 @@ def test_tables_with_the_same_answer_share_one() -> None:
     tables = "".join(f"CREATE TABLE t{n} (id int PRIMARY KEY, c{n} text);\n" for n in range(300))
     unit = explain(tables + "CREATE TABLE bare (a int);\nCREATE PUBLICATION p FOR ALL TABLES;\n")
     whole = publication(unit, "p")
-    assert [len(each.tables) for each in whole.answers] == [300, 1]
-    assert [each.operation for each in whole.answers[1].refused] == ["update", "delete"]
+    assert [len(table_answer.tables) for table_answer in whole.answers] == [300, 1]
+    assert [refusal.operation for refusal in whole.answers[1].refused] == ["update", "delete"]
     assert whole.answers[1].identity.kind == "none"
     assert whole.tables == 301
 
@@ -28,9 +28,9 @@ def test_tables_with_the_same_filter_on_like_columns_share_one() -> None:
         "CREATE TABLE c (id bigint PRIMARY KEY);\n"
         "CREATE PUBLICATION p FOR TABLE a WHERE (id > 5), b WHERE (id > 5), c WHERE (id > 5);\n"
     )
-    found = [each.tables for each in publication(unit, "p").answers]
-    assert found in ([("public.a", "public.b"), ("public.c",)], [("public.a",), ("public.b",), ("public.c",)])
-    assert ("public.c",) in found
+    tables = [table_answer.tables for table_answer in publication(unit, "p").answers]
+    assert tables in ([("public.a", "public.b"), ("public.c",)], [("public.a",), ("public.b",), ("public.c",)])
+    assert ("public.c",) in tables
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_the_same_text_with_a_literal_that_was_frozen_is_not_the_same() -> None:
         "SET timezone = 'Asia/Tokyo';\nCREATE PUBLICATION b FOR TABLE t WHERE (at > '2024-01-01');\n"
     )
     assert not answer(unit, "a", "public.t").same_filter
-    assert [one.filter for one in answer(unit, "a", "public.t").widened_by] == ["at > '2024-01-01'"]
+    assert [widening.filter for widening in answer(unit, "a", "public.t").widened_by] == ["at > '2024-01-01'"]
 
 
 def test_a_refusal_names_whose_fault_it_is() -> None:
@@ -79,9 +79,9 @@ def test_columns_are_told_where_they_are_not_all() -> None:
 
 def test_a_schema_voids_a_filter() -> None:
     unit = explain(f"{ORDERS}CREATE PUBLICATION p FOR TABLE orders WHERE (region = 'eu'), TABLES IN SCHEMA public;\n")
-    found = answer(unit, "p", "public.orders")
-    assert (found.how, found.filter) == ("schema", None)
-    assert [each.sql for each in found.unused_filters] == ["region = 'eu'"]
+    table_answer = answer(unit, "p", "public.orders")
+    assert (table_answer.how, table_answer.filter) == ("schema", None)
+    assert [unused_filter.sql for unused_filter in table_answer.unused_filters] == ["region = 'eu'"]
     assert publication(unit, "p").kind == "tables and schemas"
 
 
@@ -98,8 +98,8 @@ def test_a_partition_that_is_never_sent_is_told() -> None:
         "public.r1": "public.r",
         "public.r2": "public.r",
     }
-    found = answer(unit, "p", "public.r1")
-    assert (found.named, found.arrives_as) == ("public.r", None)
+    table_answer = answer(unit, "p", "public.r1")
+    assert (table_answer.named, table_answer.arrives_as) == ("public.r", None)
 
 
 def test_rules_that_lint_does_not_report_speak_here() -> None:
@@ -120,18 +120,18 @@ def test_refused_statements_are_noted_and_nothing_else_is_lost() -> None:
 
 def test_a_table_that_is_made_elsewhere_is_assumed() -> None:
     unit = explain("CREATE PUBLICATION p FOR TABLE elsewhere WHERE (a > 5);\n")
-    found = answer(unit, "p", "public.elsewhere")
-    assert found.certainty == "assumed"
-    assert found.filter is not None
-    assert (found.filter.sql, found.filter.canonical) == ("a > 5", "a > 5")
-    assert found.changes
-    assert all(change.old is None and change.new is None and change.why for change in found.changes)
+    table_answer = answer(unit, "p", "public.elsewhere")
+    assert table_answer.certainty == "assumed"
+    assert table_answer.filter is not None
+    assert (table_answer.filter.sql, table_answer.filter.canonical) == ("a > 5", "a > 5")
+    assert table_answer.changes
+    assert all(change.old is None and change.new is None and change.why for change in table_answer.changes)
 
 
 def test_a_filter_that_can_fail_has_the_row_that_makes_it() -> None:
     unit = explain("CREATE TABLE t (a int PRIMARY KEY);\nCREATE PUBLICATION p FOR TABLE t WHERE (10 / a > 1);\n")
-    errors = [each for each in answer(unit, "p", "public.t").examples if each.result == "error"]
-    assert [(each.error, each.row[0].sql) for each in errors] == [("ERROR 22012: division by zero", "0")]
+    errors = [example for example in answer(unit, "p", "public.t").examples if example.result == "error"]
+    assert [(error.error, error.row[0].sql) for error in errors] == [("ERROR 22012: division by zero", "0")]
 
 
 def test_an_example_is_a_whole_value_and_the_same_from_run_to_run() -> None:
@@ -191,7 +191,7 @@ def test_the_initial_copy_of_a_root_has_the_rows_of_partitions_that_are_never_se
     copy = answer(unit, "p", "public.r1").initial_copy
     assert copy is not None
     assert (copy.table, copy.filter, copy.columns) == ("public.r", "a < 5", None)
-    assert [each.kind for each in copy.differences] == ["never published"]
+    assert [difference.kind for difference in copy.differences] == ["never published"]
 
 
 def test_the_initial_copy_takes_partitions_by_themselves_without_the_root() -> None:
@@ -199,7 +199,7 @@ def test_the_initial_copy_takes_partitions_by_themselves_without_the_root() -> N
     copy = answer(unit, "p", "public.r1").initial_copy
     assert copy is not None
     assert (copy.table, copy.filter) == (None, None)
-    assert [each.kind for each in copy.differences] == ["insert not published"]
+    assert [difference.kind for difference in copy.differences] == ["insert not published"]
 
 
 @pytest.mark.parametrize(
@@ -220,7 +220,7 @@ def test_the_initial_copy_takes_what_any_filter_of_a_subscription_lets_through(
     copy = unit.subscriptions[0].answers[0].initial_copy
     assert copy is not None
     assert copy.filter == filter_
-    assert [each.kind for each in copy.differences] == kinds
+    assert [difference.kind for difference in copy.differences] == kinds
 
 
 @pytest.mark.parametrize(("postgres", "kinds"), [(15, ["twice"]), (16, [])])
@@ -234,7 +234,7 @@ def test_15_copies_a_partition_for_itself_and_for_its_root(postgres: int, kinds:
     copy = unit.subscriptions[0].answers[0].initial_copy
     assert copy is not None
     assert copy.table == "public.r"
-    assert [each.kind for each in copy.differences] == kinds
+    assert [difference.kind for difference in copy.differences] == kinds
 
 
 def test_of_what_the_server_refuses_to_combine_nothing_is_copied() -> None:
@@ -252,16 +252,16 @@ def test_what_is_said_of_several_tables_is_said_of_the_publication_with_all_of_t
         "CREATE TABLE a (id int PRIMARY KEY);\nCREATE TABLE b (id int PRIMARY KEY);\n"
         "CREATE PUBLICATION p FOR TABLE a WHERE (id > 1), b WHERE (id > 2);\n"
     )
-    found = {note.rule: note.tables for note in publication(unit, "p").notes}
-    assert found["PUB604"] == ("public.a", "public.b")
+    tables_by_rule = {note.rule: note.tables for note in publication(unit, "p").notes}
+    assert tables_by_rule["PUB604"] == ("public.a", "public.b")
 
 
 def test_of_hundreds_of_publications_of_a_table_some_are_compared() -> None:
     made = "".join(f"CREATE PUBLICATION p{n} FOR TABLE orders WHERE (id > {n});\n" for n in range(150))
     unit = explain(f"{ORDERS}{made}CREATE PUBLICATION whole FOR TABLE orders;\n")
-    found = answer(unit, "p0", "public.orders")
-    assert found.widened_by[0].publication == "whole"
-    assert (len(found.widened_by), found.not_compared) == (100, 50)
+    table_answer = answer(unit, "p0", "public.orders")
+    assert table_answer.widened_by[0].publication == "whole"
+    assert (len(table_answer.widened_by), table_answer.not_compared) == (100, 50)
 
 
 def everything() -> UnitExplained:

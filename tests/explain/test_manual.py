@@ -51,13 +51,13 @@ def values(row: Row | None) -> dict[str, str]:
 @pytest.mark.parametrize("major", MAJORS)
 def test_what_each_publication_sends(major: int) -> None:
     unit = explain(script(*TABLES, *PUBLICATIONS), postgres=major)
-    found = {
-        (row.name, table): each.filter and each.filter.sql
+    filters = {
+        (row.name, table): table_answer.filter and table_answer.filter.sql
         for row in unit.publications
-        for each in row.answers
-        for table in each.tables
+        for table_answer in row.answers
+        for table in table_answer.tables
     }
-    assert found == {
+    assert filters == {
         ("p1", "public.t1"): "a > 5 AND c = 'NSW'",
         ("p2", "public.t1"): None,
         ("p2", "public.t2"): "e = 99",
@@ -69,15 +69,15 @@ def test_what_each_publication_sends(major: int) -> None:
     assert first.identity.columns == ("a", "c")
     assert not first.refused
     # The manual publishes UPDATE and DELETE with e = 99, though e is not in the key.
-    assert [each.operation for each in answer(unit, "p2", "public.t2").refused] == ["update", "delete"]
+    assert [refusal.operation for refusal in answer(unit, "p2", "public.t2").refused] == ["update", "delete"]
 
 
 def test_the_example_rows_are_those_of_the_filter() -> None:
     changes = answer(explain(script(*TABLES, *PUBLICATIONS)), "p1", "public.t1").changes
 
     def matches(row: Row | None) -> bool:
-        found = values(row)
-        return int(found["a"]) > 5 and found["c"] == "'NSW'"
+        row_values = values(row)
+        return int(row_values["a"]) > 5 and row_values["c"] == "'NSW'"
 
     assert [(change.old_matches, change.new_matches, change.sent) for change in changes] == [
         (False, False, "nothing"),
@@ -121,22 +121,22 @@ def test_an_update_arrives_as_the_table_of_changes_says(major: int, update: str,
 
 @pytest.mark.parametrize("major", MAJORS)
 def test_via_the_root_the_filter_of_the_parent_counts(major: int) -> None:
-    found = answer(explain(script(*TREE, VIA_ROOT), postgres=major), "p4", "public.child")
-    assert found.arrives_as == "public.parent"
-    assert found.filter is not None
-    assert (found.filter.sql, found.filter.of) == ("a < 5", "public.parent")
-    assert [each.sql for each in found.unused_filters] == ["a >= 5"]
-    assert not found.truncate
+    table_answer = answer(explain(script(*TREE, VIA_ROOT), postgres=major), "p4", "public.child")
+    assert table_answer.arrives_as == "public.parent"
+    assert table_answer.filter is not None
+    assert (table_answer.filter.sql, table_answer.filter.of) == ("a < 5", "public.parent")
+    assert [unused_filter.sql for unused_filter in table_answer.unused_filters] == ["a >= 5"]
+    assert not table_answer.truncate
     assert arrived(major, VIA_ROOT) == {"public.parent": [2, 3, 4]}
 
 
 @pytest.mark.parametrize("major", MAJORS)
 def test_otherwise_that_of_the_partition(major: int) -> None:
-    found = answer(explain(script(*TREE, NOT_VIA_ROOT), postgres=major), "p4", "public.child")
-    assert found.arrives_as is None
-    assert found.filter is not None
-    assert (found.filter.sql, found.filter.of) == ("a >= 5", "public.child")
-    assert found.truncate
+    table_answer = answer(explain(script(*TREE, NOT_VIA_ROOT), postgres=major), "p4", "public.child")
+    assert table_answer.arrives_as is None
+    assert table_answer.filter is not None
+    assert (table_answer.filter.sql, table_answer.filter.of) == ("a >= 5", "public.child")
+    assert table_answer.truncate
     assert arrived(major, NOT_VIA_ROOT) == {"public.child": [5, 6, 7]}
 
 
@@ -160,8 +160,8 @@ ROOT = "WITH (publish_via_partition_root)"
 def test_of_a_table_without_partitions_only_truncate_is_sent(
     major: int, setup: tuple[str, ...], sent: list[str]
 ) -> None:
-    (found,) = explain(script(*setup), postgres=major).publications
-    assert [(name, each.operations) for each in found.answers for name in each.tables] == [
+    (shown,) = explain(script(*setup), postgres=major).publications
+    assert [(name, table_answer.operations) for table_answer in shown.answers for name in table_answer.tables] == [
         (name, ("truncate",)) for name in sent
     ]
     lines = decoded(major, setup, "p", ("TRUNCATE parent",), False)
@@ -174,7 +174,7 @@ def arrived(major: int, made: str) -> dict[str, list[int]]:
     for line in decoded(major, (*TREE, made), "p4", TREE_INSERTS, False):
         verb, table, rest = line.split(maxsplit=2)
         assert verb == "INSERT"
-        found.setdefault(table, []).append(int("".join(each for each in rest if each.isdigit())))
+        found.setdefault(table, []).append(int("".join(char for char in rest if char.isdigit())))
     return {table: sorted(rows) for table, rows in found.items()}
 
 
@@ -182,8 +182,8 @@ def test_p1_p2_and_p3_together() -> None:
     """Of several filters for a table a row must pass one; without a filter in one of them all rows are published."""
     unit = explain(script(*TABLES, *PUBLICATIONS), together=(("p1", "p2", "p3"),))
     (subscription,) = unit.subscriptions
-    found = {each.tables: each for each in subscription.answers}
-    first, second, third = found["public.t1",], found["public.t2",], found["public.t3",]
+    answers = {table_answer.tables: table_answer for table_answer in subscription.answers}
+    first, second, third = answers["public.t1",], answers["public.t2",], answers["public.t3",]
     assert [sending.filters for sending in first.operations] == [()] * 4
     assert first.widened_by == ("p2",)
     insert = second.operations[0]
@@ -199,9 +199,11 @@ def test_p1_p2_and_p3_together() -> None:
 def test_alone_each_says_what_widens_it() -> None:
     unit = explain(script(*TABLES, *PUBLICATIONS))
     widened = {
-        (row.name, each.tables[0]): [(one.publication, one.filter) for one in each.widened_by]
+        (row.name, table_answer.tables[0]): [
+            (widening.publication, widening.filter) for widening in table_answer.widened_by
+        ]
         for row in unit.publications
-        for each in row.answers
+        for table_answer in row.answers
     }
     assert widened["p1", "public.t1"] == [("p2", None)]
     assert widened["p2", "public.t2"] == [("p3", "d = 10")]

@@ -53,7 +53,7 @@ def large() -> Explanation:
 
 def test_text_says_what_a_subscriber_sees(whole: Explanation) -> None:
     text = "".join(render_text.render(whole))
-    for said in (
+    for part in (
         "Publication filtered (tables by name)",
         "arrives as      public.r",
         "no match: id = ",
@@ -67,7 +67,7 @@ def test_text_says_what_a_subscriber_sees(whole: Explanation) -> None:
         "nothing: it has no members",
         "Not in this explanation",
     ):
-        assert said in text
+        assert part in text
     assert all(len(line) <= 160 for line in text.splitlines())
     assert not re.search("[\x00-\x08\x0b-\x1f\u2028]", text)
 
@@ -112,7 +112,7 @@ def test_json_names_every_table(large: Explanation) -> None:
     (unit,) = value["units"]
     assert len(unit["tables"]) == 5000
     everything = next(row for row in unit["publications"] if row["name"] == "all0")
-    assert [len(each["tables"]) for each in everything["answers"]] == [5000]
+    assert [len(answer["tables"]) for answer in everything["answers"]] == [5000]
 
 
 # --- The page -----------------------------------------------------------------------------------------------------
@@ -155,7 +155,7 @@ def test_the_page_holds_what_the_document_says(page: Page, whole: Explanation, t
     assert page.locator(".compared .regions").count() == len(unit.filters)
     cells = page.locator("#u0-p0 .matrix").first.locator("tbody td strong").all_inner_texts()
     assert cells == ["nothing", "INSERT", "DELETE", "UPDATE"]
-    assert page.locator(".told li").count() == len([each for each in unit.findings if each.severity != "note"])
+    assert page.locator(".told li").count() == len([finding for finding in unit.findings if finding.severity != "note"])
     assert page.get_by_text("No publication is made here.").count() == 1
 
 
@@ -168,7 +168,9 @@ def test_the_drawing_shows_all_and_nothing_lies_over_another(page: Page, tmp_pat
     assert page.locator(".drawing .leaf.lost").text_content() == "orders_rest"
     for kind in ("box", "pill", "card"):
         places = [
-            box for each in page.locator(f".drawing .{kind} > rect:first-of-type").all() if (box := each.bounding_box())
+            box
+            for rectangle in page.locator(f".drawing .{kind} > rect:first-of-type").all()
+            if (box := rectangle.bounding_box())
         ]
         places.sort(key=lambda box: box["y"])
         for above, below in pairwise(places):

@@ -182,11 +182,11 @@ def test_escaped_dollar_quotes_of_a_here_document_stay_quotes() -> None:
     ],
 )
 def test_a_name_stands_for_what_is_known_at_run_time_only(kind: str, text: str, unknown: list[str] | None) -> None:
-    found = statements(kind, text)
-    assert found
+    embedded = statements(kind, text)
+    assert embedded
     view = extract.VIEWS[kind](text)
     if unknown is not None:
-        [statement] = found
+        [statement] = embedded
         assert [text[start:end] for start, end in view.filled] == unknown
         assert len(statement.placeholders) == len(unknown)
 
@@ -210,7 +210,9 @@ def test_a_name_stands_for_what_is_known_at_run_time_only(kind: str, text: str, 
     ],
 )
 def test_sentences_about_publications_are_no_statements(kind: str, text: str) -> None:
-    assert not any("publication" in each.lower() or "subscription" in each.lower() for each in sent(kind, text))
+    assert not any(
+        "publication" in statement.lower() or "subscription" in statement.lower() for statement in sent(kind, text)
+    )
     assert rules(extract.source("x", text, kind)) == []
 
 
@@ -254,7 +256,7 @@ def test_subscriptions_of_programs_are_statements(statement: str) -> None:
 
 def test_a_scalar_ends_where_the_next_key_of_its_entry_begins() -> None:
     text = "- sql: CREATE PUBLICATION p\n  when: x\n- sql: ALTER PUBLICATION p\n    ADD TABLE t\n  when: y\n"
-    assert [" ".join(each.split()) for each in sent("yaml", text)] == [
+    assert [" ".join(statement.split()) for statement in sent("yaml", text)] == [
         "CREATE PUBLICATION p",
         "ALTER PUBLICATION p ADD TABLE t",
     ]
@@ -335,7 +337,7 @@ MIGRATIONS = {
 
 @pytest.mark.parametrize(("kind", "text"), [(kind, text) for kind, texts in MIGRATIONS.items() for text in texts])
 def test_of_a_migration_only_the_way_forth_is_run_and_in_order(kind: str, text: str) -> None:
-    found = statements(kind, text)
-    assert [" ".join(item.sent().split()) for item in found] == [CREATE]
-    assert not any(item.perhaps for item in found)
+    embedded = statements(kind, text)
+    assert [" ".join(item.sent().split()) for item in embedded] == [CREATE]
+    assert not any(item.perhaps for item in embedded)
     assert rules(extract.source("x", text, kind)) == []

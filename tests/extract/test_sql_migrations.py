@@ -59,9 +59,9 @@ def test_changesets_for_other_databases_are_not_run_and_conditional_ones_perhaps
         "--changeset a:5 endDelimiter:/\nCREATE TABLE s (a int)\n/\nCREATE TABLE t (a int)\n/\n"
         "--changeset a:6\nCREATE TABLE u (a int);\n"
     )
-    found = statements(text)
-    assert [item.sql.split()[2] for item in found] == ["p", "q", "s", "t", "u"]
-    assert [item.perhaps for item in found] == [False, True, False, False, False]
+    parts = statements(text)
+    assert [item.sql.split()[2] for item in parts] == ["p", "q", "s", "t", "u"]
+    assert [item.perhaps for item in parts] == [False, True, False, False, False]
 
 
 @pytest.mark.parametrize(

@@ -101,7 +101,7 @@ texts = st.lists(st.sampled_from(PIECES), max_size=30).map("".join) | st.text(ma
 
 
 def line_ends(text: str) -> list[int]:
-    return [found.start() for found in re.finditer(r"[\r\n]", text)]
+    return [match.start() for match in re.finditer(r"[\r\n]", text)]
 
 
 def check(text: str, view: View) -> None:
@@ -109,7 +109,7 @@ def check(text: str, view: View) -> None:
     assert line_ends(view.text) == line_ends(text)
     for spans in (view.filled, view.perhaps, [edit[:2] for edit in view.edits]):
         assert all(0 <= start < end <= len(text) for start, end in spans)
-        assert all(one[1] <= other[0] for one, other in pairwise(spans))
+        assert all(first[1] <= other[0] for first, other in pairwise(spans))
     assert all(0 <= note.start <= note.end <= len(text) for note in view.notes)
 
 
@@ -117,8 +117,8 @@ def check(text: str, view: View) -> None:
 @settings(max_examples=100)
 @given(texts)
 def test_a_view_is_as_long_as_its_text_and_ends_lines_where_it_does(kind: str, text: str) -> None:
-    for each in (text, f"CREATE PUBLICATION x {text}", f"{text} 'CREATE PUBLICATION x' {text}"):
-        check(each, extract.VIEWS[kind](each))
+    for script in (text, f"CREATE PUBLICATION x {text}", f"{text} 'CREATE PUBLICATION x' {text}"):
+        check(script, extract.VIEWS[kind](script))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -140,8 +140,8 @@ def test_whatever_is_found_lies_in_the_file(kind: str, text: str) -> None:
     table = "CREATE TABLE t (id int, a text);"
     source = extract.source("x", f'f("CREATE PUBLICATION p FOR TABLE t WHERE (a > 1)");\n{text}\n"{text}"', kind)
     result = Linter(Config(postgres=(18,))).lint(Unit((extract.source("y", table), source)))
-    for found in result.diagnostics:
-        for span in (found.span, *found.related):
+    for finding in result.diagnostics:
+        for span in (finding.span, *finding.related):
             assert 0 <= span.start <= span.end <= len(span.source.text)
 
 
@@ -151,4 +151,6 @@ def test_hostile_text_keeps_its_places(kind: str, name: str) -> None:
     text = hostile(name, 2_000)
     seen = extract.VIEWS[kind](text).text
     assert len(seen) == len(text)
-    assert [at for at, char in enumerate(seen) if char == "\n"] == [at for at, char in enumerate(text) if char == "\n"]
+    assert [index for index, char in enumerate(seen) if char == "\n"] == [
+        index for index, char in enumerate(text) if char == "\n"
+    ]

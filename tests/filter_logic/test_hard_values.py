@@ -141,7 +141,7 @@ def test_a_filter_whose_literals_depend_on_the_session_is_assumed_to_be_false(co
     sql = f"""CREATE TABLE t (at timestamptz NOT NULL);
         CREATE PUBLICATION app FOR TABLE t WHERE ({condition}) WITH (publish = 'insert');"""
     diagnostics = Linter(Config()).lint(Unit((Source("schema.sql", sql),))).diagnostics
-    assert [one.certainty for one in diagnostics if one.rule == "PUB607"] == [certainty]
+    assert [finding.certainty for finding in diagnostics if finding.rule == "PUB607"] == [certainty]
 
 
 def test_a_constraint_that_children_do_not_have_does_not_count_for_their_parent() -> None:

@@ -168,6 +168,6 @@ def test_generated_columns_have_the_values_of_their_expressions(condition: str, 
 
 def test_the_example_row_of_a_generated_column_has_its_value() -> None:
     world = World("CREATE TABLE t (a integer, total integer GENERATED ALWAYS AS (a * 2) STORED)")
-    found = TableFilters(world.session, world.relation, [world.filter("total > 10")]).coverage(0).true
-    assert isinstance(found, Witness)
-    assert found.row[2] == 2 * found.row[1] > 10
+    true_rows = TableFilters(world.session, world.relation, [world.filter("total > 10")]).coverage(0).true
+    assert isinstance(true_rows, Witness)
+    assert true_rows.row[2] == 2 * true_rows.row[1] > 10

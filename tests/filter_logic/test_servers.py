@@ -32,8 +32,8 @@ class Question(Struct):
 def questions(world: World, kind: Kind, first: int, last: int) -> list[Question]:
     asked = []
     row_of_table = TableFilters(world.session, world.relation, world.conditions)
-    found = row_of_table.rows.find(*((number, TRUE | NULL) for number in range(len(world.conditions))))
-    base = found.row if isinstance(found, Witness) else {}
+    example = row_of_table.rows.find(*((number, TRUE | NULL) for number in range(len(world.conditions))))
+    base = example.row if isinstance(example, Witness) else {}
     writer = Context(world.context.inputs, defaults=True).output.writer
     names = {column.number: column for column in world.relation.live()}
     columns = ("gs", "gb", "ge", "gf") if kind == "generated" else ()

@@ -93,9 +93,9 @@ def facts(run: Run) -> Mapping[str, list[str]]:
     return {"columns": sorted(columns), "indexes": sorted(indexes), "constraints": sorted(constraints)}
 
 
-def identifying(found: Mapping[str, list[str]]) -> dict[str, list[str]]:
+def identifying(columns: Mapping[str, list[str]]) -> dict[str, list[str]]:
     """All but indexes that are not unique: they decide about no identity."""
-    return {**found, "indexes": [index for index in found["indexes"] if " unique" in index]}
+    return {**columns, "indexes": [index for index in columns["indexes"] if " unique" in index]}
 
 
 def _name(name: str) -> str:

@@ -54,15 +54,15 @@ def shown(span: Span) -> str:
     return span.source.shown[span.start : span.end]
 
 
-def keyless(found: list[Diagnostic]) -> set[str]:
+def keyless(findings: list[Diagnostic]) -> set[str]:
     """How certain it is that a table has no replica identity."""
-    return {one.certainty for one in found if one.rule == "PUB302"}
+    return {finding.certainty for finding in findings if finding.rule == "PUB302"}
 
 
 def test_a_table_that_an_operation_makes_without_a_key_cannot_be_updated() -> None:
-    found = lint(TABLE, PUBLISH)
-    assert keyless(found) == {"certain"}
-    assert {shown(span) for one in found for span in one.related} == {'"t"'}
+    findings = lint(TABLE, PUBLISH)
+    assert keyless(findings) == {"certain"}
+    assert {shown(span) for finding in findings for span in finding.related} == {'"t"'}
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_a_key_that_an_operation_makes_is_one(step: str) -> None:
 def test_what_an_operation_does_that_cannot_be_read_leaves_nothing_certain(step: str) -> None:
     assert keyless(lint(TABLE, step, PUBLISH)) <= {"assumed"}
     assert keyless(lint(TABLE, PUBLISH, step)) <= {"assumed"}
-    assert {one.certainty for one in lint(TABLE, step, PUBLISH, complete=True)} <= {"assumed"}
+    assert {finding.certainty for finding in lint(TABLE, step, PUBLISH, complete=True)} <= {"assumed"}
 
 
 @pytest.mark.parametrize(
@@ -117,21 +117,21 @@ def test_what_is_done_to_another_table_leaves_this_one_certain(step: str) -> Non
 
 
 def test_a_table_of_which_a_part_is_computed_is_not_known() -> None:
-    found = lint('op.create_table("t", sa.Column("id", sa.Integer()), *more)', PUBLISH, complete=True)
-    assert {one.certainty for one in found} <= {"assumed"}
-    assert {one.rule for one in found}.isdisjoint({"PUB107", "PUB302"})
+    findings = lint('op.create_table("t", sa.Column("id", sa.Integer()), *more)', PUBLISH, complete=True)
+    assert {finding.certainty for finding in findings} <= {"assumed"}
+    assert {finding.rule for finding in findings}.isdisjoint({"PUB107", "PUB302"})
 
 
 @pytest.mark.parametrize("complete", [False, True])
 def test_a_type_that_is_not_known_leaves_the_table_known(complete: bool) -> None:
     table = 'op.create_table("t", sa.Column("id", sqlalchemy_utils.UUIDType(binary=False), nullable=False))'
-    found = lint(table, PUBLISH, complete=complete)
-    assert {one.rule for one in found} == {"PUB302"}
+    findings = lint(table, PUBLISH, complete=complete)
+    assert {finding.rule for finding in findings} == {"PUB302"}
 
 
 def test_what_stands_behind_a_return_on_condition_runs_perhaps() -> None:
-    found = lint(TABLE, "if x:\n        return", 'op.create_primary_key("k", "t", ["id"])', PUBLISH)
-    assert {one.certainty for one in found} <= {"assumed"}
+    findings = lint(TABLE, "if x:\n        return", 'op.create_primary_key("k", "t", ["id"])', PUBLISH)
+    assert {finding.certainty for finding in findings} <= {"assumed"}
 
 
 @pytest.mark.parametrize(
@@ -139,8 +139,8 @@ def test_what_stands_behind_a_return_on_condition_runs_perhaps() -> None:
     ['op.drop_constraint("key_of_t", "t", type_="primary")', 'op.drop_index("i", table_name="t")'],
 )
 def test_what_is_dropped_under_a_name_that_no_operation_gave_is_no_error(drop: str) -> None:
-    found = lint(TABLE.replace("nullable=False", "primary_key=True"), drop, PUBLISH)
-    assert {one.certainty for one in found} <= {"assumed"}
+    findings = lint(TABLE.replace("nullable=False", "primary_key=True"), drop, PUBLISH)
+    assert {finding.certainty for finding in findings} <= {"assumed"}
 
 
 def test_a_constraint_without_a_name_has_that_which_postgresql_gives_it() -> None:
@@ -179,5 +179,5 @@ def test_what_is_no_proper_migration_is_no_internal_error(text: str) -> None:
 def test_places_count_characters() -> None:
     text = MIGRATION.format('op.create_table("größe", sa.Column("maß", sa.Integer()), comment="ä")\n    ' + PUBLISH)
     (source,) = (extract.source("m.py", text.replace("TABLE t", 'TABLE \\"größe\\"'), "python"),)
-    found = Linter(Config(postgres=(18,))).lint(Unit((source,))).diagnostics
-    assert {shown(span) for one in found for span in one.related} == {'"größe"'}
+    findings = Linter(Config(postgres=(18,))).lint(Unit((source,))).diagnostics
+    assert {shown(span) for finding in findings for span in finding.related} == {'"größe"'}

@@ -73,9 +73,9 @@ def lint(
 IDENTITY = "migrations.RunSQL('ALTER TABLE app_t REPLICA IDENTITY NOTHING')"
 
 
-def keyless(found: list[Diagnostic]) -> set[str]:
+def keyless(findings: list[Diagnostic]) -> set[str]:
     """How certain it is that a table has no replica identity."""
-    return {one.certainty for one in found if one.rule == "PUB302"}
+    return {finding.certainty for finding in findings if finding.rule == "PUB302"}
 
 
 def test_a_model_without_a_key_has_one_all_the_same() -> None:
@@ -92,8 +92,8 @@ def test_a_table_has_the_name_that_its_options_give_it(options: str, table: str)
 
 
 def test_a_table_that_django_does_not_manage_is_not_made() -> None:
-    assert {one.rule for one in lint(options='"managed": False')} == {"PUB107"}
-    assert {one.rule for one in lint(options='"proxy": True')} == {"PUB107"}
+    assert {finding.rule for finding in lint(options='"managed": False')} == {"PUB107"}
+    assert {finding.rule for finding in lint(options='"proxy": True')} == {"PUB107"}
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,9 @@ def test_a_table_that_django_does_not_manage_is_not_made() -> None:
 )
 @pytest.mark.parametrize("complete", [False, True])
 def test_what_does_not_concern_the_key_leaves_it_known(step: str, complete: bool) -> None:
-    certain = {one.rule for one in lint(f"{step}, {IDENTITY}", complete=complete) if one.certainty == "certain"}
+    certain = {
+        finding.rule for finding in lint(f"{step}, {IDENTITY}", complete=complete) if finding.certainty == "certain"
+    }
     assert certain <= {"PUB302"}
     if "ForeignKey('other" not in step and "ForeignKey(settings" not in step:
         assert certain == {"PUB302"}
@@ -138,7 +140,7 @@ def test_what_does_not_concern_the_key_leaves_it_known(step: str, complete: bool
 def test_what_an_operation_does_that_cannot_be_read_leaves_nothing_certain(step: str) -> None:
     after = "\n\ndef run(apps, schema_editor):\n    schema_editor.execute(SQL)\n"
     assert keyless(lint(f"{IDENTITY}, {step}", after=after)) <= {"assumed"}
-    assert {one.certainty for one in lint(f"{IDENTITY}, {step}", after=after, complete=True)} <= {"assumed"}
+    assert {finding.certainty for finding in lint(f"{IDENTITY}, {step}", after=after, complete=True)} <= {"assumed"}
 
 
 @pytest.mark.parametrize("operations", ["[*more]", "[] if x else [y]", "list(z)", "[]\n    operations += [y]"])

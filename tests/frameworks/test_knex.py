@@ -44,15 +44,15 @@ def lint(*steps: str, complete: bool = False) -> list[Diagnostic]:
     return list(Linter(Config(postgres=(18,), complete=complete)).lint(unit).diagnostics)
 
 
-def keyless(found: list[Diagnostic]) -> set[str]:
+def keyless(findings: list[Diagnostic]) -> set[str]:
     """How certain it is that a table has no replica identity."""
-    return {one.certainty for one in found if one.rule == "PUB302"}
+    return {finding.certainty for finding in findings if finding.rule == "PUB302"}
 
 
 def test_a_table_that_a_call_makes_without_a_key_cannot_be_updated() -> None:
-    found = lint(TABLE, PUBLISH)
-    assert keyless(found) == {"certain"}
-    assert {span.source.shown[span.start : span.end] for one in found for span in one.related} == {"'t'"}
+    findings = lint(TABLE, PUBLISH)
+    assert keyless(findings) == {"certain"}
+    assert {span.source.shown[span.start : span.end] for finding in findings for span in finding.related} == {"'t'"}
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,9 @@ def test_a_key_that_a_call_makes_is_one(step: str) -> None:
 )
 def test_what_a_call_does_that_cannot_be_read_leaves_nothing_certain(step: str) -> None:
     assert keyless(lint(TABLE, step, PUBLISH)) <= {"assumed"}
-    assert {one.certainty for one in lint(TABLE, step, PUBLISH, complete=True) if one.phase == "write"} <= {"assumed"}
+    assert {finding.certainty for finding in lint(TABLE, step, PUBLISH, complete=True) if finding.phase == "write"} <= {
+        "assumed"
+    }
 
 
 @pytest.mark.parametrize(

@@ -37,9 +37,9 @@ SCHEMA = 'datasource db {{\n  provider = "{}"\n}}\nmodel T {{\n  a Int @unique /
 def test_a_model_without_a_key_has_no_identity_and_its_place_is_its_name() -> None:
     source = extract.source("schema.prisma", SCHEMA.format("postgresql"), "prisma")
     publish = Source("p.sql", 'CREATE PUBLICATION p FOR TABLE "T";')
-    found = Linter(Config(postgres=(18,))).lint(Unit((source, publish))).diagnostics
-    assert {(one.rule, one.certainty) for one in found} == {("PUB302", "certain")}
-    assert {span.source.shown[span.start : span.end] for one in found for span in one.related} == {"T"}
+    findings = Linter(Config(postgres=(18,))).lint(Unit((source, publish))).diagnostics
+    assert {(finding.rule, finding.certainty) for finding in findings} == {("PUB302", "certain")}
+    assert {span.source.shown[span.start : span.end] for finding in findings for span in finding.related} == {"T"}
 
 
 def test_a_schema_of_another_database_is_none() -> None:

@@ -47,15 +47,15 @@ def lint(*steps: str, complete: bool = False) -> list[Diagnostic]:
     return list(Linter(Config(postgres=(18,), complete=complete)).lint(unit).diagnostics)
 
 
-def keyless(found: list[Diagnostic]) -> set[str]:
+def keyless(findings: list[Diagnostic]) -> set[str]:
     """How certain it is that a table has no replica identity."""
-    return {one.certainty for one in found if one.rule == "PUB302"}
+    return {finding.certainty for finding in findings if finding.rule == "PUB302"}
 
 
 def test_a_table_without_a_key_cannot_be_updated_and_one_has_a_key_unless_it_says_otherwise() -> None:
-    found = lint(TABLE, PUBLISH)
-    assert keyless(found) == {"certain"}
-    assert {span.source.shown[span.start : span.end] for one in found for span in one.related} == {":t"}
+    findings = lint(TABLE, PUBLISH)
+    assert keyless(findings) == {"certain"}
+    assert {span.source.shown[span.start : span.end] for finding in findings for span in finding.related} == {":t"}
     assert lint(TABLE.replace(", id: false", ""), PUBLISH, complete=True) == []
 
 
@@ -77,7 +77,9 @@ def test_a_table_without_a_key_cannot_be_updated_and_one_has_a_key_unless_it_say
 )
 def test_a_key_that_a_command_makes_is_one(steps: list[str]) -> None:
     assert keyless(lint(TABLE, *steps, PUBLISH)) == set() or steps == ["add_column :t, :b, :primary_key"]
-    assert [one for one in lint(TABLE, *steps, PUBLISH, complete=True) if one.server and one.phase == "ddl"] == []
+    assert [
+        finding for finding in lint(TABLE, *steps, PUBLISH, complete=True) if finding.server and finding.phase == "ddl"
+    ] == []
 
 
 @pytest.mark.parametrize(
@@ -100,7 +102,9 @@ def test_a_key_that_a_command_makes_is_one(steps: list[str]) -> None:
 )
 def test_what_a_command_does_that_cannot_be_read_leaves_nothing_certain(step: str) -> None:
     assert keyless(lint(TABLE, step, PUBLISH)) <= {"assumed"}
-    assert {one.certainty for one in lint(TABLE, step, PUBLISH, complete=True) if one.phase == "write"} <= {"assumed"}
+    assert {finding.certainty for finding in lint(TABLE, step, PUBLISH, complete=True) if finding.phase == "write"} <= {
+        "assumed"
+    }
 
 
 @pytest.mark.parametrize(
@@ -113,8 +117,8 @@ def test_what_a_command_does_that_cannot_be_read_leaves_nothing_certain(step: st
     ],
 )
 def test_what_stands_under_a_condition_runs_perhaps(step: str) -> None:
-    found = lint(TABLE, step, 'execute "ALTER TABLE t REPLICA IDENTITY USING INDEX index_t_on_a"', PUBLISH)
-    assert {one.certainty for one in found} <= {"assumed"}
+    findings = lint(TABLE, step, 'execute "ALTER TABLE t REPLICA IDENTITY USING INDEX index_t_on_a"', PUBLISH)
+    assert {finding.certainty for finding in findings} <= {"assumed"}
 
 
 @pytest.mark.parametrize(

@@ -19,13 +19,13 @@ REFUSED = "CREATE PUBLICATION p FOR TABLE t WHERE (a = 'x');\n"
 
 def _runs(script: str) -> dict[str, bool | None]:
     """Of each statement, a name: whether it runs."""
-    branches, found = Branches(), {}
+    branches, runs = Branches(), {}
     for item in Splitter(Source("x.sql", script)):
         if isinstance(item, PsqlCommand):
             branches.follow(item)
         else:
-            found[item.text] = branches.runs
-    return found
+            runs[item.text] = branches.runs
+    return runs
 
 
 def _command(text: str) -> PsqlCommand:
@@ -71,7 +71,7 @@ def test_connections(command: str, expected: Connection | None) -> None:
 
 
 def test_included_files() -> None:
-    assert [included(_command(one)) for one in ("\\i 'a b.sql'", "\\ir ../c.sql ", "\\if x")] == [
+    assert [included(_command(command)) for command in ("\\i 'a b.sql'", "\\ir ../c.sql ", "\\if x")] == [
         "a b.sql",
         "../c.sql",
         None,
@@ -84,19 +84,19 @@ def test_a_branch_that_is_dead_is_passed_over() -> None:
 
 def test_in_a_branch_that_may_run_everything_is_assumed() -> None:
     script = "\\if :x\nALTER TABLE t ADD b int;\n" + REFUSED + "\\endif\n"
-    found = lint(T + script + "CREATE PUBLICATION q FOR TABLE t WHERE (b = 1 AND c = 1);", complete=True)
-    assert {one.certainty for one in found} == {"assumed"}
+    findings = lint(T + script + "CREATE PUBLICATION q FOR TABLE t WHERE (b = 1 AND c = 1);", complete=True)
+    assert {finding.certainty for finding in findings} == {"assumed"}
 
 
 @pytest.mark.parametrize("command", ["\\i other.sql", "\\ir sub/other.sql", "SELECT 'ALTER TABLE t ADD b int' \\gexec"])
 def test_what_psql_runs_from_elsewhere_is_not_followed(command: str) -> None:
-    found = lint(T + command + "\nCREATE PUBLICATION p FOR TABLE t WHERE (b = 1);", complete=True)
-    assert [one[::2] for one in answers(found)] == [("42703", "assumed")]
+    findings = lint(T + command + "\nCREATE PUBLICATION p FOR TABLE t WHERE (b = 1);", complete=True)
+    assert [answer[::2] for answer in answers(findings)] == [("42703", "assumed")]
 
 
 def test_an_included_file_among_the_sources_is_followed() -> None:
-    found = lint("CREATE TABLE u ();", T + "\\i 1.sql\n" + "CREATE PUBLICATION p FOR TABLE t WHERE (b = 1);")
-    assert [one[::2] for one in answers(found)] == [("42703", "certain")]
+    findings = lint("CREATE TABLE u ();", T + "\\i 1.sql\n" + "CREATE PUBLICATION p FOR TABLE t WHERE (b = 1);")
+    assert [answer[::2] for answer in answers(findings)] == [("42703", "certain")]
 
 
 @pytest.mark.parametrize(
@@ -116,20 +116,20 @@ def test_an_included_file_among_the_sources_is_followed() -> None:
     ],
 )
 def test_another_connection(script: str, sqlstates: list[str]) -> None:
-    assert [one[0] for one in answers(lint(T + script, complete=True))] == sqlstates
+    assert [answer[0] for answer in answers(lint(T + script, complete=True))] == sqlstates
 
 
 def _sent(script: str, **variables: str) -> list[str]:
     """What is sent of a script; a question mark before what holds a value that is not known."""
-    branches, found, before = Branches(), [], ""
+    branches, messages, before = Branches(), [], ""
     for item in Splitter(Source("x.sql", script), variables):
         if isinstance(item, PsqlCommand):
             if not branches.follow(item, variables):
                 assign(item, variables, before, runs=branches.runs)
         elif branches.runs is not False:
             before = item.text
-            found.append("?" * bool(item.variables) + item.sent())
-    return found
+            messages.append("?" * bool(item.variables) + item.sent())
+    return messages
 
 
 @pytest.mark.parametrize(
@@ -141,8 +141,8 @@ def _sent(script: str, **variables: str) -> list[str]:
     ],
 )
 def test_without_autocommit_psql_begins_transactions(script: str, messages: list[str]) -> None:
-    found = answers(lint(T + script.replace("{p}", "CREATE PUBLICATION p FOR TABLE t;\n"), complete=True))
-    assert [message for _, message, _ in found] == messages
+    refusals = answers(lint(T + script.replace("{p}", "CREATE PUBLICATION p FOR TABLE t;\n"), complete=True))
+    assert [message for _, message, _ in refusals] == messages
 
 
 @pytest.mark.parametrize(
@@ -156,8 +156,8 @@ def test_without_autocommit_psql_begins_transactions(script: str, messages: list
 )
 def test_a_drop_that_may_not_run_refuses_nothing_later(script: str) -> None:
     tables = T + "CREATE SCHEMA s;\nCREATE TABLE s.u (id int PRIMARY KEY);\nCREATE PUBLICATION q;\n"
-    found = answers(lint(tables + script + "CREATE PUBLICATION p FOR TABLE t, s.u;\n", complete=True))
-    assert [one for one in found if one[0] in ("42P01", "3F000")] == []
+    refusals = answers(lint(tables + script + "CREATE PUBLICATION p FOR TABLE t, s.u;\n", complete=True))
+    assert [finding for finding in refusals if finding[0] in ("42P01", "3F000")] == []
 
 
 @pytest.mark.parametrize(
@@ -226,12 +226,12 @@ def test_a_value_that_is_not_known_or_does_more_than_stand_there_is_not_put_in(
 
 def test_with_its_variables_a_statement_is_judged_for_certain_and_its_place_is_that_of_the_file() -> None:
     source = Source("x.sql", T + "CREATE PUBLICATION :\"p\" FOR TABLE :t WHERE (id > 0 AND a = 'x');\n")
-    [found] = Linter(Config(variables=(("p", "a much longer name"), ("t", "t")))).lint(Unit((source,))).diagnostics
-    assert found.certainty == "certain"
-    assert covered(found.span) == "'x'"
-    assert found.server is not None
+    [finding] = Linter(Config(variables=(("p", "a much longer name"), ("t", "t")))).lint(Unit((source,))).diagnostics
+    assert finding.certainty == "certain"
+    assert covered(finding.span) == "'x'"
+    assert finding.server is not None
     assert (
-        found.server.position == len('CREATE PUBLICATION "a much longer name" FOR TABLE t WHERE (id > 0 AND a = ') + 1
+        finding.server.position == len('CREATE PUBLICATION "a much longer name" FOR TABLE t WHERE (id > 0 AND a = ') + 1
     )
 
 
@@ -239,8 +239,13 @@ def test_what_a_value_says_besides_is_judged_where_its_variable_stands() -> None
     script = T + ":setup\nCREATE PUBLICATION q FOR TABLE t WHERE (nope = 1);\n"
     value = "CREATE PUBLICATION p; CREATE PUBLICATION p; ALTER PUBLICATION p ADD TABLE t;"
     config = Config(variables=(("setup", value),))
-    found = [one for one in Linter(config).lint(Unit((Source("x.sql", script),))).diagnostics if one.server]
-    assert [(one.certainty, one.statement and one.statement.index, covered(one.span)) for one in found] == [
+    findings = [
+        finding for finding in Linter(config).lint(Unit((Source("x.sql", script),))).diagnostics if finding.server
+    ]
+    assert [
+        (finding.certainty, finding.statement and finding.statement.index, covered(finding.span))
+        for finding in findings
+    ] == [
         ("certain", 2, ":setup"),
         ("certain", 4, "nope"),
     ]
@@ -258,8 +263,8 @@ def test_what_a_value_says_besides_is_judged_where_its_variable_stands() -> None
 )
 def test_another_server_shares_nothing(connect: str) -> None:
     text = f"CREATE ROLE r; CREATE PUBLICATION p;\n{connect}\nCREATE PUBLICATION p;\nCREATE PUBLICATION p;\n"
-    found = answers(lint(text))
-    assert found == [("42710", 'publication "p" already exists', "certain")]
+    refusals = answers(lint(text))
+    assert refusals == [("42710", 'publication "p" already exists', "certain")]
 
 
 def test_the_first_server_is_come_back_to() -> None:
@@ -282,4 +287,4 @@ def test_of_values_that_are_not_known_nothing_is_reported(statement: str) -> Non
     tables = (
         "CREATE TABLE t (id int PRIMARY KEY); CREATE TABLE u (id int PRIMARY KEY); CREATE PUBLICATION q FOR TABLE u;"
     )
-    assert [one.rule for one in lint(f"{tables}\n{statement}") if one.rule != "PUB009"] == []
+    assert [finding.rule for finding in lint(f"{tables}\n{statement}") if finding.rule != "PUB009"] == []

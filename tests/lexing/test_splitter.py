@@ -85,10 +85,10 @@ def recovered(text: str, refused: Callable[[Statement], bool] = lambda statement
     ],
 )
 def test_statements_end_where_the_server_and_psql_end_them(text: str, expected: list[str]) -> None:
-    found = statements(text)
-    assert [statement.text for statement in found] == expected
-    assert [statement.index for statement in found] == list(range(len(expected)))
-    for statement in found:
+    parts = statements(text)
+    assert [statement.text for statement in parts] == expected
+    assert [statement.index for statement in parts] == list(range(len(expected)))
+    for statement in parts:
         assert text[statement.start : statement.end] == statement.text
         assert statement.sql is statement.text
 
@@ -467,13 +467,13 @@ def test_the_quick_way_and_the_careful_way_agree(text: str, refuse: bool) -> Non
 
 @given(rubbish)
 def test_offsets_are_exact_and_ascend_whatever_the_text(text: str) -> None:
-    at = index = 0
+    end = index = 0
     for item in items(text):
         assert 0 <= item.start < item.end <= len(text)
         assert text[item.start : item.end] == item.text
         assert item.text.strip(" \t\n\r\f\v") == item.text
-        assert item.start >= at
-        at = item.start
+        assert item.start >= end
+        end = item.start
         if isinstance(item, Statement):
             assert item.index == index
             assert len(item.sql) == len(item.text)

@@ -234,8 +234,8 @@ def test_the_functions_and_views_of_a_database_are_followed(servers: Servers, tm
     built.write_text(script)
     of_files = report("--complete", "--schema", str(built), str(migration))["diagnostics"]
     places, of_script = (
-        [(row["rule"], row["certainty"], row["line"]) for row in found if row["phase"] == "ddl"]
-        for found in (rows, of_files)
+        [(row["rule"], row["certainty"], row["line"]) for row in findings if row["phase"] == "ddl"]
+        for findings in (rows, of_files)
     )
     assert places == of_script
     # The view depends on the column, the function made u a member, and the view's UPDATE is one of t.
@@ -278,14 +278,14 @@ def test_a_migration_runs_with_the_settings_of_the_session_that_reads(servers: S
         conninfo = server.conninfo(name).replace("user=postgres", f"user={role}")
         taken = tmp_path / "taken.json"
         assert run("snapshot", conninfo, "-o", str(taken)).returncode == 0
-        found = [report("--schema", schema, str(file))["diagnostics"] for schema in (conninfo, str(taken))]
+        reports = [report("--schema", schema, str(file))["diagnostics"] for schema in (conninfo, str(taken))]
         with psycopg.connect(conninfo, autocommit=True) as connection:
             answers = [execute(connection, statement) for statement in statements]
         with psycopg.connect(conninfo.replace(role, ROLES[1]), autocommit=True) as connection:
             answers += [execute(connection, "SELECT 1"), execute(connection, of_other)]
     refused = [(line, answer.message) for line, answer in enumerate(answers, 1) if not answer.ok]
     assert [line for line, _ in refused] == [7, 11, 13]
-    for rows in found:
+    for rows in reports:
         errors = [row for row in rows if row["server"] is not None and row["phase"] == "ddl"]
         assert [(row["line"], row["server"]["message"]) for row in errors] == refused
         assert all(row["certainty"] == "certain" for row in errors)
@@ -331,8 +331,12 @@ def test_a_snapshot_with_statistics_holds_no_values_and_gives_their_findings(
     assert "secret0" not in file.read_text()
     assert file.read_text().count("secret") == 1, "the literal of a filter"
     by_statistics = [
-        [(row["rule"], re.sub(r"[\d,.]+ UPDATEs", "", row["message"])) for row in found if row["rule"] in BY_STATISTICS]
-        for found in (rows, stored)
+        [
+            (row["rule"], re.sub(r"[\d,.]+ UPDATEs", "", row["message"]))
+            for row in findings
+            if row["rule"] in BY_STATISTICS
+        ]
+        for findings in (rows, stored)
     ]
     assert by_statistics[0] == by_statistics[1]
     assert sorted(rule for rule, _ in by_statistics[1]) == ["PUB868", "PUB868", "PUB869"]

@@ -100,8 +100,8 @@ def lint(
     source = source_of("postgresql:///shop", doc.encode(snapshot).decode(), live=True)
     sources = (source,) if migration is None else (source, Source("migration.sql", migration))
     result = Linter(Config(postgres=(major,), select=(code,))).lint(Unit(sources))
-    assert not [each for each in result.diagnostics if each.rule == "PUB000"]
-    return [each for each in result.diagnostics if each.rule == code]
+    assert not [finding for finding in result.diagnostics if finding.rule == "PUB000"]
+    return [finding for finding in result.diagnostics if finding.rule == code]
 
 
 def with_settings(**values: Any) -> ServerFacts:
@@ -142,7 +142,7 @@ def test_pub860_wal_level_is_too_low_for_decoding(level: str, major: int, refuse
     ({"subscription_workers": 4, "waiting_subscriptions": ("s",)}, ["all 4 logical replication workers"]),
 ])  # fmt: skip
 def test_pub861_a_limit_is_reached(usage: dict[str, Any], found: list[str]) -> None:
-    messages = [each.message.partition(" are in use")[0] for each in lint("PUB861", with_usage(**usage))]
+    messages = [finding.message.partition(" are in use")[0] for finding in lint("PUB861", with_usage(**usage))]
     assert messages == found
 
 
@@ -172,8 +172,8 @@ def test_pub862_to_pub864_one_of_them_speaks_of_a_slot(
     changes: dict[str, Any], rule: str | None, severity: str | None
 ) -> None:
     facts = with_slots(replace(SLOT, **changes))
-    found = [each for code in ("PUB862", "PUB863", "PUB864") for each in lint(code, facts)]
-    assert [(each.rule, each.severity, each.certainty) for each in found] == (
+    findings = [finding for code in ("PUB862", "PUB863", "PUB864") for finding in lint(code, facts)]
+    assert [(finding.rule, finding.severity, finding.certainty) for finding in findings] == (
         [(rule, severity, "certain")] if rule else []
     )
 
@@ -201,8 +201,8 @@ BY_SUBSCRIPTION = Reader(publications=("other",), subscription="s")
 def test_pub866_a_publication_has_no_subscriber_if_all_readers_are_known(
     slots: tuple[Slot, ...], certainty: str | None
 ) -> None:
-    found = lint("PUB866", with_slots(*slots), major=15)
-    assert [each.certainty for each in found] == ([certainty] if certainty else [])
+    findings = lint("PUB866", with_slots(*slots), major=15)
+    assert [finding.certainty for finding in findings] == ([certainty] if certainty else [])
 
 
 def test_pub866_is_assumed_where_a_standby_may_have_slots() -> None:
@@ -232,7 +232,7 @@ def test_pub867_a_publication_is_missing_or_younger_than_the_slot(
     slot: Slot, age: int, major: int, found: list[tuple[str, str]]
 ) -> None:
     facts = replace(with_slots(slot), publication_ages={"shop": age})
-    assert [(each.severity, each.certainty) for each in lint("PUB867", facts, major=major)] == found
+    assert [(finding.severity, finding.certainty) for finding in lint("PUB867", facts, major=major)] == found
 
 
 @pytest.mark.parametrize(("rows", "severity"), [(1000.0, "warning"), (50.0, None)])
@@ -247,8 +247,10 @@ def test_pub868_a_filter_of_a_table_with_few_rows_is_not_estimated(rows: float, 
         values=("eu", "us"),
         frequencies=(0.5, 0.5),
     )
-    found = lint("PUB868", replace(FACTS, columns=(column,)), objects)
-    assert [(each.severity, each.certainty) for each in found] == ([(severity, "assumed")] if severity else [])
+    findings = lint("PUB868", replace(FACTS, columns=(column,)), objects)
+    assert [(finding.severity, finding.certainty) for finding in findings] == (
+        [(severity, "assumed")] if severity else []
+    )
     assert not lint("PUB868", FACTS, objects), "nothing is known"
 
 
@@ -310,8 +312,8 @@ def test_pub870_to_pub872_a_subscription_does_not_run(
     changes: dict[str, Any], found: list[tuple[str, str, str]]
 ) -> None:
     facts, objects = with_subscription(**changes), (*OBJECTS, SUBSCRIPTION)
-    diagnostics = [each for code in ("PUB870", "PUB871", "PUB872") for each in lint(code, facts, objects)]
-    assert [(each.rule, each.severity, each.certainty) for each in diagnostics] == found
+    diagnostics = [finding for code in ("PUB870", "PUB871", "PUB872") for finding in lint(code, facts, objects)]
+    assert [(finding.rule, finding.severity, finding.certainty) for finding in diagnostics] == found
 
 
 def test_pub870_names_the_errors_that_disabled_a_subscription() -> None:

@@ -23,29 +23,29 @@ TOKENS = (b"t\0\0", b"\0", b"\xdb", b"\xc0", b"N\0", b"t\0\0\0\x74", b"n", b"u",
 def damaged(data: bytes, chance: random.Random, other: bytes) -> bytes:
     """Return a message with one to three of its bytes changed, lost, doubled or mixed with another message."""
     for _ in range(chance.choice((1, 1, 1, 2, 3))):
-        at = chance.randrange(len(data) + 1)
+        position = chance.randrange(len(data) + 1)
         match chance.randrange(10):
             case 0:  # cut short
-                data = data[:at]
+                data = data[:position]
             case 1:  # lengthened
                 data += chance.randbytes(chance.randrange(1, 9))
             case 2:  # another kind
                 data = bytes([chance.choice(KINDS)]) + data[1:]
             case 3:  # a byte changed
-                data = data[:at] + chance.randbytes(1) + data[at + 1 :]
+                data = data[:position] + chance.randbytes(1) + data[position + 1 :]
             case 4:  # a bit flipped
-                if at < len(data):
-                    data = data[:at] + bytes([data[at] ^ 1 << chance.randrange(8)]) + data[at + 1 :]
+                if position < len(data):
+                    data = data[:position] + bytes([data[position] ^ 1 << chance.randrange(8)]) + data[position + 1 :]
             case 5:  # bytes lost
-                data = data[:at] + data[at + chance.randrange(1, 5) :]
+                data = data[:position] + data[position + chance.randrange(1, 5) :]
             case 6:  # bytes doubled
-                data = data[:at] + data[max(0, at - chance.randrange(1, 9)) :]
+                data = data[:position] + data[max(0, position - chance.randrange(1, 9)) :]
             case 7:  # a length or a number of the largest kind
-                data = data[:at] + b"\xff" * chance.choice((2, 4)) + data[at + 4 :]
+                data = data[:position] + b"\xff" * chance.choice((2, 4)) + data[position + 4 :]
             case 8:  # what the decoder looks for
-                data = data[:at] + b"".join(chance.choices(TOKENS, k=chance.randrange(1, 4))) + data[at:]
+                data = data[:position] + b"".join(chance.choices(TOKENS, k=chance.randrange(1, 4))) + data[position:]
             case 9:  # the rest of another message
-                data = data[:at] + other[chance.randrange(len(other)) :]
+                data = data[:position] + other[chance.randrange(len(other)) :]
     return data
 
 

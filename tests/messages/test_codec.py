@@ -56,23 +56,23 @@ def test_a_message_ends_where_its_bytes_end(message: AnyMessage) -> None:
 @given(generating.changes | generating.others)
 def test_the_fields_of_a_message_cover_its_bytes(message: AnyMessage) -> None:
     data = encode(message)
-    at = 0
+    offset = 0
     for field in fields(data):
-        assert field.start == at
-        at = field.end
-    assert at == len(data)
+        assert field.start == offset
+        offset = field.end
+    assert offset == len(data)
 
 
 def test_one_message_after_another_is_cut_out_of_bytes_without_lengths() -> None:
     messages: list[AnyMessage] = [Begin(1, 2, 3), Insert(16384, ("a\nb", None)), Delete(16384, ("I",), "K")]
     data = b"\n".join(map(encode, messages)) + b"\n"
-    decoder, at = Decoder(), 0
+    decoder, offset = Decoder(), 0
     decoded: list[AnyMessage] = []
-    while at < len(data):
-        message, end = decoder.decode_first(data, at)
+    while offset < len(data):
+        message, end = decoder.decode_first(data, offset)
         decoded.append(message)
         assert data[end : end + 1] == b"\n"
-        at = end + 1
+        offset = end + 1
     assert decoded == messages
 
 

@@ -17,7 +17,7 @@ from pubcheck.stream import Begin, Commit, Decoder, Insert, Malformed, encode, r
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-TRANSACTION = [encode(Begin(1, 2, 3)), *[encode(Insert(16384, (str(at), "x" * 90))) for at in range(20)]]
+TRANSACTION = [encode(Begin(1, 2, 3)), *[encode(Insert(16384, (str(number), "x" * 90))) for number in range(20)]]
 TRANSACTION.append(encode(Commit(1, 2, 3)))
 FORMS: dict[str, Callable[[bytes], bytes]] = {
     "hex": lambda data: data.hex().encode() + b"\n",

@@ -73,7 +73,10 @@ def test_changes_of_several_relations_are_read_at_once_in_their_places() -> None
 def test_a_relation_is_known_after_its_message_was_yielded() -> None:
     messages: list[AnyMessage] = []
     for name in ("first", "second"):
-        messages += [Relation(1, "public", "t", "d", (Column(name, 25),)), *[Insert(1, (str(at),)) for at in range(9)]]
+        messages += [
+            Relation(1, "public", "t", "d", (Column(name, 25),)),
+            *[Insert(1, (str(number),)) for number in range(9)],
+        ]
     decoder = Decoder()
     names = [
         [*(decoder.row(1, message.new) or ())]

@@ -108,8 +108,8 @@ def test_a_pipe_is_read_like_a_file(name: str) -> None:
 
 
 DATA = [bytes.fromhex(data) for _, _, data in EXPECTED]
-XLOG = [b"w" + (0x1000 + at).to_bytes(8, "big") + bytes(16) + data for at, data in enumerate(DATA)]
-POSITIONS: list[Row] = [(format_lsn(0x1000 + at), None, data.hex()) for at, data in enumerate(DATA)]
+XLOG = [b"w" + (0x1000 + index).to_bytes(8, "big") + bytes(16) + data for index, data in enumerate(DATA)]
+POSITIONS: list[Row] = [(format_lsn(0x1000 + index), None, data.hex()) for index, data in enumerate(DATA)]
 KEEPALIVE = b"k" + bytes(17)
 
 
@@ -122,9 +122,9 @@ def copy_data(payload: bytes) -> bytes:
     [
         ("xlogdata", b"".join(XLOG)),
         ("copydata", b"".join(map(copy_data, XLOG))),
-        ("copydata", b"W\0\0\0\7\0\0\0" + b"".join(copy_data(KEEPALIVE) + copy_data(each) for each in XLOG)),
-        ("hex", b"".join(each.hex().encode() + b"\n" for each in [*XLOG, KEEPALIVE])),
-        ("jsonl", b"".join(json.dumps({"data": each.hex()}).encode() + b"\n" for each in XLOG)),
+        ("copydata", b"W\0\0\0\7\0\0\0" + b"".join(copy_data(KEEPALIVE) + copy_data(payload) for payload in XLOG)),
+        ("hex", b"".join(payload.hex().encode() + b"\n" for payload in [*XLOG, KEEPALIVE])),
+        ("jsonl", b"".join(json.dumps({"data": payload.hex()}).encode() + b"\n" for payload in XLOG)),
     ],
     ids=["raw", "lengths", "lengths, other messages", "hex", "JSON"],
 )
@@ -211,7 +211,7 @@ def test_another_file_is_not_recognised(content: bytes) -> None:
 def test_a_message_longer_than_a_buffer() -> None:
     body = b"\n" * 3_000_000
     message = b"M\1" + bytes(8) + b"p\0" + len(body).to_bytes(4, "big") + body
-    content = b"".join(each + b"\n" for each in [*DATA, message, *DATA])
+    content = b"".join(payload + b"\n" for payload in [*DATA, message, *DATA])
     assert [frame.data for frame in read(io.BytesIO(content))] == [*DATA, message, *DATA]
 
 

@@ -34,8 +34,8 @@ def test_the_recordings_have_messages_of_every_kind() -> None:
     kinds = {
         data[:2]
         for path in PATHS
-        for each in recordings_in(path)
-        for capture in each.captures
+        for recording in recordings_in(path)
+        for capture in recording.captures
         for *_, data in capture.rows
     }
     assert kinds == {f"{kind:02x}" for kind in KINDS}
@@ -56,8 +56,8 @@ def test_damaged_messages_are_decoded_or_malformed() -> None:
     """`python -m tests.messages.mutate 1000000` damages a million."""
     recorded = [
         bytes.fromhex(data)
-        for each in recordings_in(PATHS[0])
-        for capture in each.captures
+        for recording in recordings_in(PATHS[0])
+        for capture in recording.captures
         for *_, data in capture.rows
     ]
     outcomes = run(20_000, recorded)

@@ -217,7 +217,7 @@ def test_debezium_has_an_event_for_each_change_and_each_truncated_table() -> Non
         "infinity",
         "29/02/2024 01:02:03 PST",
     )
-    assert [(each["op"], each["source"]["table"]) for each in truncates] == [("t", "t"), ("t", "")]
+    assert [(truncate["op"], truncate["source"]["table"]) for truncate in truncates] == [("t", "t"), ("t", "")]
     assert (message["op"], message["message"]) == ("m", {"prefix": "p", "content": "AA=="})
 
 

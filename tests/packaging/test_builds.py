@@ -87,7 +87,7 @@ def built(project: Path, tmp_path_factory: pytest.TempPathFactory) -> Built:
     return Built(wheel, wheel_of_sdist, sdist, sdist_of_copy)
 
 
-def install(what: tuple[str, ...], home: Path) -> Path:
+def install(requirement: tuple[str, ...], home: Path) -> Path:
     """Installs pubcheck into a new environment beside this one's packages, which spares the dependencies' download."""
     venv.create(home, with_pip=True, symlinks=True)
     (purelib,) = home.glob("lib/python*/site-packages")
@@ -99,14 +99,14 @@ def install(what: tuple[str, ...], home: Path) -> Path:
         if not entry.name.startswith(("pubcheck", "_pubcheck", "pip", "__editable__")):
             (borrowed / entry.name).symlink_to(entry)
     (purelib / "borrowed.pth").write_text(f"{borrowed}\n")
-    run(home / "bin" / "pip", "install", "-q", "--no-deps", "--no-build-isolation", *what, cwd=home)
+    run(home / "bin" / "pip", "install", "-q", "--no-deps", "--no-build-isolation", *requirement, cwd=home)
     return home / "bin" / "pubcheck"
 
 
 @pytest.mark.parametrize("kind", ["wheel", "editable"])
 def test_an_installation_has_the_command_and_every_page(kind: str, project: Path, built: Built, tmp_path: Path) -> None:
-    what = ("--editable", str(project)) if kind == "editable" else (str(built.wheel),)
-    command = install(what, tmp_path / "env")
+    requirement = ("--editable", str(project)) if kind == "editable" else (str(built.wheel),)
+    command = install(requirement, tmp_path / "env")
     assert run(command, "--version", cwd=tmp_path) == f"pubcheck {__version__}\n"
     assert run(command.parent / "python", "-c", PRINT_TEXTS, cwd=tmp_path) == run(
         sys.executable, "-c", PRINT_TEXTS, cwd=PROJECT

@@ -12,8 +12,8 @@ from pubcheck.engine.unit import Unit
 def lint(text: str, kind: str, *others: str) -> list[Diagnostic]:
     sources = [extract.source(f"{number}.sql", other) for number, other in enumerate(others)]
     unit = Unit((*sources, extract.source("program", text, kind)))
-    return [found for found in Linter(Config(postgres=(18,))).lint(unit).diagnostics if found.rule != "PUB010"]
+    return [finding for finding in Linter(Config(postgres=(18,))).lint(unit).diagnostics if finding.rule != "PUB010"]
 
 
 def certainties(findings: list[Diagnostic]) -> list[tuple[str, str]]:
-    return [(one.rule, one.certainty) for one in findings]
+    return [(finding.rule, finding.certainty) for finding in findings]

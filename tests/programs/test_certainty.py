@@ -50,8 +50,10 @@ def test_a_program_that_makes_a_thing_again_begins_anew() -> None:
 def test_that_statements_stand_in_programs_is_said_once_for_all_files() -> None:
     texts = ('run("CREATE PUBLICATION p")', *('run("CREATE PUBLICATION p FOR TABLE t WHERE (random() > 1)")',) * 2)
     sources = [extract.source(f"{number}.py", text, "python") for number, text in enumerate(texts)]
-    found = Linter(Config(postgres=(18,))).lint(Unit(tuple(sources))).diagnostics
-    assert [(one.rule, one.span.source.label) for one in found if one.rule == "PUB010"] == [("PUB010", "1.py")]
+    findings = Linter(Config(postgres=(18,))).lint(Unit(tuple(sources))).diagnostics
+    assert [(finding.rule, finding.span.source.label) for finding in findings if finding.rule == "PUB010"] == [
+        ("PUB010", "1.py")
+    ]
 
 
 @pytest.mark.parametrize("text", ['run("ALTER PUBLICATION p ADD TABLE t")', 'run("DROP PUBLICATION p")'])
@@ -63,7 +65,7 @@ def test_a_test_that_rolls_back_a_schema_does_not_stop_the_search_for_near_names
     text = (
         "BEGIN; CREATE SCHEMA s; CREATE PUBLICATION p FOR TABLE s.orders; ROLLBACK;\nCREATE TABLE order_s (id int);\n"
     )
-    assert [one.rule for one in lint(text, "sql")] == ["PUB107"]
+    assert [finding.rule for finding in lint(text, "sql")] == ["PUB107"]
 
 
 def test_a_program_beside_migrations_does_not_put_them_in_doubt() -> None:
@@ -71,14 +73,16 @@ def test_a_program_beside_migrations_does_not_put_them_in_doubt() -> None:
         "0.py", 'run("CREATE TABLE u (id int PRIMARY KEY)"); run("CREATE PUBLICATION q")', "python"
     )
     script = extract.source("1.sql", "CREATE TABLE t (id int);\nCREATE PUBLICATION p FOR TABLE t;\n")
-    found = Linter(Config(postgres=(18,))).lint(Unit((program, script))).diagnostics
-    assert {(one.rule, one.certainty) for one in found if one.severity == "error"} == {("PUB302", "certain")}
+    findings = Linter(Config(postgres=(18,))).lint(Unit((program, script))).diagnostics
+    assert {(finding.rule, finding.certainty) for finding in findings if finding.severity == "error"} == {
+        ("PUB302", "certain")
+    }
 
 
 def test_a_key_that_a_program_may_add_is_an_assumption() -> None:
     program = 'run("ALTER TABLE t ADD PRIMARY KEY (id)"); run("CREATE PUBLICATION q")'
     table = "CREATE TABLE t (id int);\nCREATE PUBLICATION p FOR TABLE t;\n"
-    assert [one for one in lint(program, "python", table) if one.certainty == "certain"] == []
+    assert [finding for finding in lint(program, "python", table) if finding.certainty == "certain"] == []
 
 
 ALEMBIC = "from alembic import op\n\n\ndef upgrade():\n    {}\n\n\ndef downgrade():\n    op.drop_table('t')\n"
@@ -102,8 +106,8 @@ PUBLISH = 'op.execute("CREATE PUBLICATION p FOR TABLE t")'
 )
 def test_what_a_migration_does_besides_or_on_condition_leaves_nothing_certain(steps: str) -> None:
     table = "CREATE TABLE t (id int);"
-    assert [one for one in lint(ALEMBIC.format(steps), "python", table) if one.certainty == "certain"] == []
-    assert {one.certainty for one in lint(ALEMBIC.format(PUBLISH), "python", table)} == {"certain"}
+    assert [finding for finding in lint(ALEMBIC.format(steps), "python", table) if finding.certainty == "certain"] == []
+    assert {finding.certainty for finding in lint(ALEMBIC.format(PUBLISH), "python", table)} == {"certain"}
 
 
 def test_go_asks_after_each_statement_whether_it_failed() -> None:
@@ -112,7 +116,7 @@ def test_go_asks_after_each_statement_whether_it_failed() -> None:
         '\tif _, err := tx.Exec("CREATE PUBLICATION p FOR TABLE t"); err != nil {\n'
         "\t\treturn err\n\t}\n\treturn nil\n}\n"
     )
-    assert {one.certainty for one in lint(text, "go", "CREATE TABLE t (id int);")} == {"certain"}
+    assert {finding.certainty for finding in lint(text, "go", "CREATE TABLE t (id int);")} == {"certain"}
 
 
 @pytest.mark.parametrize(
@@ -139,8 +143,8 @@ def test_what_a_named_string_of_a_migration_does_is_not_known(kind: str, text: s
     program = extract.source("1", text, kind)
     after = extract.source("2.sql", later)
     table = extract.source("0.sql", "CREATE TABLE t (id int PRIMARY KEY);\n")
-    found = Linter(Config(postgres=(18,))).lint(Unit((table, program, after))).diagnostics
-    assert [one for one in found if one.severity == "error" and one.certainty == "certain"] == []
+    findings = Linter(Config(postgres=(18,))).lint(Unit((table, program, after))).diagnostics
+    assert [finding for finding in findings if finding.severity == "error" and finding.certainty == "certain"] == []
 
 
 @pytest.mark.parametrize(
@@ -154,7 +158,9 @@ def test_what_a_named_string_of_a_migration_does_is_not_known(kind: str, text: s
     ],
 )
 def test_a_program_runs_in_no_transaction_and_what_it_does_to_subscriptions_elsewhere_is_not_known(text: str) -> None:
-    assert [one for one in lint(f"{text}; run('CREATE PUBLICATION p')", "python") if one.rule == "PUB140"] == []
+    assert [
+        finding for finding in lint(f"{text}; run('CREATE PUBLICATION p')", "python") if finding.rule == "PUB140"
+    ] == []
 
 
 def test_of_a_subscription_that_is_not_visible_the_state_is_not_known() -> None:
@@ -162,7 +168,7 @@ def test_of_a_subscription_that_is_not_visible_the_state_is_not_known() -> None:
         "psql -c 'ALTER SUBSCRIPTION s SET (slot_name = NONE)'\npsql -c 'ALTER SUBSCRIPTION s REFRESH PUBLICATION'\n"
         "psql -c 'DROP PUBLICATION IF EXISTS p'\n"
     )
-    assert [one for one in lint(text, "shell") if one.severity == "error"] == []
+    assert [finding for finding in lint(text, "shell") if finding.severity == "error"] == []
 
 
 def test_a_publication_that_a_program_drops_and_makes_again_is_another_runs() -> None:
@@ -190,8 +196,8 @@ def test_tables_of_unknown_names_that_get_an_identity_put_that_of_all_in_doubt(l
 
 def test_a_publication_of_unknown_name_is_not_made_again() -> None:
     text = "def f(pub):\n    run('CREATE TABLE t (a int PRIMARY KEY)')\n" + "".join(
-        f"    run(f'CREATE PUBLICATION {{pub}} FOR TABLE t WITH (publish = \"{what}\")')\n"
-        for what in ("insert", "delete")
+        f"    run(f'CREATE PUBLICATION {{pub}} FOR TABLE t WITH (publish = \"{operation}\")')\n"
+        for operation in ("insert", "delete")
     )
     assert lint(text.replace('\\"', ""), "python") == []
 
@@ -231,8 +237,11 @@ def test_the_test_cases_of_a_program_have_a_database_each(kind: str) -> None:
     together = case.format("a", publish, add)
     apart = case.format("a", publish, "DROP TABLE u") + case.format("b", "DROP TABLE v", add)
     table = outside.format("CREATE TABLE t (id int PRIMARY KEY)")
-    assert [one.rule for one in lint(table + together, kind) if one.severity == "error"] == ["PUB130"]
-    assert [one.rule for one in lint(table + apart, kind) if one.severity == "error"] == []
+    assert [finding.rule for finding in lint(table + together, kind) if finding.severity == "error"] == ["PUB130"]
+    assert [finding.rule for finding in lint(table + apart, kind) if finding.severity == "error"] == []
     before = table + outside.format(publish)
     again = case.format("a", "DROP TABLE u", add) + case.format("b", "DROP TABLE v", add)
-    assert [one.rule for one in lint(before + again, kind) if one.severity == "error"] == ["PUB130", "PUB130"]
+    assert [finding.rule for finding in lint(before + again, kind) if finding.severity == "error"] == [
+        "PUB130",
+        "PUB130",
+    ]

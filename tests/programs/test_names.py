@@ -25,7 +25,7 @@ from tests.programs.support import certainties, lint
     ],
 )
 def test_nothing_is_refused_for_a_name_that_is_not_known(kind: str, text: str) -> None:
-    assert [one for one in lint(text, kind) if one.severity != "note"] == []
+    assert [finding for finding in lint(text, kind) if finding.severity != "note"] == []
 
 
 def test_of_a_name_that_stands_for_another_nothing_is_said() -> None:
@@ -62,8 +62,8 @@ ALEMBIC = "from alembic import op\n\n\ndef upgrade():\n    {}\n\n\ndef downgrade
 def test_a_table_that_a_call_of_a_program_makes_is_not_missing(kind: str, text: str, complete: bool) -> None:
     name = "shop_orders" if "django" in text else "orders"
     source = extract.source("program", text.replace("{}", f"CREATE PUBLICATION p FOR TABLE {name}"), kind)
-    found = Linter(Config(postgres=(18,), complete=complete)).lint(Unit((source,))).diagnostics
-    assert [one for one in found if one.rule == "PUB107"] == []
+    findings = Linter(Config(postgres=(18,), complete=complete)).lint(Unit((source,))).diagnostics
+    assert [finding for finding in findings if finding.rule == "PUB107"] == []
 
 
 @pytest.mark.parametrize(
@@ -78,8 +78,8 @@ def test_a_table_that_a_call_of_a_program_makes_is_not_missing(kind: str, text: 
 @pytest.mark.parametrize("complete", [False, True])
 def test_a_variable_without_a_value_is_no_name(text: str, complete: bool) -> None:
     unit = Unit((extract.source("x.sql", text),))
-    found = Linter(Config(postgres=(18,), complete=complete)).lint(unit).diagnostics
-    assert [one.rule for one in found] == ["PUB009"]
+    findings = Linter(Config(postgres=(18,), complete=complete)).lint(unit).diagnostics
+    assert [finding.rule for finding in findings] == ["PUB009"]
 
 
 def test_the_name_of_a_variable_hides_nothing_that_is_known() -> None:
@@ -87,9 +87,9 @@ def test_the_name_of_a_variable_hides_nothing_that_is_known() -> None:
         'CREATE TABLE t (id int);\nCREATE PUBLICATION p FOR TABLE t, :"table", :t;\nCREATE PUBLICATION q FOR TABLE u;\n'
     )
     unit = Unit((extract.source("x.sql", text),))
-    found = Linter(Config(postgres=(18,))).lint(unit).diagnostics
-    assert "PUB302" in {one.rule for one in found}
-    assert ['table "u"' in one.message for one in found if one.rule == "PUB107"] == [True]
+    findings = Linter(Config(postgres=(18,))).lint(unit).diagnostics
+    assert "PUB302" in {finding.rule for finding in findings}
+    assert ['table "u"' in finding.message for finding in findings if finding.rule == "PUB107"] == [True]
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_what_a_statement_names_at_run_time_and_files_that_are_not_there_are_sai
     ],
 )
 def test_what_stands_for_a_name_is_not_too_long(kind: str, text: str) -> None:
-    assert {one.rule for one in lint(text, kind)} <= {"PUB009"}
+    assert {finding.rule for finding in lint(text, kind)} <= {"PUB009"}
 
 
 def test_a_variable_of_psql_may_hold_a_literal() -> None:

@@ -37,7 +37,7 @@ _CREATE = '-c "CREATE PUBLICATION p FOR ALL TABLES"'
     ],
 )
 def test_what_is_made_in_two_databases_is_not_there_already(kind: str, text: str) -> None:
-    assert [one.rule for one in lint(text, kind) if one.severity == "error"] == []
+    assert [finding.rule for finding in lint(text, kind) if finding.severity == "error"] == []
 
 
 @pytest.mark.parametrize("options", ["", "-U x ", '-d "$DB" ', "-v ON_ERROR_STOP=1 app ", "-p5433 "])
@@ -58,5 +58,5 @@ def test_a_file_after_a_shell_script_is_for_the_first_database_again() -> None:
         "0.sh", "psql -h a <<'EOF'\nCREATE PUBLICATION p;\nEOF\npsql -h b <<'EOF'\nSELECT 1;\nEOF\n", "shell"
     )
     after = extract.source("1.sql", "CREATE PUBLICATION p;\n")
-    found = Linter(Config(postgres=(18,))).lint(Unit((script, after))).diagnostics
-    assert ("PUB105", "certain") in certainties(list(found))
+    findings = Linter(Config(postgres=(18,))).lint(Unit((script, after))).diagnostics
+    assert ("PUB105", "certain") in certainties(list(findings))

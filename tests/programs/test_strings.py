@@ -10,22 +10,22 @@ from tests.support.linting import covered
 
 def test_a_syntax_error_in_a_string_points_into_the_program_and_is_certain_in_a_migration() -> None:
     text = 'run("ALTER PUBLICATION p ADD TABLEZ \\"T\\"")'
-    [found] = lint(text, "python")
-    assert (found.rule, found.certainty) == ("PUB102", "assumed")
+    [finding] = lint(text, "python")
+    assert (finding.rule, finding.certainty) == ("PUB102", "assumed")
     migration = f"from alembic import op\n\ndef upgrade():\n    {text}"
     assert certainties(lint(migration, "python")) == [("PUB102", "certain")]
-    assert covered(found.span) == "TABLEZ"
-    assert found.server is not None
-    assert found.server.position == len("ALTER PUBLICATION p ADD ") + 1
+    assert covered(finding.span) == "TABLEZ"
+    assert finding.server is not None
+    assert finding.server.position == len("ALTER PUBLICATION p ADD ") + 1
 
 
 def test_a_place_after_escapes_is_that_of_the_program_and_the_position_that_of_the_statement() -> None:
     text = 'run("CREATE TABLE \\"T\\" (id int)"); run("CREATE PUBLICATION p FOR TABLE \\"T\\" WHERE (random() > 1)")'
-    found = [one for one in lint(text, "javascript") if one.rule == "PUB209"]
-    assert [covered(one.span) for one in found] == ["random()"]
-    assert found[0].server is not None
-    assert found[0].server.position == len('CREATE PUBLICATION p FOR TABLE "T" WHERE (') + 1
-    assert found[0].span.source.shown == text
+    findings = [finding for finding in lint(text, "javascript") if finding.rule == "PUB209"]
+    assert [covered(finding.span) for finding in findings] == ["random()"]
+    assert findings[0].server is not None
+    assert findings[0].server.position == len('CREATE PUBLICATION p FOR TABLE "T" WHERE (') + 1
+    assert findings[0].span.source.shown == text
 
 
 def test_strings_that_only_look_like_statements_say_nothing() -> None:
@@ -36,18 +36,18 @@ def test_strings_that_only_look_like_statements_say_nothing() -> None:
 def test_a_part_of_a_template_that_cannot_be_read_is_said_once_a_file() -> None:
     text = "DROP PUBLICATION IF EXISTS p;\n"
     text += "CREATE TABLE {{ a }} {{ b }} nonsense here;\nCREATE TABLE {{ c }} {{ d }} nonsense there;\n"
-    assert [one.rule for one in lint(text, "sql")] == ["PUB004"]
+    assert [finding.rule for finding in lint(text, "sql")] == ["PUB004"]
 
 
 def test_fixes_in_strings_are_only_shown() -> None:
     table = "CREATE TABLE t (id int PRIMARY KEY, a varchar);"
     text = """from alembic import op\nrun("CREATE PUBLICATION p FOR TABLE t WHERE (a IN ('x', 'y'))")\n"""
-    fixes = [fix for found in lint(text, "python", table) for fix in found.fixes]
+    fixes = [fix for finding in lint(text, "python", table) for fix in finding.fixes]
     assert {fix.applicability for fix in fixes} == {"display"}
 
 
 def test_the_beginning_of_a_statement_is_no_syntax_error() -> None:
-    assert [one.rule for one in lint('parts = ["alter publication p add table"]', "python")] == ["PUB009"]
+    assert [finding.rule for finding in lint('parts = ["alter publication p add table"]', "python")] == ["PUB009"]
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_a_text_that_is_shown_is_no_statement(kind: str, text: str) -> None:
 )
 def test_a_text_that_goes_on_from_where_it_is_written_is_a_statement(kind: str, text: str) -> None:
     statement = "CREATE PUBLICATION p FOR TABLE t WHERE (random() > 1);"
-    assert "PUB209" in [one.rule for one in lint(text.replace("{}", statement), kind)]
+    assert "PUB209" in [finding.rule for finding in lint(text.replace("{}", statement), kind)]
 
 
 ALEMBIC = "from alembic import op\n\n\ndef upgrade():\n    {}\n\n\ndef downgrade():\n    op.drop_table('t')\n"
@@ -135,9 +135,11 @@ _BROKEN = "CREATE PUBLICATION p FOR TABLE t WITH (publish = 'insert, update';"
 )
 def test_a_literal_that_is_broken_is_a_syntax_error_and_puts_nothing_else_in_doubt(kind: str, text: str) -> None:
     table = "CREATE TABLE t (id int);\nCREATE PUBLICATION whole FOR TABLE t;\n"
-    found = lint(text, kind, table)
-    assert [(one.rule, covered(one.span)) for one in found if one.rule != "PUB302"] == [("PUB101", ";")]
-    assert {one.certainty for one in found if one.rule == "PUB302"} == {"certain"}
+    findings = lint(text, kind, table)
+    assert [(finding.rule, covered(finding.span)) for finding in findings if finding.rule != "PUB302"] == [
+        ("PUB101", ";")
+    ]
+    assert {finding.certainty for finding in findings if finding.rule == "PUB302"} == {"certain"}
 
 
 @pytest.mark.parametrize(
@@ -156,10 +158,10 @@ def test_a_literal_that_is_broken_is_a_syntax_error_and_puts_nothing_else_in_dou
 )
 def test_what_a_call_runs_is_a_statement_whatever_is_wrong_with_it(text: str, answer: str) -> None:
     first = ALEMBIC.format(f'op.execute("{text}")\n    op.execute("CREATE PUBLICATION q")')
-    [found] = [one for one in lint(first, "python") if one.severity == "error"]
-    assert (found.rule, found.certainty) == ("PUB101", "certain")
-    assert found.server is not None
-    assert found.server.message == answer
+    [finding] = [diagnostic for diagnostic in lint(first, "python") if diagnostic.severity == "error"]
+    assert (finding.rule, finding.certainty) == ("PUB101", "certain")
+    assert finding.server is not None
+    assert finding.server.message == answer
 
 
 @pytest.mark.parametrize(
@@ -175,7 +177,7 @@ def test_what_a_call_runs_is_a_statement_whatever_is_wrong_with_it(text: str, an
     ],
 )
 def test_the_beginning_of_a_statement_is_no_broken_one(kind: str, text: str) -> None:
-    assert {one.rule for one in lint(text, kind)} <= {"PUB009"}
+    assert {finding.rule for finding in lint(text, kind)} <= {"PUB009"}
 
 
 @pytest.mark.parametrize(
@@ -218,7 +220,7 @@ def test_the_beginning_of_a_statement_is_no_broken_one(kind: str, text: str) -> 
 )
 def test_what_is_put_together_at_run_time_is_no_syntax_error(kind: str, text: str) -> None:
     schema = "CREATE TABLE t (id int PRIMARY KEY);\nCREATE PUBLICATION p FOR TABLE t;\n"
-    assert [one for one in lint(text, kind, schema) if one.rule not in ("PUB009", "PUB010")] == []
+    assert [finding for finding in lint(text, kind, schema) if finding.rule not in ("PUB009", "PUB010")] == []
 
 
 @pytest.mark.parametrize(
@@ -246,4 +248,4 @@ def test_a_string_that_nothing_runs_is_no_statement_unless_it_is_one(kind: str, 
     ],
 )
 def test_a_string_that_is_run_is_a_statement(kind: str, text: str) -> None:
-    assert [one.rule for one in lint(text, kind)] == ["PUB102"]
+    assert [finding.rule for finding in lint(text, kind)] == ["PUB102"]

@@ -90,14 +90,14 @@ def on_server(conn: psycopg.Connection[Any], text: str) -> str:
     """Run one statement; a refused one leaves a transaction that it stands in as it was."""
     inside = conn.info.transaction_status == psycopg.pq.TransactionStatus.INTRANS
     if not inside or text.split()[0] in TRANSACTION:
-        given = execute(conn, text)
+        answer = execute(conn, text)
     else:
         execute(conn, "SAVEPOINT guard")
-        given = execute(conn, text)
-        execute(conn, "RELEASE guard" if given.ok else "ROLLBACK TO guard")
-    if given.sqlstate is not None and given.sqlstate.startswith("23"):
+        answer = execute(conn, text)
+        execute(conn, "RELEASE guard" if answer.ok else "ROLLBACK TO guard")
+    if answer.sqlstate is not None and answer.sqlstate.startswith("23"):
         return "refused by rows"
-    return "accepted" if given.ok else "refused"
+    return "accepted" if answer.ok else "refused"
 
 
 def shown(catalog: Catalog, oid: int) -> str:
@@ -131,8 +131,8 @@ def _compare_asked(conn: psycopg.Connection[Any], catalog: Catalog, chosen: list
     rows = conn.execute(_ASKED_FOR_15 if fifteen else _ASKED_FOR, [chosen]).fetchall()
     tables = [row[0] for row in rows]
     theirs = {table for table in tables if tables.count(table) > 1}
-    copies = {shown(catalog, one.relation): one for one in tables_to_copy(catalog, oids)}
-    ours = {shown(catalog, one.relation) for one in subscribe_conflicts(catalog, oids)}
+    copies = {shown(catalog, copied.relation): copied for copied in tables_to_copy(catalog, oids)}
+    ours = {shown(catalog, conflict.relation) for conflict in subscribe_conflicts(catalog, oids)}
     result.asked += max(len(copies), 1)
     if set(tables) != set(copies):
         result.differences.append(f"{chosen}: tables {sorted(tables)}, pubcheck {sorted(copies)}")

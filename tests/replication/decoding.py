@@ -47,9 +47,9 @@ class Unsupported(Exception):
 class Stopped(Exception):
     """The server's error: (at, SQLSTATE, message)."""
 
-    def __init__(self, at: str | None, sqlstate: str, message: str) -> None:
+    def __init__(self, place: str | None, sqlstate: str, message: str) -> None:
         super().__init__(message)
-        self.at, self.sqlstate, self.message = at, sqlstate, message
+        self.at, self.sqlstate, self.message = place, sqlstate, message
 
 
 class Publisher:
@@ -156,10 +156,10 @@ class Publisher:
             raise Unsupported("INSERT without VALUES")
         named = [item["ResTarget"]["name"] for item in node.get("cols", ())]
         for item in lists:
-            given = [value(each, {}) for each in item["List"]["items"]]
-            names = named or [column.name for column in relation.live()][: len(given)]
+            values = [value(element, {}) for element in item["List"]["items"]]
+            names = named or [column.name for column in relation.live()][: len(values)]
             new = {column.name: self._default(relation, column.name) for column in relation.live()}
-            new.update(zip(names, given, strict=True))
+            new.update(zip(names, values, strict=True))
             self.store(relation, new)
 
     def store(self, relation: Relation, new: dict[str, Any]) -> None:
@@ -230,7 +230,7 @@ class Publisher:
         for named, relation, row in pending:
             old = self._named(relation, row)
             new = dict(old)
-            for item in (each["ResTarget"] for each in node["targetList"]):
+            for item in (node_of_list["ResTarget"] for node_of_list in node["targetList"]):
                 new[item["name"]] = value(item["val"], old)
             rows = self.rows[relation.oid]
             rows.remove(row)
@@ -260,7 +260,7 @@ class Publisher:
 
     def _truncate(self, node: Node) -> None:
         truncated: dict[int, None] = {}
-        for item in (each["RangeVar"] for each in node["relations"]):
+        for item in (node_of_list["RangeVar"] for node_of_list in node["relations"]):
             relation = self._relation(item)
             only = not item.get("inh", True) and relation.kind != "p"
             truncated.update(dict.fromkeys([relation.oid] if only else self.catalog.descendants(relation.oid)))
@@ -385,8 +385,8 @@ def decoded(
     """What pgoutput sends of the statements of ``sql``. Raises Unsupported and Stopped."""
     publisher = Publisher(major, tuple(publications.split(",")), relations)
     for text in setup:
-        for one in split_statements(text):
-            publisher.run(one)
+        for statement in split_statements(text):
+            publisher.run(statement)
     publisher.decoding = True
     for text in sql:
         publisher.run(text)
@@ -455,15 +455,15 @@ def value(tree: Any, row: dict[str, Any]) -> Any:
     elif name == "BoolExpr":
         return _boolean(node["boolop"], [value(item, row) for item in node["args"]])
     elif name == "CaseExpr" and "arg" not in node:
-        for item in (each["CaseWhen"] for each in node["args"]):
+        for item in (node_of_list["CaseWhen"] for node_of_list in node["args"]):
             if value(item["expr"], row) is True:
                 return value(item["result"], row)
         return value(node["defresult"], row) if "defresult" in node else None
     elif name == "FuncCall":
-        given = [value(item, row) for item in node.get("args", ())]
+        arguments = [value(item, row) for item in node.get("args", ())]
         called = node["funcname"][-1]["String"]["sval"]
         if called in _FUNCTIONS:
-            return None if None in given else _FUNCTIONS[called](*given)
+            return None if None in arguments else _FUNCTIONS[called](*arguments)
     raise Unsupported(f"{name} in an expression")
 
 
@@ -493,10 +493,10 @@ def _operation(sign: str, left: Any, right: Any) -> Any:
     return compared[sign]
 
 
-def _boolean(operator: str, given: list[Any]) -> Any:
+def _boolean(operator: str, arguments: list[Any]) -> Any:
     if operator == "NOT_EXPR":
-        return None if given[0] is None else not given[0]
+        return None if arguments[0] is None else not arguments[0]
     decisive = operator == "OR_EXPR"
-    if decisive in given:
+    if decisive in arguments:
         return decisive
-    return None if None in given else not decisive
+    return None if None in arguments else not decisive

@@ -55,10 +55,10 @@ def _on_server(conn: psycopg.Connection[object], slot: str, chosen: list[str]) -
         "SELECT encode(data, 'hex') FROM pg_logical_slot_peek_binary_changes({slot}, NULL, NULL,"
         " 'proto_version', '1', 'publication_names', {publications})"
     ).format(slot=slot, publications=",".join(chosen))
-    given = execute(conn, asked.as_string(conn))
-    if given.rows is None:
-        return [f"ERROR {given.sqlstate} {given.message}"]
-    return describe(bytes.fromhex(str(row[0])) for row in given.rows)
+    answer = execute(conn, asked.as_string(conn))
+    if answer.rows is None:
+        return [f"ERROR {answer.sqlstate} {answer.message}"]
+    return describe(bytes.fromhex(str(row[0])) for row in answer.rows)
 
 
 def _predicted(
@@ -84,14 +84,14 @@ def _predicted(
     return publisher.changes
 
 
-def _compare(what: str, theirs: list[str], ours: list[str], result: Streams) -> None:
+def _compare(subject: str, theirs: list[str], ours: list[str], result: Streams) -> None:
     result.streams += 1
     result.stopped += any(line.startswith("ERROR") for line in theirs)
     result.changes.update(line.split()[0] for line in theirs)
     if theirs != ours:
-        at = next((at for at, (a, b) in enumerate(zip(theirs, ours, strict=False)) if a != b), -1)
-        sides = f"server {theirs[at:][:1]}, pubcheck {ours[at:][:1]}"
-        result.differences.append(f"{what}: {len(theirs)} and {len(ours)} changes, at {at} {sides}")
+        place = next((number for number, (a, b) in enumerate(zip(theirs, ours, strict=False)) if a != b), -1)
+        sides = f"server {theirs[place:][:1]}, pubcheck {ours[place:][:1]}"
+        result.differences.append(f"{subject}: {len(theirs)} and {len(ours)} changes, at {place} {sides}")
 
 
 def main() -> int:

@@ -36,8 +36,8 @@ def oid(catalog: Catalog, name: str) -> int:
     return catalog.relation_names[catalog.namespace_names[schema or "public"], table]
 
 
-def names(catalog: Catalog, found: list[PublishedChanges]) -> dict[str, str]:
-    return {catalog.relations[one.relation].name: catalog.relations[one.arrives_as].name for one in found}
+def names(catalog: Catalog, changes: list[PublishedChanges]) -> dict[str, str]:
+    return {catalog.relations[change.relation].name: catalog.relations[change.arrives_as].name for change in changes}
 
 
 def combined(catalog: Catalog, relation: str, *publications: str) -> Combined | None:
@@ -64,9 +64,9 @@ def combined(catalog: Catalog, relation: str, *publications: str) -> Combined | 
 def test_changes_of_leaves_arrive_under_the_topmost_published_name(made: str, arriving: dict[str, str]) -> None:
     catalog = catalog_of(f"{TREE}; CREATE PUBLICATION p {made}")
     publication = catalog.publication_names["p"]
-    found = published_by(catalog, publication)
-    assert names(catalog, found) == arriving
-    assert [published_of(catalog, publication, one.relation) for one in found] == found
+    changes = published_by(catalog, publication)
+    assert names(catalog, changes) == arriving
+    assert [published_of(catalog, publication, finding.relation) for finding in changes] == changes
 
 
 def test_why_a_table_is_sent_and_through_which_relation() -> None:
@@ -74,12 +74,12 @@ def test_why_a_table_is_sent_and_through_which_relation() -> None:
         f"{TREE}; CREATE PUBLICATION p FOR TABLE mid, TABLES IN SCHEMA s; CREATE PUBLICATION q FOR TABLE pt"
     )
     leaf = oid(catalog, "s.leaf")
-    found = published_of(catalog, catalog.publication_names["p"], leaf)
-    assert found is not None
-    assert (found.how, found.through) == ("schema", leaf)
-    found = published_of(catalog, catalog.publication_names["q"], leaf)
-    assert found is not None
-    assert (found.how, found.through) == ("table", oid(catalog, "pt"))
+    changes = published_of(catalog, catalog.publication_names["p"], leaf)
+    assert changes is not None
+    assert (changes.how, changes.through) == ("schema", leaf)
+    changes = published_of(catalog, catalog.publication_names["q"], leaf)
+    assert changes is not None
+    assert (changes.how, changes.through) == ("table", oid(catalog, "pt"))
 
 
 def test_columns_of_a_partition_are_mapped_by_name_and_sent_in_the_order_of_the_root() -> None:
@@ -115,7 +115,7 @@ def test_columns_of_a_partition_are_mapped_by_name_and_sent_in_the_order_of_the_
 def test_generated_columns(made: str, columns: tuple[int, ...]) -> None:
     table = "id int PRIMARY KEY, a int, g int GENERATED ALWAYS AS (a) STORED, v int GENERATED ALWAYS AS (a) VIRTUAL"
     catalog = catalog_of(f"CREATE TABLE t ({table}); CREATE PUBLICATION p {made}")
-    assert [one.columns for one in published_by(catalog, catalog.publication_names["p"])] == [columns]
+    assert [changes.columns for changes in published_by(catalog, catalog.publication_names["p"])] == [columns]
 
 
 def test_what_is_accepted_and_never_sent() -> None:
@@ -132,15 +132,15 @@ def test_what_is_accepted_and_never_sent() -> None:
     )
 
     def reasons(publication: str) -> dict[str, str]:
-        found = unpublished_members(catalog, catalog.publication_names[publication])
-        return {catalog.relations[one].name: reason for one, reason in found}
+        unpublished = unpublished_members(catalog, catalog.publication_names[publication])
+        return {catalog.relations[member].name: reason for member, reason in unpublished}
 
     assert reasons("p") == {"pt1": "unlogged", "pt2": "foreign"}
     others = {"tt": "temporary", "sq": "sequence", "mv": "materialized view"}
     assert reasons("q") == {"pt1": "unlogged", "pt2": "foreign", **others}
     # The view lists the partitions all the same.
     shown = {
-        catalog.relations[one.relation].name for one in publication_tables(catalog, catalog.publication_names["p"])
+        catalog.relations[table.relation].name for table in publication_tables(catalog, catalog.publication_names["p"])
     }
     assert shown == {"pt1", "pt2", "pt3"}
 
@@ -155,7 +155,10 @@ def test_filters_and_lists_that_never_count() -> None:
     )
 
     def found(publication: str) -> list[tuple[int, int]]:
-        return [(one.entry.relation, one.by) for one in unused_clauses(catalog, catalog.publication_names[publication])]
+        return [
+            (clause.entry.relation, clause.by)
+            for clause in unused_clauses(catalog, catalog.publication_names[publication])
+        ]
 
     assert found("p") == [(oid(catalog, "s.leaf"), oid(catalog, "pt"))]
     assert found("q") == [(oid(catalog, "other"), 0)]
@@ -172,9 +175,9 @@ def test_an_operation_that_only_an_overruled_publication_publishes_is_sent_unfil
     got = combined(catalog, "s.leaf", "p", "q")
     assert got is not None
     assert got.arrives_as == oid(catalog, "pt")
-    assert [catalog.publications[one].name for one in got.overruled] == ["q"]
+    assert [catalog.publications[publication].name for publication in got.overruled] == ["q"]
     assert got.insert is not None
-    assert [catalog.publications[one].name for one, _ in got.insert] == ["p"]
+    assert [catalog.publications[publication].name for publication, _ in got.insert] == ["p"]
     assert got.update == ()
     assert got.delete is None
 
@@ -190,7 +193,7 @@ def test_who_widens_whose_filters() -> None:
     )
     got = combined(catalog, "t", "p", "q", "r")
     assert got is not None
-    assert [catalog.publications[one].name for one in got.widened_by] == ["q"]
+    assert [catalog.publications[publication].name for publication in got.widened_by] == ["q"]
     assert got.insert is not None
     assert len(got.insert) == 2
     assert got.update == ()
@@ -203,7 +206,9 @@ def test_truncate_of_a_partition_is_sent_under_its_own_name_or_not_at_all() -> N
     catalog = catalog_of(f"{TREE}; CREATE PUBLICATION p FOR TABLE mid{ROOT}; CREATE PUBLICATION q FOR TABLE mid")
     for publication, expected in (("p", ["mid"]), ("q", ["leaf"])):
         got = {name: combined(catalog, name, publication) for name in ("pt", "mid", "s.leaf")}
-        assert [name.removeprefix("s.") for name, one in got.items() if one is not None and one.truncate] == expected
+        assert [
+            name.removeprefix("s.") for name, changes in got.items() if changes is not None and changes.truncate
+        ] == expected
 
 
 def test_a_conflict_stops_no_publication_of_truncate_alone() -> None:
@@ -218,7 +223,7 @@ def test_a_conflict_stops_no_publication_of_truncate_alone() -> None:
     assert got is not None
     assert got.conflict is None
     publications = [catalog.publication_names[name] for name in ("p", "q")]
-    assert [one.publications for one in subscribe_conflicts(catalog, publications)] == [tuple(publications)]
+    assert [conflict.publications for conflict in subscribe_conflicts(catalog, publications)] == [tuple(publications)]
 
 
 @pytest.mark.parametrize("major", MAJORS)
@@ -250,13 +255,13 @@ def test_a_list_of_all_columns_beside_none(
 def test_a_leaf_beside_its_root_is_copied_twice_by_15(major: int) -> None:
     made = f"{TREE}; CREATE PUBLICATION p FOR TABLE pt{ROOT}; CREATE PUBLICATION q FOR TABLE other"
     catalog = catalog_of(made, major)
-    found = tables_to_copy(catalog, [catalog.publication_names[name] for name in ("p", "q")])
-    within = {catalog.relations[one.relation].name: one.within for one in found}
+    tables = tables_to_copy(catalog, [catalog.publication_names[name] for name in ("p", "q")])
+    within = {catalog.relations[finding.relation].name: finding.within for finding in tables}
     assert within == ({"pt": 0, "other": oid(catalog, "pt")} if major == 15 else {"pt": 0})
 
 
 def test_what_rests_on_the_unseen_is_not_certain() -> None:
     session = fold("CREATE PUBLICATION p FOR TABLE t WHERE (a > 1), u; CREATE TABLE v (id int)", complete=False)
     assert find(session, "t") is not None
-    found = published_by(session.catalog, session.catalog.publication_names["p"])
-    assert [one.certain for one in found] == [False, False]
+    changes = published_by(session.catalog, session.catalog.publication_names["p"])
+    assert [finding.certain for finding in changes] == [False, False]

@@ -29,9 +29,9 @@ COPIES = [
 
 def asked(case: Case) -> list[str]:
     assert case.sub is not None
-    found = re.search(r"PUBLICATION ([\w, ]+) WITH", case.sub.statement)
-    assert found is not None
-    return found.group(1).split(", ")
+    match = re.search(r"PUBLICATION ([\w, ]+) WITH", case.sub.statement)
+    assert match is not None
+    return match.group(1).split(", ")
 
 
 def accepted(case: Case) -> list[tuple[int, Recorded]]:
@@ -43,15 +43,15 @@ def accepted(case: Case) -> list[tuple[int, Recorded]]:
 def test_conflicts_of_column_lists_are_those_of_the_server(case: Case) -> None:
     assert case.sub is not None
     for major, answer in accepted(case):
-        for script, given in (
+        for script, side in (
             (case.setup, answer),
             ((*case.setup, *case.sub.pub_sql), answer.alter if case.sub.alter else None),
         ):
-            if given is not None:
+            if side is not None:
                 catalog = fold(";".join(script), major).catalog
                 oids = [catalog.publication_names[name] for name in asked(case) if name in catalog.publication_names]
                 conflicts = [conflict.server.message for conflict in subscribe_conflicts(catalog, oids)]
-                assert conflicts == ([given.message] if given.sqlstate == "0A000" else []), major
+                assert conflicts == ([side.message] if side.sqlstate == "0A000" else []), major
 
 
 @pytest.mark.parametrize("case", COPIES, ids=lambda case: case.id)
@@ -70,30 +70,32 @@ def test_the_copy_brings_the_rows_that_it_brought_to_the_subscriber(case: Case) 
 def copy(publisher: Publisher, subscriber: Publisher, publications: list[str]) -> None:
     """The initial copy."""
     catalog = publisher.catalog
-    for one in tables_to_copy(catalog, [catalog.publication_names[name] for name in publications]):
-        source = catalog.relations[one.relation]
+    for copied_table in tables_to_copy(catalog, [catalog.publication_names[name] for name in publications]):
+        source = catalog.relations[copied_table.relation]
         target = table_of(subscriber, catalog.namespaces[source.namespace].name, source.name)
         for oid in catalog.descendants(source.oid) if source.kind == "p" else [source.oid]:
             leaf = catalog.relations[oid]
             for row in publisher.rows.get(oid, ()):
                 named = {column.name: row[column.number] for column in leaf.live()}
-                if not one.filters or any(value(condition.tree, named) is True for _, condition in one.filters):
-                    names = [source.columns[number - 1].name for number in one.columns]
+                if not copied_table.filters or any(
+                    value(condition.tree, named) is True for _, condition in copied_table.filters
+                ):
+                    names = [source.columns[number - 1].name for number in copied_table.columns]
                     new = dict.fromkeys(column.name for column in target.live())
                     subscriber.store(target, {**new, **{name: named[name] for name in names}})
 
 
 def table_of(side: Publisher, schema: str, name: str) -> Any:
-    found = side.session.find_relation({"schemaname": schema, "relname": name})
-    assert found is not None
-    return found
+    relation = side.session.find_relation({"schemaname": schema, "relname": name})
+    assert relation is not None
+    return relation
 
 
 def queried(side: Publisher, query: str) -> list[list[Any]]:
     """The two queries that the cases have."""
-    found = re.fullmatch(r"SELECT (\*|tableoid::regclass::text, id, k) FROM ([\w.]+) ORDER BY 1(, 2)?", query)
-    assert found is not None, query
-    *schema, name = found.group(2).split(".")
+    match = re.fullmatch(r"SELECT (\*|tableoid::regclass::text, id, k) FROM ([\w.]+) ORDER BY 1(, 2)?", query)
+    assert match is not None, query
+    *schema, name = match.group(2).split(".")
     root = table_of(side, schema[0] if schema else "public", name)
     rows = []
     for oid in side.catalog.descendants(root.oid):
@@ -103,7 +105,7 @@ def queried(side: Publisher, query: str) -> list[list[Any]]:
             named = {column.name: row[column.number] for column in leaf.live()}
             rows.append(
                 [named[column.name] for column in root.live()]
-                if found.group(1) == "*"
+                if match.group(1) == "*"
                 else [shown, named["id"], named["k"]]
             )
-    return sorted(rows, key=lambda row: row[: 2 if found.group(3) else 1])
+    return sorted(rows, key=lambda row: row[: 2 if match.group(3) else 1])

@@ -112,7 +112,7 @@ class Trees(Choices):
         objects = [self.member(not with_schema) for _ in range(self.random.choice((1, 1, 2, 2, 3)))]
         if with_schema:
             objects.append(f"TABLES IN SCHEMA {self.pick('s', 's', 's2', 'public')}")
-        what = "ALL TABLES" if self.chance(0.12) else ", ".join(objects)
+        scope = "ALL TABLES" if self.chance(0.12) else ", ".join(objects)
         options = []
         if self.chance(0.6):
             options.append("publish_via_partition_root")
@@ -122,9 +122,9 @@ class Trees(Choices):
         if self.chance(0.25):
             options.append("publish_generated_columns = stored")
         ending = f" WITH ({', '.join(options)})" if options else ""
-        self.statements.append(f"CREATE PUBLICATION {name} FOR {what}{ending}")
+        self.statements.append(f"CREATE PUBLICATION {name} FOR {scope}{ending}")
         # Where that was refused, as much of it as is left.
-        if "ALL TABLES" not in what:
+        if "ALL TABLES" not in scope:
             root = " WITH (publish_via_partition_root)" if self.chance(0.5) else ""
             table = objects[0].split(" (")[0].split(" WHERE")[0]
             self.statements.append(f"CREATE PUBLICATION {name} FOR {table}{root}")

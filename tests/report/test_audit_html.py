@@ -50,8 +50,8 @@ def test_of_more_rules_than_a_plot_can_show_the_table_has_all() -> None:
 
 def test_where_nothing_is_that_is_said() -> None:
     text = rendered(nothing())
-    for said in ("Nothing was found.", "There is none.", "Nothing was quarantined."):
-        assert said in text
+    for part in ("Nothing was found.", "There is none.", "Nothing was quarantined."):
+        assert part in text
     assert "Since the run before" not in text
 
 
@@ -111,7 +111,7 @@ def test_plots_are_as_long_as_their_numbers_and_have_names(page: Page, tmp_path:
         "34 assumed",
         "10 certain",
     ]
-    widths = [box["width"] for each in bars.all() if (box := each.locator("path").bounding_box())]
+    widths = [box["width"] for bar in bars.all() if (box := bar.locator("path").bounding_box())]
     assert widths[0] / widths[1] == pytest.approx(1200 / 34, rel=0.02)
     outside = page.evaluate(
         """[...document.querySelectorAll("svg.plot text")].filter((text) => {

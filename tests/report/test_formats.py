@@ -83,13 +83,13 @@ def test_every_rule_has_a_description_for_sarif(code: str) -> None:
 
 
 def test_the_rules_of_sarif_say_how_bad_and_how_sure_their_findings_are() -> None:
-    def properties(*found: Diagnostic) -> tuple[str, str]:
-        rule = rules_of(reported(*found))["PUB301"]["properties"]
+    def properties(*finding: Diagnostic) -> tuple[str, str]:
+        rule = rules_of(reported(*finding))["PUB301"]["properties"]
         return rule["problem.severity"], rule["precision"]
 
     certain, assumed = (
-        diagnostic(span(ORDERS, "region"), certainty=each, severity=severity)
-        for each, severity in (("certain", "note"), ("assumed", "warning"))
+        diagnostic(span(ORDERS, "region"), certainty=certainty, severity=severity)
+        for certainty, severity in (("certain", "note"), ("assumed", "warning"))
     )
     assert properties(certain) == ("recommendation", "very-high")
     assert properties(assumed) == ("warning", "medium")
@@ -135,15 +135,15 @@ def test_a_finding_of_sarif_keeps_its_fingerprint_when_lines_are_put_before_it()
     below = Source(ORDERS.label, "-- a comment\n" + ORDERS.text)
     moved = structs.replace(famous(), span=span(below, "region", nth=1), related=(), statement=None)
     prints = [
-        json.loads(rendered(reported(each), "sarif"))["runs"][0]["results"][0]["partialFingerprints"]
-        for each in (famous(), moved)
+        json.loads(rendered(reported(finding), "sarif"))["runs"][0]["results"][0]["partialFingerprints"]
+        for finding in (famous(), moved)
     ]
     assert prints[0] == prints[1]
 
 
 def test_two_findings_that_are_alike_have_different_fingerprints() -> None:
     twice = reported(diagnostic(span(ORDERS, "region")), diagnostic(span(ORDERS, "region", nth=1)))
-    assert len({each["fingerprint"] for each in json.loads(rendered(twice, "gitlab"))}) == 2
+    assert len({issue["fingerprint"] for issue in json.loads(rendered(twice, "gitlab"))}) == 2
 
 
 def test_nothing_found_is_a_whole_document_in_every_format() -> None:
@@ -159,8 +159,8 @@ def test_nothing_found_is_a_whole_document_in_every_format() -> None:
 
 def test_an_absolute_path_is_a_file_uri_and_a_relative_one_stays_relative() -> None:
     def uri(label: str) -> str:
-        found = reported(diagnostic(Span(Source(label, ""), 0, 0)))
-        result = json.loads(rendered(found, "sarif"))["runs"][0]["results"][0]
+        report = reported(diagnostic(Span(Source(label, ""), 0, 0)))
+        result = json.loads(rendered(report, "sarif"))["runs"][0]["results"][0]
         return str(result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"])
 
     assert uri("/db/a b.sql") == "file:///db/a%20b.sql"
@@ -171,17 +171,17 @@ def test_an_absolute_path_is_a_file_uri_and_a_relative_one_stays_relative() -> N
 @settings(max_examples=40)
 @given(st.text(), st.text(min_size=1), st.text())
 def test_no_text_breaks_a_format(path: str, text: str, message: str) -> None:
-    found: Diagnostic = diagnostic(Span(Source(path, text), 0, len(text)), message=message, help=text)
-    report = reported(found, found)
+    finding: Diagnostic = diagnostic(Span(Source(path, text), 0, len(text)), message=message, help=text)
+    report = reported(finding, finding)
     SARIF.validate(json.loads(rendered(report, "sarif")))
-    assert [each["location"]["path"] for each in json.loads(rendered(report, "gitlab"))] == [path, path]
+    assert [issue["location"]["path"] for issue in json.loads(rendered(report, "gitlab"))] == [path, path]
     assert [json.loads(line)["message"] for line in rendered(report, "jsonl").split("\n")[:-1]] == [message, message]
     assert yaml.safe_load(rendered(report, "yaml")) == json.loads(rendered(report, "json"))
     assert len(list(ElementTree.fromstring(rendered(report, "junit")).iter("failure"))) == 2
     assert len(list(ElementTree.fromstring(rendered(report, "checkstyle")).iter("error"))) == 2
-    assert [each["message"].startswith(message) for each in json.loads(rendered(report, "rdjson"))["diagnostics"]] == [
-        True
-    ] * 2
+    assert [
+        issue["message"].startswith(message) for issue in json.loads(rendered(report, "rdjson"))["diagnostics"]
+    ] == [True] * 2
     assert [line[:22] for line in re.split(r"[\r\n]", rendered(report, "azure"))] == ["##vso[task.logissue ty"] * 2 + [
         ""
     ]

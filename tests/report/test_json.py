@@ -117,8 +117,8 @@ def test_order_is_path_line_column_rule() -> None:
         diagnostic(span(first, "two"), rule="PUB107"),
         diagnostic(span(first, "one")),
     ]
-    found = parsed(reported(*given))["diagnostics"]
-    assert [(each["path"], each["line"], each["column"], each["rule"]) for each in found] == [
+    diagnostics = parsed(reported(*given))["diagnostics"]
+    assert [(finding["path"], finding["line"], finding["column"], finding["rule"]) for finding in diagnostics] == [
         ("a.sql", 1, 1, "PUB301"),
         ("a.sql", 1, 5, "PUB107"),
         ("a.sql", 1, 5, "PUB401"),

@@ -17,13 +17,13 @@ REFUSED_WRITES = ("PUB301", "PUB302", "PUB303", "PUB304", "PUB406")
 
 @pytest.mark.parametrize("code", RULES)
 def test_every_rule_has_an_address(code: str) -> None:
-    found = address(code)
-    assert (ROOT / found.page).is_file()
-    assert found.finders
-    assert bool(found.messages) == (code in MESSAGES or code in REFUSED_WRITES)
-    assert bool(found.fixes) == found.rule.fix, "the page says whether the rule has fixes"
-    assert found.tests
-    assert all((ROOT / path).is_file() for path in found.tests)
+    places = address(code)
+    assert (ROOT / places.page).is_file()
+    assert places.finders
+    assert bool(places.messages) == (code in MESSAGES or code in REFUSED_WRITES)
+    assert bool(places.fixes) == places.rule.fix, "the page says whether the rule has fixes"
+    assert places.tests
+    assert all((ROOT / path).is_file() for path in places.tests)
 
 
 @pytest.mark.parametrize("code", MESSAGES)

@@ -54,7 +54,7 @@ def test_the_engine_finds_the_bad_example_where_it_is_marked(rule: Rule, example
     assert places(rule.code, example.sql, major) == example.places[major]
     claimed = words(example.answers.get(major))
     if claimed is not None and not rule.code.startswith("PUB0"):  # which are about files, not about answers
-        assert claimed in [words(each.server) for each in findings(rule.code, example.sql, major)]
+        assert claimed in [words(finding.server) for finding in findings(rule.code, example.sql, major)]
 
 
 @pytest.mark.parametrize(("rule", "sql", "major"), GOOD)

@@ -68,8 +68,10 @@ def test_a_scaffold_gives_no_finding_under_its_profile(key: str, modes: tuple[st
     config = Config(postgres=(18,), consumers=(ConsumerUse(key, modes, (name,)),))
     sources = (Source("schema.sql", schema(path)), Source("scaffold.sql", result.sql()))
     diagnostics = Linter(config).lint(Unit(sources)).diagnostics
-    assert [one.message for one in diagnostics if one.claim is not None and name in one.publications] == []
-    assert [one.message for one in diagnostics if one.refused] == []
+    assert [
+        finding.message for finding in diagnostics if finding.claim is not None and name in finding.publications
+    ] == []
+    assert [finding.message for finding in diagnostics if finding.refused] == []
 
 
 @pytest.mark.server

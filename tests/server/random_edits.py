@@ -97,6 +97,6 @@ def differences(seed: int, edits: int) -> list[str]:
 
 
 if __name__ == "__main__":
-    found = differences(int(sys.argv[1]), int(sys.argv[2]))
-    print(*found, f"{sys.argv[2]} edits, {len(found)} with other findings than a fresh lint", sep="\n")
-    sys.exit(bool(found))
+    disagreements = differences(int(sys.argv[1]), int(sys.argv[2]))
+    print(*disagreements, f"{sys.argv[2]} edits, {len(disagreements)} with other findings than a fresh lint", sep="\n")
+    sys.exit(bool(disagreements))

@@ -110,7 +110,10 @@ class Session:
 
 
 def as_rows(shown: list[types.Diagnostic]) -> list[tuple[str, str, int]]:
-    return sorted((str(each.code), each.message.split("\n")[0], each.range.start.line + 1) for each in shown)
+    return sorted(
+        (str(diagnostic.code), diagnostic.message.split("\n")[0], diagnostic.range.start.line + 1)
+        for diagnostic in shown
+    )
 
 
 def differences(process: ServerProcess, folder: Path, seed: int, bursts: int) -> list[str]:

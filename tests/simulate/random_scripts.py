@@ -95,13 +95,13 @@ class Script:
             levels.append(f"s{len(levels)}")
             self.steps.append((session, f"SAVEPOINT {levels[-1]}"))
         elif choice < 0.55 and levels:
-            at = self.random.randrange(len(levels))
-            self.steps.append((session, f"ROLLBACK TO {levels[at]}"))
-            del levels[at + 1 :]
+            number = self.random.randrange(len(levels))
+            self.steps.append((session, f"ROLLBACK TO {levels[number]}"))
+            del levels[number + 1 :]
         elif choice < 0.65 and levels:
-            at = self.random.randrange(len(levels))
-            self.steps.append((session, f"RELEASE {levels[at]}"))
-            del levels[at:]
+            number = self.random.randrange(len(levels))
+            self.steps.append((session, f"RELEASE {levels[number]}"))
+            del levels[number:]
         else:
             self.steps.append((session, "COMMIT" if choice < 0.9 else "ROLLBACK"))
             del self.open[session]

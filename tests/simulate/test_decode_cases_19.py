@@ -55,8 +55,10 @@ def test_the_rest_of_a_range_is_inserted(statement: str, rows: str) -> None:
     session = Database(19, RANGES).session()
     session.run(ROWS)
     session.run(statement)
-    found = session.run("SELECT id || ':' || coalesce(v::text, '') FROM f ORDER BY (id::text || v::text) COLLATE \"C\"")
-    assert sorted(row[0] for row in found.rows) == sorted(rows.split())
+    values = session.run(
+        "SELECT id || ':' || coalesce(v::text, '') FROM f ORDER BY (id::text || v::text) COLLATE \"C\""
+    )
+    assert sorted(row[0] for row in values.rows) == sorted(rows.split())
 
 
 @pytest.mark.parametrize(

@@ -133,8 +133,8 @@ def test_statements_do_what_servers_do(servers: Servers, name: str) -> None:
     statements = _statements(SCRIPTS[name])
     for major in servers:
         expected = on_server(servers[major], statements)
-        given = simulated(major, statements)
-        for text, server, ours in zip(statements, expected, given, strict=True):
+        outcomes = simulated(major, statements)
+        for text, server, ours in zip(statements, expected, outcomes, strict=True):
             assert (major, text, ours) == (major, text, server)
 
 
@@ -199,8 +199,8 @@ def test_definitions_that_rows_violate_are_refused(servers: Servers, name: str) 
     statements = _statements(VIOLATIONS[name])
     for major in servers:
         expected = on_server(servers[major], statements)
-        given = simulated(major, statements)
-        for text, server, ours in zip(statements, expected, given, strict=True):
+        outcomes = simulated(major, statements)
+        for text, server, ours in zip(statements, expected, outcomes, strict=True):
             assert (major, text, ours) == (major, text, server)
 
 

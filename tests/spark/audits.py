@@ -39,7 +39,7 @@ class Audits:
 
     def run(
         self,
-        given: Input | Path,
+        scanned: Input | Path,
         run: str = "r1",
         *,
         since: str | None = None,
@@ -48,7 +48,7 @@ class Audits:
         limits: Limits = PATIENT,
     ) -> Summary:
         """``small``: whether no large files are allowed."""
-        source = FolderInput(str(given)) if isinstance(given, Path) else given
+        source = FolderInput(str(scanned)) if isinstance(scanned, Path) else scanned
         options = Options(run=run, since=since, limits=limits)
         if small:
             options = replace(options, largest_file=SMALL, largest_unit=2 * SMALL)
@@ -85,6 +85,6 @@ class Audits:
         return {(row["unit"], row["path"], row["reason"]) for row in self.rows("quarantine", run)}
 
 
-def exactly(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def exactly(findings: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Findings with the order of an object's keys made one."""
-    return sorted((msgspec.json.decode(msgspec.json.encode(each, order="sorted")) for each in found), key=str)
+    return sorted((msgspec.json.decode(msgspec.json.encode(finding, order="sorted")) for finding in findings), key=str)

@@ -66,21 +66,35 @@ def test_a_generated_corpus_gives_what_lint_finds_and_what_was_planted(
     made = list(repositories("audit", 50, Shape(tables=1.5, spread=0.5, quiet=0.3, faulty=0.6)))
     counts = write(made, "corpus")
     summary = audits.run(Path("corpus"), small=False)
-    found = audits.findings()
+    findings = audits.findings()
     # In repositories without a publication lint may still say that a file is written for another database.
-    assert exactly(found) == exactly(linted(*(f"corpus/{each.name}" for each in made if each.holds)))
+    assert exactly(findings) == exactly(
+        linted(*(f"corpus/{repository.name}" for repository in made if repository.holds))
+    )
     certain = Counter(
-        (each["path"], each["line"], each["rule"], each["operation"], each["server"] and each["server"]["sqlstate"])
-        for each in found
-        if each["certainty"] == "certain" and each["severity"] != "note"
+        (
+            finding["path"],
+            finding["line"],
+            finding["rule"],
+            finding["operation"],
+            finding["server"] and finding["server"]["sqlstate"],
+        )
+        for finding in findings
+        if finding["certainty"] == "certain" and finding["severity"] != "note"
     )
     assert certain == Counter(
-        (f"corpus/{each.repository}/{each.path}", each.line, each.rule, each.operation, each.sqlstate)
-        for each in planted("corpus")
+        (
+            f"corpus/{expected.repository}/{expected.path}",
+            expected.line,
+            expected.rule,
+            expected.operation,
+            expected.sqlstate,
+        )
+        for expected in planted("corpus")
     )
     assert certain.total() == counts.planted > 20
     passed_over = {row["repository"] for row in audits.rows("units") if row["status"] == "nothing-to-lint"}
-    assert passed_over == {each.name for each in made if not each.holds}
+    assert passed_over == {repository.name for repository in made if not repository.holds}
     assert summary.metrics["repositories"] == 50
 
 
@@ -140,7 +154,7 @@ def test_poison_is_quarantined_and_the_rest_is_untouched(audits: Audits, plant: 
             "whole/a",
             "whole/b",
             "whole/c",
-            *(f"{each}/a" for each in REASONS),
+            *(f"{reason}/a" for reason in REASONS),
         )
     }
     assert sum(1 for row in audits.rows("quarantine") if row["path"]) == summary.metrics["files_quarantined"]
@@ -188,12 +202,12 @@ def test_files_that_the_search_for_units_dies_of_are_quarantined(
     files: dict[str, str | bytes] = {f"{fault}/a.sql": PUBLISHES + f"-- fault before: {fault}\n" for fault in reasons}
     files |= {f"{fault}/b.sql": "SELECT 1;" for fault in reasons}
     files |= {f"good{number}/a.sql": PUBLISHES for number in range(3)}
-    given: Input = FolderInput(str(plant(files)))
+    source: Input = FolderInput(str(plant(files)))
     if rows:
         table = [(name.partition("/")[0], f"corpus/{name}", text) for name, text in files.items()]
         spark.createDataFrame(table, "repository STRING, path STRING, content STRING").createOrReplaceTempView("bad")
-        given = TableInput("bad", "table", TableColumns("repository", "path", "content"))
-    summary = audits.run(given, linter=FaultyBefore(), limits=Limits(3.0, 256 << 20))
+        source = TableInput("bad", "table", TableColumns("repository", "path", "content"))
+    summary = audits.run(source, linter=FaultyBefore(), limits=Limits(3.0, 256 << 20))
     lost = {f"corpus/{fault}": ("quarantined", reason) for fault, reason in reasons.items()}
     assert audits.ends() == lost | {f"corpus/good{number}": ("linted", None) for number in range(3)}
     assert audits.quarantined() == {
@@ -314,14 +328,14 @@ def test_the_units_of_the_sample_repositories_are_those_of_lint(
         name: content for name, content in samples.items() if not name.startswith(("configured/", "orders", "shop"))
     }
     plant(files)
-    given: Input = FolderInput("corpus")
+    source: Input = FolderInput("corpus")
     if rows:
         table = [(name.partition("/")[0], f"corpus/{name}", bytearray(content)) for name, content in files.items()]
         spark.createDataFrame(table, "repository STRING, path STRING, content BINARY").createOrReplaceTempView(
             "samples"
         )
-        given = TableInput("samples", "table", TableColumns("repository", "path", "content"))
-    audits.run(given)
+        source = TableInput("samples", "table", TableColumns("repository", "path", "content"))
+    audits.run(source)
     repositories = sorted({f"corpus/{name.partition('/')[0]}" for name in files})
     expected = [plan.name for repository in repositories for plan in find_units([repository])]
     assert Counter(audits.ends()) == Counter(dict.fromkeys(expected, ("linted", None)))
@@ -334,12 +348,12 @@ def test_a_file_that_is_too_large_takes_none_with_it_that_lint_keeps_apart(
 ) -> None:
     files: dict[str, str | bytes] = {"big/a.sql": PUBLISHES + "-- pad\n" * SMALL, "big/b.sql": PUBLISHES}
     plant(files)
-    given: Input = FolderInput("corpus")
+    source: Input = FolderInput("corpus")
     if rows:
         table = [(name.partition("/")[0], f"corpus/{name}", text) for name, text in files.items()]
         spark.createDataFrame(table, "repository STRING, path STRING, content STRING").createOrReplaceTempView("big")
-        given = TableInput("big", "table", TableColumns("repository", "path", "content"))
-    audits.run(given)
+        source = TableInput("big", "table", TableColumns("repository", "path", "content"))
+    audits.run(source)
     assert exactly(audits.findings()) == exactly(linted("corpus/big/b.sql"))
     assert Counter(audits.ends().values()) == {("linted", None): 1, ("quarantined", "too-large"): 1}
 

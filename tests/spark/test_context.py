@@ -83,7 +83,7 @@ def test_units_with_context_are_linted_as_lint_does(
     assert (summary.metrics["files"], summary.metrics["files_linted"]) == (5, 5)
     assert summary.metrics["bytes"] == sum(map(len, FILES.values()))
     publications = {(row["unit"], row["publication"]) for row in audits.rows("publications")}
-    assert {each for each in publications if each[1] != "p"} == {
+    assert {publication for publication in publications if publication[1] != "p"} == {
         ("corpus/app/supabase/migrations", "shop"),
         ("corpus/app/scripts", "late"),
     }

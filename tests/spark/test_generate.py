@@ -25,21 +25,21 @@ def many() -> list[Repository]:
 
 
 def test_all_conventions_and_faults_occur_and_shares_are_as_asked(many: list[Repository]) -> None:
-    assert {each.kind for each in many} == {convention.__name__ for convention in CONVENTIONS}
-    assert {each.fault for repository in many for each in repository.planted} == set(FAULTS)
-    assert 0.5 < sum(1 for each in many if each.holds) / len(many) < 0.8
-    assert 0.15 < sum(1 for each in many if each.planted) / len(many) < 0.35
+    assert {generated.kind for generated in many} == {convention.__name__ for convention in CONVENTIONS}
+    assert {fault.fault for repository in many for fault in repository.planted} == set(FAULTS)
+    assert 0.5 < sum(1 for generated in many if generated.holds) / len(many) < 0.8
+    assert 0.15 < sum(1 for generated in many if generated.planted) / len(many) < 0.35
 
 
 def test_it_is_known_which_repositories_hold_publications(many: list[Repository]) -> None:
-    for each in many:
-        assert any(map(may_publish, each.files.values())) == each.holds, each.name
+    for generated in many:
+        assert any(map(may_publish, generated.files.values())) == generated.holds, generated.name
 
 
 def test_a_planted_fault_stands_at_its_line(many: list[Repository]) -> None:
-    for each in many:
-        for planted in each.planted:
-            line = each.files[planted.path].decode().split("\n")[planted.line - 1]
+    for generated in many:
+        for planted in generated.planted:
+            line = generated.files[planted.path].decode().split("\n")[planted.line - 1]
             assert "faulty_" in line or "planted_" in line
 
 
@@ -52,22 +52,28 @@ def test_servers_answer_faults_as_they_are_planted(servers: Servers, major: int)
             table = f"t{number}"
             fault = make(table, f"p{number}")
             answers = [execute(conn, statement) for statement in fault.statements]
-            found: Counter[tuple[int, str | None, str | None]] = Counter(
-                (at, each.sqlstate, None) for at, each in enumerate(answers) if not each.ok
+            refusals: Counter[tuple[int, str | None, str | None]] = Counter(
+                (index, answer.sqlstate, None) for index, answer in enumerate(answers) if not answer.ok
             )
-            if any(each.operation for each in fault.expected):
+            if any(refusal.operation for refusal in fault.expected):
                 last = len(answers) - 1
                 refused = writes_refused(conn, table).items()
-                found += Counter((last, each.sqlstate, operation) for operation, each in refused if each is not None)
-            said = ((each.statement, each.sqlstate, each.operation) for each in fault.expected if each.sqlstate)
-            assert found == Counter(said), fault
+                refusals += Counter(
+                    (last, answer.sqlstate, operation) for operation, answer in refused if answer is not None
+                )
+            expected = (
+                (refusal.statement, refusal.sqlstate, refusal.operation)
+                for refusal in fault.expected
+                if refusal.sqlstate
+            )
+            assert refusals == Counter(expected), fault
 
 
 @pytest.mark.server
 def test_a_server_refuses_nothing_where_no_fault_is_planted(servers: Servers) -> None:
     server = servers[18]
-    for each in repositories(1, 25, Shape(tables=4, quiet=0, faulty=0, plain=True)):
+    for generated in repositories(1, 25, Shape(tables=4, quiet=0, faulty=0, plain=True)):
         with server.database() as name, server.connect(name) as conn:
-            (content,) = each.files.values()
+            (content,) = generated.files.values()
             answer = execute(conn, content.decode())
-            assert answer.ok, (each.name, answer)
+            assert answer.ok, (generated.name, answer)

@@ -40,7 +40,7 @@ COLUMNS = TableColumns("repository", "path", "content", "commit")
 
 def corpus_files() -> dict[str, str | bytes]:
     made = repositories("inputs", 14, Shape(tables=1.5, spread=0.5, quiet=0.3, faulty=0.6))
-    return {f"{each.name}/{path}": text for each in made for path, text in each.files.items()} | ODD
+    return {f"{repository.name}/{path}": text for repository in made for path, text in repository.files.items()} | ODD
 
 
 def rows_of(spark: SparkSession, files: Mapping[str, str | bytes], commit: str = "1") -> DataFrame:

@@ -109,7 +109,7 @@ def write_run(store: Store, run: str, units: int, findings: int, finished: datet
     }
     for table, frame in tables.items():
         started.write(frame, table, run)
-    counts = {f"{what}_{end}": float(units) for what in ("units", "files") for end in ENDS}
+    counts = {f"{counted}_{end}": float(units) for counted in ("units", "files") for end in ENDS}
     totals = ("repositories", "units", "units_carried", "files", "statements", "bytes", *(f"{s}s" for s in SEVERITIES))
     counts |= dict.fromkeys(totals, float(units)) | {"seconds": 1e6}
     metrics = pa.table({"metric": list(counts), "value": list(counts.values())}, arrow(METRICS))

@@ -61,7 +61,7 @@ def table(name: str, more: str = "") -> Measurable:
 
 def test_a_table_is_named_with_its_schema_or_without() -> None:
     assert table("orders").name == table("app.orders").name == "app.orders"
-    assert [each.publication for each in table("orders").sendings] == ["eu", "us", "odd"]
+    assert [sending.publication for sending in table("orders").sendings] == ["eu", "us", "odd"]
     with pytest.raises(NoTable, match=r"the schema makes no table order; did you mean app\.orders"):
         table("order")
     with pytest.raises(NoTable, match=r"there are several tables days: app\.days, public\.days"):
@@ -69,13 +69,13 @@ def test_a_table_is_named_with_its_schema_or_without() -> None:
 
 
 def test_partitions_that_are_sent_differently_are_not_measured_as_one() -> None:
-    whole = {each.publication: each for each in table("app.days").sendings}
+    whole = {sending.publication: sending for sending in table("app.days").sendings}
     assert whole["eu"].spark is not None
     assert whole["odd"].reason == "it publishes only some of the partitions: measure these one by one"
-    leaf = {each.publication: each for each in table("app.days_2").sendings}
+    leaf = {sending.publication: sending for sending in table("app.days_2").sendings}
     assert (leaf["eu"].filter, leaf["odd"].filter) == ("id % 2 = 0", "id > 5")
     both = "CREATE PUBLICATION each_day FOR TABLE app.days_1 WHERE (id > 1), app.days_2 WHERE (id > 2);"
-    assert {each.publication: each.reason for each in table("app.days", both).sendings}["each_day"] == (
+    assert {sending.publication: sending.reason for sending in table("app.days", both).sendings}["each_day"] == (
         "it publishes the partitions with different filters: measure them one by one"
     )
 
@@ -86,7 +86,7 @@ def test_a_filter_that_is_assumed_or_fixed_by_the_zone_is_named() -> None:
         "CREATE PUBLICATION zone FOR TABLE z WHERE (at > '2024-01-01');"
         "CREATE PUBLICATION none FOR TABLE z WHERE (of_nobody(id));"
     )
-    reasons = {each.publication: each.reason for each in table("z", more).sendings}
+    reasons = {sending.publication: sending.reason for sending in table("z", more).sendings}
     assert reasons["zone"] == "it contains a constant that depended on the time zone when the publication was created"
 
 
@@ -106,7 +106,10 @@ def put(tmp_path: Path) -> Put:
 
 def expect(counted: TableRows) -> None:
     assert counted.rows == 6
-    assert [(each.publication, each.copied, each.inserted, each.unknown) for each in counted.publications] == [
+    assert [
+        (publication.publication, publication.copied, publication.inserted, publication.unknown)
+        for publication in counted.publications
+    ] == [
         ("eu", 2, 2, 1),
         ("us", 1, 0, 1),  # a NULL total of 'us' is unknown; of NULL AND false, false
         ("odd", 2, 2, 0),
@@ -120,11 +123,11 @@ def expect(counted: TableRows) -> None:
 def test_the_same_rows_are_counted_in_every_format(spark: SparkSession, put: Put) -> None:
     expect(measure(spark, put("orders.csv", CSV), table("orders")))
     expect(measure(spark, put("orders.tsv", CSV.replace(",", "\t")), table("orders")))
-    given = put("orders.jsonl", "\n".join(ROWS))
-    expect(measure(spark, given, table("orders")))
+    source = put("orders.jsonl", "\n".join(ROWS))
+    expect(measure(spark, source, table("orders")))
     types = "id BIGINT, region STRING, total DECIMAL(10, 2), `Odd``name` BOOLEAN"
-    rows = spark.read.schema(types).json(given.condition)
-    where = given.condition.replace("jsonl", "parquet")
+    rows = spark.read.schema(types).json(source.condition)
+    where = source.condition.replace("jsonl", "parquet")
     rows.write.parquet(where)
     counted = measure(spark, Data("app.orders", where), table("orders"))
     assert counted.rows == 6
@@ -147,7 +150,7 @@ def test_what_could_not_be_run_leaves_gap_and_overlap_open(spark: SparkSession, 
     assert (counted.sent_by_none, counted.sent_by_several) == (None, None)
     assert Overlap(("eu", "every"), 2) in counted.overlaps
     document = Measurement("0", 1, 18, (counted,))
-    said = [" ".join(line.split()) for line in report.text(document)]
+    lines = [" ".join(line.split()) for line in report.text(document)]
     for line in (
         "copied 2 rows 33.3% by the initial copy",
         "unpublished 1 row 16.7% because the filter is NULL",
@@ -158,7 +161,7 @@ def test_what_could_not_be_run_leaves_gap_and_overlap_open(spark: SparkSession, 
         "NULL 1 row 16.7% in column region",
         "overlap 2 rows 33.3% are published by eu and every",
     ):
-        assert line in said
+        assert line in lines
 
 
 def test_json_is_valid_under_the_schema_that_ships() -> None:

@@ -150,15 +150,15 @@ def test_what_does_not_carry_over_is_named_with_the_reason(transpiled: Transpile
 
 def chosen(transpiled: Transpiled) -> dict[str, SparkFilter]:
     """All of FILTERS, and those that can be run of many random ones."""
-    found = {text: transpiled(text) for text in FILTERS}
+    sql_of = {text: transpiled(text) for text in FILTERS}
     random = Random(SEED)
     for _ in range(RANDOM_FILTERS):
         text = make_filter(random)
         try:
-            found[text] = transpiled(text)
+            sql_of[text] = transpiled(text)
         except (NotExact, LookupError):
             continue
-    return found
+    return sql_of
 
 
 Answers = dict[int, list[bool | None]]
@@ -176,10 +176,10 @@ def asked(server: Server, filters: list[str], to: Path) -> Answers:
         insert = f"INSERT INTO e (id, {', '.join(COLUMNS)}) VALUES (%s, {marks})"
         with conn.cursor() as cursor:
             cursor.executemany(insert, [(number, *row.values()) for number, row in enumerate(rows)])
-        for at in range(0, len(filters), 200):
-            conditions = ", ".join(f"({text})" for text in filters[at : at + 200])
-            for number, *said in conn.execute(f"SELECT id, {conditions} FROM e").fetchall():
-                answers[number] += said
+        for first in range(0, len(filters), 200):
+            conditions = ", ".join(f"({text})" for text in filters[first : first + 200])
+            for number, *values in conn.execute(f"SELECT id, {conditions} FROM e").fetchall():
+                answers[number] += values
         with conn.cursor().copy("COPY e TO STDOUT (FORMAT csv, HEADER)") as copy:
             to.write_bytes(b"".join(bytes(piece) for piece in copy))
     return answers
@@ -196,8 +196,8 @@ def ran(rows: DataFrame, filters: dict[str, SparkFilter]) -> tuple[Answers, set[
     bad = F.lit(False)
     for name in doubtful:
         bad = bad | F.col(f"`{name}`").isNotNull()
-    found = frame.select("id", bad, *(F.expr(each.sql) for each in filters.values())).collect()
-    return {row[0]: list(row[2:]) for row in found}, {row[0] for row in found if row[1]}
+    answered = frame.select("id", bad, *(F.expr(each.sql) for each in filters.values())).collect()
+    return {row[0]: list(row[2:]) for row in answered}, {row[0] for row in answered if row[1]}
 
 
 def test_every_filter_that_is_run_answers_as_the_server_does(
@@ -216,14 +216,14 @@ def test_every_filter_that_is_run_answers_as_the_server_does(
     assert bad == odd
     assert 0 < len(bad) < ROWS / 3
     differences: list[Any] = []
-    said: Counter[str] = Counter()
-    for at, text in enumerate(filters):
+    values_seen: Counter[str] = Counter()
+    for place, text in enumerate(filters):
         for number in expected.keys() - bad:
-            said[text] |= {True: 1, False: 2, None: 4}[expected[number][at]]
-            if answers[number][at] is not expected[number][at]:
-                differences.append((text, filters[text].sql, number, expected[number][at], answers[number][at]))
+            values_seen[text] |= {True: 1, False: 2, None: 4}[expected[number][place]]
+            if answers[number][place] is not expected[number][place]:
+                differences.append((text, filters[text].sql, number, expected[number][place], answers[number][place]))
     assert differences == []
-    several = sum(said[text] not in (1, 2, 4) for text in FILTERS)
+    several = sum(values_seen[text] not in (1, 2, 4) for text in FILTERS)
     assert several > 0.85 * len(FILTERS), "the rows tell filters apart"
 
 

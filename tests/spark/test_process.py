@@ -40,7 +40,7 @@ def hasty() -> Iterator[ChildProcess]:
 
 def ask(process: ChildProcess, *texts: str | bytes) -> Answer[list[Any]]:
     contents = tuple(text if isinstance(text, bytes) else text.encode() for text in texts)
-    members = tuple(MemberRow(f"{at}.sql", None, "sql", None) for at in range(len(contents)))
+    members = tuple(MemberRow(f"{number}.sql", None, "sql", None) for number in range(len(contents)))
     return process.ask(LintUnit(UnitRow("", "", members=members), "", contents))
 
 
@@ -118,9 +118,9 @@ def test_one_process_lints_many_units(process: ChildProcess) -> None:
 
 def test_files_that_cannot_be_read_are_told_and_the_others_linted(process: ChildProcess) -> None:
     reply = lint(process, GOOD, b"\x00", b"\xff\x00\x81")
-    unread = [(each["path"], each["reason"]) for each in reply["quarantine"]]
+    unread = [(file["path"], file["reason"]) for file in reply["quarantine"]]
     assert unread == [("1.sql", "not-text"), ("2.sql", "not-text")]
-    assert (reply["statements"], [each["rule"] for each in reply["findings"]]) == (2, ["PUB002", "PUB002"])
+    assert (reply["statements"], [finding["rule"] for finding in reply["findings"]]) == (2, ["PUB002", "PUB002"])
 
 
 def test_a_linter_that_cannot_be_had_is_no_fault_of_a_unit() -> None:

@@ -56,20 +56,20 @@ def document(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> A
             if run == "r2":
                 Path("corpus/shop/a.sql").write_text("\n" + PUBLISHES.replace("r = 'x'", "id = 1"))
             audits.run(Path("corpus"), run)
-        found = collect(audits.store, "r2")
+        report = collect(audits.store, "r2")
         rows = audits.rows("findings", "r2")
         patch.setattr(report_data, "MOST_OF_A_RULE", 1)
         patch.setattr(report_data, "MOST_FINDINGS", 3)
         few = collect(audits.store, "r2").findings
         assert len({(finding.rule, finding.severity) for finding in few}) == 3
     counted = Counter((row["rule"], row["severity"], row["certainty"]) for row in rows)
-    for rule in found.rules:
+    for rule in report.rules:
         assert counted.pop((rule.code, rule.severity, "certain"), 0) == rule.certain
         assert counted.pop((rule.code, rule.severity, "assumed"), 0) == rule.assumed
         here = {row["repository"] for row in rows if (row["rule"], row["severity"]) == (rule.code, rule.severity)}
         assert len(here) == rule.repositories
     assert not counted
-    return found
+    return report
 
 
 def test_totals_add_up(document: Audit) -> None:
@@ -78,8 +78,8 @@ def test_totals_add_up(document: Audit) -> None:
     assert document.files == Ends(6, 5, 0, 1)
     assert sum(document.severities.values()) == sum(rule.count for rule in document.rules)
     assert document.spread == {"none": 2, "1": 1, "2 to 9": 1, "10 to 99": 0, "100 and more": 0}
-    assert [(each.reason, each.units, each.files) for each in document.quarantine] == [("not-text", 0, 1)]
-    assert {each.unit for each in document.slowest} >= {"corpus/shop", "corpus/shop/old"}
+    assert [(reason.reason, reason.units, reason.files) for reason in document.quarantine] == [("not-text", 0, 1)]
+    assert {timing.unit for timing in document.slowest} >= {"corpus/shop", "corpus/shop/old"}
 
 
 def test_the_first_findings_of_each_rule_are_listed(document: Audit) -> None:
@@ -128,7 +128,9 @@ def test_change_is_by_fingerprint(document: Audit) -> None:
 
 def test_it_is_told_and_shown(document: Audit) -> None:
     names = ("units", "repositories", "files", "statements", "units_carried", "errors", "warnings", "notes", "seconds")
-    ends = (f"{what}_{end}" for what in ("units", "files") for end in ("linted", "nothing_to_lint", "quarantined"))
+    ends = (
+        f"{counted}_{end}" for counted in ("units", "files") for end in ("linted", "nothing_to_lint", "quarantined")
+    )
     summary = SimpleNamespace(run="r2", metrics=dict.fromkeys((*names, *ends), 1.0), notes=(), quarantine={}, rules=[])
     told = "\n".join(summarised(summary, "out", "out/report.html", document))  # type: ignore[arg-type]
     assert "the same as in run r1" in told

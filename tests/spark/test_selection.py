@@ -93,13 +93,17 @@ def test_no_file_of_the_samples_of_which_lint_says_anything_certain_is_passed_ov
     """A repository is kept for one of its files: here each file must be kept that has a finding of its own."""
     top = str(PROJECT / "corpus" / "samples")
     files = {file.label: file.path for plan in find_units([top]) for file in plan.files}
-    said = {each["path"] for each in linted(top) if each["certainty"] == "certain" and each["severity"] == "error"}
-    assert len(said) > 5
-    assert not [path for path in said if not may_matter(path, Path(files[path]).read_bytes())]
+    certain = {
+        finding["path"]
+        for finding in linted(top)
+        if finding["certainty"] == "certain" and finding["severity"] == "error"
+    }
+    assert len(certain) > 5
+    assert not [path for path in certain if not may_matter(path, Path(files[path]).read_bytes())]
 
 
 def cased(word: str) -> st.SearchStrategy[str]:
-    return st.tuples(*(st.sampled_from([each.lower(), each.upper()]) for each in word)).map("".join)
+    return st.tuples(*(st.sampled_from([letter.lower(), letter.upper()]) for letter in word)).map("".join)
 
 
 BETWEEN = st.lists(

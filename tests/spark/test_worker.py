@@ -63,9 +63,9 @@ def rows_of(batches: Iterator[pa.RecordBatch]) -> list[dict[str, Any]]:
 
 
 def in_two_passes(where: str) -> list[dict[str, Any]]:
-    found = rows_of(worker.examine(listed(where), job=job(), at_once=False))
-    batch = pa.RecordBatch.from_pylist([row for row in found if row["step"] == "lint"], schema=arrow(EXAMINED))
-    return [row for row in found if row["step"] != "lint"] + rows_of(worker.lint_units([batch], job=job()))
+    rows = rows_of(worker.examine(listed(where), job=job(), at_once=False))
+    batch = pa.RecordBatch.from_pylist([row for row in rows if row["step"] == "lint"], schema=arrow(EXAMINED))
+    return [row for row in rows if row["step"] != "lint"] + rows_of(worker.lint_units([batch], job=job()))
 
 
 def comparable(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -104,21 +104,21 @@ def test_the_platform_of_a_repository_is_seen_in_its_folders_as_lint_sees_it(pla
     plant({"r/.git/HEAD": "", "r/supabase/config.toml": "", "r/db/a.sql": auth, "other/db/a.sql": auth})
     at_once = rows_of(worker.examine(listed("corpus"), job=job(), at_once=True))
     assert comparable(at_once) == comparable(in_two_passes("corpus"))
-    rules = {row["repository"]: [found["rule"] for found in row["findings"]] for row in at_once}
-    assert rules == {name: [found["rule"] for found in linted(f"corpus/{name}")] for name in ("r", "other")}
+    rules = {row["repository"]: [finding["rule"] for finding in row["findings"]] for row in at_once}
+    assert rules == {name: [finding["rule"] for finding in linted(f"corpus/{name}")] for name in ("r", "other")}
     assert rules == {"r": [], "other": ["PUB107"]}
 
 
 def test_a_large_repository_is_only_looked_through(plant: Plant) -> None:
     plant({"large/a.sql": PUBLISHES + "-" * SMALL, "small/a.sql": PUBLISHES})
-    found = rows_of(worker.examine(listed("corpus"), job=job(), at_once=True))
-    assert {row["repository"]: row["step"] for row in found} == {"large": "lint", "small": "linted"}
+    rows = rows_of(worker.examine(listed("corpus"), job=job(), at_once=True))
+    assert {row["repository"]: row["step"] for row in rows} == {"large": "lint", "small": "linted"}
 
 
 @pytest.mark.parametrize("fault", ["loop-in-c", "segfault", "memory"])
 def test_whom_a_fault_is_to_be_blamed_on_is_found_out_later(plant: Plant, fault: str) -> None:
     plant({"a/a.sql": PUBLISHES, "b/b.sql": PUBLISHES + f"-- fault: {fault}\n", "c/c.sql": PUBLISHES})
-    found = rows_of(worker.examine(listed("corpus"), job=job(2.0), at_once=True))
-    assert [(row["repository"], row["step"], row["failed"]) for row in found] == [
+    rows = rows_of(worker.examine(listed("corpus"), job=job(2.0), at_once=True))
+    assert [(row["repository"], row["step"], row["failed"]) for row in rows] == [
         (name, "lint", None) for name in ("a", "b", "c")
     ]

@@ -40,10 +40,10 @@ class Totals(Struct):
 
 def readings(script: Script, major: int) -> list[Capture]:
     """The ways in which each script is read."""
-    both, one = script.publication_sets()
+    both, single = script.publication_sets()
     base = {"publication_names": both, "messages": "on"}
     chosen: list[tuple[str, dict[str, str], dict[str, str], bool]] = [
-        ("pgoutput", {"proto_version": "1", "publication_names": one}, {}, False),
+        ("pgoutput", {"proto_version": "1", "publication_names": single}, {}, False),
         ("pgoutput", {"proto_version": "1", "binary": "on", **base}, {}, False),
         ("pgoutput", {"proto_version": "2", "streaming": "on", **base}, _SMALL, False),
         ("pgoutput", {"proto_version": "3", "two_phase": "on", "streaming": "on", **base}, _SMALL, True),

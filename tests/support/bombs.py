@@ -45,7 +45,7 @@ def doubled(text: str, times: int) -> str:
 
 
 def many(pattern: str, number: int, between: str = "") -> str:
-    return between.join(pattern.format(at, at + 1) for at in range(number))
+    return between.join(pattern.format(index, index + 1) for index in range(number))
 
 
 A = "a" * 40
@@ -295,11 +295,16 @@ class Spent(Struct, frozen=True):
 
     def rules(self) -> list[str]:
         document = json.loads(self.out)
-        found = document.get("diagnostics", [])
+        findings = document.get("diagnostics", [])
         for unit in document.get("units", ()):
-            refused = [each for row in unit["publications"] for answer in row["answers"] for each in answer["refused"]]
-            found = [*found, *unit["findings"], *refused]
-        return sorted({each["rule"] for each in found})
+            refused = [
+                operation
+                for row in unit["publications"]
+                for answer in row["answers"]
+                for operation in answer["refused"]
+            ]
+            findings = [*findings, *unit["findings"], *refused]
+        return sorted({finding["rule"] for finding in findings})
 
 
 def run(command: Sequence[str], folder: str) -> Spent:
@@ -326,7 +331,7 @@ def run(command: Sequence[str], folder: str) -> Spent:
 def main(wanted: Sequence[str]) -> None:
     """A line for each bomb: CPU seconds and peak memory of `lint` and `explain`."""
     for name, bomb in BOMBS.items():
-        if wanted and not any(each in name for each in wanted):
+        if wanted and not any(word in name for word in wanted):
             continue
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, bomb.file)

@@ -61,8 +61,8 @@ def browser() -> Iterator[Browser]:
 
 def find() -> Installed:
     """The browser, installed on first use. Safe with concurrent runs and after interrupted ones."""
-    if given := os.environ.get("PUBCHECK_BROWSER"):
-        return Installed(Path(given), {})
+    if configured := os.environ.get("PUBCHECK_BROWSER"):
+        return Installed(Path(configured), {})
     if (platform.system(), platform.machine()) != ("Linux", "x86_64"):
         raise BrowserUnavailable(
             f"no browser is known for {platform.system()} {platform.machine()}: set PUBCHECK_BROWSER to a Chromium"

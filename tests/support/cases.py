@@ -236,9 +236,9 @@ def merged(answers: Mapping[int, Recorded]) -> list[tuple[tuple[int, ...], Recor
     """Equal answers together, each with its majors, by the first of them; without a position where none is known."""
     groups: list[tuple[tuple[int, ...], Recorded]] = []
     for major, answer in sorted(answers.items()):
-        for at, (majors, known) in enumerate(groups):
+        for number, (majors, known) in enumerate(groups):
             if answer == known or (not answer.placed and answer == replace(known, position=None, placed=False)):
-                groups[at] = ((*majors, major), known)
+                groups[number] = ((*majors, major), known)
                 break
         else:
             groups.append(((major,), answer))

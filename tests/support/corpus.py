@@ -58,10 +58,10 @@ def played(
         with contextlib.closing(Quick(server)) as transactions:
             for case in (case for case in cases if major in case.postgres):
                 try:
-                    given: Recorded | SetupFailed = transactions.play(case) if quick else play(server, case)
+                    answer: Recorded | SetupFailed = transactions.play(case) if quick else play(server, case)
                 except SetupFailed as failure:
-                    given = failure
-                answers.append(((case.id, major), given))
+                    answer = failure
+                answers.append(((case.id, major), answer))
                 progress()
         return answers
 
@@ -71,18 +71,18 @@ def played(
 
 def differences(cases: Iterable[Case], answers: Mapping[tuple[str, int], Recorded | SetupFailed]) -> list[Difference]:
     """Where the answers are not the recorded ones."""
-    found: list[Difference] = []
+    deviations: list[Difference] = []
     for case in cases:
         for major in case.postgres:
-            given, recorded = answers.get((case.id, major)), case.answers.get(major)
-            if isinstance(given, SetupFailed):
-                found.append(Difference(case, major, recorded, None, (), f"setup: {given}"))
-            elif given is not None and given != recorded:
+            answer, recorded = answers.get((case.id, major)), case.answers.get(major)
+            if isinstance(answer, SetupFailed):
+                deviations.append(Difference(case, major, recorded, None, (), f"setup: {answer}"))
+            elif answer is not None and answer != recorded:
                 before = recorded or Recorded(ok=True)
                 names = Recorded.__struct_fields__
-                fields = tuple(name for name in names if getattr(given, name) != getattr(before, name))
-                found.append(Difference(case, major, recorded, given, fields))
-    return found
+                fields = tuple(name for name in names if getattr(answer, name) != getattr(before, name))
+                deviations.append(Difference(case, major, recorded, answer, fields))
+    return deviations
 
 
 def main() -> int:
@@ -102,12 +102,12 @@ def main() -> int:
     with Servers(tuple(options.major or MAJORS)) as servers:
         total = sum(len(set(case.postgres) & set(servers)) for case in cases)
         answers = played(servers, cases, _counter(total), quick=options.quick)
-    found = differences(cases, answers)
-    for difference in found:
+    deviations = differences(cases, answers)
+    for difference in deviations:
         print(difference)
-    print(f"{len(answers)} answers of {len(cases)} cases, {len(found)} differ")
+    print(f"{len(answers)} answers of {len(cases)} cases, {len(deviations)} differ")
     if options.command == "replay":
-        return 1 if found else 0
+        return 1 if deviations else 0
     families = {case.rule for case in cases}
     failed = [answer for answer in answers.values() if isinstance(answer, SetupFailed)]
     write(_with(case, answers) for case in everything if case.rule in families)
@@ -116,8 +116,8 @@ def main() -> int:
 
 def _with(case: Case, answers: Mapping[tuple[str, int], Recorded | SetupFailed]) -> Case:
     """The case with the new answers; those that were not asked for, or whose setup failed, stay."""
-    given = {major: answers.get((case.id, major)) for major in case.postgres}
-    new = {major: answer for major, answer in given.items() if isinstance(answer, Recorded)}
+    by_major = {major: answers.get((case.id, major)) for major in case.postgres}
+    new = {major: answer for major, answer in by_major.items() if isinstance(answer, Recorded)}
     return msgspec.structs.replace(case, answers={**case.answers, **new})
 
 

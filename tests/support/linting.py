@@ -25,15 +25,15 @@ def covered(span: Span) -> str:
     return span.source.text[span.start : span.end]
 
 
-def writes(found: list[Diagnostic]) -> list[tuple[str | None, str | None, str]]:
+def writes(findings: list[Diagnostic]) -> list[tuple[str | None, str | None, str]]:
     """(table, operation, certainty) of what is said about UPDATE and DELETE."""
-    return [(one.object, one.operation, one.certainty) for one in found if one.phase == "write"]
+    return [(finding.object, finding.operation, finding.certainty) for finding in findings if finding.phase == "write"]
 
 
-def answers(found: list[Diagnostic]) -> list[tuple[str, str, str]]:
+def answers(findings: list[Diagnostic]) -> list[tuple[str, str, str]]:
     """(SQLSTATE, message, certainty) of the refusals of statements."""
     return [
-        (one.server.sqlstate, one.server.message, one.certainty)
-        for one in found
-        if one.phase == "ddl" and one.server is not None
+        (finding.server.sqlstate, finding.server.message, finding.certainty)
+        for finding in findings
+        if finding.phase == "ddl" and finding.server is not None
     ]

@@ -61,9 +61,9 @@ class Quick:
         """As ``play``."""
         if case.decode is None and case.sub is None:
             with contextlib.suppress(SetupFailed):
-                given = self._in_transaction(case)
-                if given == case.answers.get(self._server.major):
-                    return given
+                answer = self._in_transaction(case)
+                if answer == case.answers.get(self._server.major):
+                    return answer
         return play(self._server, case)
 
     def _in_transaction(self, case: Case) -> Recorded:
@@ -100,10 +100,10 @@ class _Ground(Struct, frozen=True):
         if self.conn.info.transaction_status != TransactionStatus.INTRANS:
             return execute(self.conn, self.filled(statement))
         self.conn.execute("SAVEPOINT played")
-        given = execute(self.conn, self.filled(statement))
-        if not given.ok:
+        answer = execute(self.conn, self.filled(statement))
+        if not answer.ok:
             self.conn.execute("ROLLBACK TO played")
-        return given
+        return answer
 
 
 def _play(context: _Ground, case: Case) -> Recorded:
@@ -111,11 +111,11 @@ def _play(context: _Ground, case: Case) -> Recorded:
         prepare(context.conn, [context.filled(statement) for statement in case.setup])
     except SetupFailed as failure:
         raise SetupFailed(f"{case.rule}/{case.id}: {failure}", failure.answer) from None
-    given = context.execute(case.statement)
-    if case.decode and given.ok:
+    answer = context.execute(case.statement)
+    if case.decode and answer.ok:
         return _decode(context.conn, case.decode, context.database)
-    then = tuple(after(context.execute(statement), context.database) for statement in case.then) if given.ok else ()
-    return recorded(given, context.database, then)
+    then = tuple(after(context.execute(statement), context.database) for statement in case.then) if answer.ok else ()
+    return recorded(answer, context.database, then)
 
 
 def _decode(conn: psycopg.Connection[Any], decode: Decode, database: str) -> Recorded:
@@ -124,19 +124,19 @@ def _decode(conn: psycopg.Connection[Any], decode: Decode, database: str) -> Rec
     try:
         notices: list[str] = []
         for statement in decode.sql:
-            given = execute(conn, statement)
-            notices += given.notices
-            if not given.ok:
-                return recorded(given, database)
+            server_answer = execute(conn, statement)
+            notices += server_answer.notices
+            if not server_answer.ok:
+                return recorded(server_answer, database)
         # As a statement without parameters, for execute keeps the whole of an ERROR.
         changes = sql.SQL(
             "SELECT encode(data, 'hex') FROM pg_logical_slot_get_binary_changes({slot}, NULL, NULL,"
             " 'proto_version', '1', 'publication_names', {publications})"
         ).format(slot=database, publications=decode.publications)
-        given = execute(conn, changes.as_string(conn))
-        notices = [normalised(notice, database) for notice in (*notices, *given.notices)]
-        if given.rows is None:
-            answer = recorded(given, database)
+        server_answer = execute(conn, changes.as_string(conn))
+        notices = [normalised(notice, database) for notice in (*notices, *server_answer.notices)]
+        if server_answer.rows is None:
+            answer = recorded(server_answer, database)
             return Recorded(
                 ok=False,
                 sqlstate=answer.sqlstate,
@@ -146,7 +146,7 @@ def _decode(conn: psycopg.Connection[Any], decode: Decode, database: str) -> Rec
                 at="decoding",
                 notices=tuple(notices),
             )
-        messages = (bytes.fromhex(str(row[0])) for row in given.rows)
+        messages = (bytes.fromhex(str(row[0])) for row in server_answer.rows)
         return Recorded(ok=True, notices=tuple(notices), changes=tuple(describe(messages, decode.relations)))
     finally:
         conn.execute("SELECT pg_drop_replication_slot(%s)", [database])

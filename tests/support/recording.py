@@ -9,31 +9,31 @@ from tests.support.cases import After, Recorded, Row
 from tests.support.servers import Answer
 
 
-def recorded(given: Answer, database: str, then: tuple[After, ...] = ()) -> Recorded:
+def recorded(answer: Answer, database: str, then: tuple[After, ...] = ()) -> Recorded:
     def same(text: str | None) -> str | None:
         return None if text is None else normalised(text, database)
 
     return Recorded(
-        ok=given.ok,
-        sqlstate=given.sqlstate,
-        message=same(given.message),
-        detail=same(given.detail),
-        hint=same(given.hint),
-        position=given.position,
-        context=same(given.context),
-        notices=tuple(normalised(notice, database) for notice in given.notices),
-        rows=rows_of(given),
+        ok=answer.ok,
+        sqlstate=answer.sqlstate,
+        message=same(answer.message),
+        detail=same(answer.detail),
+        hint=same(answer.hint),
+        position=answer.position,
+        context=same(answer.context),
+        notices=tuple(normalised(notice, database) for notice in answer.notices),
+        rows=rows_of(answer),
         then=then,
     )
 
 
-def after(given: Answer, database: str) -> After:
-    answer = recorded(given, database)
+def after(server_answer: Answer, database: str) -> After:
+    answer = recorded(server_answer, database)
     return After(answer.ok, answer.sqlstate, answer.message, answer.detail, answer.hint, answer.rows)
 
 
-def rows_of(given: Answer) -> tuple[Row, ...] | None:
-    return None if given.rows is None else tuple(json.dumps(row, ensure_ascii=False) for row in given.rows)
+def rows_of(answer: Answer) -> tuple[Row, ...] | None:
+    return None if answer.rows is None else tuple(json.dumps(row, ensure_ascii=False) for row in answer.rows)
 
 
 def normalised(text: str, database: str) -> str:

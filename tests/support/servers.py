@@ -235,10 +235,12 @@ def rolled_back(conn: psycopg.Connection[Any]) -> Iterator[None]:
 def prepare(conn: psycopg.Connection[Any], setup: list[str] | tuple[str, ...]) -> None:
     """Runs statements that must all succeed; raises SetupFailed with the first one that does not."""
     for statement in setup:
-        given = execute(conn, statement)
-        if not given.ok:
-            words = f"{given.sqlstate} {given.message}\n  detail: {given.detail}\n  in: {statement}"
-            raise SetupFailed(words, given)
+        server_answer = execute(conn, statement)
+        if not server_answer.ok:
+            words = (
+                f"{server_answer.sqlstate} {server_answer.message}\n  detail: {server_answer.detail}\n  in: {statement}"
+            )
+            raise SetupFailed(words, server_answer)
 
 
 def writes_refused(conn: psycopg.Connection[Any], table: str) -> dict[str, Answer | None]:
@@ -254,10 +256,10 @@ def writes_refused(conn: psycopg.Connection[Any], table: str) -> dict[str, Answe
     ).fetchone()
     asked: dict[str, Answer | None] = {"update": None, "delete": None}
     if column is not None:
-        given = execute(conn, f"EXPLAIN UPDATE {table} SET {column[0]} = {column[0]}")
-        asked["update"] = None if given.ok else given
-    given = execute(conn, f"EXPLAIN DELETE FROM {table}")
-    asked["delete"] = None if given.ok else given
+        server_answer = execute(conn, f"EXPLAIN UPDATE {table} SET {column[0]} = {column[0]}")
+        asked["update"] = None if server_answer.ok else server_answer
+    server_answer = execute(conn, f"EXPLAIN DELETE FROM {table}")
+    asked["delete"] = None if server_answer.ok else server_answer
     return asked
 
 
@@ -266,8 +268,8 @@ def writes_refused(conn: psycopg.Connection[Any], table: str) -> dict[str, Answe
 
 def cache_directory() -> Path:
     """Where the binaries are kept between runs. Root's is world-readable: the servers run as somebody else."""
-    if given := os.environ.get("PUBCHECK_CACHE"):
-        return Path(given)
+    if configured := os.environ.get("PUBCHECK_CACHE"):
+        return Path(configured)
     if os.geteuid() == 0:
         return Path("/var/tmp/pubcheck-0")
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "pubcheck"
@@ -467,7 +469,7 @@ def _owner() -> dict[str, Any]:
     return {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
 
 
-def _run(command: list[str], owner: dict[str, Any], what: str, log: Path) -> None:
+def _run(command: list[str], owner: dict[str, Any], purpose: str, log: Path) -> None:
     # Its output goes to a file: the server that pg_ctl leaves behind would hold a pipe open.
     with tempfile.TemporaryFile() as output:
         done = subprocess.run(
@@ -481,8 +483,8 @@ def _run(command: list[str], owner: dict[str, Any], what: str, log: Path) -> Non
         )
         if done.returncode:
             output.seek(0)
-            said = output.read().decode(errors="replace") + (log.read_text(errors="replace") if log.exists() else "")
-            raise ServerUnavailable(f"{what} failed: {' '.join(command)}\n{said.strip()}")
+            words = output.read().decode(errors="replace") + (log.read_text(errors="replace") if log.exists() else "")
+            raise ServerUnavailable(f"{purpose} failed: {' '.join(command)}\n{words.strip()}")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

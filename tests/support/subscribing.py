@@ -40,9 +40,9 @@ def play_subscription(server: Server, case: Case, sub: Subscriber) -> Recorded:
         prepare(subscriber, sub.setup)
         publisher.execute("SELECT pg_create_logical_replication_slot(%s, 'pgoutput')", [publisher_name])
         statement = sub.statement.replace("@@CONN@@", server.conninfo(publisher_name))
-        given = execute(subscriber, statement.replace("@@SLOT@@", publisher_name))
-        answer = recorded(given, publisher_name)
-        if not given.ok:
+        server_answer = execute(subscriber, statement.replace("@@SLOT@@", publisher_name))
+        answer = recorded(server_answer, publisher_name)
+        if not server_answer.ok:
             return answer
         synced = _until(lambda: _copied(subscriber)) if sub.wait_sync else None
         prepare(publisher, sub.pub_sql)
@@ -63,16 +63,16 @@ def _placed(statement: str, server: Server, database: str) -> str:
 
 
 def _arrived(subscriber: psycopg.Connection[Any], sub: Subscriber, query: str) -> Answer:
-    given = execute(subscriber, query)
+    answer = execute(subscriber, query)
 
     def as_expected() -> bool:
-        nonlocal given
-        given = execute(subscriber, query)
-        return rows_of(given) == sub.expect
+        nonlocal answer
+        answer = execute(subscriber, query)
+        return rows_of(answer) == sub.expect
 
     if sub.expect is not None:
         _until(as_expected)
-    return given
+    return answer
 
 
 def _copied(subscriber: psycopg.Connection[Any]) -> bool:

@@ -33,16 +33,20 @@ def test_a_server_is_of_its_major_and_as_the_corpus_needs_it(servers: Servers, m
 
 
 def test_an_answer_has_every_part_of_an_error(servers: Servers) -> None:
-    given = answer(servers[18], ["CREATE TABLE t (a int)"], "CREATE PUBLICATION p FOR TABLE t WHERE (b = 1)")
-    assert (given.ok, given.sqlstate, given.message) == (False, "42703", 'column "b" does not exist')
-    assert given.position == 41
+    server_answer = answer(servers[18], ["CREATE TABLE t (a int)"], "CREATE PUBLICATION p FOR TABLE t WHERE (b = 1)")
+    assert (server_answer.ok, server_answer.sqlstate, server_answer.message) == (
+        False,
+        "42703",
+        'column "b" does not exist',
+    )
+    assert server_answer.position == 41
 
 
 def test_both_ways_of_asking_give_the_same_answer_and_leave_nothing(servers: Servers) -> None:
     setup, statement = ["CREATE TABLE t (a int)", "PREPARE q AS SELECT 1"], "CREATE PUBLICATION p FOR TABLE t, t"
     with servers[15].database() as name, servers[15].connect(name) as conn:
-        given = [answer_in(conn, setup, statement) for _ in range(2)]
-        assert given == [answer(servers[15], setup, statement)] * 2
+        answers = [answer_in(conn, setup, statement) for _ in range(2)]
+        assert answers == [answer(servers[15], setup, statement)] * 2
         assert execute(conn, "SELECT count(*) FROM pg_publication").rows == ((0,),)
 
 

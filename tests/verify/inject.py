@@ -613,12 +613,12 @@ def findings(
     options = replace(options, messages=bool(options.messages), binary=bool(options.binary))
     if simulation is None:
         verifier = Verifier(stream.publisher, options, LOCALE)
-        found = list(verifier.check_many(frames))
-        found += verifier.end()
+        problems = list(verifier.check_many(frames))
+        problems += verifier.end()
     else:
         verifier = Verifier(simulation.publisher, options, LOCALE)
-        found = list(verify_script(verifier, simulation, frames))
-    return [(finding.rule, finding.number, finding.message) for finding in found]
+        problems = list(verify_script(verifier, simulation, frames))
+    return [(finding.rule, finding.number, finding.message) for finding in problems]
 
 
 class Result:

@@ -94,7 +94,7 @@ def test_other_values_and_rows_are_reported_with_the_reason(simulation: Simulati
     assert "no statement of the script gives it" in doubled.message
     outside = encode(Insert(Decoder().decode(rows[1]).oid, ("9", "us")))  # type: ignore[union-attr]
     about = findings(simulation, [*rows[: place + 1], outside, *rows[place + 1 :]])
-    assert [each.rule for each in about] == ["PUB856", "PUB858"]
+    assert [diagnostic.rule for diagnostic in about] == ["PUB856", "PUB858"]
     assert "does not pass the row filter" in about[1].message
 
 

@@ -40,7 +40,7 @@ class Seconds(Struct, frozen=True):
 
     @staticmethod
     def least(times: Sequence[Seconds]) -> Seconds:
-        return Seconds(min(each.wall for each in times), min(each.cpu for each in times))
+        return Seconds(min(run.wall for run in times), min(run.cpu for run in times))
 
 
 class Figures:

@@ -47,20 +47,20 @@ def test_a_script_of_another_database_in_a_unit_without_publications_is_silence(
 
 @pytest.mark.parametrize(("name", "text"), [(name, text) for name, texts in FOREIGN.items() for text in texts])
 def test_a_script_of_another_database_is_one_note(name: str, text: str) -> None:
-    [found] = lint(text, OURS)
-    assert found.rule == "PUB008"
-    assert f" {name}," in found.message
-    assert found.severity == "note"
+    [finding] = lint(text, OURS)
+    assert finding.rule == "PUB008"
+    assert f" {name}," in finding.message
+    assert finding.severity == "note"
 
 
 def test_a_script_of_which_hardly_anything_is_postgres_is_one_note() -> None:
-    [found] = lint("FLUSH LOGS;\nKILL 5;\nOPTIMIZE TABLE t;\nRENAME TABLE a TO b;\n", OURS)
-    assert found.rule == "PUB008"
+    [finding] = lint("FLUSH LOGS;\nKILL 5;\nOPTIMIZE TABLE t;\nRENAME TABLE a TO b;\n", OURS)
+    assert finding.rule == "PUB008"
 
 
 def test_statements_with_variables_do_not_speak_against_postgres() -> None:
-    found = lint(":QUERY a;\n:QUERY b;\n:QUERY c;\n:QUERY d;\n:QUERY e;\n")
-    assert "PUB008" not in [one.rule for one in found]
+    findings = lint(":QUERY a;\n:QUERY b;\n:QUERY c;\n:QUERY d;\n:QUERY e;\n")
+    assert "PUB008" not in [finding.rule for finding in findings]
 
 
 POSTGRES = (
@@ -76,12 +76,12 @@ POSTGRES = (
 
 @pytest.mark.parametrize("text", POSTGRES)
 def test_what_may_be_postgres_is_never_passed_over(text: str) -> None:
-    assert "PUB008" not in [found.rule for found in lint(text)]
+    assert "PUB008" not in [finding.rule for finding in lint(text)]
 
 
 def test_a_publication_speaks_for_postgres_whatever_else_there_is() -> None:
     text = "CREATE TABLE `a` (id int) ENGINE=InnoDB;\nDROP TABLE `b`;\nCREATE PUBLICATION p FOR ALL TABLES;\n"
-    names = [found.rule for found in lint(text)]
+    names = [finding.rule for finding in lint(text)]
     assert "PUB008" not in names
     assert "PUB004" in names
 
@@ -89,12 +89,12 @@ def test_a_publication_speaks_for_postgres_whatever_else_there_is() -> None:
 def test_tables_of_a_passed_over_script_are_not_those_of_a_publication_for_certain() -> None:
     mysql = "CREATE TABLE orders (id int);\nCREATE TABLE `x` (`id` int) ENGINE=InnoDB;\n"
     postgres = "CREATE PUBLICATION p FOR TABLE orders WHERE (nothing > 1);\n"
-    found = run(mysql, postgres).diagnostics
-    assert [one.rule for one in found if one.certainty == "certain"] == ["PUB008"]
-    assert not [one for one in found if one.server]
+    findings = run(mysql, postgres).diagnostics
+    assert [finding.rule for finding in findings if finding.certainty == "certain"] == ["PUB008"]
+    assert not [finding for finding in findings if finding.server]
 
 
 def test_the_statements_after_a_passed_over_script_are_judged() -> None:
     postgres = "CREATE TABLE t (id int PRIMARY KEY);\nCREATE PUBLICATION p FOR TABLE t WHERE (random() > 1);\n"
-    found = lint(FOREIGN["SQLite"][0], postgres)
-    assert [(one.rule, one.certainty) for one in found] == [("PUB008", "certain"), ("PUB209", "certain")]
+    findings = lint(FOREIGN["SQLite"][0], postgres)
+    assert [(finding.rule, finding.certainty) for finding in findings] == [("PUB008", "certain"), ("PUB209", "certain")]

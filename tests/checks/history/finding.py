@@ -14,17 +14,17 @@ CREATE TABLE v (id int PRIMARY KEY);
 
 def of(rule: str, *texts: str, major: int = 18) -> list[Diagnostic]:
     """What a rule finds, whether it is on by default or not."""
-    return [one for one in run(*texts, postgres=(major,), select=("PUB",)).diagnostics if one.rule == rule]
+    return [finding for finding in run(*texts, postgres=(major,), select=("PUB",)).diagnostics if finding.rule == rule]
 
 
 def only(rule: str, *texts: str, major: int = 18) -> Diagnostic:
-    (one,) = of(rule, *texts, major=major)
-    return one
+    (finding,) = of(rule, *texts, major=major)
+    return finding
 
 
 def beside(rule: str, *texts: str) -> list[str]:
     """The rules that speak by default and above a note, but for one."""
-    return [one.rule for one in lint(*texts) if one.severity != "note" and one.rule != rule]
+    return [finding.rule for finding in lint(*texts) if finding.severity != "note" and finding.rule != rule]
 
 
 def places(diagnostic: Diagnostic) -> list[tuple[str, str]]:

@@ -33,7 +33,7 @@ def test_a_member_added_twice_is_told_unless_the_block_looks_or_catches() -> Non
 
 def test_a_publication_made_anew_in_a_block_is_told() -> None:
     anew = "DROP PUBLICATION IF EXISTS p; CREATE PUBLICATION p FOR TABLE u"
-    one = only("PUB710", TABLES + "CREATE PUBLICATION p; ALTER PUBLICATION p ADD TABLE t;", block(anew))
-    assert (one.severity, one.certainty) == ("warning", "certain")
-    assert one.statement is not None
-    assert one.statement.embedded == (1,)
+    finding = only("PUB710", TABLES + "CREATE PUBLICATION p; ALTER PUBLICATION p ADD TABLE t;", block(anew))
+    assert (finding.severity, finding.certainty) == ("warning", "certain")
+    assert finding.statement is not None
+    assert finding.statement.embedded == (1,)

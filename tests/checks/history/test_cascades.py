@@ -40,16 +40,21 @@ def sessions(action: str) -> str:
 def test_an_action_that_ends_at_a_table_without_identity_is_told_of_the_table_referred_to(
     action: str, says: str
 ) -> None:
-    one = only(RULE, USERS, ALL + sessions(action))
-    assert (one.message, one.object, one.severity, one.certainty) == (says, "public.users", "error", "certain")
-    assert (one.phase, one.server, one.operation) == ("write", None, None)
-    assert covered(one.span) == "sessions"
-    assert places(one) == [("1.sql", "is referenced here")]
+    finding = only(RULE, USERS, ALL + sessions(action))
+    assert (finding.message, finding.object, finding.severity, finding.certainty) == (
+        says,
+        "public.users",
+        "error",
+        "certain",
+    )
+    assert (finding.phase, finding.server, finding.operation) == ("write", None, None)
+    assert covered(finding.span) == "sessions"
+    assert places(finding) == [("1.sql", "is referenced here")]
 
 
 def test_both_actions_of_a_key_are_told_at_once() -> None:
-    one = only(RULE, USERS, ALL + sessions("ON DELETE CASCADE ON UPDATE CASCADE"))
-    assert one.message.startswith("DELETE from and UPDATE of the key of users will fail")
+    finding = only(RULE, USERS, ALL + sessions("ON DELETE CASCADE ON UPDATE CASCADE"))
+    assert finding.message.startswith("DELETE from and UPDATE of the key of users will fail")
 
 
 @pytest.mark.parametrize("action", ["", "ON DELETE RESTRICT", "ON DELETE NO ACTION ON UPDATE RESTRICT"])
@@ -83,14 +88,14 @@ def test_a_key_that_is_not_enforced_does_nothing() -> None:
 
 def test_a_row_filter_outside_the_identity_stops_it_too() -> None:
     visits = "CREATE TABLE visits (id int PRIMARY KEY, u int REFERENCES users ON DELETE CASCADE, page text);"
-    one = only(RULE, USERS, visits, "CREATE PUBLICATION p FOR TABLE visits WHERE (page <> '/');")
-    assert (covered(one.span), one.publications) == ("page", ("p",))
+    finding = only(RULE, USERS, visits, "CREATE PUBLICATION p FOR TABLE visits WHERE (page <> '/');")
+    assert (covered(finding.span), finding.publications) == ("page", ("p",))
 
 
 def test_a_key_added_later_is_the_culprit() -> None:
     key = "ALTER TABLE sessions ADD FOREIGN KEY (user_id) REFERENCES users ON DELETE CASCADE;"
-    one = only(RULE, USERS, "CREATE TABLE sessions (user_id int);" + ALL, key)
-    assert (one.span.source.label, covered(one.span)) == ("3.sql", "sessions")
+    finding = only(RULE, USERS, "CREATE TABLE sessions (user_id int);" + ALL, key)
+    assert (finding.span.source.label, covered(finding.span)) == ("3.sql", "sessions")
 
 
 def test_a_table_with_its_own_refusal_is_told_of_that_alone() -> None:
@@ -106,9 +111,9 @@ def test_a_key_into_its_own_table_is_not_told() -> None:
 def test_tables_further_up_are_named_with_the_table_referred_to() -> None:
     orders = "CREATE TABLE orders (id int PRIMARY KEY, u int REFERENCES users ON DELETE CASCADE);"
     lines = "CREATE TABLE lines (o int REFERENCES orders ON DELETE CASCADE);"
-    one = only(RULE, USERS + orders + lines + ALL)
-    assert one.object == "public.orders"
-    assert one.message.endswith("; so will DELETE from users, where rows refer to each other")
+    finding = only(RULE, USERS + orders + lines + ALL)
+    assert finding.object == "public.orders"
+    assert finding.message.endswith("; so will DELETE from users, where rows refer to each other")
 
 
 def test_keys_in_a_circle_end() -> None:
@@ -116,8 +121,8 @@ def test_keys_in_a_circle_end() -> None:
     text += "ALTER TABLE a ADD FOREIGN KEY (b) REFERENCES b ON DELETE CASCADE;"
     text += "ALTER TABLE b ADD FOREIGN KEY (a) REFERENCES a ON DELETE CASCADE;"
     text += "CREATE TABLE c (a int REFERENCES a ON DELETE CASCADE);" + ALL
-    one = only(RULE, text)
-    assert (one.object, "so will DELETE from b," in one.message) == ("public.a", True)
+    finding = only(RULE, text)
+    assert (finding.object, "so will DELETE from b," in finding.message) == ("public.a", True)
 
 
 def test_partitions_that_the_key_does_not_choose_are_certain() -> None:
@@ -130,18 +135,18 @@ def test_partitions_that_the_key_does_not_choose_are_certain() -> None:
 
 def test_many_tables_that_refer_to_one_are_one_finding() -> None:
     many = "".join(f"CREATE TABLE s{n} (u int REFERENCES users ON DELETE CASCADE);" for n in range(6))
-    one = only(RULE, USERS + ALL + many)
-    assert "leads to s0, s1, s2 and 3 more, which refuse DELETE" in one.message
+    finding = only(RULE, USERS + ALL + many)
+    assert "leads to s0, s1, s2 and 3 more, which refuse DELETE" in finding.message
 
 
 def test_tables_that_the_unit_does_not_make_are_assumed() -> None:
-    one = only(RULE, ALL + "CREATE TABLE sessions (user_id int REFERENCES auth.users ON DELETE CASCADE);")
-    assert (one.object, one.certainty) == ("auth.users", "assumed")
+    finding = only(RULE, ALL + "CREATE TABLE sessions (user_id int REFERENCES auth.users ON DELETE CASCADE);")
+    assert (finding.object, finding.certainty) == ("auth.users", "assumed")
 
 
 def test_nothing_else_is_said_of_it_than_of_the_table_that_refuses() -> None:
-    found = [(one.rule, one.object) for one in lint(USERS + ALL + sessions("ON DELETE CASCADE"))]
-    assert sorted(found, key=str) == [
+    objects = [(finding.rule, finding.object) for finding in lint(USERS + ALL + sessions("ON DELETE CASCADE"))]
+    assert sorted(objects, key=str) == [
         ("PUB302", "public.sessions"),
         ("PUB302", "public.sessions"),
         (RULE, "public.users"),

@@ -14,8 +14,13 @@ CHOSEN = T + "ALTER TABLE t REPLICA IDENTITY USING INDEX t_n;\n"
 
 
 def test_the_statement_that_drops_the_index_is_told() -> None:
-    one = only(RULE, OTHER + CHOSEN, "DROP INDEX t_n;")
-    assert (one.severity, one.certainty, one.object, covered(one.span)) == ("note", "certain", "public.t", "t_n")
+    finding = only(RULE, OTHER + CHOSEN, "DROP INDEX t_n;")
+    assert (finding.severity, finding.certainty, finding.object, covered(finding.span)) == (
+        "note",
+        "certain",
+        "public.t",
+        "t_n",
+    )
 
 
 @pytest.mark.parametrize(
@@ -55,6 +60,6 @@ def test_an_index_that_no_identity_names_may_go() -> None:
 
 
 def test_published_tables_are_told_by_what_is_refused() -> None:
-    found = lint(CHOSEN, "CREATE PUBLICATION p FOR TABLE t;", "DROP INDEX t_n;")
-    assert [one.rule for one in found] == ["PUB302"] * 2
+    findings = lint(CHOSEN, "CREATE PUBLICATION p FOR TABLE t;", "DROP INDEX t_n;")
+    assert [finding.rule for finding in findings] == ["PUB302"] * 2
     assert lint(CHOSEN, "CREATE PUBLICATION p FOR TABLE t WITH (publish = 'insert');", "DROP INDEX t_n;") == []

@@ -36,20 +36,20 @@ from tests.support.linting import covered, lint
     ],
 )
 def test_the_first_place_is_a_further_one(rule: str, first: str, again: str, where: str, says: str) -> None:
-    one = only(rule, TABLES, first, again)
-    assert places(one) == [("2.sql", says)]
-    assert [covered(span) for span in one.related] == [where]
+    finding = only(rule, TABLES, first, again)
+    assert places(finding) == [("2.sql", says)]
+    assert [covered(span) for span in finding.related] == [where]
 
 
 def test_of_a_platforms_publication_too() -> None:
     add = "ALTER PUBLICATION supabase_realtime ADD TABLE t;"
-    one = only("PUB130", TABLES, add, "ALTER PUBLICATION supabase_realtime ADD TABLE u;", add)
-    assert (places(one), one.certainty) == ([("2.sql", "became a member here")], "assumed")
+    finding = only("PUB130", TABLES, add, "ALTER PUBLICATION supabase_realtime ADD TABLE u;", add)
+    assert (places(finding), finding.certainty) == ([("2.sql", "became a member here")], "assumed")
 
 
 def test_thousands_of_repeats_are_found_in_no_time() -> None:
     tables = "".join(f"CREATE TABLE t{n} (id int PRIMARY KEY);" for n in range(3000))
     adds = "".join(f"ALTER PUBLICATION p ADD TABLE t{n};" for n in range(3000))
-    found = lint(tables, "CREATE PUBLICATION p;" + adds, adds)
-    assert {(one.rule, one.related[0].source.label) for one in found} == {("PUB130", "2.sql")}
-    assert len(found) == 3000
+    findings = lint(tables, "CREATE PUBLICATION p;" + adds, adds)
+    assert {(finding.rule, finding.related[0].source.label) for finding in findings} == {("PUB130", "2.sql")}
+    assert len(findings) == 3000

@@ -95,8 +95,8 @@ def stopped_elsewhere(connection: psycopg.Connection[Any], table: str, sql: str)
     return named is not None and named[1] != table.rpartition(".")[2]
 
 
-def cascades_hold(connection: psycopg.Connection[Any], tables: list[str], found: list[Diagnostic]) -> None:
-    told = {(one.object, verb) for one in found for verb in ("DELETE", "UPDATE") if says(one, verb)}
+def cascades_hold(connection: psycopg.Connection[Any], tables: list[str], findings: list[Diagnostic]) -> None:
+    told = {(finding.object, verb) for finding in findings for verb in ("DELETE", "UPDATE") if says(finding, verb)}
     stopped = set()
     for table in tables:
         for verb, sql in (("DELETE", f"DELETE FROM {table}"), ("UPDATE", f"UPDATE {table} SET id = 2")):
@@ -118,16 +118,18 @@ UNIDENTIFIED = NAMED + (
 SENT = "SELECT pubname, schemaname || '.' || tablename FROM pg_publication_tables"
 
 
-def losses_hold(connection: psycopg.Connection[Any], found: list[Diagnostic]) -> None:
+def losses_hold(connection: psycopg.Connection[Any], findings: list[Diagnostic]) -> None:
     """A table that is said to be lost is there and not sent."""
     sent, there = set(rows(connection, SENT)), {row[0] for row in rows(connection, OURS)}
-    for one in found:
-        if one.rule == "PUB712" and one.message.startswith("changes of"):
-            assert {(publication, one.object) for publication in one.publications} <= sent, one.message
-        of_a_table = one.object is not None and not re.search("row filter|column list|without publish", one.message)
-        if of_a_table and one.rule in ("PUB705", "PUB709", "PUB710"):
-            assert one.object in there, one.message
-            assert (one.publication, one.object) not in sent, one.message
+    for finding in findings:
+        if finding.rule == "PUB712" and finding.message.startswith("changes of"):
+            assert {(publication, finding.object) for publication in finding.publications} <= sent, finding.message
+        of_a_table = finding.object is not None and not re.search(
+            "row filter|column list|without publish", finding.message
+        )
+        if of_a_table and finding.rule in ("PUB705", "PUB709", "PUB710"):
+            assert finding.object in there, finding.message
+            assert (finding.publication, finding.object) not in sent, finding.message
 
 
 @pytest.mark.server
@@ -138,13 +140,13 @@ def test_what_is_said_of_random_histories_holds(servers: Servers, major: int) ->
         with server.database() as name, server.connect(name) as connection:
             # Others for each major: what differs between them is tested elsewhere.
             told = list(history(connection, Random(seed * 100 + major)))
-            found = list(run(";\n".join(told), postgres=(major,), select=("PUB",)).diagnostics)
-            assert not [one for one in found if one.refused], told
+            findings = list(run(";\n".join(told), postgres=(major,), select=("PUB",)).diagnostics)
+            assert not [finding for finding in findings if finding.refused], told
             cascades_hold(
                 connection,
                 [str(row[0]) for row in rows(connection, OURS)],
-                [one for one in found if one.rule == "PUB306"],
+                [finding for finding in findings if finding.rule == "PUB306"],
             )
-            losses_hold(connection, found)
-            gone = {one.object for one in found if one.rule == "PUB711"}
+            losses_hold(connection, findings)
+            gone = {finding.object for finding in findings if finding.rule == "PUB711"}
             assert gone <= {row[0] for row in rows(connection, UNIDENTIFIED)}, told

@@ -19,9 +19,9 @@ ALL = "CREATE PUBLICATION p FOR ALL TABLES;\n"
 )
 @pytest.mark.parametrize("scope", ["ALL TABLES", "TABLES IN SCHEMA public", "ALL TABLES WITH (publish = 'delete')"])
 def test_a_tool_that_shows_is_a_note_and_assumed(text: str, table: str, scope: str) -> None:
-    one = only(RULE, text, f"CREATE PUBLICATION p FOR {scope};")
-    assert (one.severity, one.certainty) == ("note", "assumed")
-    assert f"includes the table {table}" in one.message
+    finding = only(RULE, text, f"CREATE PUBLICATION p FOR {scope};")
+    assert (finding.severity, finding.certainty) == ("note", "assumed")
+    assert f"includes the table {table}" in finding.message
 
 
 @pytest.mark.parametrize(
@@ -58,17 +58,17 @@ def test_files_without_a_mark_are_silent() -> None:
     ],
 )
 def test_a_refused_table_that_looks_like_a_tools_is_said_to(table: str, says: str) -> None:
-    found = lint(ALL + f"CREATE TABLE {table};")
-    assert [one.rule for one in found] == ["PUB302"] * 2
-    assert all(one.help is not None and says in one.help.splitlines()[-1] for one in found)
+    findings = lint(ALL + f"CREATE TABLE {table};")
+    assert [finding.rule for finding in findings] == ["PUB302"] * 2
+    assert all(finding.help is not None and says in finding.help.splitlines()[-1] for finding in findings)
 
 
 @pytest.mark.parametrize("table", ["schema_version (id int)", "visits (version int)", "_a (a int, b int)"])
 def test_other_tables_are_not(table: str) -> None:
-    (one, _) = lint(ALL + f"CREATE TABLE {table};")
-    assert one.help is not None
-    assert "tern" not in one.help
-    assert "Prisma" not in one.help
+    (finding, _) = lint(ALL + f"CREATE TABLE {table};")
+    assert finding.help is not None
+    assert "tern" not in finding.help
+    assert "Prisma" not in finding.help
 
 
 @pytest.mark.parametrize(

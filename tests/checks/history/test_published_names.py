@@ -12,13 +12,18 @@ P = "CREATE PUBLICATION p FOR TABLE t, u (id);\n"
 
 
 def test_a_renamed_member_is_a_note_at_the_rename() -> None:
-    one = only(RULE, TABLES + P, "ALTER TABLE t RENAME TO clients;")
-    assert one.message == (
+    finding = only(RULE, TABLES + P, "ALTER TABLE t RENAME TO clients;")
+    assert finding.message == (
         'changes of t arrive as those of clients in publication "p": a subscriber without a table of that name stops '
         "at the first change"
     )
-    assert (one.severity, one.certainty, one.object, covered(one.span)) == ("note", "certain", "public.clients", "t")
-    assert places(one) == [("1.sql", "is published here")]
+    assert (finding.severity, finding.certainty, finding.object, covered(finding.span)) == (
+        "note",
+        "certain",
+        "public.clients",
+        "t",
+    )
+    assert places(finding) == [("1.sql", "is published here")]
 
 
 @pytest.mark.parametrize(
@@ -70,10 +75,10 @@ SWAP = "ALTER SCHEMA live RENAME TO old; ALTER SCHEMA next RENAME TO live;"
 
 
 def test_a_schema_that_is_exchanged_by_name_takes_its_tables_out() -> None:
-    one = only("PUB705", SCHEMAS + "CREATE PUBLICATION p FOR TABLE live.t;" + SWAP)
-    assert one.message.startswith("live.t is another table now: the former one was renamed, and not in")
-    one = only("PUB705", SCHEMAS + "CREATE PUBLICATION p FOR TABLES IN SCHEMA live;" + SWAP)
-    assert one.message.startswith("schema live is another one now: the former one was renamed, and not in")
+    finding = only("PUB705", SCHEMAS + "CREATE PUBLICATION p FOR TABLE live.t;" + SWAP)
+    assert finding.message.startswith("live.t is another table now: the former one was renamed, and not in")
+    finding = only("PUB705", SCHEMAS + "CREATE PUBLICATION p FOR TABLES IN SCHEMA live;" + SWAP)
+    assert finding.message.startswith("schema live is another one now: the former one was renamed, and not in")
 
 
 def test_a_schema_that_is_exchanged_and_published_again_is_silent() -> None:
@@ -87,9 +92,9 @@ def test_a_schema_that_is_exchanged_and_published_again_is_silent() -> None:
 @pytest.mark.parametrize(("member", "lost"), [("t WHERE (id > 1)", "row filter"), ("t (id, a)", "column list")])
 def test_a_member_that_is_dropped_and_added_bare_is_a_note(member: str, lost: str) -> None:
     text = TABLES + f"CREATE PUBLICATION p FOR TABLE {member}, u; ALTER PUBLICATION p DROP TABLE t;"
-    one = only("PUB709", text, "ALTER PUBLICATION p ADD TABLE t;")
-    assert one.message.startswith(f't loses its {lost} in "p": it is dropped and added again without')
-    assert (one.severity, covered(one.span)) == ("note", "t")
+    finding = only("PUB709", text, "ALTER PUBLICATION p ADD TABLE t;")
+    assert finding.message.startswith(f't loses its {lost} in "p": it is dropped and added again without')
+    assert (finding.severity, covered(finding.span)) == ("note", "t")
     assert of("PUB709", text + f"ALTER PUBLICATION p ADD TABLE {member};") == []
 
 
@@ -102,11 +107,11 @@ CREATE PUBLICATION p FOR TABLE r1, r2 WITH (publish = 'insert');
 
 
 def test_a_partition_beside_others_that_are_named_one_by_one_is_a_warning() -> None:
-    one = only("PUB507", PARTITIONS, "CREATE TABLE r3 PARTITION OF r FOR VALUES IN (3);")
-    assert one.message == (
+    finding = only("PUB507", PARTITIONS, "CREATE TABLE r3 PARTITION OF r FOR VALUES IN (3);")
+    assert finding.message == (
         'rows of table r3 are not published: publication "p" names the partitions that r had then, one by one'
     )
-    assert (one.severity, one.object) == ("warning", "public.r3")
+    assert (finding.severity, finding.object) == ("warning", "public.r3")
 
 
 @pytest.mark.parametrize(
@@ -125,8 +130,8 @@ def test_partitions_that_are_added_or_left_out_on_purpose_are_silent(text: str) 
 def test_a_partition_that_takes_the_place_of_a_member_is_a_note() -> None:
     text = "ALTER TABLE r DETACH PARTITION r2; ALTER PUBLICATION p DROP TABLE r1;"
     text += "CREATE TABLE n (id int, k int); ALTER TABLE r DETACH PARTITION r1;"
-    one = only("PUB507", PARTITIONS + text + "ALTER TABLE r ATTACH PARTITION n FOR VALUES IN (2);")
-    assert (one.severity, one.object) == ("note", "public.n")
+    finding = only("PUB507", PARTITIONS + text + "ALTER TABLE r ATTACH PARTITION n FOR VALUES IN (2);")
+    assert (finding.severity, finding.object) == ("note", "public.n")
 
 
 @pytest.mark.parametrize(
@@ -134,8 +139,8 @@ def test_a_partition_that_takes_the_place_of_a_member_is_a_note() -> None:
 )
 def test_a_schema_that_is_renamed_is_not_announced_by_15(major: int, later: str) -> None:
     text = "CREATE SCHEMA a; CREATE TABLE a.t (id int PRIMARY KEY); CREATE PUBLICATION p FOR TABLE a.t;"
-    one = only(RULE, text, "ALTER SCHEMA a RENAME TO b;", major=major)
-    assert one.message == (
+    finding = only(RULE, text, "ALTER SCHEMA a RENAME TO b;", major=major)
+    assert finding.message == (
         'changes of a.t arrive as those of b.t in publication "p": a subscriber without a table of that name stops at '
         "the first change" + later
     )
@@ -143,6 +148,6 @@ def test_a_schema_that_is_renamed_is_not_announced_by_15(major: int, later: str)
 
 def test_sql_for_a_name_with_a_dot_is_quoted_as_one_name() -> None:
     files = ('CREATE TABLE "a.b" (id int PRIMARY KEY); CREATE PUBLICATION p FOR TABLE "a.b";', 'DROP TABLE "a.b";')
-    one = only("PUB705", *files, 'CREATE TABLE "a.b" (id int PRIMARY KEY);')
-    assert one.help is not None
-    assert one.help.startswith('ALTER PUBLICATION p ADD TABLE "a.b"; ')
+    finding = only("PUB705", *files, 'CREATE TABLE "a.b" (id int PRIMARY KEY);')
+    assert finding.help is not None
+    assert finding.help.startswith('ALTER PUBLICATION p ADD TABLE "a.b"; ')

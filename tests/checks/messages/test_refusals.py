@@ -105,9 +105,9 @@ def test_every_argument_of_an_error_is_used() -> None:
 def test_texts_use_arguments_that_the_error_has(code: str, key: str, template: MessageTemplate) -> None:
     used = fields(template.headline) | fields(template.help or "")
     calls = [node for tree in modules_with(key) for node in ast.walk(tree) if isinstance(node, ast.Call)]
-    given = {word.arg for call in calls for word in call.keywords} | {"kind", "relation", "column"}  # from helpers
-    assert used - GENERAL <= given
-    assert template.where.keys() <= given
+    keywords = {word.arg for call in calls for word in call.keywords} | {"kind", "relation", "column"}  # from helpers
+    assert used - GENERAL <= keywords
+    assert template.where.keys() <= keywords
 
 
 PAGES = [
@@ -122,9 +122,9 @@ PAGES = [
 @pytest.mark.parametrize(("code", "sql"), PAGES)
 def test_errors_on_the_pages_have_a_text_of_their_own(code: str, sql: str) -> None:
     config = Config(postgres=RULES[code].postgres, complete=True, select=(code,))
-    found = Linter(config).lint(Unit((Source("example.sql", sql),))).diagnostics
-    assert found
-    for diagnostic in found:
+    findings = Linter(config).lint(Unit((Source("example.sql", sql),))).diagnostics
+    assert findings
+    for diagnostic in findings:
         assert not diagnostic.message.startswith(FALLBACK)
         assert diagnostic.help or code == "PUB101"  # for syntax errors there is syntax_help
 
@@ -229,8 +229,10 @@ def test_more_unseen_names_are_listed_and_counted() -> None:
 def test_an_unseen_collation_is_of_the_rule_about_names(complete: bool) -> None:
     """Servers answer 42704, which only PUB201 declares."""
     sql = 'CREATE TABLE t (id int PRIMARY KEY, a text); CREATE PUBLICATION p FOR TABLE t WHERE (a COLLATE "de_DE" > b);'
-    found = Linter(Config(postgres=(18,), complete=complete)).lint(Unit((Source("a.sql", sql.replace("> b", "> a")),)))
-    (note,) = (each for each in found.diagnostics if each.server is not None and each.server.sqlstate == "42704")
+    result = Linter(Config(postgres=(18,), complete=complete)).lint(Unit((Source("a.sql", sql.replace("> b", "> a")),)))
+    (note,) = (
+        finding for finding in result.diagnostics if finding.server is not None and finding.server.sqlstate == "42704"
+    )
     assert (note.rule, note.message) == ("PUB201", 'collation "de_DE" is not created in these files')
 
 
@@ -240,5 +242,7 @@ def test_an_option_that_a_called_function_sets_wrongly_is_no_syntax_error() -> N
         "CREATE FUNCTION f(kind text) RETURNS void LANGUAGE plpgsql AS $$ BEGIN\n"
         "  EXECUTE format('CREATE PUBLICATION p WITH (publish = %L)', kind);\nEND $$;\nSELECT f('nonsense');"
     )
-    found = Linter(Config(postgres=(18,))).lint(Unit((Source("a.sql", sql),))).diagnostics
-    assert [each.rule for each in found if each.phase == "ddl" and each.severity == "error"] == ["PUB123"]
+    findings = Linter(Config(postgres=(18,))).lint(Unit((Source("a.sql", sql),))).diagnostics
+    assert [finding.rule for finding in findings if finding.phase == "ddl" and finding.severity == "error"] == [
+        "PUB123"
+    ]

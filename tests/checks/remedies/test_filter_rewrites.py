@@ -160,8 +160,8 @@ ADVISED = [
 
 
 def refused(filter_: str) -> Diagnostic:
-    found = lint(SETUP, f"CREATE PUBLICATION p FOR TABLE t WHERE ({filter_});", complete=True)
-    (diagnostic,) = (one for one in found if one.phase == "ddl")
+    findings = lint(SETUP, f"CREATE PUBLICATION p FOR TABLE t WHERE ({filter_});", complete=True)
+    (diagnostic,) = (finding for finding in findings if finding.phase == "ddl")
     assert diagnostic.refused
     return diagnostic
 
@@ -185,8 +185,8 @@ def test_a_refused_filter_is_written_anew(before: str, after: str, safe: bool) -
 
 @pytest.mark.parametrize("after", [after for _, after, _ in REWRITTEN])
 def test_what_is_offered_is_accepted(after: str) -> None:
-    found = lint(SETUP, f"CREATE PUBLICATION p FOR TABLE t WHERE ({after});", complete=True)
-    assert [one.rule for one in found if one.phase == "ddl"] == []
+    findings = lint(SETUP, f"CREATE PUBLICATION p FOR TABLE t WHERE ({after});", complete=True)
+    assert [finding.rule for finding in findings if finding.phase == "ddl"] == []
 
 
 @pytest.mark.parametrize(("before", "column", "after"), STORED)
@@ -237,36 +237,38 @@ def test_the_culprit_is_named_and_pointed_at(filter_: str, culprit: str, headlin
 
 def test_after_many_refused_filters_only_the_reason_is_told() -> None:
     publications = "".join(f"CREATE PUBLICATION p{n} FOR TABLE t WHERE (vc IN ('a', 'b'));" for n in range(210))
-    found = [one for one in lint(SETUP, publications, complete=True) if one.phase == "ddl"]
-    assert [bool(one.fixes) for one in found] == [True] * 200 + [False] * 10
-    assert all("ArrayCoerceExpr" in one.message for one in found)
+    findings = [finding for finding in lint(SETUP, publications, complete=True) if finding.phase == "ddl"]
+    assert [bool(finding.fixes) for finding in findings] == [True] * 200 + [False] * 10
+    assert all("ArrayCoerceExpr" in finding.message for finding in findings)
 
 
 def test_a_filter_with_a_placeholder_is_not_edited() -> None:
-    found = lint(SETUP, "CREATE PUBLICATION p FOR TABLE t WHERE (vc IN ('a', 'b') AND id > :least);", complete=True)
-    assert all((one.certainty, one.fixes) == ("assumed", ()) for one in found if one.rule != "PUB009")
+    findings = lint(SETUP, "CREATE PUBLICATION p FOR TABLE t WHERE (vc IN ('a', 'b') AND id > :least);", complete=True)
+    assert all(
+        (finding.certainty, finding.fixes) == ("assumed", ()) for finding in findings if finding.rule != "PUB009"
+    )
 
 
 @pytest.mark.parametrize("literal", ["'now'", "'today'"])
 def test_literals_that_look_as_if_they_moved_are_a_warning(literal: str) -> None:
-    found = lint(SETUP, f"CREATE PUBLICATION p FOR TABLE t WHERE (tz > {literal}) WITH (publish = 'insert');")
-    (one,) = (one for one in found if one.rule == "PUB214")
-    assert (one.severity, covered(one.span)) == ("warning", literal)
+    findings = lint(SETUP, f"CREATE PUBLICATION p FOR TABLE t WHERE (tz > {literal}) WITH (publish = 'insert');")
+    (finding,) = (diagnostic for diagnostic in findings if diagnostic.rule == "PUB214")
+    assert (finding.severity, covered(finding.span)) == ("warning", literal)
 
 
 def test_literals_that_depend_on_settings_are_noted_unless_the_unit_says_them() -> None:
     publication = "CREATE PUBLICATION p FOR TABLE t WHERE (tz > '2024-01-01') WITH (publish = 'insert');"
-    noted = [one.severity for one in lint(SETUP, publication) if one.rule == "PUB214"]
+    noted = [finding.severity for finding in lint(SETUP, publication) if finding.rule == "PUB214"]
     assert noted == ["note"]
-    found = lint(SETUP, "SET timezone = 'UTC';", publication)
-    assert not [one for one in found if one.rule == "PUB214"]
+    findings = lint(SETUP, "SET timezone = 'UTC';", publication)
+    assert not [finding for finding in findings if finding.rule == "PUB214"]
 
 
 def test_a_filter_of_what_is_not_visible_is_noted() -> None:
     table = "CREATE EXTENSION unheard_of; CREATE TABLE t (id integer PRIMARY KEY, g unheard);"
-    found = lint(table, "CREATE PUBLICATION p FOR TABLE t WHERE (g IS NULL) WITH (publish = 'insert');")
-    (one,) = (one for one in found if one.rule == "PUB215")
-    assert (one.severity, one.certainty, one.server) == ("note", "assumed", None)
+    findings = lint(table, "CREATE PUBLICATION p FOR TABLE t WHERE (g IS NULL) WITH (publish = 'insert');")
+    (finding,) = (diagnostic for diagnostic in findings if diagnostic.rule == "PUB215")
+    assert (finding.severity, finding.certainty, finding.server) == ("note", "assumed", None)
 
 
 @pytest.mark.parametrize(
@@ -297,17 +299,17 @@ def test_the_text_of_a_filter_and_of_its_nodes_is_found(text: str) -> None:
 def test_of_a_virtual_column_the_expression_is_refused() -> None:
     virtual = "v integer GENERATED ALWAYS AS (ia[1]) VIRTUAL"
     table = f"CREATE TABLE t (id integer PRIMARY KEY, ia integer[], {virtual});"
-    found = lint(table, "CREATE PUBLICATION p FOR TABLE t WHERE (id > 0 AND v = 1);", complete=True)
-    (one,) = (one for one in found if one.phase == "ddl")
-    assert covered(one.span) == "v"
-    assert "in the expression of the virtual column v, subscripts" in one.message
+    findings = lint(table, "CREATE PUBLICATION p FOR TABLE t WHERE (id > 0 AND v = 1);", complete=True)
+    (refusal,) = (finding for finding in findings if finding.phase == "ddl")
+    assert covered(refusal.span) == "v"
+    assert "in the expression of the virtual column v, subscripts" in refusal.message
 
 
 def test_columns_are_not_added_to_partitions() -> None:
     tables = """CREATE TABLE root (id integer PRIMARY KEY, ia integer[]) PARTITION BY RANGE (id);
         CREATE TABLE leaf PARTITION OF root FOR VALUES FROM (0) TO (9);"""
-    found = lint(tables, "CREATE PUBLICATION p FOR TABLE leaf WHERE (ia[1] = 1);", complete=True)
-    assert ["ALTER TABLE" in (one.help or "") for one in found if one.phase == "ddl"] == [False]
+    findings = lint(tables, "CREATE PUBLICATION p FOR TABLE leaf WHERE (ia[1] = 1);", complete=True)
+    assert ["ALTER TABLE" in (finding.help or "") for finding in findings if finding.phase == "ddl"] == [False]
 
 
 @pytest.mark.parametrize("filter_", ["CASE WHEN b THEN m END = 'ok'", "JSON_ARRAY(s FORMAT JSON) IS NOT NULL"])
@@ -318,10 +320,12 @@ def test_nodes_that_are_no_expressions_are_passed_over(filter_: str) -> None:
 def test_date_trunc_with_a_zone_is_written_for_15_as_it_is_later_done() -> None:
     filter_ = "date_trunc('day', tz, 'Asia/Tokyo') > '2024-01-01 00:00+09'"
     statement = f"CREATE PUBLICATION p FOR TABLE t WHERE ({filter_});"
-    (one,) = (one for one in lint(SETUP, statement, complete=True, postgres=(15, 16)) if one.phase == "ddl")
-    assert one.postgres == (15,)
+    (refusal,) = (
+        finding for finding in lint(SETUP, statement, complete=True, postgres=(15, 16)) if finding.phase == "ddl"
+    )
+    assert refusal.postgres == (15,)
     zone = "AT TIME ZONE 'Asia/Tokyo'"
-    assert fixed(one) == f"(date_trunc('day', tz {zone}) {zone}) > '2024-01-01 00:00+09'"
+    assert fixed(refusal) == f"(date_trunc('day', tz {zone}) {zone}) > '2024-01-01 00:00+09'"
 
 
 @pytest.mark.server

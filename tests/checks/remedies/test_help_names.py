@@ -47,28 +47,28 @@ def test_a_table_outside_search_path_is_named_with_its_schema(code: str, sql: st
     created = re.compile(r"(?i)\bCREATE (?:UNLOGGED |FOREIGN )?TABLE (?:IF NOT EXISTS )?([a-z_]\w*)\b(?!\.)")
     tables = set(created.findall(sql))
     findings = outside(sql, major)
-    assert code in {found.rule for found in findings}
-    for found in findings:
-        appended = [edit.text for fix in found.fixes if fix.whole for edit in fix.edits]
-        for text in (found.help or "", *appended):
+    assert code in {diagnostic.rule for diagnostic in findings}
+    for finding in findings:
+        appended = [edit.text for fix in finding.fixes if fix.whole for edit in fix.edits]
+        for text in (finding.help or "", *appended):
             named = [match["name"] for match in NAMED.finditer(text)]
-            assert not tables.intersection(named), f"{found.rule}: {text}"
+            assert not tables.intersection(named), f"{finding.rule}: {text}"
 
 
 def test_the_long_values_of_a_table_in_a_schema() -> None:
-    found = outside(
+    findings = outside(
         "CREATE TABLE customers (id int PRIMARY KEY, r text NOT NULL, note text);"
         "CREATE UNIQUE INDEX i ON customers (id, r); ALTER TABLE customers REPLICA IDENTITY USING INDEX i;"
         "CREATE PUBLICATION p FOR TABLE customers WHERE (r = 'x');",
         18,
     )
-    (lost,) = (one for one in found if one.rule == "PUB602")
+    (lost,) = (finding for finding in findings if finding.rule == "PUB602")
     assert (lost.help or "").startswith("ALTER TABLE app.customers REPLICA IDENTITY FULL")
 
 
 def test_a_table_of_public_has_its_schema_where_search_path_lacks_it() -> None:
     script = "SET search_path = '';\nCREATE TABLE public.t (a int);\nCREATE PUBLICATION p FOR TABLE public.t;\n"
-    found = Linter(Config()).lint(Unit((Source("a.sql", script),))).diagnostics
-    helps = [one.help or "" for one in found if one.rule == "PUB302"]
+    findings = Linter(Config()).lint(Unit((Source("a.sql", script),))).diagnostics
+    helps = [finding.help or "" for finding in findings if finding.rule == "PUB302"]
     assert helps
     assert all("ALTER TABLE public.t REPLICA IDENTITY FULL" in text for text in helps)

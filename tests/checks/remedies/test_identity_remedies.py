@@ -23,21 +23,21 @@ from tests.support.servers import MAJORS, Server, Servers, execute
 def lint(sql: str, major: int = 18) -> list[Diagnostic]:
     """The refused writes of a script."""
     unit = Unit((Source("script.sql", sql),))
-    found = Linter(Config(postgres=(major,), complete=True, select=("PUB",))).lint(unit).diagnostics
-    return [each for each in found if each.phase == "write"]
+    findings = Linter(Config(postgres=(major,), complete=True, select=("PUB",))).lint(unit).diagnostics
+    return [finding for finding in findings if finding.phase == "write"]
 
 
-def offered(found: Diagnostic) -> list[tuple[str, str]]:
+def offered(finding: Diagnostic) -> list[tuple[str, str]]:
     """The SQL of each way out, and its cost."""
-    lines = (found.help or "").split("\n")[1:]
+    lines = (finding.help or "").split("\n")[1:]
     ways = [re.fullmatch(r"- (.*?\S)  \((.+)\)", line) for line in lines]
     assert None not in ways, lines
     return [(match[1], match[2]) for match in ways if match is not None]
 
 
-def ways(found: Diagnostic) -> list[str]:
+def ways(finding: Diagnostic) -> list[str]:
     """The SQL of each way out, without its cost."""
-    return [way for way, _ in offered(found)]
+    return [remedy for remedy, _ in offered(finding)]
 
 
 class Example(Struct, frozen=True):
@@ -232,11 +232,11 @@ def test_the_best_way_comes_first(name: str) -> None:
 
 
 def test_every_way_has_its_cost() -> None:
-    found = lint(FILTER)[0]
-    assert (found.help or "").splitlines()[0] == (
+    finding = lint(FILTER)[0]
+    assert (finding.help or "").splitlines()[0] == (
         "put r into the replica identity, or publish without it; the best first:"
     )
-    costs = [line[line.index("  (") + 3 : -1] for line in (found.help or "").splitlines()[1:]]
+    costs = [line[line.index("  (") + 3 : -1] for line in (finding.help or "").splitlines()[1:]]
     assert costs == [
         "one more index; old rows are logged with (id, r)",
         "logs every old row whole; a subscriber without a key searches its table for each change",
@@ -248,14 +248,14 @@ def test_every_way_has_its_cost() -> None:
 
 def test_a_filter_is_not_repeated_with_names_that_are_gone() -> None:
     script = "CREATE TABLE t (id int PRIMARY KEY, r int); CREATE PUBLICATION p FOR TABLE t (r) WHERE (id > 5);"
-    assert any("WHERE (id > 5)" in way for way in ways(lint(script)[0]))
-    assert not any("WHERE" in way for way in ways(lint(f"{script} ALTER TABLE t RENAME id TO nr;")[0]))
+    assert any("WHERE (id > 5)" in remedy for remedy in ways(lint(script)[0]))
+    assert not any("WHERE" in remedy for remedy in ways(lint(f"{script} ALTER TABLE t RENAME id TO nr;")[0]))
 
 
 def test_a_hundred_publications_at_fault_are_not_all_listed() -> None:
     made = "".join(f"CREATE PUBLICATION p{n} FOR ALL TABLES;" for n in range(100))
-    found = lint(f"CREATE TABLE t (id int);{made}")[0]
-    assert len(found.help or "") < 1000
+    finding = lint(f"CREATE TABLE t (id int);{made}")[0]
+    assert len(finding.help or "") < 1000
 
 
 def disproved(server: Server, statements: list[str], told: Counter[str]) -> Iterator[str]:
@@ -265,8 +265,8 @@ def disproved(server: Server, statements: list[str], told: Counter[str]) -> Iter
     with without_roles(server), server.database() as name, server.connect(name) as conn:
         for statement in (*statements, *CLOSING):
             answer_alone(conn, statement)
-        for found in lint(";\n".join(statements), server.major):
-            schema, table = (found.object or "").split(".", 1)
+        for finding in lint(";\n".join(statements), server.major):
+            schema, table = (finding.object or "").split(".", 1)
             quoted = f'"{schema}"."{table}"'
             column = conn.execute(
                 "SELECT quote_ident(attname) FROM pg_attribute WHERE attrelid = %s::regclass AND attnum > 0 "
@@ -274,23 +274,31 @@ def disproved(server: Server, statements: list[str], told: Counter[str]) -> Iter
                 (quoted,),
             ).fetchall()[0][0]
             write = {"update": f"UPDATE ONLY {quoted} SET {column} = {column}", "delete": f"DELETE FROM ONLY {quoted}"}
-            for way, cost in offered(found):
-                told.update(kind for kind, pattern in KINDS.items() if re.search(pattern, way))
+            for remedy, cost in offered(finding):
+                told.update(kind for kind, pattern in KINDS.items() if re.search(pattern, remedy))
                 execute(conn, "BEGIN")
-                answers = [execute(conn, each) for each in (*split(way), f"EXPLAIN {write[found.operation or '']}")]
+                answers = [execute(conn, sql) for sql in (*split(remedy), f"EXPLAIN {write[finding.operation or '']}")]
                 execute(conn, "ROLLBACK")
                 *before, last = answers
-                if way not in afterwards:
-                    afterwards[way] = lint(";\n".join((*statements, *CLOSING, way)), server.major)
-                same = (found.object, found.operation)
-                left = [each for each in afterwards[way] if each.server and (each.object, each.operation) == same]
-                first = next((each.server for each in left if each.server and not each.after_count), None)
+                if remedy not in afterwards:
+                    afterwards[remedy] = lint(";\n".join((*statements, *CLOSING, remedy)), server.major)
+                same = (finding.object, finding.operation)
+                left = [
+                    diagnostic
+                    for diagnostic in afterwards[remedy]
+                    if diagnostic.server and (diagnostic.object, diagnostic.operation) == same
+                ]
+                first = next(
+                    (diagnostic.server for diagnostic in left if diagnostic.server and not diagnostic.after_count), None
+                )
                 expected = (first.sqlstate, first.message, first.detail) if first is not None else (None, None, None)
-                gone = (found.publication, found.rule) not in {(each.publication, each.rule) for each in left}
+                gone = (finding.publication, finding.rule) not in {
+                    (diagnostic.publication, diagnostic.rule) for diagnostic in left
+                }
                 agreed = all(answer.ok for answer in before) and (last.sqlstate, last.message, last.detail) == expected
                 remaining = re.search(r"(\d+) other causes? remains?$", cost)
                 if not (gone and agreed and len(left) == (int(remaining[1]) if remaining else 0)):
-                    yield f"{found.message}\n{way}  ({cost})\n{last.sqlstate} {last.message} {last.detail or ''}"
+                    yield f"{finding.message}\n{remedy}  ({cost})\n{last.sqlstate} {last.message} {last.detail or ''}"
 
 
 CLOSING = ("COMMIT", "RESET search_path")
@@ -342,4 +350,4 @@ def test_each_way_out_ends_the_refusal_on_a_server(major: int, servers: Servers)
     ],
 )
 def test_a_fix_names_all_its_statements_and_why_it_is_not_the_best_remedy(sql: str, title: str) -> None:
-    assert [each.title for each in lint(sql)[0].fixes] == [title]
+    assert [fix.title for fix in lint(sql)[0].fixes] == [title]

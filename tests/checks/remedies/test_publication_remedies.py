@@ -19,13 +19,17 @@ TWO = (
 
 def titles(script: str) -> set[str]:
     """The fixes of the writes that are refused: UPDATE and DELETE of one table."""
-    found = [one for one in lint(script, complete=True) if one.phase == "write"]
-    assert [one.operation for one in found if not one.after_count] == ["update", "delete"]
-    return {fix.title for one in found for fix in one.fixes}
+    findings = [finding for finding in lint(script, complete=True) if finding.phase == "write"]
+    assert [finding.operation for finding in findings if not finding.after_count] == ["update", "delete"]
+    return {fix.title for finding in findings for fix in finding.fixes}
 
 
 def headlines(script: str) -> set[str]:
-    return {one.help.splitlines()[0] for one in lint(script, complete=True) if one.rule == "PUB406" and one.help}
+    return {
+        finding.help.splitlines()[0]
+        for finding in lint(script, complete=True)
+        if finding.rule == "PUB406" and finding.help
+    }
 
 
 def test_a_list_is_widened_where_nothing_else_is_wrong() -> None:
@@ -60,13 +64,13 @@ def test_a_list_is_widened_where_other_columns_were_renamed_since() -> None:
 
 def test_a_list_is_left_alone_where_the_identity_has_to_change_as_well() -> None:
     # An index over (id, c) alone ends both refusals; listing `secret` as well would send it for nothing.
-    found = titles(
+    offered = titles(
         "CREATE TABLE t (id int PRIMARY KEY, c text NOT NULL, secret text NOT NULL);"
         " CREATE UNIQUE INDEX s ON t (secret); ALTER TABLE t REPLICA IDENTITY USING INDEX s;"
         " CREATE PUBLICATION p FOR TABLE t (id, c); CREATE PUBLICATION p2 FOR TABLE t WHERE (c = 'x');"
     )
-    assert found
-    assert not any(title.startswith("List") for title in found)
+    assert offered
+    assert not any(title.startswith("List") for title in offered)
 
 
 def test_a_list_is_widened_where_another_publication_refuses_nonetheless() -> None:

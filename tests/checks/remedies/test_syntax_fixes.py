@@ -115,8 +115,8 @@ UNCLEAR = (
 
 
 def corrected(sql: str) -> str | None:
-    found = correction(sql)
-    return None if found is None else applied(found, sql)
+    fix = correction(sql)
+    return None if fix is None else applied(fix, sql)
 
 
 @pytest.mark.parametrize("sql", [*SAFE, *UNSAFE, *UNCLEAR])
@@ -127,19 +127,19 @@ def test_the_grammar_refuses_what_is_corrected(sql: str) -> None:
 
 @pytest.mark.parametrize("sql", SAFE)
 def test_what_can_mean_one_thing_only_is_corrected_safely(sql: str) -> None:
-    found = correction(sql)
-    assert found is not None
-    assert (applied(found, sql), found.safe) == (SAFE[sql], True)
-    assert applied(found, f"{sql};") == f"{SAFE[sql]};"
+    fix = correction(sql)
+    assert fix is not None
+    assert (applied(fix, sql), fix.safe) == (SAFE[sql], True)
+    assert applied(fix, f"{sql};") == f"{SAFE[sql]};"
     assert corrected(SAFE[sql]) is None
     parse(SAFE[sql])
 
 
 @pytest.mark.parametrize("sql", UNSAFE)
 def test_what_is_likely_meant_is_corrected_unsafely(sql: str) -> None:
-    found = correction(sql)
-    assert found is not None
-    assert (applied(found, sql), found.safe) == (UNSAFE[sql], False)
+    fix = correction(sql)
+    assert fix is not None
+    assert (applied(fix, sql), fix.safe) == (UNSAFE[sql], False)
 
 
 @pytest.mark.parametrize("sql", UNCLEAR)

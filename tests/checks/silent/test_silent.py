@@ -19,13 +19,17 @@ CREATE TABLE p1 PARTITION OF pt FOR VALUES IN (1);
 
 def of(rule: str, *texts: str, complete: bool = False, major: int = 18) -> list[Diagnostic]:
     """The findings of one rule, selected or not by default."""
-    found = run(*texts, complete=complete, postgres=(major,), select=("PUB",)).diagnostics
-    return [one for one in found if one.rule == rule]
+    findings = run(*texts, complete=complete, postgres=(major,), select=("PUB",)).diagnostics
+    return [finding for finding in findings if finding.rule == rule]
 
 
 def loud(*texts: str) -> list[str]:
     """The rules of the silent and subscribe phases that warn by default."""
-    return [one.rule for one in lint(*texts) if one.severity != "note" and one.phase in ("silent", "subscribe")]
+    return [
+        finding.rule
+        for finding in lint(*texts)
+        if finding.severity != "note" and finding.phase in ("silent", "subscribe")
+    ]
 
 
 def inserting(condition: str) -> str:
@@ -53,9 +57,9 @@ CONDITIONS = [
 def test_a_filter_that_is_never_true_may_publish_no_truncate_either() -> None:
     """PostgreSQL publishes TRUNCATE only if ``publish`` names it."""
     table = 'CREATE TABLE "T a" (id int PRIMARY KEY);'
-    (one,) = of("PUB607", table + 'CREATE PUBLICATION "P a" FOR TABLE "T a" WHERE (id > 3 AND id < 2)')
-    assert one.message.endswith(": no change of a row is published")
-    assert one.help == 'correct the filter, or ALTER PUBLICATION "P a" DROP TABLE "T a"'
+    (finding,) = of("PUB607", table + 'CREATE PUBLICATION "P a" FOR TABLE "T a" WHERE (id > 3 AND id < 2)')
+    assert finding.message.endswith(": no change of a row is published")
+    assert finding.help == 'correct the filter, or ALTER PUBLICATION "P a" DROP TABLE "T a"'
 
 
 @pytest.mark.parametrize(
@@ -69,10 +73,10 @@ def test_a_filter_that_is_never_true_may_publish_no_truncate_either() -> None:
 )
 def test_an_unquoted_name_of_a_publication(name: str, result: str, option: str) -> None:
     """SplitIdentifierString ends a name at a space or comma, and folds it."""
-    (one,) = of("PUB814", f"CREATE PUBLICATION {name}")
-    assert one.message.endswith(f"without double quotes {result}")
-    assert one.help is not None
-    assert one.help.endswith(f"publication_names {option}")
+    (finding,) = of("PUB814", f"CREATE PUBLICATION {name}")
+    assert finding.message.endswith(f"without double quotes {result}")
+    assert finding.help is not None
+    assert finding.help.endswith(f"publication_names {option}")
 
 
 class TestNull:
@@ -95,8 +99,13 @@ class TestNull:
         ],
     )
     def test_a_condition_that_null_makes_null_is_told_at_the_column(self, condition: str) -> None:
-        (one,) = of("PUB603", inserting(condition))
-        assert (one.severity, one.certainty, one.object, covered(one.span)) == ("warning", "certain", "public.t", "a")
+        (finding,) = of("PUB603", inserting(condition))
+        assert (finding.severity, finding.certainty, finding.object, covered(finding.span)) == (
+            "warning",
+            "certain",
+            "public.t",
+            "a",
+        )
 
     @pytest.mark.parametrize(
         "condition",
@@ -129,22 +138,22 @@ class TestNull:
         rows = f"(SELECT a, b, n FROM ({columns}) x (a), ({columns}) y (b), (VALUES (0), (1), (5)) z (n)) t"
         table = "CREATE TABLE t (a int, b int, n int NOT NULL); "
         publication = f"CREATE PUBLICATION p FOR TABLE t WHERE ({condition}) WITH (publish = 'insert');"
-        found = {
-            name: "no other part" in one.message
-            for one in of("PUB603", table + publication)
-            for name in re.findall(r'"(.)"', one.message.partition(" NULL ")[0])
+        may_be_null = {
+            name: "no other part" in finding.message
+            for finding in of("PUB603", table + publication)
+            for name in re.findall(r'"(.)"', finding.message.partition(" NULL ")[0])
         }
-        assert found
+        assert may_be_null
         with servers[18].connect() as connection:
-            for name, may in found.items():
-                said = execute(connection, f"SELECT bool_or({condition}) FROM {rows} WHERE {name} IS NULL")
-                assert said.rows is not None
-                assert (said.rows[0][0] is True) == may, name
+            for name, may in may_be_null.items():
+                answer = execute(connection, f"SELECT bool_or({condition}) FROM {rows} WHERE {name} IS NULL")
+                assert answer.rows is not None
+                assert (answer.rows[0][0] is True) == may, name
 
     @pytest.mark.parametrize("condition", ["NULL", "NULL AND NULL", "n = NULL"])
     def test_a_condition_that_is_always_null_is_told(self, condition: str) -> None:
-        (one,) = of("PUB603", inserting(condition))
-        assert "NULL for every row" in one.message
+        (finding,) = of("PUB603", inserting(condition))
+        assert "NULL for every row" in finding.message
 
     @pytest.mark.parametrize(
         "table",
@@ -161,8 +170,8 @@ class TestNull:
         assert of("PUB603", table, publication) == []
 
     def test_a_filter_that_stops_updates_is_told_for_that_alone(self) -> None:
-        found = lint(T + "CREATE PUBLICATION p FOR TABLE t WHERE (a = 5);")
-        assert [one.rule for one in found] == ["PUB301"] * 2
+        findings = lint(T + "CREATE PUBLICATION p FOR TABLE t WHERE (a = 5);")
+        assert [finding.rule for finding in findings] == ["PUB301"] * 2
 
     def test_children_with_the_same_filter_are_told_once(self) -> None:
         children = "CREATE TABLE c () INHERITS (t); CREATE TABLE d () INHERITS (t);"
@@ -263,10 +272,14 @@ class TestRuntime:
     def test_what_can_fail_is_told_at_the_operation(
         self, condition: str, at: str, severity: str, sqlstate: str
     ) -> None:
-        (one,) = of("PUB605", inserting(condition))
-        text = one.span.source.text[one.span.start :]
+        (finding,) = of("PUB605", inserting(condition))
+        text = finding.span.source.text[finding.span.start :]
         assert text.startswith(at)
-        assert (one.severity, one.certainty, one.server and one.server.sqlstate) == (severity, "certain", sqlstate)
+        assert (finding.severity, finding.certainty, finding.server and finding.server.sqlstate) == (
+            severity,
+            "certain",
+            sqlstate,
+        )
 
     @pytest.mark.parametrize("condition", CANNOT_FAIL)
     def test_what_cannot_fail_is_not(self, condition: str) -> None:
@@ -285,8 +298,8 @@ class TestRuntime:
         ],
     )
     def test_what_fails_always_does_so_only_where_it_is_reached(self, condition: str, when: str) -> None:
-        (one,) = of("PUB605", inserting(condition))
-        assert f"{when} " in one.message
+        (finding,) = of("PUB605", inserting(condition))
+        assert f"{when} " in finding.message
 
     @pytest.mark.server
     @pytest.mark.parametrize("major", MAJORS)
@@ -316,9 +329,9 @@ class TestToast:
         ["b text", "b jsonb", "b bytea", "b int[]", "b varchar(2000)", "b varchar(100), c text", "b numrange"],
     )
     def test_a_column_that_can_be_stored_out_of_line_is_lost(self, column: str) -> None:
-        (one,) = of("PUB602", self.KEYED.format(column=column), self.FILTER)
-        assert (one.severity, covered(one.span), one.operation) == ("warning", "region", "update")
-        assert [covered(span) for span in one.related] == ["t"]
+        (finding,) = of("PUB602", self.KEYED.format(column=column), self.FILTER)
+        assert (finding.severity, covered(finding.span), finding.operation) == ("warning", "region", "update")
+        assert [covered(span) for span in finding.related] == ["t"]
 
     @pytest.mark.parametrize(
         "column",
@@ -356,20 +369,20 @@ class TestPartitions:
     def test_many_partitions_are_told_once_with_the_roots_place(self) -> None:
         more = "".join(f"CREATE TABLE q{n} PARTITION OF pt FOR VALUES IN ({n});" for n in range(2, 30))
         members = ", ".join(f"q{n} WHERE (id > {n})" for n in range(2, 30))
-        (one,) = of(
+        (finding,) = of(
             "PUB504",
             PARTS + more + f"CREATE PUBLICATION p FOR TABLE pt, {members} WITH (publish_via_partition_root);",
         )
-        assert "q2, q3, q4 and 25 more" in one.message
-        assert covered(one.span) == "q2"
-        assert covered(one.related[0]) == "pt"
-        assert len(one.related) == 5
+        assert "q2, q3, q4 and 25 more" in finding.message
+        assert covered(finding.span) == "q2"
+        assert covered(finding.related[0]) == "pt"
+        assert len(finding.related) == 5
 
     def test_one_tree_with_unlogged_partitions_is_told_once_for_all_publications(self) -> None:
         text = "CREATE UNLOGGED TABLE u PARTITION OF pt FOR VALUES IN (7); CREATE PUBLICATION p FOR TABLE pt;"
-        (one,) = of("PUB506", PARTS + text + "CREATE PUBLICATION q FOR ALL TABLES;")
-        assert one.publications == ("p", "q")
-        assert covered(one.span) == "u"
+        (finding,) = of("PUB506", PARTS + text + "CREATE PUBLICATION q FOR ALL TABLES;")
+        assert finding.publications == ("p", "q")
+        assert covered(finding.span) == "u"
 
     def test_a_child_that_is_added_or_meant_to_stay_out_is_not_told(self) -> None:
         parent, child = "CREATE TABLE a (id int PRIMARY KEY);", "CREATE TABLE b (PRIMARY KEY (id)) INHERITS (a);"
@@ -379,8 +392,8 @@ class TestPartitions:
 
     def test_a_table_that_becomes_a_child_later_is_told_where_it_does(self) -> None:
         tables = "CREATE TABLE a (id int PRIMARY KEY); CREATE TABLE b (id int PRIMARY KEY);"
-        (one,) = of("PUB507", tables, "CREATE PUBLICATION p FOR TABLE a; ALTER TABLE b INHERIT a;")
-        assert (one.statement and one.statement.index, covered(one.span)) == (1, "b")
+        (finding,) = of("PUB507", tables, "CREATE PUBLICATION p FOR TABLE a; ALTER TABLE b INHERIT a;")
+        assert (finding.statement and finding.statement.index, covered(finding.span)) == (1, "b")
 
 
 class TestSeveral:
@@ -399,7 +412,7 @@ class TestSeveral:
     )
     def test_who_subscribes_to_both_makes_a_filter_useless(self, names: str, expected: list[tuple[str, str]]) -> None:
         text = T + self.BOTH + (self.SUBSCRIPTION.format(names=names) if names else "")
-        assert [(one.severity, one.certainty) for one in of("PUB508", text)] == expected
+        assert [(finding.severity, finding.certainty) for finding in of("PUB508", text)] == expected
 
     @pytest.mark.parametrize(
         ("names", "expected"),
@@ -409,46 +422,46 @@ class TestSeveral:
         self, names: str, expected: list[tuple[str, str]]
     ) -> None:
         text = T + self.LISTS + (self.SUBSCRIPTION.format(names=names) if names else "")
-        found = of("PUB509", text)
-        assert [(one.severity, one.certainty) for one in found] == expected
-        assert {one.server and one.server.sqlstate for one in found} <= {"0A000"}
+        findings = of("PUB509", text)
+        assert [(finding.severity, finding.certainty) for finding in findings] == expected
+        assert {finding.server and finding.server.sqlstate for finding in findings} <= {"0A000"}
 
     def test_a_subscription_that_drops_one_of_them_is_followed(self) -> None:
         text = T + self.LISTS + self.SUBSCRIPTION.format(names="p, q")
         assert not of("PUB509", text + "ALTER SUBSCRIPTION s DROP PUBLICATION q;")
         assert not of("PUB509", text + "ALTER SUBSCRIPTION s SET PUBLICATION p;")
-        (one,) = of("PUB509", text + "DROP SUBSCRIPTION s;")
-        assert one.certainty == "assumed"
-        (one,) = of(
+        (finding,) = of("PUB509", text + "DROP SUBSCRIPTION s;")
+        assert finding.certainty == "assumed"
+        (finding,) = of(
             "PUB509",
             T + self.LISTS + self.SUBSCRIPTION.format(names="p"),
             "ALTER SUBSCRIPTION s RENAME TO r; ALTER SUBSCRIPTION r ADD PUBLICATION q;",
         )
-        assert one.certainty == "certain"
+        assert finding.certainty == "certain"
 
     def test_many_tables_of_two_publications_are_told_once(self) -> None:
         tables = "".join(f"CREATE TABLE t{n} (id int PRIMARY KEY, a int, b int);" for n in range(20))
         lists = [", ".join(f"t{n} (id, {column})" for n in range(20)) for column in "ab"]
-        (one,) = of(
+        (finding,) = of(
             "PUB509",
             tables + f"CREATE PUBLICATION p FOR TABLE {lists[0]}; CREATE PUBLICATION q FOR TABLE {lists[1]};",
         )
-        assert "t0, t1, t2 and 17 more" in one.message
+        assert "t0, t1, t2 and 17 more" in finding.message
 
     def test_a_publication_made_elsewhere_is_nobodys_fault_in_a_subscribers_file(self) -> None:
         assert of("PUB810", self.SUBSCRIPTION.format(names="p, q")) == []
 
     def test_a_publication_that_the_unit_dropped_is_missing(self) -> None:
         text = T + "CREATE PUBLICATION p FOR TABLE t; DROP PUBLICATION p;" + self.SUBSCRIPTION.format(names="p")
-        (one,) = of("PUB810", text)
-        assert (one.severity, one.certainty) == ("warning", "certain")
-        assert one.notices == ('publication "p" does not exist on the publisher',)
-        assert [covered(span) for span in one.related] == ["p"]
+        (finding,) = of("PUB810", text)
+        assert (finding.severity, finding.certainty) == ("warning", "certain")
+        assert finding.notices == ('publication "p" does not exist on the publisher',)
+        assert [covered(span) for span in finding.related] == ["p"]
 
     def test_a_name_given_twice_is_refused(self) -> None:
-        (one,) = of("PUB810", T + self.LISTS + self.SUBSCRIPTION.format(names="p, q, p"))
-        assert one.server is not None
-        assert (one.server.sqlstate, one.severity, covered(one.span)) == ("42710", "error", "p")
+        (finding,) = of("PUB810", T + self.LISTS + self.SUBSCRIPTION.format(names="p, q, p"))
+        assert finding.server is not None
+        assert (finding.server.sqlstate, finding.severity, covered(finding.span)) == ("42710", "error", "p")
 
 
 class TestLater:
@@ -477,9 +490,9 @@ class TestLater:
     def test_members_that_set_does_not_name_are_told_together(self) -> None:
         tables = "".join(f"CREATE TABLE t{n} (id int PRIMARY KEY);" for n in range(9))
         made = f"CREATE PUBLICATION p FOR TABLE {', '.join(f't{n}' for n in range(9))};"
-        (one,) = of("PUB709", tables, made, "ALTER PUBLICATION p SET TABLE t0;")
-        assert "t1, t2, t3 and 5 more" in one.message
-        assert (covered(one.span), [covered(span) for span in one.related][:2]) == ("p", ["t1", "t2"])
+        (finding,) = of("PUB709", tables, made, "ALTER PUBLICATION p SET TABLE t0;")
+        assert "t1, t2, t3 and 5 more" in finding.message
+        assert (covered(finding.span), [covered(span) for span in finding.related][:2]) == ("p", ["t1", "t2"])
 
     def test_a_dropped_member_that_set_does_not_name_is_not_told(self) -> None:
         assert of("PUB709", T, self.MADE, "DROP TABLE t;") == []
@@ -490,47 +503,47 @@ class TestLater:
 
     def test_a_column_beside_a_list_that_left_some_out_is_a_note(self) -> None:
         for listed, severity in (("id, a, n, b, j, f", "warning"), ("id, a", "note")):
-            (one,) = of(
+            (finding,) = of(
                 "PUB707",
                 T,
                 f"CREATE PUBLICATION p FOR TABLE t ({listed}); ALTER TABLE t ADD COLUMN z int, ADD y int;",
             )
-            assert (one.severity, covered(one.span), '"z" and "y"' in one.message) == (severity, "z", True)
+            assert (finding.severity, covered(finding.span), '"z" and "y"' in finding.message) == (severity, "z", True)
 
     def test_cascade_is_told_where_it_stands(self) -> None:
         made = "CREATE PUBLICATION p FOR TABLE t (id, a);"
-        (one,) = of("PUB706", T, made, "ALTER TABLE t DROP COLUMN a CASCADE;")
-        assert (one.certainty, one.publications, covered(one.span)) == ("certain", ("p",), "t")
+        (finding,) = of("PUB706", T, made, "ALTER TABLE t DROP COLUMN a CASCADE;")
+        assert (finding.certainty, finding.publications, covered(finding.span)) == ("certain", ("p",), "t")
 
     def test_the_exchange_of_a_table_is_told_at_the_new_one(self) -> None:
-        (one,) = of("PUB705", T, self.MADE, "ALTER TABLE t RENAME TO old;", T)
-        assert (one.object, covered(one.span), one.span.source.label) == ("public.t", "t", "4.sql")
-        assert one.related[0].source.label == "3.sql"
+        (finding,) = of("PUB705", T, self.MADE, "ALTER TABLE t RENAME TO old;", T)
+        assert (finding.object, covered(finding.span), finding.span.source.label) == ("public.t", "t", "4.sql")
+        assert finding.related[0].source.label == "3.sql"
 
     def test_all_tables_and_schemas_publish_the_new_table_too(self) -> None:
-        for what in ("FOR ALL TABLES", "FOR TABLES IN SCHEMA public"):
-            assert of("PUB705", T, f"CREATE PUBLICATION p {what};", "DROP TABLE t;", T) == []
+        for scope in ("FOR ALL TABLES", "FOR TABLES IN SCHEMA public"):
+            assert of("PUB705", T, f"CREATE PUBLICATION p {scope};", "DROP TABLE t;", T) == []
 
     @pytest.mark.parametrize(("option", "severity"), [("", "note"), (" WITH (publish_via_partition_root)", "warning")])
     def test_rows_that_are_attached_are_copied_only_under_their_own_name(self, option: str, severity: str) -> None:
         old = "CREATE TABLE old (id int NOT NULL, k int NOT NULL, v text);"
         made, attach = f"CREATE PUBLICATION p FOR TABLE pt{option};", "ALTER TABLE pt ATTACH PARTITION old DEFAULT;"
-        (one,) = of("PUB708", PARTS, old, made, attach)
-        assert (one.severity, covered(one.span)) == (severity, "old")
+        (finding,) = of("PUB708", PARTS, old, made, attach)
+        assert (finding.severity, covered(finding.span)) == (severity, "old")
         assert of("PUB708", PARTS, made, old, attach) == []
 
     def test_a_publication_that_one_transaction_makes_anew_is_never_missing(self) -> None:
         again = "DROP PUBLICATION p; CREATE PUBLICATION p FOR ALL TABLES;"
-        assert [one.severity for one in of("PUB811", T, self.MADE, again)] == ["note"]
+        assert [finding.severity for finding in of("PUB811", T, self.MADE, again)] == ["note"]
         assert of("PUB811", T, self.MADE, f"BEGIN; {again} COMMIT;") == []
         assert of("PUB811", T, "DROP PUBLICATION IF EXISTS p;", self.MADE) == []
 
 
 def test_what_is_not_seen_is_assumed() -> None:
-    found = lint("CREATE PUBLICATION p FOR TABLE made_elsewhere WHERE (10 / a > 1) WITH (publish = '');")
-    assert {one.certainty for one in found if one.rule == "PUB605"} <= {"assumed"}
-    (one,) = of("PUB709", "CREATE PUBLICATION p FOR TABLE x; ALTER PUBLICATION p SET TABLE y;")
-    assert one.certainty == "assumed"  # there is no p if there is no x
+    findings = lint("CREATE PUBLICATION p FOR TABLE made_elsewhere WHERE (10 / a > 1) WITH (publish = '');")
+    assert {diagnostic.certainty for diagnostic in findings if diagnostic.rule == "PUB605"} <= {"assumed"}
+    (finding,) = of("PUB709", "CREATE PUBLICATION p FOR TABLE x; ALTER PUBLICATION p SET TABLE y;")
+    assert finding.certainty == "assumed"  # there is no p if there is no x
 
 
 def test_publications_without_surprises_are_quiet() -> None:

@@ -142,7 +142,9 @@ def found(case_id: str, major: int) -> tuple[Diagnostic, ...]:
 def speaking(rule: str) -> dict[str, tuple[int, ...]]:
     """The cases in which a rule speaks, and on which of their majors."""
     spoken = {
-        case.id: tuple(major for major in case.answers if any(one.rule == rule for one in found(case.id, major)))
+        case.id: tuple(
+            major for major in case.answers if any(finding.rule == rule for finding in found(case.id, major))
+        )
         for case in CASES.values()
     }
     return {case: majors for case, majors in spoken.items() if majors}
@@ -175,21 +177,25 @@ def test_every_rule_about_the_time_after_is_held_to_cases() -> None:
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_what_fails_for_a_subscriber_is_told_with_its_sqlstate(case: Case) -> None:
     for major, answer in case.answers.items():
-        told = [one for one in found(case.id, major) if one.phase == "subscribe" and one.certainty == "certain"]
-        states = {one.server.sqlstate for one in told if one.server is not None}
+        told = [
+            finding
+            for finding in found(case.id, major)
+            if finding.phase == "subscribe" and finding.certainty == "certain"
+        ]
+        states = {finding.server.sqlstate for finding in told if finding.server is not None}
         refused = case.answers[major].alter or answer
         if not refused.ok and refused.sqlstate not in OF_THE_SUBSCRIBER:
             assert refused.sqlstate in states, (major, told)
         elif refused.ok:
-            assert [one.message for one in told if one.severity == "error"] == [], major
+            assert [finding.message for finding in told if finding.severity == "error"] == [], major
 
 
 def test_plain_filters_and_publications_give_no_warning() -> None:
     named = "dec-inh-child dec-part-leaf-names dec-part-root-names dec-gen-stored dec-identity-default dec-ddl"
     warned = [
-        one.message
+        finding.message
         for case in (*named.split(), "dec-or-two-publications", "dec-filter-added-later", "dec-cl-same")
-        for one in found(case, 18)
-        if one.severity != "note" and RULES[one.rule].default
+        for finding in found(case, 18)
+        if finding.severity != "note" and RULES[finding.rule].default
     ]
     assert warned == []

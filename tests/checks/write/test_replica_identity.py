@@ -37,13 +37,17 @@ Cause = tuple[str | None, str]
 def causes(*texts: str, operation: str = "update", major: int = 18) -> list[Diagnostic]:
     """The findings of one operation, in the server's order."""
     sources = tuple(Source(f"{number}.sql", text) for number, text in enumerate(texts, 1))
-    found = Linter(Config(postgres=(major,), complete=True)).lint(Unit(sources)).diagnostics
-    chosen = [one for one in found if one.phase == "write" and one.server and one.operation == operation]
-    return sorted(chosen, key=lambda one: one.after_count)
+    findings = Linter(Config(postgres=(major,), complete=True)).lint(Unit(sources)).diagnostics
+    chosen = [
+        finding
+        for finding in findings
+        if finding.phase == "write" and finding.server and finding.operation == operation
+    ]
+    return sorted(chosen, key=lambda finding: finding.after_count)
 
 
-def names(found: list[Diagnostic]) -> list[Cause]:
-    return [(one.publication, one.rule) for one in found]
+def names(findings: list[Diagnostic]) -> list[Cause]:
+    return [(finding.publication, finding.rule) for finding in findings]
 
 
 TABLE = "CREATE TABLE t (id int PRIMARY KEY, c text NOT NULL, d text NOT NULL);"
@@ -57,29 +61,33 @@ def test_each_publication_is_at_fault_at_its_own_statement() -> None:
     first, second = causes(*FILTERS)
     assert (first.publications, first.span.source.label, first.after, first.after_count) == (("a",), "1.sql", (), 0)
     assert (second.publications, second.span.source.label, second.after_count) == (("b",), "2.sql", 1)
-    assert [(one.publication, one.rule) for one in second.after] == [("a", "PUB301")]
+    assert [(finding.publication, finding.rule) for finding in second.after] == [("a", "PUB301")]
     assert 'publication "b" reads "d"' in second.message
 
 
 def test_a_filter_and_a_list_of_one_publication_are_two_causes() -> None:
-    found = causes(f"{TABLE} CREATE PUBLICATION p FOR TABLE t (d) WHERE (c = 'x');")
-    assert names(found) == [("p", "PUB301"), ("p", "PUB406")]
-    details = [one.server.detail for one in found if one.server is not None]
+    findings = causes(f"{TABLE} CREATE PUBLICATION p FOR TABLE t (d) WHERE (c = 'x');")
+    assert names(findings) == [("p", "PUB301"), ("p", "PUB406")]
+    details = [finding.server.detail for finding in findings if finding.server is not None]
     assert [detail and detail.split()[1] for detail in details] == ["used", "list"]
 
 
 def test_what_is_ignored_hides_nothing() -> None:
     ignored = FILTERS[0].replace(" CREATE PUBLICATION", "\nCREATE PUBLICATION") + " -- pubcheck: ignore[PUB301]\n"
-    found = [one for one in lint_texts(ignored, FILTERS[1]) if one.phase == "write"]
-    assert {(one.publication, one.span.source.label, one.after_count) for one in found} == {("b", "2.sql", 1)}
+    findings = [finding for finding in lint_texts(ignored, FILTERS[1]) if finding.phase == "write"]
+    assert {(finding.publication, finding.span.source.label, finding.after_count) for finding in findings} == {
+        ("b", "2.sql", 1)
+    }
 
 
 def test_a_cause_stays_where_it_came_and_goes_alone() -> None:
     drop = "ALTER PUBLICATION a DROP TABLE t;"
-    (found,) = causes(*FILTERS, drop)
-    assert (found.publication, found.span.source.label, found.after_count) == ("b", "2.sql", 0)
+    (finding,) = causes(*FILTERS, drop)
+    assert (finding.publication, finding.span.source.label, finding.after_count) == ("b", "2.sql", 0)
     key = "ALTER TABLE t REPLICA IDENTITY NOTHING;"
-    assert [(one.publication, one.rule, one.span.source.label) for one in causes(*FILTERS, key)] == [
+    assert [
+        (diagnostic.publication, diagnostic.rule, diagnostic.span.source.label) for diagnostic in causes(*FILTERS, key)
+    ] == [
         ("a", "PUB301", "1.sql"),
         ("b", "PUB301", "2.sql"),
         ("a", "PUB302", "3.sql"),
@@ -136,7 +144,7 @@ def test_a_baseline_knows_causes_one_by_one(tmp_path: Path) -> None:
     path = tmp_path / "known.json"
     path.write_text(baseline.text([found(FILTERS[0])], str(path))[0])
     new, known = baseline.read(str(path)).split(found(*FILTERS))
-    assert {(one.entry.publication, one.entry.path) for one in new} == {("b", "2.sql")}
+    assert {(finding.entry.publication, finding.entry.path) for finding in new} == {("b", "2.sql")}
     assert len(known) == 2
 
 
@@ -145,7 +153,7 @@ def test_fixes_of_many_causes_converge() -> None:
     plan = DiscoveredUnit("s", (File("s.sql", "s.sql", content=f"{TABLE}\n{made}".encode()),), "file", "")
     linter = Linter(Config(complete=True))
     changes = fix(plan, lambda plan: lint_files(plan, linter, excerpts=False), unsafe=True)
-    assert [one.entry.rule for one in changes.linted.findings if one.entry.phase == "write"] == []
+    assert [finding.entry.rule for finding in changes.linted.findings if finding.entry.phase == "write"] == []
     assert changes.files[0].after.decode().count("FOR TABLE t (d, id);") == 25
     assert sum(done.number for done in changes.applied) == 25
 
@@ -156,10 +164,10 @@ def test_a_publication_is_not_checked_again_for_each_other_one_of_its_table(
 ) -> None:
     checked = 0
 
-    def counted(*given: object) -> tuple[IdentityCause, ...]:
+    def counted(*inputs: object) -> tuple[IdentityCause, ...]:
         nonlocal checked
         checked += 1
-        return original(*given)  # type: ignore[arg-type]
+        return original(*inputs)  # type: ignore[arg-type]
 
     original = causes_in
     monkeypatch.setattr(write, "causes_in", counted)
@@ -249,10 +257,10 @@ def random_script(seed: int) -> list[str]:
     for number in range(rng.randint(1, 5)):
         columns = rng.choice(["", "", " (id)", " (c)", " (id, c, d)"])
         where = rng.choice(["", "", " WHERE (id > 0)", " WHERE (c = '')", " WHERE (c = '' AND d = '')"])
-        what = rng.choice(["ALL TABLES", "TABLES IN SCHEMA public", *[f"TABLE t{columns}{where}"] * 4])
+        objects = rng.choice(["ALL TABLES", "TABLES IN SCHEMA public", *[f"TABLE t{columns}{where}"] * 4])
         publish = rng.sample(["insert", "update", "delete", "truncate"], rng.randint(1, 4))
         options = rng.choice(["", "", f" WITH (publish = '{', '.join(publish)}')"])
-        script.append(f"CREATE PUBLICATION p{number} FOR {what}{options}")
+        script.append(f"CREATE PUBLICATION p{number} FOR {objects}{options}")
     return script
 
 
@@ -307,10 +315,10 @@ def test_a_server_gives_each_answer_once_the_causes_before_it_are_gone(major: in
                 made = [text for text in script if execute(connection, text).ok]
                 expected = causes(";\n".join(made), operation=operation, major=major)
                 for cause in expected:
-                    said = asked(connection, operation)
+                    answer = asked(connection, operation)
                     server = cause.server
                     assert server is not None
-                    assert (said.sqlstate, said.message, said.detail, said.hint) == (
+                    assert (answer.sqlstate, answer.message, answer.detail, answer.hint) == (
                         *(server.sqlstate, server.message, server.detail, server.hint),
                     ), f"{name}, {operation}: {names(expected)} at {cause.publication} {cause.rule}"
                     for statement in removed(connection, cause):

@@ -30,8 +30,10 @@ NOTHING = "CREATE RULE r AS ON UPDATE TO a DO INSTEAD NOTHING;\n"
     ],
 )
 def test_a_rule_that_always_does_something_instead(script: str, refused: list[str]) -> None:
-    found = [str(one.operation) for one in lint(TABLES + script, complete=True) if one.rule == "PUB302"]
-    assert sorted(found, reverse=True) == refused
+    operations = [
+        str(finding.operation) for finding in lint(TABLES + script, complete=True) if finding.rule == "PUB302"
+    ]
+    assert sorted(operations, reverse=True) == refused
 
 
 def test_a_rule_of_the_partitioned_table_says_nothing_of_its_partitions() -> None:
@@ -39,5 +41,7 @@ def test_a_rule_of_the_partitioned_table_says_nothing_of_its_partitions() -> Non
         "CREATE TABLE a (x int) PARTITION BY LIST (x); CREATE TABLE a1 PARTITION OF a FOR VALUES IN (1);"
         " CREATE PUBLICATION p FOR TABLE a;" + NOTHING
     )
-    found = [(one.object, one.operation) for one in lint(script, complete=True) if one.phase == "write"]
-    assert sorted(found) == [("public.a1", "delete"), ("public.a1", "update")]
+    writes = [
+        (finding.object, finding.operation) for finding in lint(script, complete=True) if finding.phase == "write"
+    ]
+    assert sorted(writes) == [("public.a1", "delete"), ("public.a1", "update")]

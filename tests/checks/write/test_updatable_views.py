@@ -105,11 +105,11 @@ MORE = {
 
 def told(script: str, major: int = 18) -> list[tuple[str, str | None]]:
     """(SQLSTATE and message, table) of the writes that are certainly refused and mended later."""
-    found = lint(f"{script};\n{MENDED}", complete=True, postgres=(major,))
+    findings = lint(f"{script};\n{MENDED}", complete=True, postgres=(major,))
     return [
-        (f"{one.server.sqlstate} {one.server.message}", one.object)
-        for one in found
-        if one.rule == "PUB138" and one.server is not None and one.certainty == "certain"
+        (f"{finding.server.sqlstate} {finding.server.message}", finding.object)
+        for finding in findings
+        if finding.rule == "PUB138" and finding.server is not None and finding.certainty == "certain"
     ]
 
 
@@ -119,11 +119,11 @@ def script(view: str, *statements: str) -> str:
 
 def cases(major: int = 18) -> list[tuple[str, bool]]:
     """Scripts, and whether their last statement is certainly refused for its publication."""
-    found = [(script(view, one), major >= 17) for view, writes in MERGED.items() for one in writes]
-    found += [(script(view, one), False) for view, writes in MERGED_OTHERWISE.items() for one in writes]
-    found += [(script(view, one), True) for view, writes in CERTAIN.items() for one in writes]
-    found += [(script(view, one), False) for view, writes in SAID_OTHERWISE.items() for one in writes]
-    return found + [(script("SELECT * FROM t", more), table is not None) for more, table in MORE.items()]
+    scripts = [(script(view, write), major >= 17) for view, writes in MERGED.items() for write in writes]
+    scripts += [(script(view, write), False) for view, writes in MERGED_OTHERWISE.items() for write in writes]
+    scripts += [(script(view, write), True) for view, writes in CERTAIN.items() for write in writes]
+    scripts += [(script(view, write), False) for view, writes in SAID_OTHERWISE.items() for write in writes]
+    return scripts + [(script("SELECT * FROM t", more), table is not None) for more, table in MORE.items()]
 
 
 @pytest.mark.parametrize(("text", "refused"), cases())
@@ -154,8 +154,8 @@ def test_servers_say_so(servers: Servers, major: int) -> None:
         for text, refused in cases(major):
             connection.execute("DROP SCHEMA public CASCADE; CREATE SCHEMA public; DROP PUBLICATION IF EXISTS p")
             *before, last = split(text)
-            assert all(execute(connection, one).ok for one in before)
+            assert all(execute(connection, statement).ok for statement in before)
             answer = execute(connection, last)
             words = (answer.message or "").endswith(("and publishes updates", "and publishes deletes"))
             assert words == refused, text
-            assert [one for one, _ in told(text, major)] == [f"{answer.sqlstate} {answer.message}"] * refused
+            assert [refusal for refusal, _ in told(text, major)] == [f"{answer.sqlstate} {answer.message}"] * refused

@@ -142,21 +142,21 @@ REFUSED_FOR_ANOTHER_REASON = (
 def found(*statements: str, complete: bool = True, major: int = 18) -> list[Diagnostic]:
     """What is said of writes where they stand and are mended later."""
     text = ";\n".join((*TABLES, PUBLICATION, *statements, MENDED))
-    return [one for one in lint(text, complete=complete, postgres=(major,)) if one.rule == HERE]
+    return [finding for finding in lint(text, complete=complete, postgres=(major,)) if finding.rule == HERE]
 
 
-def words(one: Diagnostic) -> str:
-    return f"{one.operation} {(one.object or '').rpartition('.')[2]}"
+def words(finding: Diagnostic) -> str:
+    return f"{finding.operation} {(finding.object or '').rpartition('.')[2]}"
 
 
 @pytest.mark.parametrize(("statement", "says"), CERTAIN.items())
 def test_a_write_that_a_later_statement_allows_is_told_at_the_write(statement: str, says: str) -> None:
-    (one,) = found(statement)
-    assert (words(one), one.certainty, one.severity) == (says, "certain", "error")
-    assert one.statement is not None
-    assert one.statement.index == len(TABLES) + 1
-    assert one.server is not None
-    assert one.server.sqlstate == "55000"
+    (finding,) = found(statement)
+    assert (words(finding), finding.certainty, finding.severity) == (says, "certain", "error")
+    assert finding.statement is not None
+    assert finding.statement.index == len(TABLES) + 1
+    assert finding.server is not None
+    assert finding.server.sqlstate == "55000"
 
 
 @pytest.mark.parametrize("statement", [*ACCEPTED, *REFUSED_FOR_ANOTHER_REASON])
@@ -173,10 +173,15 @@ def test_servers_answer_as_these_tables_say(servers: Servers, major: int) -> Non
             assert execute(connection, sql).ok
         for sql, says in CERTAIN.items():
             answer = execute(connection, sql)
-            (one,) = found(sql, major=major)
-            assert one.server is not None
-            assert parts(answer) == (one.server.sqlstate, one.server.message, one.server.detail, one.server.hint), sql
-            assert words(one) == says
+            (finding,) = found(sql, major=major)
+            assert finding.server is not None
+            assert parts(answer) == (
+                finding.server.sqlstate,
+                finding.server.message,
+                finding.server.detail,
+                finding.server.hint,
+            ), sql
+            assert words(finding) == says
         for sql in ACCEPTED:
             assert execute(connection, sql).ok, sql
         for sql in REFUSED_FOR_ANOTHER_REASON:
@@ -197,44 +202,48 @@ def of_a_write(answer: Answer) -> bool:
 def test_merge_by_source_is_newer_than_these_majors(major: int) -> None:
     merge = "MERGE INTO t USING k ON t.a = k.id WHEN NOT MATCHED BY SOURCE THEN DELETE"
     assert found(merge, major=major) == []
-    assert [words(one) for one in found(merge, major=17)] == ["delete t"]
+    assert [words(finding) for finding in found(merge, major=17)] == ["delete t"]
 
 
 def test_which_partitions_a_condition_reaches_is_not_known() -> None:
     keyless = "ALTER TABLE r2 DROP CONSTRAINT r2_pkey"
-    (one,) = found(keyless, "UPDATE r SET v = 'a' WHERE x = 2")
-    assert (one.certainty, one.object) == ("assumed", "public.r2")
+    (finding,) = found(keyless, "UPDATE r SET v = 'a' WHERE x = 2")
+    assert (finding.certainty, finding.object) == ("assumed", "public.r2")
     assert found("UPDATE r SET v = 'a' WHERE x = 1") == []
 
 
 def test_execute_is_refused_and_prepare_is_not() -> None:
-    (one,) = found("PREPARE q AS UPDATE t SET a = 1", "EXECUTE q", "DEALLOCATE q", "EXECUTE q")
-    assert covered(one.span) == "EXECUTE"
+    (finding,) = found("PREPARE q AS UPDATE t SET a = 1", "EXECUTE q", "DEALLOCATE q", "EXECUTE q")
+    assert covered(finding.span) == "EXECUTE"
     before = "PREPARE early AS DELETE FROM t;\n"
     text = before + ";\n".join((*TABLES[:1], PUBLICATION, "EXPLAIN EXECUTE early", MENDED))
-    assert [words(each) for each in lint(text) if each.rule == HERE] == ["delete t"]
+    assert [words(diagnostic) for diagnostic in lint(text) if diagnostic.rule == HERE] == ["delete t"]
 
 
 def test_a_stretch_of_refused_statements_is_one_finding() -> None:
-    (one,) = found(*(f"UPDATE t SET a = {number}" for number in range(9)))
-    assert one.message == (
+    (finding,) = found(*(f"UPDATE t SET a = {number}" for number in range(9)))
+    assert finding.message == (
         'UPDATE of t is refused here: publication "p" publishes the table, which has no replica identity; so are 8 more'
     )
     first = len(TABLES) + 1
     after, before = f"run it after line {first + 10}, which fixes this", f"run it before line {first}, which forbids it"
-    assert one.help == f"{after}; or {before}"
-    said = [span.message for span in one.related]
-    assert said == ["is refused since here", "is allowed again from here on", *["is refused too"] * 5]
-    assert [covered(span) for span in one.related[:3]] == ["p", "DROP", "t"]
+    assert finding.help == f"{after}; or {before}"
+    notes = [span.message for span in finding.related]
+    assert notes == ["is refused since here", "is allowed again from here on", *["is refused too"] * 5]
+    assert [covered(span) for span in finding.related[:3]] == ["p", "DROP", "t"]
 
 
 def test_the_help_fits_the_cause_and_the_mending() -> None:
     table, update = "CREATE TABLE x (a int);\n", "UPDATE x SET a = 1;\n"
-    (one,) = (each for each in lint(f"{PUBLICATION};\n{table}{update}DROP TABLE x;") if each.rule == HERE)
-    assert one.help == "run it before line 2, which forbids it"
+    (finding,) = (
+        diagnostic for diagnostic in lint(f"{PUBLICATION};\n{table}{update}DROP TABLE x;") if diagnostic.rule == HERE
+    )
+    assert finding.help == "run it before line 2, which forbids it"
     key = "ALTER TABLE x ADD PRIMARY KEY (a);"
-    (one,) = (each for each in lint(f"{PUBLICATION};\n{table}", f"{update}{key}") if each.rule == HERE)
-    assert one.help == (
+    (finding,) = (
+        diagnostic for diagnostic in lint(f"{PUBLICATION};\n{table}", f"{update}{key}") if diagnostic.rule == HERE
+    )
+    assert finding.help == (
         "run it after line 2, which fixes this; or give the table a replica identity on line 2 of 1.sql, where it is "
         "created"
     )
@@ -243,12 +252,12 @@ def test_the_help_fits_the_cause_and_the_mending() -> None:
 def test_what_is_mended_and_broken_again_is_two_findings() -> None:
     full, default = "ALTER TABLE t REPLICA IDENTITY FULL", "ALTER TABLE t REPLICA IDENTITY DEFAULT"
     update = "UPDATE t SET a = 1"
-    assert [words(one) for one in found(update, full, update, default, update)] == ["update t"] * 2
+    assert [words(finding) for finding in found(update, full, update, default, update)] == ["update t"] * 2
 
 
 def test_what_is_refused_in_the_end_too_is_told_once_and_points_at_the_write() -> None:
     text = f"{TABLES[0]};\n{PUBLICATION};\nUPDATE t SET a = 1;\nUPDATE t SET a = 2;\n"
-    update, delete = [one for one in lint(text) if one.phase == "write"]
+    update, delete = [finding for finding in lint(text) if finding.phase == "write"]
     assert update.message.startswith("UPDATE of t will fail: ")
     assert covered(update.span) == "p"
     stopped = [(covered(span), span.message) for span in update.related if "refused" in span.message]
@@ -258,14 +267,14 @@ def test_what_is_refused_in_the_end_too_is_told_once_and_points_at_the_write() -
 
 def test_the_fix_goes_before_the_first_statement_that_is_stopped() -> None:
     text = f"{TABLES[0]};\n{PUBLICATION};\n  UPDATE t SET a = 1;\nDELETE FROM t;"
-    found = [each for each in lint(text) if each.phase == "write"]
-    assert [each.operation for each in found] == ["update", "delete"]
-    for one in found:
-        (fix,) = one.fixes
+    findings = [diagnostic for diagnostic in lint(text) if diagnostic.phase == "write"]
+    assert [diagnostic.operation for diagnostic in findings] == ["update", "delete"]
+    for finding in findings:
+        (fix,) = finding.fixes
         (edit,) = fix.edits
         mended = text[: edit.span.start] + edit.text + text[edit.span.end :]
         assert mended.splitlines()[2:4] == ["  ALTER TABLE t REPLICA IDENTITY FULL;", "  UPDATE t SET a = 1;"]
-        assert [each for each in lint(mended) if each.phase == "write"] == []
+        assert [diagnostic for diagnostic in lint(mended) if diagnostic.phase == "write"] == []
 
 
 def test_the_server_s_words_are_those_of_the_moment() -> None:
@@ -275,24 +284,28 @@ def test_the_server_s_words_are_those_of_the_moment() -> None:
     UPDATE t SET a = 1;
     ALTER TABLE t REPLICA IDENTITY FULL;
     """
-    (one,) = (each for each in lint(text) if each.rule == HERE)
-    assert (one.phase, one.certainty) == ("ddl", "certain")
-    assert one.server is not None
-    assert one.server.detail == "Column used in the publication WHERE expression is not part of the replica identity."
+    (finding,) = (diagnostic for diagnostic in lint(text) if diagnostic.rule == HERE)
+    assert (finding.phase, finding.certainty) == ("ddl", "certain")
+    assert finding.server is not None
+    assert (
+        finding.server.detail == "Column used in the publication WHERE expression is not part of the replica identity."
+    )
 
 
 def test_a_block_that_is_refused_takes_back_what_it_did() -> None:
     block = "DO $$ BEGIN CREATE PUBLICATION p FOR ALL TABLES; UPDATE t SET a = 1; END $$"
-    (one,) = (each for each in lint(f"{TABLES[0]};\n{block};\nUPDATE t SET a = 1;") if each.rule == HERE)
-    assert (one.certainty, one.help) == ("certain", "run it before line 2, which forbids it")
+    (finding,) = (
+        diagnostic for diagnostic in lint(f"{TABLES[0]};\n{block};\nUPDATE t SET a = 1;") if diagnostic.rule == HERE
+    )
+    assert (finding.certainty, finding.help) == ("certain", "run it before line 2, which forbids it")
 
 
 def test_a_block_that_hides_the_refusal_is_told_of_that() -> None:
     block = "DO $$ BEGIN UPDATE t SET a = 1; EXCEPTION WHEN OTHERS THEN NULL; END $$"
     text = ";\n".join((TABLES[0], PUBLICATION, block, MENDED))
-    (one,) = (each for each in lint(text) if each.rule == "PUB135")
-    assert "hides it: UPDATE of t is refused here: publication" in one.message
-    assert [each for each in lint(text) if each.rule == HERE] == []
+    (finding,) = (diagnostic for diagnostic in lint(text) if diagnostic.rule == "PUB135")
+    assert "hides it: UPDATE of t is refused here: publication" in finding.message
+    assert [diagnostic for diagnostic in lint(text) if diagnostic.rule == HERE] == []
 
 
 @pytest.mark.parametrize(
@@ -305,14 +318,16 @@ def test_a_block_that_hides_the_refusal_is_told_of_that() -> None:
     ],
 )
 def test_what_perhaps_never_runs_is_not_told(text: str) -> None:
-    assert [one for one in lint(f"{TABLES[0]};\n{PUBLICATION};\n{text}\n{MENDED};") if one.rule == HERE] == []
+    assert [
+        finding for finding in lint(f"{TABLES[0]};\n{PUBLICATION};\n{text}\n{MENDED};") if finding.rule == HERE
+    ] == []
 
 
 def test_what_rests_on_what_is_not_seen_is_assumed() -> None:
-    (one,) = found("UPDATE t SET a = 1 FROM elsewhere.x WHERE x.id = t.a", complete=False)
-    assert one.certainty == "assumed"
-    (one,) = found("CREATE ROLE app", "SET ROLE app", "UPDATE t SET a = 1", "RESET ROLE")
-    assert one.certainty == "assumed"
+    (finding,) = found("UPDATE t SET a = 1 FROM elsewhere.x WHERE x.id = t.a", complete=False)
+    assert finding.certainty == "assumed"
+    (finding,) = found("CREATE ROLE app", "SET ROLE app", "UPDATE t SET a = 1", "RESET ROLE")
+    assert finding.certainty == "assumed"
 
 
 def test_in_a_read_only_transaction_they_are_refused_for_that() -> None:
@@ -420,11 +435,11 @@ def history(connection: psycopg.Connection[Any], random: Random) -> Iterator[tup
 def test_what_is_said_of_random_writes_is_what_the_server_answers(
     servers: Servers, major: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    said: dict[int, Diagnostic] = {}
+    by_number: dict[int, Diagnostic] = {}
 
     def take(_: RefusedDmlCollector, met: RefusedDml) -> None:
         assert met.diagnostic.statement is not None
-        said[met.diagnostic.statement.index] = met.diagnostic
+        by_number[met.diagnostic.statement.index] = met.diagnostic
 
     monkeypatch.setattr(RefusedDmlCollector, "record", take)
     server = servers[major]
@@ -432,15 +447,15 @@ def test_what_is_said_of_random_writes_is_what_the_server_answers(
     for seed in range(HISTORIES):
         with server.database() as name, server.connect(name) as connection:
             told = list(history(connection, Random(seed * 100 + major)))
-        said.clear()
+        by_number.clear()
         lint(";\n".join(sql for sql, _ in told), complete=True, postgres=(major,))
         for number, (sql, answer) in enumerate(told):
             assert answer is not None
             refused += of_a_write(answer)
-            one = said.get(number)
-            if one is not None and one.certainty == "certain":
+            finding = by_number.get(number)
+            if finding is not None and finding.certainty == "certain":
                 certain += 1
-                assert one.server is not None
-                expected = (one.server.sqlstate, one.server.message, one.server.detail, one.server.hint)
+                assert finding.server is not None
+                expected = (finding.server.sqlstate, finding.server.message, finding.server.detail, finding.server.hint)
                 assert parts(answer) == expected, (seed, sql)
     assert certain > refused * 0.5

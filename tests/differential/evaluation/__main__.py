@@ -46,8 +46,8 @@ def main() -> int:
             )
             for reason, count in figures.unknown.most_common(25):
                 print(f"   {count:6} {reason}")
-            for kind, found in (("DIFFERENT", figures.differences), ("WORDS", figures.wording)):
-                _show(kind, found, options.show)
+            for kind, differences in (("DIFFERENT", figures.differences), ("WORDS", figures.wording)):
+                _show(kind, differences, options.show)
             failed = failed or bool(figures.differences)
     return 1 if failed else 0
 
@@ -58,20 +58,20 @@ def _forms(run: Run, filters: int, first: int, most: int) -> bool:
         f"{run.server.major}: {forms.filters} filters, {forms.rewritten} rewritten, {forms.without} without a form;"
         f" {len(forms.unequal)} select otherwise, {forms.errors} fail otherwise"
     )
-    for one in forms.unequal[:most]:
-        print(f"UNEQUAL {one.filter}\n   form {one.form}\n   {one.filtered} and {one.formed}: {one.row}")
+    for form in forms.unequal[:most]:
+        print(f"UNEQUAL {form.filter}\n   form {form.form}\n   {form.filtered} and {form.formed}: {form.row}")
     return bool(forms.unequal)
 
 
-def _show(kind: str, found: list[Difference], most: int) -> None:
+def _show(kind: str, differences: list[Difference], most: int) -> None:
     seen: set[str] = set()
-    for one in found:
-        if one.filter in seen or len(seen) >= most:
+    for difference in differences:
+        if difference.filter in seen or len(seen) >= most:
             continue
-        seen.add(one.filter)
-        print(f"{kind} {one.filter}\n   server {one.server}, pubcheck {one.said}")
-        words = one.filter.replace("(", " ").replace(")", " ").replace(",", " ").replace(":", " ").split()
-        print("   " + ", ".join(f"{name}={value!r}" for name, value in one.row.items() if name in words))
+        seen.add(difference.filter)
+        print(f"{kind} {difference.filter}\n   server {difference.server}, pubcheck {difference.said}")
+        words = difference.filter.replace("(", " ").replace(")", " ").replace(",", " ").replace(":", " ").split()
+        print("   " + ", ".join(f"{name}={value!r}" for name, value in difference.row.items() if name in words))
 
 
 if __name__ == "__main__":

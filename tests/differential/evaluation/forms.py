@@ -57,18 +57,18 @@ def _filters(run: Run, random: Random, number: int) -> Iterator[str]:
         return
     maker = Maker(random)
     for _ in range(FILTERS // 2):
-        one, two, three = (maker.condition(random.randint(0, 1)) for _ in range(3))
+        first, two, three = (maker.condition(random.randint(0, 1)) for _ in range(3))
         yield random.choice(
             (
-                f"{one} AND ({two} OR NOT {three})",
-                f"NOT ({one} OR {two}) AND {three}",
-                f"({one} AND {two}) OR ({one} AND {three})",
-                f"{one} OR NOT ({two} AND {three}) OR {one}",
-                f"({one}) IS NOT TRUE AND {two}",
-                f"NOT (NOT ({one}) AND NOT ({two}))",
+                f"{first} AND ({two} OR NOT {three})",
+                f"NOT ({first} OR {two}) AND {three}",
+                f"({first} AND {two}) OR ({first} AND {three})",
+                f"{first} OR NOT ({two} AND {three}) OR {first}",
+                f"({first}) IS NOT TRUE AND {two}",
+                f"NOT (NOT ({first}) AND NOT ({two}))",
             )
         )
-        yield one
+        yield first
 
 
 def _judge(run: Run, forms: Forms, text: str, rows: list[dict[str, str | None]]) -> None:
@@ -84,14 +84,14 @@ def _judge(run: Run, forms: Forms, text: str, rows: list[dict[str, str | None]])
         theirs, ours = run.asked(text), run.asked(form)
     except UnicodeDecodeError:
         return  # a message that holds half a character
-    for row, one, other in zip(rows, theirs, ours, strict=True):
-        if isinstance(one, tuple) and isinstance(other, tuple):
+    for row, answer, other in zip(rows, theirs, ours, strict=True):
+        if isinstance(answer, tuple) and isinstance(other, tuple):
             continue
-        if isinstance(one, tuple) or isinstance(other, tuple):
+        if isinstance(answer, tuple) or isinstance(other, tuple):
             refused = isinstance(other, tuple) and other[0].startswith("42")
             if not refused:
                 forms.errors += 1
                 return
-        if (one is True) != (other is True):
-            forms.unequal.append(Unequal(text, form, row, one, other))
+        if (answer is True) != (other is True):
+            forms.unequal.append(Unequal(text, form, row, answer, other))
             return

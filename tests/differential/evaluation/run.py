@@ -115,11 +115,11 @@ class Evaluator:
     def read(self, number: int, row: dict[str, str | None]) -> dict[int, Any]:
         """A row's values by attribute number; ``number`` is its id."""
         inputs = self.inputs()
-        found: dict[int, Any] = {1: number}
+        values: dict[int, Any] = {1: number}
         for column in self.relation.columns[1:]:
             text = row[column.name]
-            found[column.number] = None if text is None else input.read(inputs, column.type, text, column.typmod)
-        return found
+            values[column.number] = None if text is None else input.read(inputs, column.type, text, column.typmod)
+        return values
 
     def analysed(self, text: str) -> Expr | None:
         """The filter as the walk leaves it; None where no publication takes it."""
@@ -139,17 +139,17 @@ class Evaluator:
 
     def said(self, expr: Expr, rows: Iterable[dict[int, Any]]) -> list[Said | Unknowable]:
         run = prepare(expr, Context(self.inputs(), LOCALE))
-        found: list[Said | Unknowable] = []
+        answers: list[Said | Unknowable] = []
         for row in rows:
             try:
-                found.append(run(row))
+                answers.append(run(row))
             except ServerError as error:
-                found.append((error.sqlstate, error.message))
+                answers.append((error.sqlstate, error.message))
             except Unknowable as unknown:
-                found.append(unknown)
+                answers.append(unknown)
             except Exception as failure:
-                found.append(("raised", repr(failure)))
-        return found
+                answers.append(("raised", repr(failure)))
+        return answers
 
 
 class Run:
@@ -189,7 +189,7 @@ class Run:
         rows = [make_row(random, self.columns) for _ in range(ROWS)]
         filters = self.filters(random, number)
         self.insert(rows)
-        values = [self.evaluator.read(at, row) for at, row in enumerate(rows)]
+        values = [self.evaluator.read(place, row) for place, row in enumerate(rows)]
         for text in filters:
             self.judge(text, rows, values)
 
@@ -207,7 +207,7 @@ class Run:
         with self.conn.cursor() as cursor:
             cursor.executemany(
                 f"INSERT INTO {self.name} (id, {names}) VALUES (%s, {marks})",
-                [(at, *row.values()) for at, row in enumerate(rows)],
+                [(number, *row.values()) for number, row in enumerate(rows)],
             )
 
     def judge(self, text: str, rows: list[dict[str, str | None]], values: list[dict[int, Any]]) -> None:
@@ -216,25 +216,27 @@ class Run:
             self.figures.refused += 1
             return
         began = time.perf_counter()
-        said = self.evaluator.said(expr, values)
+        answers = self.evaluator.said(expr, values)
         self.figures.seconds += time.perf_counter() - began
         try:
             asked = self.asked(text)
         except UnicodeDecodeError:
             return  # a message that holds half a character
-        for row, server, answer in zip(rows, asked, said, strict=True):
+        for row, server, answer in zip(rows, asked, answers, strict=True):
             self.compare(text, row, server, answer)
 
     def asked(self, text: str) -> list[Said]:
         """The server's answers, in the order of the rows: one by one where a row makes it fail."""
         try:
-            found = self.conn.execute(f"SELECT ({text})::bool FROM {self.name} ORDER BY id").fetchall()
+            rows = self.conn.execute(f"SELECT ({text})::bool FROM {self.name} ORDER BY id").fetchall()
         except psycopg.Error:
-            each = self.conn.execute("SELECT answer, state, message FROM each(%s) ORDER BY number", (text,)).fetchall()
-            return [answer if state is None else (state, message) for answer, state, message in each]
-        return [row[0] for row in found]
+            rows_of_each = self.conn.execute(
+                "SELECT answer, state, message FROM each(%s) ORDER BY number", (text,)
+            ).fetchall()
+            return [answer if state is None else (state, message) for answer, state, message in rows_of_each]
+        return [row[0] for row in rows]
 
-    def compare(self, text: str, row: dict[str, str | None], server: Said, said: Said | Unknowable) -> None:
+    def compare(self, text: str, row: dict[str, str | None], server: Said, ours: Said | Unknowable) -> None:
         figures = self.figures
         figures.pairs += 1
         if isinstance(server, tuple):
@@ -245,11 +247,11 @@ class Run:
             figures.trues += 1
         else:
             figures.falses += 1
-        if isinstance(said, Unknowable):
-            figures.unknown[said.reason] += 1
-        elif said != server or type(said) is not type(server):
-            found = Difference(text, row, server, said)
-            if isinstance(said, tuple) and isinstance(server, tuple) and said[0] == server[0]:
-                figures.wording.append(found)
+        if isinstance(ours, Unknowable):
+            figures.unknown[ours.reason] += 1
+        elif ours != server or type(ours) is not type(server):
+            difference = Difference(text, row, server, ours)
+            if isinstance(ours, tuple) and isinstance(server, tuple) and ours[0] == server[0]:
+                figures.wording.append(difference)
             else:
-                figures.differences.append(found)
+                figures.differences.append(difference)

@@ -87,13 +87,13 @@ def _lines(outcome: Outcome) -> list[str]:
     return lines
 
 
-def _words(said: object) -> str:
-    if isinstance(said, Said):
-        if said.raised is not None:
-            return f"raised {said.raised}"
-        return f"does not know: {said.assumed}" if said.assumed is not None else _words(said.answer)
+def _words(answer: object) -> str:
+    if isinstance(answer, Said):
+        if answer.raised is not None:
+            return f"raised {answer.raised}"
+        return f"does not know: {answer.assumed}" if answer.assumed is not None else _words(answer.answer)
     fields = ("sqlstate", "message", "detail", "hint", "position")
-    return " | ".join(str(getattr(said, name)) for name in fields if getattr(said, name) is not None)
+    return " | ".join(str(getattr(answer, name)) for name in fields if getattr(answer, name) is not None)
 
 
 def _written(outcome: Outcome) -> dict[str, object]:

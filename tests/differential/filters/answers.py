@@ -52,18 +52,18 @@ class Said(Struct, frozen=True):
     raised: str | None = None
 
 
-def compared(server: ServerAnswer, said: Said) -> Kind:
-    if said.raised is not None:
+def compared(server: ServerAnswer, answer: Said) -> Kind:
+    if answer.raised is not None:
         return Kind.RAISED
-    if said.assumed is not None:
+    if answer.assumed is not None:
         return Kind.ASSUMED
-    if server is ACCEPTED or said.answer is ACCEPTED:
-        if server is said.answer:
+    if server is ACCEPTED or answer.answer is ACCEPTED:
+        if server is answer.answer:
             return Kind.AGREE
         return Kind.INVENTED if server is ACCEPTED else Kind.MISSED
-    if server.sqlstate != said.answer.sqlstate:
+    if server.sqlstate != answer.answer.sqlstate:
         return Kind.SQLSTATE
-    return Kind.AGREE if server == said.answer else Kind.WORDING
+    return Kind.AGREE if server == answer.answer else Kind.WORDING
 
 
 # The server.
@@ -74,16 +74,16 @@ def asked(conn: psycopg.Connection[Any], statements: Sequence[str]) -> list[Serv
     conn.execute("SAVEPOINT before_filter")
     back = b"ROLLBACK TO before_filter;"
     pgconn = conn.pgconn
-    found = []
+    answers = []
     for statement in statements:
         # One round trip: the position counts from the beginning of what is sent.
         result = pgconn.exec_(back + statement.encode())
         if result.status == ExecStatus.FATAL_ERROR:
-            found.append(_error(result, len(back)))
+            answers.append(_error(result, len(back)))
         else:
-            found.append(ACCEPTED)
+            answers.append(ACCEPTED)
     conn.execute("ROLLBACK TO before_filter; RELEASE before_filter")
-    return found
+    return answers
 
 
 def _error(result: Any, before: int) -> ServerAnswer:
@@ -130,8 +130,8 @@ def told(major: int, database: str, setup: Sequence[Definition], statements: Seq
         texts += ["BEGIN", statement, "ROLLBACK"]
     starts: dict[int, int] = {}
     offset = 0
-    for at, text in enumerate(texts):
-        starts[offset] = at
+    for index, text in enumerate(texts):
+        starts[offset] = index
         offset += len(text) + 2
     first = len(setup)
     source = Source("filters.sql", ";\n".join(texts))
@@ -155,27 +155,28 @@ def told(major: int, database: str, setup: Sequence[Definition], statements: Seq
     began = time.perf_counter()
     try:
         with mock.patch("pubcheck.engine.replay.apply_with_triggers", watched):
-            found = Linter(config).lint(Unit((source,))).diagnostics
+            findings = Linter(config).lint(Unit((source,))).diagnostics
     except Exception as error:
         if len(statements) == 1:
             return Told((Said(raised=repr(error)),), (), time.perf_counter() - began)
         # One by one, to find out which of them it is.
-        each = [told(major, database, setup, [statement]) for statement in statements]
-        return Told(tuple(one.said[0] for one in each), each[0].left_out, sum(one.seconds for one in each))
+        singles = [told(major, database, setup, [statement]) for statement in statements]
+        answers_of_singles = tuple(single.said[0] for single in singles)
+        return Told(answers_of_singles, singles[0].left_out, sum(single.seconds for single in singles))
     seconds = time.perf_counter() - began
-    answers: dict[int, Said] = {at: Said(assumed=reason) for at, reason in unjudged.items()}
-    for diagnostic in found:
+    answers: dict[int, Said] = {number: Said(assumed=reason) for number, reason in unjudged.items()}
+    for diagnostic in findings:
         if diagnostic.statement is None or diagnostic.phase != "ddl":
             continue
-        at = starts.get(diagnostic.statement.start, -1)
+        index = starts.get(diagnostic.statement.start, -1)
         if diagnostic.refused:
             assert diagnostic.server is not None
-            if at >= first:
-                answers[at] = Said(diagnostic.server)
+            if index >= first:
+                answers[index] = Said(diagnostic.server)
             else:
-                left_out[at] = f"{diagnostic.server.sqlstate} {diagnostic.server.message}"
-        elif diagnostic.certainty == "assumed" and at not in answers:
-            answers[at] = Said(assumed=diagnostic.message)
-    said = tuple(answers.get(first + 3 * number + 1, Said()) for number in range(len(statements)))
-    shown = tuple(f"{texts[at]}  -- {reason}" for at, reason in sorted(left_out.items()) if at < first)
-    return Told(said, shown, seconds)
+                left_out[index] = f"{diagnostic.server.sqlstate} {diagnostic.server.message}"
+        elif diagnostic.certainty == "assumed" and index not in answers:
+            answers[index] = Said(assumed=diagnostic.message)
+    in_order = tuple(answers.get(first + 3 * number + 1, Said()) for number in range(len(statements)))
+    shown = tuple(f"{texts[number]}  -- {reason}" for number, reason in sorted(left_out.items()) if number < first)
+    return Told(in_order, shown, seconds)

@@ -63,7 +63,7 @@ def make_batch(
     """Make a batch's database inside the transaction of ``conn``, and its filters; the same for the same arguments."""
     random = Random(f"{seed}/{catalog.major}/{number}")
     world = Ground(conn, catalog, random, conn.info.dbname).world()
-    filters = tuple(make_filter(random, catalog, world, deck, number * BATCH + at) for at in range(count))
+    filters = tuple(make_filter(random, catalog, world, deck, number * BATCH + place) for place in range(count))
     return Batch(seed, catalog.major, number, world, filters)
 
 

@@ -264,9 +264,9 @@ class Maker(Choices):
             tag = "named arguments"
             first = self.random.randint(0, len(arguments))
             arrow = self.pick(" => ", " := ")
-            for at in range(first, min(len(arguments), len(proc.inputs))):
-                name = proc.inputs[at] if not self.chance(0.05) else self.pick("nosuch", proc.inputs[0])
-                arguments[at] = sql(f"{name}{arrow}{{}}", arguments[at])
+            for number in range(first, min(len(arguments), len(proc.inputs))):
+                name = proc.inputs[number] if not self.chance(0.05) else self.pick("nosuch", proc.inputs[0])
+                arguments[number] = sql(f"{name}{arrow}{{}}", arguments[number])
         name = self.called(proc)
         return Tree(joined(", ", arguments, f"{name}(", ")"), bound.get(proc.result, proc.result), tag, (proc.oid,))
 

@@ -47,18 +47,23 @@ def plain_text(random: Random, types: dict[str, Type], name: str) -> str | None:
 def damaged(random: Random, text: str) -> str:
     """The text with one or two characters lost, doubled, swapped or replaced."""
     for _ in range(random.choice((1, 1, 2))):
-        at = random.randrange(len(text) + 1)
+        position = random.randrange(len(text) + 1)
         how = random.randrange(5)
         if how == 0:
-            text = text[:at] + text[at + 1 :]
+            text = text[:position] + text[position + 1 :]
         elif how == 1:
-            text = text[:at] + random.choice("0123456789-:/.,+eE{}[]()\"\\ xT%'é") + text[at:]
+            text = text[:position] + random.choice("0123456789-:/.,+eE{}[]()\"\\ xT%'é") + text[position:]
         elif how == 2:
-            text = text[:at] + text[at : at + 1] * 2 + text[at + 1 :]
+            text = text[:position] + text[position : position + 1] * 2 + text[position + 1 :]
         elif how == 3:
-            text = text[:at] + text[at + 1 : at + 2] + text[at : at + 1] + text[at + 2 :]
+            text = (
+                text[:position]
+                + text[position + 1 : position + 2]
+                + text[position : position + 1]
+                + text[position + 2 :]
+            )
         else:
-            text = text[:at] + random.choice("0123459-:.{}[](),x ") + text[at + 1 :]
+            text = text[:position] + random.choice("0123459-:.{}[](),x ") + text[position + 1 :]
     return text
 
 

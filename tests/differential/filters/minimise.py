@@ -43,8 +43,8 @@ def minimised(conn: psycopg.Connection[Any], database: str, outcome: Outcome) ->
         return server, told(major, database, setup, [statement]).said[0]
 
     def persists(setup: Sequence[Definition], statement: str) -> bool:
-        found = tried(setup, statement)
-        return found is not None and _same(outcome, *found)
+        answers = tried(setup, statement)
+        return answers is not None and _same(outcome, *answers)
 
     tree = _shrunk(filter_.tree, lambda tree: persists(setup, replace(filter_, tree=tree).statement))
     filter_ = replace(filter_, tree=tree)
@@ -52,28 +52,27 @@ def minimised(conn: psycopg.Connection[Any], database: str, outcome: Outcome) ->
     if persists(setup, plain.statement):
         filter_ = plain
     setup = _least(setup, lambda setup: persists(setup, filter_.statement))
-    for at in range(len(setup)):
-        setup = _without_columns(setup, at, lambda setup: persists(setup, filter_.statement))
+    for number in range(len(setup)):
+        setup = _without_columns(setup, number, lambda setup: persists(setup, filter_.statement))
     # Columns that are gone may have been all that a type or an extension was for.
     setup = _least(setup, lambda setup: persists(setup, filter_.statement))
     # Some of the expression may have stood for what the setup had.
-    found = tried(setup, filter_.statement)
-    server, said = found if found is not None else (outcome.server, outcome.said)
-    return Smaller(outcome.batch, filter_, server, said, compared(server, said), setup)
+    server, ours = tried(setup, filter_.statement) or (outcome.server, outcome.said)
+    return Smaller(outcome.batch, filter_, server, ours, compared(server, ours), setup)
 
 
-def _same(outcome: Outcome, server: ServerAnswer, said: Said) -> bool:
-    kind = compared(server, said)
+def _same(outcome: Outcome, server: ServerAnswer, answer: Said) -> bool:
+    kind = compared(server, answer)
     if kind is not outcome.kind or server.sqlstate != outcome.server.sqlstate:
         return False
     if kind is Kind.WORDING:
-        return differing(server, said.answer) == differing(outcome.server, outcome.said.answer)
-    return said.answer.sqlstate == outcome.said.answer.sqlstate
+        return differing(server, answer.answer) == differing(outcome.server, outcome.said.answer)
+    return answer.answer.sqlstate == outcome.said.answer.sqlstate
 
 
-def differing(one: ServerAnswer, other: ServerAnswer) -> list[str]:
+def differing(answer: ServerAnswer, other: ServerAnswer) -> list[str]:
     """The fields in which two answers differ."""
-    return [name for name in ServerAnswer.__struct_fields__ if getattr(one, name) != getattr(other, name)]
+    return [name for name in ServerAnswer.__struct_fields__ if getattr(answer, name) != getattr(other, name)]
 
 
 def _shrunk(tree: Tree, persists: Callable[[Tree], bool]) -> Tree:
@@ -93,28 +92,28 @@ def _least(items: tuple[Any, ...], persists: Callable[[tuple[Any, ...]], bool]) 
     """``items`` without those that are not needed: halves, quarters and so on, then one by one, from the last."""
     size = max(1, len(items) // 2)
     while True:
-        at = len(items)
-        while at > 0:
-            less = items[: max(0, at - size)] + items[at:]
+        end = len(items)
+        while end > 0:
+            less = items[: max(0, end - size)] + items[end:]
             if persists(less):
                 items = less
-            at -= size
+            end -= size
         if size == 1:
             return items
         size //= 2
 
 
 def _without_columns(
-    setup: tuple[Definition, ...], at: int, persists: Callable[[tuple[Definition, ...]], bool]
+    setup: tuple[Definition, ...], number: int, persists: Callable[[tuple[Definition, ...]], bool]
 ) -> tuple[Definition, ...]:
     """The setup with the fewest columns in its statement number ``at``."""
 
     def having(items: tuple[str, ...]) -> tuple[Definition, ...]:
-        return (*setup[:at], replace(setup[at], items=items), *setup[at + 1 :])
+        return (*setup[:number], replace(setup[number], items=items), *setup[number + 1 :])
 
-    if not setup[at].items:
+    if not setup[number].items:
         return setup
-    return having(_least(setup[at].items, lambda items: persists(having(items))))
+    return having(_least(setup[number].items, lambda items: persists(having(items))))
 
 
 def _table(before: str) -> str:
@@ -127,9 +126,9 @@ def _table(before: str) -> str:
     return words.removesuffix(" (id)")
 
 
-def case(found: Smaller, name: str) -> str:
+def case(example: Smaller, name: str) -> str:
     """The disagreement as a case of the corpus, with the server's answer."""
-    server = found.server
+    server = example.server
     ok = server.sqlstate == "00000"
     recorded = (
         Recorded(True)
@@ -143,10 +142,10 @@ def case(found: Smaller, name: str) -> str:
                 id=name,
                 rule="rf-expr",
                 phase="create",
-                setup=tuple(definition.text for definition in found.setup),
-                statement=found.filter.statement,
-                answers={found.batch.major: recorded},
-                postgres=(found.batch.major,),
+                setup=tuple(definition.text for definition in example.setup),
+                statement=example.filter.statement,
+                answers={example.batch.major: recorded},
+                postgres=(example.batch.major,),
             )
         ],
         {},

@@ -130,7 +130,7 @@ class Totals:
         }
 
     def lines(self) -> list[str]:
-        each = 1000 / max(1, self.whole.all)
+        scale = 1000 / max(1, self.whole.all)
         lines = [f"PostgreSQL {self.major}: {self.whole.line()}"]
         for name, (seen, resolved, usable) in self.coverage().items():
             lines.append(
@@ -138,8 +138,8 @@ class Totals:
                 f" {resolved}"
             )
         lines.append(
-            f"  a filter: making {self.making_seconds * each:.2f} ms, server {self.server_seconds * each:.2f} ms, "
-            f"pubcheck {self.pubcheck_seconds * each:.2f} ms"
+            f"  a filter: making {self.making_seconds * scale:.2f} ms, server {self.server_seconds * scale:.2f} ms, "
+            f"pubcheck {self.pubcheck_seconds * scale:.2f} ms"
         )
         lines.append("  SQLSTATEs " + ", ".join(f"{name} {number}" for name, number in self.sqlstates.most_common()))
         lines += [
@@ -151,8 +151,8 @@ class Totals:
 def table(totals: Iterable[Totals]) -> list[str]:
     """Agreement per construct and per feature over all majors, the worst first."""
     merged: defaultdict[str, Count] = defaultdict(Count)
-    for one in totals:
-        for counts in (one.constructs, one.features):
+    for total in totals:
+        for counts in (total.constructs, total.features):
             for name, count in counts.items():
                 merged[name].kinds += count.kinds
                 merged[name].refused += count.refused
@@ -167,15 +167,15 @@ def spread(outcomes: Iterable[Outcome], most: int) -> list[Outcome]:
         groups[alike(outcome)].append(outcome)
     order = list(Kind)
     ordered = sorted(groups.values(), key=lambda group: (order.index(group[0].kind), -len(group)))
-    found = [group[0] for group in ordered]
-    return found[:most]
+    examples = [group[0] for group in ordered]
+    return examples[:most]
 
 
 def alike(outcome: Outcome) -> tuple[object, ...]:
     """What two disagreements of one cause most likely share."""
-    said = outcome.said.answer
-    reason = outcome.said.assumed or outcome.said.raised or _plain(said.message)
-    return outcome.kind, outcome.server.sqlstate, _plain(outcome.server.message), said.sqlstate, _plain(reason)
+    answer = outcome.said.answer
+    reason = outcome.said.assumed or outcome.said.raised or _plain(answer.message)
+    return outcome.kind, outcome.server.sqlstate, _plain(outcome.server.message), answer.sqlstate, _plain(reason)
 
 
 def _plain(text: str) -> str:

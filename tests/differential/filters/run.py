@@ -57,8 +57,8 @@ class Run:
         self.totals.pubcheck_seconds += answers.seconds
         self.totals.setup_left_out.update(answers.left_out)
         outcomes = [
-            Outcome(batch, filter_, given, said, compared(given, said))
-            for filter_, given, said in zip(batch.filters, server, answers.said, strict=True)
+            Outcome(batch, filter_, answer, ours, compared(answer, ours))
+            for filter_, answer, ours in zip(batch.filters, server, answers.said, strict=True)
         ]
         for outcome in outcomes:
             self.totals.add(outcome)

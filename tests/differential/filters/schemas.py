@@ -195,11 +195,11 @@ class Ground(Choices):
     # What there is in the end.
 
     def seen(self, places: list[tuple[str, str]]) -> World:
-        found = harvest(self.conn, made=True)
+        catalog = harvest(self.conn, made=True)
         path = self.conn.execute("SELECT current_schemas(false)::text[]").fetchone()
-        types = {**self.catalog.types, **found.types}
-        makeable = self.catalog.makeable | set(found.types)
-        procs = [p for p in found.procs if makeable.issuperset(p.arguments)]
+        types = {**self.catalog.types, **catalog.types}
+        makeable = self.catalog.makeable | set(catalog.types)
+        procs = [p for p in catalog.procs if makeable.issuperset(p.arguments)]
         functions = [p for p in procs if p.kind == "f" and not p.returns_set]
         tables = []
         for schema, name in places:
@@ -219,7 +219,7 @@ class Ground(Choices):
                 Table(table.schema, table.name, table.columns, f"{table.schema}.{table.name}") for table in tables
             ]
         return World(
-            tuple(self.setup), tuple(tables), types, Index(functions, found.operators, found.casts), tuple(procs),
+            tuple(self.setup), tuple(tables), types, Index(functions, catalog.operators, catalog.casts), tuple(procs),
             tuple(self.features), tuple(self.collations),
         )  # fmt: skip
 

@@ -43,16 +43,16 @@ def test_answers_compare(server: ServerAnswer, said: Said, kind: Kind) -> None:
 
 def test_each_statement_of_a_script_gets_its_own_answer() -> None:
     filters = ["id > 1", "b > 1", "t = 'a'", "id > 1 AND b"]
-    given = told(18, "db", [WIDE], [f"CREATE PUBLICATION p FOR TABLE w WHERE ({text})" for text in filters])
-    assert [said.answer.sqlstate for said in given.said] == ["00000", "42703", "00000", "42703"]
-    assert given.said[1].answer == REFUSED
-    assert given.left_out == ()
+    answers = told(18, "db", [WIDE], [f"CREATE PUBLICATION p FOR TABLE w WHERE ({text})" for text in filters])
+    assert [answer.answer.sqlstate for answer in answers.said] == ["00000", "42703", "00000", "42703"]
+    assert answers.said[1].answer == REFUSED
+    assert answers.left_out == ()
 
 
 def test_what_pubcheck_leaves_out_of_a_setup_is_told() -> None:
     # A script that speaks of no publication would merely be read.
-    given = told(18, "db", [WIDE, WIDE], ["CREATE PUBLICATION p FOR TABLE w"])
-    assert given.left_out == (f'{WIDE.text}  -- 42P07 relation "w" already exists',)
+    answers = told(18, "db", [WIDE, WIDE], ["CREATE PUBLICATION p FOR TABLE w"])
+    assert answers.left_out == (f'{WIDE.text}  -- 42P07 relation "w" already exists',)
 
 
 def test_smaller_trees_have_the_parts_of_the_whole() -> None:

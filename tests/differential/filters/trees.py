@@ -53,8 +53,8 @@ def sql(template: str, *children: Tree, type: str = "", tag: str = "", uses: tup
 def joined(separator: str, children: list[Tree], before: str = "", after: str = "") -> tuple[str | Tree, ...]:
     """The parts of a list of expressions."""
     parts: list[str | Tree] = [before] if before else []
-    for at, child in enumerate(children):
-        if at:
+    for number, child in enumerate(children):
+        if number:
             parts.append(separator)
         parts.append(child)
     if after:
@@ -71,22 +71,22 @@ def smaller(tree: Tree) -> Iterator[Tree]:
 
 
 def _within(tree: Tree) -> Iterator[Tree]:
-    for at, part in enumerate(tree.parts):
+    for number, part in enumerate(tree.parts):
         if not isinstance(part, Tree):
             continue
         for less in _atoms(part):
-            yield _put(tree, at, less)
+            yield _put(tree, number, less)
         for inner in sorted(list(part.walk())[1:], key=lambda t: len(t.text)):
-            yield _put(tree, at, inner)
+            yield _put(tree, number, inner)
     # An item of a list goes with the comma (or the word) on one side.
-    for at in range(1, len(tree.parts) - 1):
-        if tree.parts[at] in (", ", " AND ", " OR ") and isinstance(tree.parts[at + 1], Tree):
-            yield Tree(tree.parts[:at] + tree.parts[at + 2 :], tree.type, tree.tag)
-            yield Tree(tree.parts[: at - 1] + tree.parts[at + 1 :], tree.type, tree.tag)
-    for at, part in enumerate(tree.parts):
+    for number in range(1, len(tree.parts) - 1):
+        if tree.parts[number] in (", ", " AND ", " OR ") and isinstance(tree.parts[number + 1], Tree):
+            yield Tree(tree.parts[:number] + tree.parts[number + 2 :], tree.type, tree.tag)
+            yield Tree(tree.parts[: number - 1] + tree.parts[number + 1 :], tree.type, tree.tag)
+    for number, part in enumerate(tree.parts):
         if isinstance(part, Tree):
             for less in _within(part):
-                yield _put(tree, at, less)
+                yield _put(tree, number, less)
 
 
 _ATOMS = {"boolean": ("true",), "integer": ("1",), "text": ("'a'",)}
@@ -100,5 +100,5 @@ def _atoms(part: Tree) -> Iterator[Tree]:
         yield Tree((f"NULL::{part.type}",), part.type)
 
 
-def _put(tree: Tree, at: int, part: Tree) -> Tree:
-    return Tree((*tree.parts[:at], part, *tree.parts[at + 1 :]), tree.type, tree.tag, tree.uses)
+def _put(tree: Tree, number: int, part: Tree) -> Tree:
+    return Tree((*tree.parts[:number], part, *tree.parts[number + 1 :]), tree.type, tree.tag, tree.uses)

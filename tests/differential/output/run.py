@@ -232,7 +232,9 @@ class Run:
                 place += 1
                 continue
             starts = range(max(place - 3, 0), place + 1)
-            oid = next((at for at in starts if (theirs[at : at + 4], mine[at : at + 4]) in self.oids), None)
+            oid = next(
+                (start for start in starts if (theirs[start : start + 4], mine[start : start + 4]) in self.oids), None
+            )
             if oid is None:
                 return False
             place = oid + 4

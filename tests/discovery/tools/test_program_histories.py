@@ -52,8 +52,8 @@ def lint(*paths: str) -> list[tuple[str, str]]:
     """What is found of at least a warning's weight, without what is found again for another operation."""
     linter = Linter(Config(postgres=(18,)))
     judged = [lint_files(plan, linter, excerpts=False) for plan in find_units(paths or ("repo",))]
-    found = [one.entry for each in judged for one in each.findings]
-    return list(dict.fromkeys((one.rule, one.certainty) for one in found if one.severity != "note"))
+    findings = [finding.entry for outcome in judged for finding in outcome.findings]
+    return list(dict.fromkeys((finding.rule, finding.certainty) for finding in findings if finding.severity != "note"))
 
 
 def planted(convention: str, *steps: str) -> list[str]:
@@ -61,10 +61,10 @@ def planted(convention: str, *steps: str) -> list[str]:
     paths = [f"repo/{path.format(number=number)}" for number in range(1, len(steps) + 1)]
     plant(
         {
-            each: program.format(
+            file: program.format(
                 number=number, before=repr(str(number - 1)) if number > 1 else None, steps=call.format(f'"{step}"')
             )
-            for number, (each, step) in enumerate(zip(paths, steps, strict=True), 1)
+            for number, (file, step) in enumerate(zip(paths, steps, strict=True), 1)
         }
     )
     return paths

@@ -17,9 +17,9 @@ def lint(*paths: str) -> list[tuple[str, str, str]]:
     linter = Linter(Config(postgres=(18,)))
     judged = [lint_files(plan, linter, excerpts=False) for plan in find_units(paths or ("repo",))]
     return [
-        (one.entry.path.removeprefix("repo/"), one.entry.rule, one.entry.certainty)
-        for each in judged
-        for one in each.findings
+        (finding.entry.path.removeprefix("repo/"), finding.entry.rule, finding.entry.certainty)
+        for outcome in judged
+        for finding in outcome.findings
     ]
 
 
@@ -46,7 +46,7 @@ def test_a_loose_script_follows_the_migrations_whose_tables_it_names(grow: Grow,
     # When it was run is not known.
     assert (script, "PUB130", "assumed") in lint()
     assert lint(f"repo/{script}") == lint()
-    assert [one for one in lint() if one[0] == migrations] == []
+    assert [finding for finding in lint() if finding[0] == migrations] == []
 
 
 def test_a_loose_script_with_tables_of_its_own_follows_nothing(grow: Grow) -> None:
@@ -63,7 +63,7 @@ def test_upgrades_beside_a_full_schema_are_not_run_after_it(grow: Grow, folder: 
     plant({f"repo/{folder}/2.sql": "ALTER TABLE t DROP CONSTRAINT t_pkey;\n"})
     plant({f"repo/{folder}/3.sql": "CREATE PUBLICATION q FOR TABLE t;\n"})
     assert ["db/schema.sql", "db/publish/p.sql"] in [files for _, files in units().values()]
-    assert [one for one in lint() if one[1] == "PUB302"] == []
+    assert [finding for finding in lint() if finding[1] == "PUB302"] == []
 
 
 @pytest.mark.parametrize("script", ["upgrade.sql", "upgrade-1.0-1.1.sql", "shop_upgrade_2.sql", "shop--1.0--1.1.sql"])
@@ -71,7 +71,7 @@ def test_an_upgrade_in_the_folder_of_a_full_schema_is_not_run_after_it(grow: Gro
     grow()
     plant({"repo/db/schema.sql": TABLE.format("t") + PUBLICATION.format("t")})
     plant({f"repo/db/{script}": "ALTER PUBLICATION p ADD TABLE t;\n"})
-    assert [one for one in lint() if one[1] == "PUB130"] == []
+    assert [finding for finding in lint() if finding[1] == "PUB130"] == []
 
 
 @pytest.mark.parametrize("folder", ["cases", "migrations"])

@@ -125,9 +125,9 @@ def test_a_change_log_of_liquibase_gives_the_order(grow: Grow, log: str) -> None
     names = ("b.sql", "a.sql", "more/d.sql", "more/c.sql", "undo.sql", "old.sql")
     plant({f"repo/db/{name}": marked + "SELECT 1;" for name in names})
     plant({f"repo/db/{log}": LOGS[log].format("b.sql", "a.sql", "more")})
-    found = [(convention, files) for convention, files in units().values()]
-    assert ("liquibase", ["db/b.sql", "db/a.sql", "db/more/c.sql", "db/more/d.sql"]) in found
-    assert sum(len(files) for _, files in found) == 6
+    planned = [(convention, files) for convention, files in units().values()]
+    assert ("liquibase", ["db/b.sql", "db/a.sql", "db/more/c.sql", "db/more/d.sql"]) in planned
+    assert sum(len(files) for _, files in planned) == 6
 
 
 def test_change_logs_may_include_each_other_from_where_liquibase_looks(grow: Grow) -> None:
@@ -179,7 +179,11 @@ def test_a_folder_of_ways_down_beside_that_of_ways_up_is_not_run(grow: Grow) -> 
 
 def test_sqitch_deploys_in_the_order_of_its_plan(grow: Grow) -> None:
     grow(
-        *(f"repo/{way}/{name}.sql" for way in ("deploy", "revert", "verify") for name in ("users", "app/flips", "aaa")),
+        *(
+            f"repo/{folder}/{name}.sql"
+            for folder in ("deploy", "revert", "verify")
+            for name in ("users", "app/flips", "aaa")
+        ),
         "repo/deploy/users@v1.sql",
     )
     write(
@@ -188,8 +192,8 @@ def test_sqitch_deploys_in_the_order_of_its_plan(grow: Grow) -> None:
         "users 2024-01-01T00:00:00Z A <a@b> # first\n@v1 2024-01-01T00:00:00Z A <a@b> # tag\n\n"
         "app/flips [users] 2024-01-02T00:00:00Z A <a@b> # second\nusers [users@v1] 2024-01-03T00:00:00Z A <a@b>\n",
     )
-    found = units()
-    assert found["."] == ("sqitch", ["deploy/users@v1.sql", "deploy/app/flips.sql", "deploy/users.sql"])
+    planned = units()
+    assert planned["."] == ("sqitch", ["deploy/users@v1.sql", "deploy/app/flips.sql", "deploy/users.sql"])
     assert len(passed_over()) == 6
 
 
@@ -204,7 +208,9 @@ def test_prisma_runs_the_folders_of_its_migrations_in_order(grow: Grow) -> None:
 
 
 def test_diesel_and_hasura_run_the_way_up_of_each_folder(grow: Grow) -> None:
-    grow(*(f"repo/migrations/{name}/{way}.sql" for name in ("2_b", "10_c", "1_a") for way in ("up", "down")))
+    grow(
+        *(f"repo/migrations/{name}/{direction}.sql" for name in ("2_b", "10_c", "1_a") for direction in ("up", "down"))
+    )
     files = [f"migrations/{name}/up.sql" for name in ("1_a", "2_b", "10_c")]
     assert units() == {"migrations": ("up-down", files)}
 
@@ -215,9 +221,9 @@ def test_drizzle_runs_what_its_journal_lists(grow: Grow) -> None:
         "repo/drizzle/meta/_journal.json",
         '{"version": "7", "entries": [{"idx": 1, "tag": "0000_b"}, {"idx": 0, "tag": "0001_a"}]}',
     )
-    found = units()
-    assert found["drizzle"] == ("drizzle", ["drizzle/0001_a.sql", "drizzle/0000_b.sql"])
-    assert found["drizzle/custom.sql"] == ("folder", ["drizzle/custom.sql"])
+    planned = units()
+    assert planned["drizzle"] == ("drizzle", ["drizzle/0001_a.sql", "drizzle/0000_b.sql"])
+    assert planned["drizzle/custom.sql"] == ("folder", ["drizzle/custom.sql"])
 
 
 def test_a_journal_that_cannot_be_read_lists_nothing(grow: Grow) -> None:
@@ -266,7 +272,7 @@ def test_numbered_files_that_make_the_same_tables_are_databases_of_their_own(gro
 
 def test_numbered_files_of_which_one_makes_a_table_anew_are_a_history(grow: Grow) -> None:
     grow()
-    plant({f"repo/steps/{at}.sql": TABLE.format(f"t{at}") for at in range(1, 5)})
+    plant({f"repo/steps/{number}.sql": TABLE.format(f"t{number}") for number in range(1, 5)})
     plant({"repo/steps/5.sql": "DROP TABLE t1;" + TABLE.format("t1") + PUBLICATION.format("t1")})
     assert [len(files) for _, files in units().values()] == [5]
 
@@ -321,8 +327,8 @@ def test_a_dump_beside_migrations_is_a_database_of_its_own(grow: Grow) -> None:
     dump = "--\n-- PostgreSQL database dump\n--\n\n-- Dumped from database version 16.3\n\n" + TABLE.format("public.t")
     plant({"repo/db/schema.sql": dump, "repo/db/structure.sql": TABLE.format("t"), "repo/db/seed.sql": "SELECT 1;"})
     plant({"repo/db/migrations/1_a.sql": TABLE.format("t"), "repo/db/migrations/2_b.sql": PUBLICATION.format("t")})
-    found = {plan.name: (plan.convention, plan.postgres) for plan in find_units(["repo"])}
-    assert found == {
+    plans = {plan.name: (plan.convention, plan.postgres) for plan in find_units(["repo"])}
+    assert plans == {
         "repo/db": ("folder", ()),
         "repo/db/schema.sql": ("dump", (16,)),
         "repo/db/structure.sql": ("rails", ()),
@@ -425,5 +431,7 @@ def test_change_logs_with_statements_are_a_unit_of_their_master(grow: Grow) -> N
     )
     assert units() == {"db": ("liquibase", ["db/2-tables.xml", "db/1-publish.xml"])}
     [unit] = find_units(["repo"])
-    (found,) = [each for each in lint_files(unit, Linter(Config(postgres=(18,)))).diagnostics if each.server]
-    assert (found.rule, found.certainty) == ("PUB205", "assumed")
+    (finding,) = [
+        diagnostic for diagnostic in lint_files(unit, Linter(Config(postgres=(18,)))).diagnostics if diagnostic.server
+    ]
+    assert (finding.rule, finding.certainty) == ("PUB205", "assumed")

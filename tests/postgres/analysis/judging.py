@@ -35,18 +35,18 @@ def session(major: int) -> Session:
 def judge(major: int, table: str, filter_: str) -> Answer | str:
     """What the server is taken to say, in the form of the record; a string where it cannot be known."""
     statement, start = publication(table, filter_)
-    at = session(major)
-    at.begin_statement(0, 0, statement)
+    catalog_session = session(major)
+    catalog_session.begin_statement(0, 0, statement)
     try:
         parsed = parse(statement)
-        older_grammars.check(BY_NUMBER[major], at.text)
+        older_grammars.check(BY_NUMBER[major], catalog_session.text)
         assert parsed is not None
         member: Node = parsed[1]["pubobjects"][0]["PublicationObjSpec"]["pubtable"]
-        found = read_filter(at, at.relation(member["relation"]), member["whereClause"])
+        tree = read_filter(catalog_session, catalog_session.relation(member["relation"]), member["whereClause"])
     except ServerError as error:
         place = error.location
-        where = len(at.text[:place].decode()) - start if place is not None else None
+        where = len(catalog_session.text[:place].decode()) - start if place is not None else None
         return [error.sqlstate, error.message, error.detail, error.hint, where]
     except SyntaxRefused as refusal:
         return ["42601", refusal.message, None, None, refusal.location and refusal.location - start]
-    return None if found.analysed else f"cannot know: {found.unknown}"
+    return None if tree.analysed else f"cannot know: {tree.unknown}"

@@ -40,7 +40,7 @@ def ask(connection: Any) -> tuple[int, list[Answer]]:
     """The major behind a psycopg connection, and its answers."""
     import psycopg
 
-    found: list[Answer] = []
+    answers: list[Answer] = []
     with connection.transaction(force_rollback=True):
         connection.execute(SCHEMA)
         for table, filter_ in filters():
@@ -48,26 +48,26 @@ def ask(connection: Any) -> tuple[int, list[Answer]]:
             try:
                 with connection.transaction(force_rollback=True):
                     connection.execute(statement)
-                found.append(None)
+                answers.append(None)
             except psycopg.Error as error:
-                said = error.diag
-                place = said.statement_position
-                found.append(
+                diagnostics = error.diag
+                place = diagnostics.statement_position
+                answers.append(
                     [
-                        said.sqlstate,
-                        said.message_primary,
-                        said.message_detail,
-                        said.message_hint,
+                        diagnostics.sqlstate,
+                        diagnostics.message_primary,
+                        diagnostics.message_detail,
+                        diagnostics.message_hint,
                         int(place) - 1 - start if place else None,
                     ]
                 )
-    return connection.info.server_version // 10000, found
+    return connection.info.server_version // 10000, answers
 
 
 def main(connections: list[str]) -> None:
     import psycopg
 
-    answers = dict(ask(psycopg.connect(one, autocommit=True)) for one in connections)
+    answers = dict(ask(psycopg.connect(connection, autocommit=True)) for connection in connections)
     rows = list(zip(*(answers[major] for major in sorted(answers)), strict=True))
     lines = ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
     ANSWERS.write_text(f'{{"majors": {sorted(answers)}, "answers": [\n{lines}\n]}}\n', encoding="utf-8")

@@ -17,9 +17,9 @@ from tests.postgres.analysis.judging import judge, session
 from tests.postgres.analysis.record import publication
 
 
-def _tree(at: Session, filter_: str) -> tuple[Node, int]:
+def _tree(catalog_session: Session, filter_: str) -> tuple[Node, int]:
     statement, start = publication("w", filter_)
-    at.begin_statement(0, 0, statement)
+    catalog_session.begin_statement(0, 0, statement)
     parsed = parse(statement)
     assert parsed is not None
     tree: Node = parsed[1]["pubobjects"][0]["PublicationObjSpec"]["pubtable"]["whereClause"]
@@ -27,11 +27,11 @@ def _tree(at: Session, filter_: str) -> tuple[Node, int]:
 
 
 def _refusal(filter_: str, major: int = 18) -> tuple[Refusal, int]:
-    at = session(major)
-    tree, start = _tree(at, filter_)
-    relation = at.find_unqualified("w")
+    catalog_session = session(major)
+    tree, start = _tree(catalog_session, filter_)
+    relation = catalog_session.find_unqualified("w")
     assert relation is not None
-    p = parse_state(at, relation)
+    p = parse_state(catalog_session, relation)
     refusal = check_simple(p, analyze(p, tree))
     assert refusal is not None
     return refusal, expr_location(refusal.culprit) - start
@@ -101,16 +101,16 @@ def test_the_outermost_node_decides() -> None:
 
 
 def test_a_type_that_may_be_made_elsewhere_is_not_refused() -> None:
-    at = session(18)
-    tree, _ = _tree(at, "i4::nosuch = 1")
-    relation = at.find_unqualified("w")
+    catalog_session = session(18)
+    tree, _ = _tree(catalog_session, "i4::nosuch = 1")
+    relation = catalog_session.find_unqualified("w")
     assert relation is not None
-    at.complete = False
+    catalog_session.complete = False
     try:
         with pytest.raises(Unknowable):
-            transform(parse_state(at, relation), tree)
+            transform(parse_state(catalog_session, relation), tree)
     finally:
-        at.complete = True
+        catalog_session.complete = True
 
 
 @pytest.mark.parametrize(

@@ -18,10 +18,10 @@ _BEYOND = {
 
 @pytest.mark.parametrize("major", _RECORDED["majors"])
 def test_every_filter_is_answered_as_the_server_answers_it(major: int) -> None:
-    at = _RECORDED["majors"].index(major)
+    index = _RECORDED["majors"].index(major)
     wrong: list[tuple[str, Answer | str, Answer]] = []
     for (table, filter_), answers in _CASES:
         ours = judge(major, table, filter_)
-        if ours != answers[at] and (major, filter_) not in _BEYOND:
-            wrong.append((filter_, ours, answers[at]))
+        if ours != answers[index] and (major, filter_) not in _BEYOND:
+            wrong.append((filter_, ours, answers[index]))
     assert wrong == []

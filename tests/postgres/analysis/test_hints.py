@@ -10,10 +10,10 @@ from pubcheck.postgres.analysis.columns import distance
 _NAMES = st.text("abc_", max_size=8)
 
 
-def _levenshtein(one: str, other: str) -> int:
+def _levenshtein(first: str, other: str) -> int:
     row = list(range(len(other) + 1))
-    for at, char in enumerate(one, 1):
-        diagonal, row[0] = row[0], at
+    for position, char in enumerate(first, 1):
+        diagonal, row[0] = row[0], position
         for across, there in enumerate(other, 1):
             diagonal, row[across] = row[across], min(row[across] + 1, row[across - 1] + 1, diagonal + (char != there))
     return row[-1]
@@ -22,5 +22,5 @@ def _levenshtein(one: str, other: str) -> int:
 @given(_NAMES, _NAMES, st.integers(0, 5))
 def test_a_distance_within_the_limit_is_exact_and_any_other_beyond_it(one: str, other: str, limit: int) -> None:
     exact = _levenshtein(one, other)
-    found = distance(one, other, limit)
-    assert found == exact if exact <= limit else found > limit
+    measured = distance(one, other, limit)
+    assert measured == exact if exact <= limit else measured > limit

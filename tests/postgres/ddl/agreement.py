@@ -291,27 +291,27 @@ def ask(server: Server, script: str) -> tuple[list[Told], dict[str, set[tuple[st
     with server.database(DATABASE) as name, server.connect(name) as conn:
         told = []
         for text in split(script):
-            given = execute(conn, text)
+            answer = execute(conn, text)
             notices = tuple(
-                notice.removeprefix("NOTICE: ") for notice in given.notices if notice.startswith("NOTICE: ")
+                notice.removeprefix("NOTICE: ") for notice in answer.notices if notice.startswith("NOTICE: ")
             )
-            told.append(Told(text, given.sqlstate, given.message, given.detail, given.hint, notices))
+            told.append(Told(text, answer.sqlstate, answer.message, answer.detail, answer.hint, notices))
         conn.execute("RESET ROLE")
         conn.execute("SET search_path = ''")
-        found = {}
+        catalogs = {}
         for kind, query in _QUERIES.items():
             # As the text that the output functions make.
             columns = psycopg.ClientCursor(conn)
             rows = columns.execute(f"SELECT x.* FROM ({query}) AS x").pgresult
             assert rows is not None
-            found[kind] = {
-                tuple(decoded(rows.get_value(at, column)) for column in range(rows.nfields))
-                for at in range(rows.ntuples)
+            catalogs[kind] = {
+                tuple(decoded(rows.get_value(number, column)) for column in range(rows.nfields))
+                for number in range(rows.ntuples)
             }
         for role in ROLES:
             conn.execute(f"DROP OWNED BY {role}")
             conn.execute(f"REVOKE {', '.join(other for other in ROLES if other != role)} FROM {role}")
-        return told, found
+        return told, catalogs
 
 
 def assert_agrees(server: Server, script: str) -> None:

@@ -65,9 +65,9 @@ def outcomes(sql: str, major: int = 18, complete: bool = True) -> list[Outcome]:
 
 def relation(session: Session, name: str) -> Relation:
     """A relation by its name, as written without quotes; it must exist."""
-    found = find(session, name)
-    assert found is not None, f"{name} does not exist"
-    return found
+    row = find(session, name)
+    assert row is not None, f"{name} does not exist"
+    return row
 
 
 def find(session: Session, name: str) -> Relation | None:
@@ -127,11 +127,11 @@ def answers(server: Server, sql: str) -> tuple[list[tuple[str, Outcome]], set[Re
             inside = conn.info.transaction_status != psycopg.pq.TransactionStatus.IDLE
             if inside and not _is_transaction(text):
                 execute(conn, "SAVEPOINT before_statement")
-                given = execute(conn, text)
-                execute(conn, "RELEASE before_statement" if given.ok else "ROLLBACK TO before_statement")
+                answer = execute(conn, text)
+                execute(conn, "RELEASE before_statement" if answer.ok else "ROLLBACK TO before_statement")
             else:
-                given = execute(conn, text)
-            states.append((text, given.sqlstate))
+                answer = execute(conn, text)
+            states.append((text, answer.sqlstate))
         execute(conn, "RESET SESSION AUTHORIZATION")
         relations = server_summary(conn)
         execute(conn, "ROLLBACK")

@@ -23,14 +23,14 @@ TWICE = (
 @pytest.mark.parametrize("text", TWICE)
 @pytest.mark.parametrize("complete", [True, False])
 def test_a_relation_that_is_perhaps_made_twice_is_survived(text: str, complete: bool) -> None:
-    found = lint(text, complete=complete)
-    assert complete or {one.certainty for one in found} <= {"assumed"}
+    findings = lint(text, complete=complete)
+    assert complete or {finding.certainty for finding in findings} <= {"assumed"}
 
 
 def test_a_key_keeps_its_columns_when_the_table_is_made() -> None:
     text = "ALTER TABLE t ADD PRIMARY KEY (id); CREATE TABLE t (a int, id int); CREATE PUBLICATION p FOR TABLE t"
     assert writes(lint(f"{text} (id)")) == []
-    assert {one[1] for one in writes(lint(f"{text} (a)"))} == {"update", "delete"}
+    assert {write[1] for write in writes(lint(f"{text} (a)"))} == {"update", "delete"}
 
 
 def test_a_table_of_unknown_columns_has_those_it_was_said_to_have() -> None:

@@ -138,18 +138,18 @@ SCRIPT = r"""
 @pytest.mark.parametrize(("start", "end"), [(0, 5), (9, 10), (5, 25), (-5, 1), (39, 50), (-5, 50), (19, 21)])
 def test_a_range_that_others_take_in_part_is_refused(order: tuple[int, ...], start: int, end: int) -> None:
     made = "".join(f"CREATE TABLE t{n} PARTITION OF r FOR VALUES FROM ({n}) TO ({n + 10});" for n in order)
-    said = outcomes(
+    answers = outcomes(
         f"CREATE TABLE r (id int) PARTITION BY RANGE (id); {made}"
         f"CREATE TABLE t PARTITION OF r FOR VALUES FROM ({start}) TO ({end});"
         "CREATE TABLE before PARTITION OF r FOR VALUES FROM (MINVALUE) TO (-5);"
         "CREATE TABLE after PARTITION OF r FOR VALUES FROM (50) TO (MAXVALUE);"
         "CREATE TABLE gap PARTITION OF r FOR VALUES FROM (40) TO (50);"
     )
-    assert said == [None] * 5 + [OVERLAP] + [None] * 3
+    assert answers == [None] * 5 + [OVERLAP] + [None] * 3
 
 
 def test_what_was_detached_is_free_and_what_was_rolled_back_is_as_before() -> None:
-    said = outcomes(
+    answers = outcomes(
         """
         CREATE TABLE r (id int) PARTITION BY LIST (id);
         CREATE TABLE a PARTITION OF r FOR VALUES IN (1, 2);
@@ -165,7 +165,7 @@ def test_what_was_detached_is_free_and_what_was_rolled_back_is_as_before() -> No
         ALTER TABLE r ATTACH PARTITION a FOR VALUES IN (1, NULL);
         """
     )
-    assert said == [None] * 7 + [OVERLAP, None, None, OVERLAP, None]
+    assert answers == [None] * 7 + [OVERLAP, None, None, OVERLAP, None]
 
 
 @pytest.mark.parametrize("script", [SCRIPT], ids=["values are read and compared"])
@@ -186,7 +186,7 @@ def test_moments_have_the_order_of_time_whatever_their_zones() -> None:
         "2024-01-01 12:00:00+11:15",
     )
     read = [moment(text) for text in texts]
-    assert read == sorted({one for one in read if one is not None})
+    assert read == sorted({value for value in read if value is not None})
     assert moment("2024-02-30 00:00:00Z") is None
     assert moment("2024-02-29 00:00:00Z") is None, "not a day of every year"
     assert moment("2024-01-01 10:00:00") is None, "in a time zone that is not known"
@@ -194,7 +194,7 @@ def test_moments_have_the_order_of_time_whatever_their_zones() -> None:
 
 
 def test_moments_with_and_without_a_zone_are_not_compared() -> None:
-    said = outcomes(
+    answers = outcomes(
         """
         CREATE TABLE r (at timestamptz) PARTITION BY RANGE (at);
         CREATE TABLE a PARTITION OF r FOR VALUES FROM ('2024-01-01') TO ('2024-02-01');
@@ -202,4 +202,4 @@ def test_moments_with_and_without_a_zone_are_not_compared() -> None:
         CREATE TABLE c PARTITION OF r FOR VALUES FROM ('2024-01-31') TO ('2024-02-02');
         """
     )
-    assert said == [None, None, None, OVERLAP]
+    assert answers == [None, None, None, OVERLAP]

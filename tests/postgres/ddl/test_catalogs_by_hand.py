@@ -25,8 +25,10 @@ TRIGGERS = {
 
 
 def certain(*statements: str) -> list[str]:
-    found = lint(";\n".join(statements), complete=True)
-    return [one.server.sqlstate for one in found if one.server is not None and one.certainty == "certain"]
+    findings = lint(";\n".join(statements), complete=True)
+    return [
+        finding.server.sqlstate for finding in findings if finding.server is not None and finding.certainty == "certain"
+    ]
 
 
 def by_trigger(action: str) -> tuple[str, ...]:

@@ -32,5 +32,5 @@ def test_nobody_is_denied_in_a_database_that_was_made_elsewhere() -> None:
 
 
 def test_where_the_name_of_the_database_is_not_said_the_refusal_that_names_it_is_assumed() -> None:
-    found = answers(lint("CREATE ROLE a; SET ROLE a; CREATE PUBLICATION p;", complete=True))
-    assert [(sqlstate, certainty) for sqlstate, _, certainty in found] == [("42501", "assumed")]
+    refusals = answers(lint("CREATE ROLE a; SET ROLE a; CREATE PUBLICATION p;", complete=True))
+    assert [(sqlstate, certainty) for sqlstate, _, certainty in refusals] == [("42501", "assumed")]

@@ -16,7 +16,7 @@ TWICE = "CREATE PUBLICATION p; CREATE PUBLICATION p;"
 
 
 def certainty(sql: str) -> list[str]:
-    return [each for _, _, each in answers(lint(sql, complete=True))]
+    return [word for _, _, word in answers(lint(sql, complete=True))]
 
 
 def test_what_was_perhaps_refused_is_there_by_assumption() -> None:
@@ -49,8 +49,8 @@ def test_functions_that_ask_for_event_and_tag_are_run(body: str, refused: bool, 
     """Servers of all majors gave the same answers."""
     function = f"CREATE FUNCTION f() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN {body}; END $$;"
     trigger = AT_END.replace("ddl_command_end", event)
-    found = lint(function + trigger + "CREATE PUBLICATION p; CREATE PUBLICATION p;", complete=True)
-    told = [(answer, sure) for _, answer, sure in answers(found)]
+    findings = lint(function + trigger + "CREATE PUBLICATION p; CREATE PUBLICATION p;", complete=True)
+    told = [(answer, sure) for _, answer, sure in answers(findings)]
     assert [sure for _, sure in told] == (["certain"] * 2 if refused else ["certain"])
 
 
@@ -78,8 +78,8 @@ def test_a_trigger_at_sql_drop_refuses_that_a_publication_or_a_member_goes() -> 
     """Servers of all majors gave the same answers."""
     made = TABLE + "CREATE PUBLICATION p FOR TABLE t;" + RAISES + AT_DROP
     members = "ALTER PUBLICATION p DROP TABLE t; ALTER PUBLICATION p ADD TABLE t; ALTER PUBLICATION p SET TABLE t;"
-    found = answers(lint(made + "DROP PUBLICATION p; CREATE PUBLICATION p; DROP TABLE t;" + members, complete=True))
-    assert found == [
+    refusals = answers(lint(made + "DROP PUBLICATION p; CREATE PUBLICATION p; DROP TABLE t;" + members, complete=True))
+    assert refusals == [
         ("P0001", "no", "certain"),
         ("42710", 'publication "p" already exists', "certain"),
         ("P0001", "no", "certain"),

@@ -31,7 +31,7 @@ def test_a_contrib_type_is_a_type_of_the_unit() -> None:
 def test_its_functions_and_operators_are_found_where_it_is_put() -> None:
     over = cache("CREATE SCHEMA x; CREATE EXTENSION hstore SCHEMA x")
     assert over.operators(["->"], False) == SysCache(fold("")).operators(["->"], False)
-    [(_, fetch)] = [one for one in over.operators(["x", "->"], False) if one[1].right == 25]
+    [(_, fetch)] = [operator for operator in over.operators(["x", "->"], False) if operator[1].right == 25]
     assert over.proc(fetch.function).name == "fetchval"
     assert over.proc(fetch.function).volatility == "i"
     assert over.operator(next(row.oid for _, row in over.operators(["x", "<>"], False))).negator
@@ -114,9 +114,9 @@ def test_members_go_with_their_extension_and_not_before() -> None:
     assert outcomes(table + "DROP EXTENSION citext")[-1] == "2BP01"
     assert outcomes(table + "DROP TYPE citext CASCADE")[-1] == "2BP01"
     session = fold(table + "DROP EXTENSION citext CASCADE")
-    found = session.find_unqualified("t")
-    assert found is not None
-    assert found.live() == ()
+    relation = session.find_unqualified("t")
+    assert relation is not None
+    assert relation.live() == ()
     catalog = session.catalog
     assert not catalog.types
     assert not catalog.procs

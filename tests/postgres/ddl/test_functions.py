@@ -199,8 +199,12 @@ def test_what_a_function_that_is_not_seen_does_to_the_table_it_is_given_is_not_k
     # TimescaleDB's create_hypertable makes the time column NOT NULL.
     made = "CREATE TABLE t (at timestamptz, x int); CREATE UNIQUE INDEX i ON t (at); CREATE TABLE u (x int);"
     used = "ALTER TABLE t REPLICA IDENTITY USING INDEX i; ALTER TABLE u REPLICA IDENTITY USING INDEX j;"
-    found = lint(f"{made} CREATE UNIQUE INDEX j ON u (x); SELECT create_hypertable('t', 'at'); {used}")
-    refused = [(one.server.message, one.certainty) for one in found if one.server is not None and one.phase == "ddl"]
+    findings = lint(f"{made} CREATE UNIQUE INDEX j ON u (x); SELECT create_hypertable('t', 'at'); {used}")
+    refused = [
+        (finding.server.message, finding.certainty)
+        for finding in findings
+        if finding.server is not None and finding.phase == "ddl"
+    ]
     assert refused == [
         ('index "i" cannot be used as replica identity because column "at" is nullable', "assumed"),
         ('index "j" cannot be used as replica identity because column "x" is nullable', "certain"),

@@ -416,5 +416,5 @@ def test_what_something_not_seen_may_have_made_is_not_refused(table: str) -> Non
     ],
 )
 def test_a_table_that_is_not_made_is_no_member(table: str) -> None:
-    found = lint(f"{table}; CREATE PUBLICATION p FOR TABLE t", complete=True)
-    assert [one.server.sqlstate for one in found if one.server] == ["42P01"]
+    findings = lint(f"{table}; CREATE PUBLICATION p FOR TABLE t", complete=True)
+    assert [finding.server.sqlstate for finding in findings if finding.server] == ["42P01"]

@@ -155,7 +155,7 @@ def test_a_large_table_is_left_to_the_grammar(limit: int) -> None:
     columns = table("public.wide", *(f"column_{number} text" for number in range(100)))
     unit = Unit((Source("schema.sql", table("public.first", "id text") + columns + "CREATE PUBLICATION p;"),))
     result = Linter(Config(max_statement_size=limit)).lint(unit)
-    assert ("PUB006" in [each.rule for each in result.diagnostics]) == (limit < LARGEST)
+    assert ("PUB006" in [finding.rule for finding in result.diagnostics]) == (limit < LARGEST)
 
 
 @pytest.mark.parametrize("kind", ["json", "character varying(3)", "double precision"])

@@ -121,5 +121,5 @@ class TestScripts(AnnotatedScripts): ...
 )
 def test_no_table_becomes_its_own_ancestor_where_its_parents_are_not_visible(sql: str) -> None:
     # A name that stands for several placeholders may be that of a table and of its parent.
-    found = lint(f"CREATE PUBLICATION p FOR ALL TABLES; {sql} ALTER TABLE x ADD c int; ALTER TABLE a ADD c int;")
-    assert not any(finding.certainty == "certain" for finding in found)
+    findings = lint(f"CREATE PUBLICATION p FOR ALL TABLES; {sql} ALTER TABLE x ADD c int; ALTER TABLE a ADD c int;")
+    assert not any(finding.certainty == "certain" for finding in findings)

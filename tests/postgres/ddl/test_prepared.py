@@ -50,8 +50,10 @@ def test_the_columns_are_those_of_the_query() -> None:
 def test_servers_say_so(servers: Servers) -> None:
     for server in servers.values():
         with server.database() as name, server.connect(name) as connection:
-            given = {sql: execute(connection, sql) for sql in SCRIPT}
-        refused = {sql.split()[2]: (one.sqlstate, one.message) for sql, one in given.items() if not one.ok}
+            results = {sql: execute(connection, sql) for sql in SCRIPT}
+        refused = {
+            sql.split()[2]: (answer.sqlstate, answer.message) for sql, answer in results.items() if not answer.ok
+        }
         assert {name: told for name, told in refused.items() if name.startswith("p")} == TOLD
 
 

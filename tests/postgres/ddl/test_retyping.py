@@ -124,8 +124,8 @@ class TestScripts(AnnotatedScripts): ...
 def test_a_refused_change_of_type_is_not_followed() -> None:
     table = "CREATE TABLE t (a text DEFAULT 'x', b text); ALTER TABLE t ALTER b TYPE int; "
     refused = "ALTER TABLE t ALTER a TYPE int USING 1;"
-    found = lint(table + refused + "CREATE PUBLICATION p FOR TABLE t WHERE (a = 'q' AND b = 'q');", complete=True)
-    assert answers(found) == []
+    findings = lint(table + refused + "CREATE PUBLICATION p FOR TABLE t WHERE (a = 'q' AND b = 'q');", complete=True)
+    assert answers(findings) == []
 
 
 def test_what_hinders_the_cast_comes_before_what_depends_on_the_column() -> None:

@@ -325,8 +325,8 @@ def test_a_collation_that_depends_on_the_build_is_not_visible() -> None:
     made = 'CREATE TABLE t (a text COLLATE "de_DE", b text[] COLLATE "en-x-icu", c text)'
     assert [column.collation for column in columns(made, "t").values()] == [UNSEEN_COLLATION, UNSEEN_COLLATION, 100]
     elsewhere = "CREATE TABLE t (a text COLLATE mine, b text COLLATE s.mine, c nosuch COLLATE mine)"
-    found = columns(elsewhere, "t", complete=False)
-    assert [column.collation for column in found.values()] == [UNSEEN_COLLATION] * 3
+    types = columns(elsewhere, "t", complete=False)
+    assert [column.collation for column in types.values()] == [UNSEEN_COLLATION] * 3
     assert last("CREATE TABLE t (a text COLLATE mine)").sqlstate == "42704"
 
 
@@ -351,8 +351,8 @@ def test_an_altered_built_in_function_is_a_row_until_it_is_rolled_back() -> None
 
 
 def test_modifiers_of_types_that_are_not_visible_are_unknown() -> None:
-    found = columns("CREATE TABLE t (a s.geometry(Point, 4326), b nosuch(3)[])", "t", complete=False)
-    assert [(column.type, column.typmod) for column in found.values()] == [(0, -1), (0, -1)]
+    types = columns("CREATE TABLE t (a s.geometry(Point, 4326), b nosuch(3)[])", "t", complete=False)
+    assert [(column.type, column.typmod) for column in types.values()] == [(0, -1), (0, -1)]
 
 
 def test_a_default_operator_class_says_how_values_are_compared() -> None:

@@ -36,14 +36,16 @@ def create(options: str = "", conninfo: str = NOWHERE, name: str = "s") -> str:
 
 def told(*statements: str, major: int = 18, complete: bool = False) -> list[Diagnostic]:
     """The refusals of the last statement."""
-    found = lint(";\n".join(statements), postgres=(major,), complete=complete)
+    findings = lint(";\n".join(statements), postgres=(major,), complete=complete)
     last = len(statements) - 1
-    return [one for one in found if one.statement and one.statement.index == last and one.server]
+    return [finding for finding in findings if finding.statement and finding.statement.index == last and finding.server]
 
 
 def said(*statements: str, major: int = 18, complete: bool = False) -> list[tuple[str, str, str]]:
-    found = told(*statements, major=major, complete=complete)
-    return [(one.server.sqlstate, one.server.message, one.certainty) for one in found if one.server]
+    findings = told(*statements, major=major, complete=complete)
+    return [
+        (finding.server.sqlstate, finding.server.message, finding.certainty) for finding in findings if finding.server
+    ]
 
 
 @pytest.mark.parametrize(
@@ -114,8 +116,10 @@ def test_a_subscription_that_is_not_seen_is_missing_only_where_the_files_are_com
 
 
 def test_files_may_be_of_several_subscribers() -> None:
-    (one,) = (each for each in lint(f"{MADE};", f"{MADE};") if each.name == "subscription-refused")
-    assert (one.certainty, one.span.source.label) == ("assumed", "2.sql")
+    (finding,) = (
+        diagnostic for diagnostic in lint(f"{MADE};", f"{MADE};") if diagnostic.name == "subscription-refused"
+    )
+    assert (finding.certainty, finding.span.source.label) == ("assumed", "2.sql")
 
 
 @pytest.mark.parametrize("text", ["...", "${DSN}", "{{ dsn }}", ":conninfo", "<connection string>", "%(dsn)s x"])
@@ -132,17 +136,17 @@ def test_only_the_owner_may_change_a_subscription() -> None:
     other = ["CREATE ROLE app", MADE, "SET ROLE app"]
     for statement in ("ALTER SUBSCRIPTION s RENAME TO t", "ALTER SUBSCRIPTION s SET (foo)", "DROP SUBSCRIPTION s"):
         assert said(*other, statement) == [("42501", "must be owner of subscription s", "certain")]
-    given = ["CREATE ROLE app", MADE, "ALTER SUBSCRIPTION s OWNER TO app", "SET ROLE app"]
-    assert said(*given, "ALTER SUBSCRIPTION s DISABLE") == []
+    statements = ["CREATE ROLE app", MADE, "ALTER SUBSCRIPTION s OWNER TO app", "SET ROLE app"]
+    assert said(*statements, "ALTER SUBSCRIPTION s DISABLE") == []
     # A new name takes the right to create one.
-    assert [answer[0] for answer in said(*given, "ALTER SUBSCRIPTION s RENAME TO t")] == ["42501"]
+    assert [answer[0] for answer in said(*statements, "ALTER SUBSCRIPTION s RENAME TO t")] == ["42501"]
 
 
 def test_the_place_is_the_option_or_the_name() -> None:
-    (one,) = told(create("binary = maybe"))
-    assert covered(one.span) == "binary"
-    (one,) = told(MADE, MADE)
-    assert (covered(one.span), one.phase, one.rule) == ("s", "ddl", "PUB140")
+    (finding,) = told(create("binary = maybe"))
+    assert covered(finding.span) == "binary"
+    (finding,) = told(MADE, MADE)
+    assert (covered(finding.span), finding.phase, finding.rule) == ("s", "ddl", "PUB140")
 
 
 # Random statements.
@@ -220,22 +224,24 @@ def test_random_statements_are_refused_as_servers_refuse_them(servers: Servers, 
                 asked = list(history(connection, Random(seed * 100 + major)))
                 execute(connection, "ROLLBACK")
             text = ";\n".join(sql for sql, _ in asked)
-            found = {
-                one.statement.index: one
-                for one in lint(text, complete=True, postgres=(major,))
-                if one.statement and one.server and (one.phase == "ddl" or one.server.sqlstate == "42710")
+            findings = {
+                diagnostic.statement.index: diagnostic
+                for diagnostic in lint(text, complete=True, postgres=(major,))
+                if diagnostic.statement
+                and diagnostic.server
+                and (diagnostic.phase == "ddl" or diagnostic.server.sqlstate == "42710")
             }
             for number, (sql, answer) in enumerate(asked):
-                one = found.get(number)
+                finding = findings.get(number)
                 refused += not answer.ok
-                if one is None or one.certainty == "assumed":
-                    assert answer.ok or one is not None, (seed, sql, answer)
+                if finding is None or finding.certainty == "assumed":
+                    assert answer.ok or finding is not None, (seed, sql, answer)
                     continue
                 certain += 1
-                assert one.server is not None
-                parts = (one.server.sqlstate, one.server.message, one.server.detail, one.server.hint)
+                assert finding.server is not None
+                parts = (finding.server.sqlstate, finding.server.message, finding.server.detail, finding.server.hint)
                 assert (answer.sqlstate, answer.message, answer.detail, answer.hint) == parts, (seed, sql)
-                assert answer.position == one.server.position, (seed, sql)
+                assert answer.position == finding.server.position, (seed, sql)
     assert certain > refused * 0.8
 
 

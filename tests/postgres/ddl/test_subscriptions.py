@@ -13,9 +13,9 @@ TWICE = [("42710", 'publication "p" is already in subscription "s"', "certain")]
 
 def answers(script: str) -> list[tuple[str, str, str]]:
     return [
-        (one.server.sqlstate, one.server.message, one.certainty)
-        for one in lint(script)
-        if one.rule == "PUB810" and one.server
+        (finding.server.sqlstate, finding.server.message, finding.certainty)
+        for finding in lint(script)
+        if finding.rule == "PUB810" and finding.server
     ]
 
 
@@ -39,5 +39,5 @@ def test_a_publication_that_a_subscription_has_cannot_be_added(
 
 def test_what_a_block_perhaps_added_is_only_assumed_to_be_there() -> None:
     block = f"DO $$ BEGIN IF random() > 0.5 THEN {ADDED} END IF; END $$;"
-    found = answers(MADE + block + ADDED)
-    assert [certainty for _, _, certainty in found] == ["assumed"]
+    refusals = answers(MADE + block + ADDED)
+    assert [certainty for _, _, certainty in refusals] == ["assumed"]

@@ -120,7 +120,7 @@ def test_shell_is_filled_in() -> None:
         "CREATE FUNCTION b_out(b) RETURNS cstring LANGUAGE internal AS 'textout'; "
         "CREATE TYPE b (input = b_in, output = b_out, like = text)"
     )
-    assert [one.sqlstate for one in told] == [None] * 4
+    assert [answer.sqlstate for answer in told] == [None] * 4
     (row,) = (row for row in session.catalog.types.values() if row.name == "b")
     assert row.kind == "b"
     assert {proc.returns for proc in session.catalog.procs.values() if proc.name == "b_in"} == {row.oid}

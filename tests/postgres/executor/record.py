@@ -30,8 +30,8 @@ def filters() -> list[str]:
 
 def load() -> dict[str, Any]:
     """``rows``: column -> text or None; ``answers``: major -> filter -> an answer a row (an error is a pair)."""
-    found: dict[str, Any] = json.loads(gzip.decompress(RECORD.read_bytes()))
-    return found
+    document: dict[str, Any] = json.loads(gzip.decompress(RECORD.read_bytes()))
+    return document
 
 
 def main() -> None:

@@ -23,17 +23,17 @@ def record() -> dict[str, Any]:
 @pytest.mark.parametrize("major", MAJORS)
 def test_recorded_rows_are_answered_as_the_server_answered_them(major: int, record: dict[str, Any]) -> None:
     evaluator = Evaluator(major)
-    rows = [evaluator.read(at, row) for at, row in enumerate(record["rows"])]
+    rows = [evaluator.read(place, row) for place, row in enumerate(record["rows"])]
     unknown: Counter[str] = Counter()
     pairs = 0
     for text, answers in record["answers"][str(major)].items():
         expr = evaluator.analysed(text)
         assert expr is not None, text
-        for at, (server, said) in enumerate(zip(answers, evaluator.said(expr, rows), strict=True)):
+        for number, (server, answer) in enumerate(zip(answers, evaluator.said(expr, rows), strict=True)):
             pairs += 1
-            if isinstance(said, Unknowable):
-                unknown[said.reason] += 1
+            if isinstance(answer, Unknowable):
+                unknown[answer.reason] += 1
             else:
-                assert said == (tuple(server) if isinstance(server, list) else server), (text, record["rows"][at])
+                assert answer == (tuple(server) if isinstance(server, list) else server), (text, record["rows"][number])
     assert pairs > 15_000
     assert unknown.total() <= GREATEST_SHARE * pairs, unknown

@@ -63,17 +63,17 @@ def _answer(filter_: str, example: Example) -> bool | None:
     ],
 )
 def test_a_usual_filter_gets_rows_that_match_and_rows_that_do_not(filter_: str) -> None:
-    found = _examples(filter_)
-    assert found.true
-    assert found.false
-    for answer, examples in ((True, found.true), (False, found.false), (None, found.null)):
+    sample = _examples(filter_)
+    assert sample.true
+    assert sample.false
+    for answer, examples in ((True, sample.true), (False, sample.false), (None, sample.null)):
         assert [_answer(filter_, example) for example in examples] == [answer] * len(examples)
 
 
 def test_the_first_rows_of_each_kind_differ_in_one_column() -> None:
-    found = _examples("a > 10 AND t = 'EU' AND p")
-    one, other = dict(found.true[0].values), dict(found.false[0].values)
-    assert sum(one[number] != other[number] for number in one) == 1
+    sample = _examples("a > 10 AND t = 'EU' AND p")
+    first, other = dict(sample.true[0].values), dict(sample.false[0].values)
+    assert sum(first[number] != other[number] for number in first) == 1
 
 
 def test_a_column_that_is_not_null_gets_no_null() -> None:
@@ -84,17 +84,17 @@ def test_a_column_that_is_not_null_gets_no_null() -> None:
 
 
 def test_errors_are_examples_too() -> None:
-    found = _examples("10 / a > 1")
-    example, error = found.errors[0]
+    sample = _examples("10 / a > 1")
+    example, error = sample.errors[0]
     assert error.sqlstate == "22012"
-    assert found.true
+    assert sample.true
     assert dict(example.values) == {2: "0"}
 
 
 def test_what_cannot_be_found_is_not_made_up() -> None:
-    found = _examples("a <> a")
-    assert not found.true
-    assert found.exhausted
+    sample = _examples("a <> a")
+    assert not sample.true
+    assert sample.exhausted
     assert _examples("1/0 = 1").errors[0][1].sqlstate == "22012"
     assert "jsonpath" in (_examples("jb @@ '$.a'").unknown or "")
 
@@ -106,11 +106,11 @@ def test_random_filters_get_examples_that_hold() -> None:
         filter_ = make_filter(random)
         if EVALUATOR.analysed(filter_) is None:
             continue
-        found = _examples(filter_)
-        both += bool(found.true and found.false)
-        for answer, examples in ((True, found.true), (False, found.false), (None, found.null)):
+        sample = _examples(filter_)
+        both += bool(sample.true and sample.false)
+        for answer, examples in ((True, sample.true), (False, sample.false), (None, sample.null)):
             assert all(_answer(filter_, example) is answer for example in examples), filter_
-        for example, error in found.errors:
+        for example, error in sample.errors:
             with pytest.raises(ServerError) as raised:
                 _answer(filter_, example)
             assert raised.value.sqlstate == error.sqlstate

@@ -174,26 +174,26 @@ def inputs(seed: int, size: int) -> list[tuple[str, str, str]]:
     points += [f"{rng.choice(times)} {rng.choice(zones)} {rng.choice(days)}" for _ in range(size // 4)]
     points += [f"{rng.choice(days)} {rng.choice(zones)}" for _ in range(size // 4)]
     points += [_mutated(rng, rng.choice(points)) for _ in range(size * 2)]
-    found: dict[tuple[str, str, str], None] = {}
+    keys: dict[tuple[str, str, str], None] = {}
     for place, text in enumerate(dict.fromkeys(points)):
         for type_name in POINTS if place < 500 else rng.sample(POINTS, 2):
-            found[type_name, STYLES[0], text] = None
-            found[type_name, rng.choice(STYLES[1:]), text] = None
+            keys[type_name, STYLES[0], text] = None
+            keys[type_name, rng.choice(STYLES[1:]), text] = None
     spans = [*intervals, *_oddities(), *dates[:40], *times]
     spans += [f"{rng.choice(intervals)} {rng.choice(intervals)}" for _ in range(size // 2)]
     spans += [_mutated(rng, rng.choice(intervals)) for _ in range(size * 2)]
     for place, text in enumerate(dict.fromkeys(spans)):
-        found["interval", "postgres", text] = None
+        keys["interval", "postgres", text] = None
         if place % 4 == 0:
-            found["interval", "sql_standard", text] = None
+            keys["interval", "sql_standard", text] = None
         fields = rng.choice(list(RANGES))
         precision = rng.choice(("", "(0)", "(3)")) if fields.endswith("SECOND") else ""
-        found[f"interval {fields}{precision}", "postgres", text] = None
+        keys[f"interval {fields}{precision}", "postgres", text] = None
     for type_name in POINTS[1:]:
         base, zone = type_name.removesuffix("tz"), " with time zone" if type_name.endswith("tz") else ""
         for text in rng.sample(points, 60):
-            found[f"{base}({rng.randrange(7)}){zone}", STYLES[0], text] = None
-    return [key for key in found if "\x00" not in key[2]]
+            keys[f"{base}({rng.randrange(7)}){zone}", STYLES[0], text] = None
+    return [key for key in keys if "\x00" not in key[2]]
 
 
 _VALUE = {
@@ -268,8 +268,15 @@ def main() -> None:
     }
     rows = []
     for place, key in enumerate(asked):
-        given = [answers[major][place] for major in answers]
-        rows.append([*key, given[:1] if all(answer == given[0] for answer in given) else given])
+        answers_of_majors = [answers[major][place] for major in answers]
+        rows.append(
+            [
+                *key,
+                answers_of_majors[:1]
+                if all(answer == answers_of_majors[0] for answer in answers_of_majors)
+                else answers_of_majors,
+            ]
+        )
     content = json.dumps({"majors": [int(major) for major in answers], "rows": rows}, ensure_ascii=False)
     options.out.write_bytes(gzip.compress(content.encode(), 9, mtime=0))
     print(f"{len(asked)} inputs, {options.out.stat().st_size} bytes")

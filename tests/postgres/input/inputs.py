@@ -353,23 +353,23 @@ _LONG = 60
 
 
 def _mutants(seed: str, chance: random.Random) -> list[str]:
-    found = []
+    mutants = []
     for _ in range(_MUTANTS):
         text = seed
         for _ in range(chance.choice((1, 1, 2))):
-            at = chance.randint(0, len(text))
+            position = chance.randint(0, len(text))
             action = chance.randrange(4)
             if action == 0:
-                text = text[:at] + chance.choice(_NOISE) + text[at:]
+                text = text[:position] + chance.choice(_NOISE) + text[position:]
             elif action == 1:
-                text = text[:at] + text[at + 1 :]
+                text = text[:position] + text[position + 1 :]
             elif action == 2:
-                text = text[:at] + chance.choice(_NOISE) + text[at + 1 :]
+                text = text[:position] + chance.choice(_NOISE) + text[position + 1 :]
             else:
-                end = chance.randint(at, len(text))
-                text = text[:at] + text[at:end] * 2 + text[end:]
-        found.append(text)
-    return found
+                end = chance.randint(position, len(text))
+                text = text[:position] + text[position:end] * 2 + text[end:]
+        mutants.append(text)
+    return mutants
 
 
 def inputs(more: dict[str, list[str]] | None = None, seed: int = 1) -> dict[str, list[str]]:

@@ -37,18 +37,18 @@ Answer = list[str | None] | None
 
 def ask(connection: Any, texts: dict[str, list[str]]) -> dict[str, list[Answer]]:
     """What the server behind a psycopg connection answers for each text."""
-    found: dict[str, list[Answer]] = {}
+    answers: dict[str, list[Answer]] = {}
     with connection.transaction(force_rollback=True):
         connection.execute("CREATE SCHEMA literals")
         connection.execute("SET LOCAL search_path = literals")
         connection.execute(SCHEMA + _ASK)
-        for name, given in texts.items():
+        for name, inputs_of_type in texts.items():
             rows = connection.execute(
                 "SELECT ask(t, %s) FROM unnest(%s::text[]) WITH ORDINALITY AS u (t, n) ORDER BY n",
-                (f'"{name}"' if name in ("any", "trigger") else name, given),
+                (f'"{name}"' if name in ("any", "trigger") else name, inputs_of_type),
             )
-            found[name] = [row[0] for row in rows]
-    return found
+            answers[name] = [row[0] for row in rows]
+    return answers
 
 
 def written(answer: Answer, text: str) -> str:
@@ -69,10 +69,10 @@ def main(connections: list[str]) -> None:
     answers: dict[str, int] = {}
     cases = {
         name: [
-            [text, *(answers.setdefault(written(by_major[major][name][at], text), len(answers)) for major in majors)]
-            for at, text in enumerate(given)
+            [text, *(answers.setdefault(written(by_major[major][name][index], text), len(answers)) for major in majors)]
+            for index, text in enumerate(inputs_of_type)
         ]
-        for name, given in texts.items()
+        for name, inputs_of_type in texts.items()
     }
     document = {"majors": majors, "answers": [json.loads(answer) for answer in answers], "cases": cases}
     data = json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()

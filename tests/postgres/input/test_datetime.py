@@ -22,10 +22,10 @@ RECORDED = json.loads(gzip.decompress(FIXTURE.read_bytes()))
 MAJORS: list[int] = RECORDED["majors"]
 
 
-def read(type_name: str, text: str, major: int = 18, **given: Any) -> tuple[Any, set[str]]:
+def read(type_name: str, text: str, major: int = 18, **options: Any) -> tuple[Any, set[str]]:
     """The value, and what it depended on; given are settings and a type modifier."""
-    modifier = given.pop("typmod", -1)
-    settings: dict[str, str] = given
+    modifier = options.pop("typmod", -1)
+    settings: dict[str, str] = options
     context = InputContext(major, None, settings.get)
     return getattr(literals, f"read_{type_name}")(context, text, modifier), context.frozen
 
@@ -64,7 +64,7 @@ class Paris(tzinfo):
         return self.utcoffset(moment) - timedelta(hours=1)
 
 
-def disagreement(major: int, row: list[str], given: list[str], rules_asked: list[str]) -> str | None:
+def disagreement(major: int, row: list[str], answers: list[str], rules_asked: list[str]) -> str | None:
     """What is different from the server's answer: "unknowable", "verdict", "words", "value", or nothing."""
     type_name, style, text = row
     base = base_type(type_name)
@@ -75,33 +75,33 @@ def disagreement(major: int, row: list[str], given: list[str], rules_asked: list
     except Unknowable:
         return "unknowable"
     except ServerError as error:
-        if len(given) == 1:
+        if len(answers) == 1:
             return "verdict"
         words = [error.sqlstate, error.message.replace(f'"{text}"', "~"), error.detail or "", error.hint or ""]
-        return None if words == given else "words"
-    if len(given) > 1:
+        return None if words == answers else "words"
+    if len(answers) > 1:
         return "verdict"
-    if not given[0] or rules_asked:
+    if not answers[0] or rules_asked:
         return None
-    found = value if isinstance(value, tuple) else (value,)
-    expected = [float(part) for part in given[0].split()]
+    numbers = value if isinstance(value, tuple) else (value,)
+    expected = [float(part) for part in answers[0].split()]
     # extract() of a far timestamp has some twelve digits only.
-    same = all(math.isclose(one, other, rel_tol=1e-12) for one, other in zip(found, expected, strict=True))
+    same = all(math.isclose(ours, other, rel_tol=1e-12) for ours, other in zip(numbers, expected, strict=True))
     return None if same else "value"
 
 
 @pytest.mark.parametrize(("place", "major"), list(enumerate(MAJORS)))
 def test_inputs_are_judged_and_read_as_servers_do(place: int, major: int, rules_asked: list[str]) -> None:
-    found: Counter[str | None] = Counter()
+    problems: Counter[str | None] = Counter()
     different = []
-    for *row, given in RECORDED["rows"]:
-        answer = given[place] if len(given) > 1 else given[0]
-        what = disagreement(major, row, answer, rules_asked)
-        found[what] += 1
-        if what in ("verdict", "words", "value"):
-            different.append((what, row, answer))
+    for *row, answers in RECORDED["rows"]:
+        answer = answers[place] if len(answers) > 1 else answers[0]
+        problem = disagreement(major, row, answer, rules_asked)
+        problems[problem] += 1
+        if problem in ("verdict", "words", "value"):
+            different.append((problem, row, answer))
     assert not different, different[:10]
-    assert found["unknowable"] < 0.02 * found.total(), "those of posix/..., localtime: zones of some builds"
+    assert problems["unknowable"] < 0.02 * problems.total(), "those of posix/..., localtime: zones of some builds"
 
 
 @pytest.mark.parametrize(("major", "setting"), [(17, "datestyle"), (18, "DateStyle")])

@@ -85,17 +85,17 @@ def test_partitions_replace_others_only_for_the_same_rows(statement: str, accept
 
 def test_new_partitions_have_the_default_identity() -> None:
     full = "".join(f"ALTER TABLE {table} REPLICA IDENTITY FULL;" for table in ("pt", "p1", "p2"))
-    found = lint(
+    findings = lint(
         PARTITIONED.format(key="") + full + "CREATE PUBLICATION p FOR TABLE pt;" + MERGE, complete=True, postgres=(19,)
     )
-    assert ("public.p12", "update", "certain") in writes(found)
+    assert ("public.p12", "update", "certain") in writes(findings)
     assert not writes(lint(KEYED + "CREATE PUBLICATION p FOR TABLE pt;" + MERGE, complete=True, postgres=(19,)))
 
 
 def test_a_property_graph_is_a_relation_that_is_not_published() -> None:
     sql = "CREATE TABLE t (id int PRIMARY KEY); CREATE PROPERTY GRAPH gr VERTEX TABLES (t);"
-    found = lint(sql + "CREATE PUBLICATION p FOR TABLE gr;", complete=True, postgres=(19,))
-    assert answers(found) == [("42809", 'cannot open relation "gr"', "certain")]
+    findings = lint(sql + "CREATE PUBLICATION p FOR TABLE gr;", complete=True, postgres=(19,))
+    assert answers(findings) == [("42809", 'cannot open relation "gr"', "certain")]
     catalog = followed(sql + "CREATE PUBLICATION p FOR TABLE t; DROP TABLE t;")
     assert len(catalog.publication_rels) == 1  # the graph needs the table
 
@@ -129,8 +129,8 @@ def test_a_property_graph_is_a_relation_that_is_not_published() -> None:
 )
 def test_forms_of_subscriptions(statement: str, sqlstate: str, message: str) -> None:
     server = "CREATE FOREIGN DATA WRAPPER fdw; CREATE SERVER far FOREIGN DATA WRAPPER fdw;"
-    found = lint(server + statement, complete=True, postgres=(19,))
-    assert (sqlstate, message, "certain") in answers(found)
+    findings = lint(server + statement, complete=True, postgres=(19,))
+    assert (sqlstate, message, "certain") in answers(findings)
 
 
 def test_identity_needs_a_not_null_constraint_that_is_valid() -> None:
@@ -138,7 +138,7 @@ def test_identity_needs_a_not_null_constraint_that_is_valid() -> None:
         "CREATE TABLE t (a int); ALTER TABLE t ADD CONSTRAINT nn NOT NULL a NOT VALID;"
         "CREATE UNIQUE INDEX ix ON t (a); ALTER TABLE t REPLICA IDENTITY USING INDEX ix;"
     )
-    (found,) = lint(sql, complete=True, postgres=(18, 19))
-    assert (found.rule, found.postgres, found.server and found.server.sqlstate) == ("PUB305", (19,), "55000")
-    assert found.server is not None
-    assert found.server.detail == 'The constraint "nn" on column "a" is marked NOT VALID.'
+    (finding,) = lint(sql, complete=True, postgres=(18, 19))
+    assert (finding.rule, finding.postgres, finding.server and finding.server.sqlstate) == ("PUB305", (19,), "55000")
+    assert finding.server is not None
+    assert finding.server.detail == 'The constraint "nn" on column "a" is marked NOT VALID.'

@@ -11,20 +11,20 @@ EXCEPT = "CREATE PUBLICATION p FOR ALL TABLES EXCEPT (TABLE t);"
 
 
 def test_each_major_answers_for_itself() -> None:
-    found = lint(TABLE + EXCEPT, postgres=(17, 18, 19))
-    assert [(each.rule, each.postgres) for each in found] == [("PUB101", (17, 18))]
-    assert "PostgreSQL 19 syntax" in (found[0].help or "")
+    findings = lint(TABLE + EXCEPT, postgres=(17, 18, 19))
+    assert [(finding.rule, finding.postgres) for finding in findings] == [("PUB101", (17, 18))]
+    assert "PostgreSQL 19 syntax" in (findings[0].help or "")
 
 
 def test_both_grammars_may_refuse_at_different_places() -> None:
-    found = lint(TABLE + "CREATE PUBLICATION p FOR ALL TABLES EXCEPT (t);", postgres=(18, 19))
-    assert [(covered(each.span), each.postgres) for each in found] == [("EXCEPT", (18,)), ("t", (19,))]
-    assert "EXCEPT (TABLE" in (found[1].help or "")
+    findings = lint(TABLE + "CREATE PUBLICATION p FOR ALL TABLES EXCEPT (t);", postgres=(18, 19))
+    assert [(covered(finding.span), finding.postgres) for finding in findings] == [("EXCEPT", (18,)), ("t", (19,))]
+    assert "EXCEPT (TABLE" in (findings[1].help or "")
 
 
 def test_the_statements_after_it_are_certain() -> None:
-    found = lint(TABLE + EXCEPT + "CREATE PUBLICATION q FOR TABLE nosuch;", complete=True, postgres=(19,))
-    assert answers(found) == [("42P01", 'relation "nosuch" does not exist', "certain")]
+    findings = lint(TABLE + EXCEPT + "CREATE PUBLICATION q FOR TABLE nosuch;", complete=True, postgres=(19,))
+    assert answers(findings) == [("42P01", 'relation "nosuch" does not exist', "certain")]
 
 
 def test_statements_that_cannot_be_read_are_one_note_and_make_no_error() -> None:
@@ -34,9 +34,11 @@ def test_statements_that_cannot_be_read_are_one_note_and_make_no_error() -> None
         "REPACK;\n"
         "CREATE PUBLICATION p FOR TABLE s.x;"
     )
-    found = lint(sql, complete=True, postgres=(19,))
-    assert [(each.rule, each.certainty) for each in found if each.rule == "PUB004"] == [("PUB004", "assumed")]
-    assert [state for _, _, state in answers(found)] == ["assumed"]
+    findings = lint(sql, complete=True, postgres=(19,))
+    assert [(finding.rule, finding.certainty) for finding in findings if finding.rule == "PUB004"] == [
+        ("PUB004", "assumed")
+    ]
+    assert [state for _, _, state in answers(findings)] == ["assumed"]
 
 
 GRAPH = "CREATE PROPERTY GRAPH g VERTEX TABLES (t);\n"
@@ -70,8 +72,8 @@ VIEW = (f"CREATE VIEW v AS SELECT x FROM {MATCH}", "CREATE PUBLICATION q FOR TAB
     ],
 )
 def test_other_statements_of_19_are_followed(statement: str, after: str, sqlstate: str) -> None:
-    found = lint(f"{TABLE}{GRAPH}{statement};\n{after};", complete=True, postgres=(19,))
-    assert [(state, certainty) for state, _, certainty in answers(found)] == [(sqlstate, "certain")]
+    findings = lint(f"{TABLE}{GRAPH}{statement};\n{after};", complete=True, postgres=(19,))
+    assert [(state, certainty) for state, _, certainty in answers(findings)] == [(sqlstate, "certain")]
 
 
 def test_a_table_that_a_graph_took_up_stays() -> None:
@@ -93,9 +95,9 @@ def test_earlier_majors_name_the_syntax_of_19() -> None:
     ],
 )
 def test_bodies_are_followed(body: str) -> None:
-    found = lint(f"{TABLE}DO $$ {body} $$;", complete=True, postgres=(19,))
-    assert answers(found) == [("42P01", 'relation "nosuch" does not exist', "certain")]
-    assert covered(found[0].span) == "nosuch"
+    findings = lint(f"{TABLE}DO $$ {body} $$;", complete=True, postgres=(19,))
+    assert answers(findings) == [("42P01", 'relation "nosuch" does not exist', "certain")]
+    assert covered(findings[0].span) == "nosuch"
 
 
 def test_other_statements_of_19_in_a_body_do_not_hide_the_rest() -> None:
@@ -104,9 +106,9 @@ def test_other_statements_of_19_in_a_body_do_not_hide_the_rest() -> None:
         " INSERT INTO t VALUES (1) ON CONFLICT (id) DO SELECT RETURNING a INTO b; REPACK t;"
         " CREATE PUBLICATION p FOR ALL TABLES EXCEPT (TABLE nosuch); END"
     )
-    (found,) = lint(f"{TABLE}DO $$ {body} $$;", complete=True, postgres=(19,))
+    (finding,) = lint(f"{TABLE}DO $$ {body} $$;", complete=True, postgres=(19,))
     # The rows that it writes may stop it earlier.
-    assert (covered(found.span), found.certainty) == ("nosuch", "assumed")
+    assert (covered(finding.span), finding.certainty) == ("nosuch", "assumed")
 
 
 @pytest.mark.parametrize(
@@ -121,28 +123,28 @@ def test_other_statements_of_19_in_a_body_do_not_hide_the_rest() -> None:
     ],
 )
 def test_a_body_is_refused_where_19_refuses_it(body: str, message: str, culprit: str) -> None:
-    (found,) = lint(f"DO $$ {body} $$;", postgres=(19,))
-    assert found.server is not None
-    assert (found.server.message, covered(found.span)) == (message, culprit)
-    assert found.server.detail in (None, "ALL TABLES can be specified only once.")
+    (finding,) = lint(f"DO $$ {body} $$;", postgres=(19,))
+    assert finding.server is not None
+    assert (finding.server.message, covered(finding.span)) == (message, culprit)
+    assert finding.server.detail in (None, "ALL TABLES can be specified only once.")
 
 
 def test_a_function_in_sql_is_refused_where_19_refuses_it() -> None:
     sql = "CREATE PUBLICATION p; CREATE FUNCTION f() RETURNS void LANGUAGE sql AS 'ALTER PUBLICATION p SET ALL {}'"
-    assert {each.rule for each in lint(sql.format("SEQUENCES"), postgres=(19,))} == {"PUB804"}
-    found = lint(sql.format("TABLES; CREATE PUBLICATION q FOR ALL TABLES EXCEPT (t)"), postgres=(19,))
-    assert [covered(each.span) for each in found if each.rule == "PUB101"] == ["t"]
+    assert {finding.rule for finding in lint(sql.format("SEQUENCES"), postgres=(19,))} == {"PUB804"}
+    findings = lint(sql.format("TABLES; CREATE PUBLICATION q FOR ALL TABLES EXCEPT (t)"), postgres=(19,))
+    assert [covered(finding.span) for finding in findings if finding.rule == "PUB101"] == ["t"]
 
 
 def test_variables_may_be_called_execute_and_strict() -> None:
     sql = "DO $$ DECLARE strict int; BEGIN strict := 1; DROP PUBLICATION p; END $$;"
-    assert [each.certainty for each in lint(sql, complete=True, postgres=(19,))] == ["assumed"]
+    assert [finding.certainty for finding in lint(sql, complete=True, postgres=(19,))] == ["assumed"]
 
 
 def test_a_statement_that_only_19_refuses_is_followed_before_it() -> None:
     sql = TABLE + "CREATE VIEW v AS SELECT a ignore FROM t;\nCREATE PUBLICATION p FOR TABLE v;"
-    found = lint(sql, complete=True, postgres=(18, 19))
-    assert {(each.rule, each.postgres, each.server and each.server.sqlstate) for each in found} == {
+    findings = lint(sql, complete=True, postgres=(18, 19))
+    assert {(finding.rule, finding.postgres, finding.server and finding.server.sqlstate) for finding in findings} == {
         ("PUB004", (19,), None),
         ("PUB107", (19,), "42P01"),
         ("PUB108", (18,), "22023"),
@@ -151,4 +153,4 @@ def test_a_statement_that_only_19_refuses_is_followed_before_it() -> None:
 
 def test_a_template_with_a_new_keyword_is_not_refused() -> None:
     sql = "CREATE TABLE t (ignore int, {{ columns }} int);\nCREATE PUBLICATION p FOR TABLE t;"
-    assert not [each for each in lint(sql, postgres=(18, 19)) if each.rule in ("PUB004", "PUB101")]
+    assert not [finding for finding in lint(sql, postgres=(18, 19)) if finding.rule in ("PUB004", "PUB101")]

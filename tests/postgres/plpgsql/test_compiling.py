@@ -132,17 +132,17 @@ DECLARE name text; pub_name text[] := ARRAY['a','b'^; BEGIN ~ END -> 42601 misma
 
 def refusal(line: str) -> tuple[str, int, str]:
     """The body of a line, where in it the server stops, and what it says."""
-    written, _, said = line.partition(" -> ")
+    written, _, message = line.partition(" -> ")
     body = (VARIABLES if written.startswith("BEGIN") else "") + written.replace("~", "CREATE PUBLICATION s;")
-    return body.replace("^", ""), body.index("^"), said
+    return body.replace("^", ""), body.index("^"), message
 
 
 @pytest.mark.parametrize("line", REFUSED.strip().split("\n"))
 def test_a_body_is_refused_where_the_server_stops(line: str) -> None:
-    body, location, said = refusal(line)
+    body, location, message = refusal(line)
     with pytest.raises(NotParsed) as refused:
         program("DO", body)
-    assert f"{refused.value.sqlstate} {refused.value.message}" == said
+    assert f"{refused.value.sqlstate} {refused.value.message}" == message
     assert refused.value.location == location
 
 
@@ -173,28 +173,33 @@ def test_the_statement_at_fault_is_the_one_about_a_publication() -> None:
 
 
 def test_a_missing_semicolon_refuses_the_block_and_the_function() -> None:
-    found = lint("DO $$ BEGIN CREATE PUBLICATION s END $$; CREATE PUBLICATION s FOR ALL TABLES;", complete=True)
-    assert [(one.rule, one.server and one.server.position) for one in found if one.server] == [("PUB101", 38)]
-    made = "CREATE FUNCTION f() RETURNS int LANGUAGE plpgsql AS $$BEGIN IF i THEN CREATE PUBLICATION s; END IF END$$;"
-    found = lint(made, complete=True)
-    assert [(one.rule, one.server and one.server.position) for one in found] == [("PUB137", made.index("END$") + 1)]
-    # The body is looked at when it is called.
-    found = lint(f"SET check_function_bodies = off; {made} SELECT f();", complete=True)
-    assert [(one.statement and one.statement.index, one.server and one.server.position) for one in found] == [
-        (2, made.index("END$") + 1 - made.index("BEGIN"))
+    findings = lint("DO $$ BEGIN CREATE PUBLICATION s END $$; CREATE PUBLICATION s FOR ALL TABLES;", complete=True)
+    assert [(finding.rule, finding.server and finding.server.position) for finding in findings if finding.server] == [
+        ("PUB101", 38)
     ]
+    made = "CREATE FUNCTION f() RETURNS int LANGUAGE plpgsql AS $$BEGIN IF i THEN CREATE PUBLICATION s; END IF END$$;"
+    findings = lint(made, complete=True)
+    assert [(finding.rule, finding.server and finding.server.position) for finding in findings] == [
+        ("PUB137", made.index("END$") + 1)
+    ]
+    # The body is looked at when it is called.
+    findings = lint(f"SET check_function_bodies = off; {made} SELECT f();", complete=True)
+    assert [
+        (finding.statement and finding.statement.index, finding.server and finding.server.position)
+        for finding in findings
+    ] == [(2, made.index("END$") + 1 - made.index("BEGIN"))]
 
 
 def test_a_placeholder_may_stand_for_what_is_missing() -> None:
     block = "DO $$ BEGIN IF true THEN CREATE PUBLICATION s; END IF {{ rest }} END $$"
-    assert {one.certainty for one in run(block).diagnostics} == {"assumed"}
+    assert {finding.certainty for finding in run(block).diagnostics} == {"assumed"}
 
 
 def test_a_type_that_is_not_there_is_missed_before_anything_runs() -> None:
     block = "DO $$ DECLARE x nosuch; BEGIN BEGIN CREATE PUBLICATION s; EXCEPTION WHEN OTHERS THEN NULL; END; END $$"
-    (found,) = [one for one in lint(block, complete=True) if one.server]
-    assert found.server is not None
-    assert (found.server.message, found.server.position) == ('type "nosuch" does not exist', 17)
+    (finding,) = [diagnostic for diagnostic in lint(block, complete=True) if diagnostic.server]
+    assert finding.server is not None
+    assert (finding.server.message, finding.server.position) == ('type "nosuch" does not exist', 17)
 
 
 @pytest.mark.parametrize(
@@ -207,15 +212,17 @@ def test_a_type_that_is_not_there_is_missed_before_anything_runs() -> None:
 )
 def test_a_body_of_standard_sql_is_refused_at_its_statement_about_a_publication(body: str, word: str) -> None:
     made = f"CREATE FUNCTION f() RETURNS int LANGUAGE sql BEGIN ATOMIC {body}"
-    (found,) = lint(made)
-    assert found.certainty == "certain"
-    assert found.server is not None
-    assert found.server.position == made.index(word) + 1
+    (finding,) = lint(made)
+    assert finding.certainty == "certain"
+    assert finding.server is not None
+    assert finding.server.position == made.index(word) + 1
 
 
 def test_another_syntax_error_in_such_a_body_is_passed_over() -> None:
-    found = lint("CREATE FUNCTION f() RETURNS int BEGIN ATOMIC SELECT 1 END; CREATE PUBLICATION s FOR ALL TABLES")
-    assert [(one.rule, one.certainty) for one in found if one.phase != "silent"] == [("PUB004", "assumed")]
+    findings = lint("CREATE FUNCTION f() RETURNS int BEGIN ATOMIC SELECT 1 END; CREATE PUBLICATION s FOR ALL TABLES")
+    assert [(finding.rule, finding.certainty) for finding in findings if finding.phase != "silent"] == [
+        ("PUB004", "assumed")
+    ]
 
 
 def test_what_is_said_of_a_whole_statement_has_its_place() -> None:
@@ -247,12 +254,12 @@ def with_types(written: str) -> tuple[str, str]:
 @pytest.mark.parametrize("written", FOUND)
 def test_types_that_servers_find_are_not_missed(written: str) -> None:
     for statement in with_types(written):
-        assert not [one for one in lint(f"{TABLE}; {statement}", complete=True) if one.server]
+        assert not [finding for finding in lint(f"{TABLE}; {statement}", complete=True) if finding.server]
 
 
 def test_quotes_hold_no_placeholders_and_labels_are_none() -> None:
-    (found,) = lint("DO $do$ <<b>> BEGIN EXECUTE $q$CREATE PUBLICATION %I$q$ END $do$")
-    assert found.certainty == "certain"
+    (finding,) = lint("DO $do$ <<b>> BEGIN EXECUTE $q$CREATE PUBLICATION %I$q$ END $do$")
+    assert finding.certainty == "certain"
 
 
 MISSED = (
@@ -264,14 +271,14 @@ MISSED = (
 
 @pytest.mark.parametrize(("block", "answer"), MISSED)
 def test_a_type_is_missed_before_what_comes_after_its_declaration(block: str, answer: str) -> None:
-    (found,) = [one for one in lint(block, complete=True) if one.server]
-    assert found.server is not None
-    assert found.server.message == answer
+    (finding,) = [diagnostic for diagnostic in lint(block, complete=True) if diagnostic.server]
+    assert finding.server is not None
+    assert finding.server.message == answer
 
 
 @pytest.mark.parametrize("block", [block for block, answer in MISSED if "syntax" not in answer])
 def test_in_the_open_world_there_may_be_such_a_type(block: str) -> None:
-    assert {one.certainty for one in lint(block)} == {"assumed"}
+    assert {finding.certainty for finding in lint(block)} == {"assumed"}
 
 
 @pytest.mark.server
@@ -279,16 +286,16 @@ def test_in_the_open_world_there_may_be_such_a_type(block: str) -> None:
 def test_servers_say_so(servers: Servers, major: int) -> None:
     with servers[major].database() as name, servers[major].connect(name) as connection:
         execute(connection, TABLE)
-        for body, location, said in map(refusal, REFUSED.strip().split("\n")):
-            given = execute(connection, f"DO $do${body}$do$")
-            assert f"{given.sqlstate} {given.message}" == said, body
-            assert given.position == len("DO $do$") + location + 1, body
+        for body, location, words in map(refusal, REFUSED.strip().split("\n")):
+            answer = execute(connection, f"DO $do${body}$do$")
+            assert f"{answer.sqlstate} {answer.message}" == words, body
+            assert answer.position == len("DO $do$") + location + 1, body
         for statement, sqlstate, message in NOWHERE:
-            given = execute(connection, f"DO $$ BEGIN {statement}; END $$")
-            assert (given.sqlstate, given.message, given.position) == (sqlstate, message, None), statement
+            answer = execute(connection, f"DO $$ BEGIN {statement}; END $$")
+            assert (answer.sqlstate, answer.message, answer.position) == (sqlstate, message, None), statement
         for statement, message in MISSED:
             assert execute(connection, statement).message == message, statement
-        for statement in (each for written in FOUND for each in with_types(written)):
+        for statement in (with_type for written in FOUND for with_type in with_types(written)):
             assert answer_in(connection, (), statement).ok, statement
 
 

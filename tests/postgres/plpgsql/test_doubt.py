@@ -38,8 +38,8 @@ ACCEPTED = {
 
 @pytest.mark.parametrize("name", ACCEPTED)
 def test_what_may_be_gone_is_not_held_against_anybody(name: str) -> None:
-    found = lint(f"{_SETUP} {ACCEPTED[name]}")
-    assert all(certainty == "assumed" for _, _, certainty in answers(found))
+    findings = lint(f"{_SETUP} {ACCEPTED[name]}")
+    assert all(certainty == "assumed" for _, _, certainty in answers(findings))
 
 
 @pytest.mark.parametrize(
@@ -53,14 +53,14 @@ def test_what_may_be_gone_is_not_held_against_anybody(name: str) -> None:
     ],
 )
 def test_what_takes_nothing_away_leaves_certainty(harmless: str) -> None:
-    found = lint(f"{_SETUP} {harmless} {_ADD}")
-    assert answers(found)[-1] == ("42710", 'relation "t" is already member of publication "p"', "certain")
+    findings = lint(f"{_SETUP} {harmless} {_ADD}")
+    assert answers(findings)[-1] == ("42710", 'relation "t" is already member of publication "p"', "certain")
 
 
 def test_a_publication_made_after_that_is_perhaps_refused() -> None:
     """If nothing was dropped, PostgreSQL 15 to 18 refuse the second CREATE and accept the last statement."""
-    found = lint(f"{_SETUP} SELECT reset_publications(); CREATE PUBLICATION p; ALTER PUBLICATION p DROP TABLE t;")
-    assert answers(found) == []
+    findings = lint(f"{_SETUP} SELECT reset_publications(); CREATE PUBLICATION p; ALTER PUBLICATION p DROP TABLE t;")
+    assert answers(findings) == []
 
 
 def test_what_may_have_become_a_member_is_taken_away_by_assumption() -> None:
@@ -68,19 +68,19 @@ def test_what_may_have_become_a_member_is_taken_away_by_assumption() -> None:
         "DO $$ DECLARE x text; BEGIN FOR x IN SELECT regexp_split_to_table('u', ',') LOOP"
         " EXECUTE format('ALTER PUBLICATION p ADD TABLE %I', x); END LOOP; END $$;"
     )
-    found = lint(f"{_SETUP} CREATE TABLE u (); {block} ALTER PUBLICATION p DROP TABLE u;")
-    assert answers(found)[-1] == ("42704", 'relation "u" is not part of the publication', "assumed")
+    findings = lint(f"{_SETUP} CREATE TABLE u (); {block} ALTER PUBLICATION p DROP TABLE u;")
+    assert answers(findings)[-1] == ("42704", 'relation "u" is not part of the publication', "assumed")
 
 
 @pytest.mark.parametrize("query", ["SELECT f('t') LIMIT 0", "SELECT f('t') OFFSET 1", "EXPLAIN SELECT f('t')"])
 def test_a_call_that_is_not_run_changes_nothing_for_certain(query: str) -> None:
-    found = lint(f"{_SETUP} {_FUNCTION} {query}; {_ADD}")
-    assert [sqlstate for sqlstate, _, _ in answers(found)] == ["42710"]
+    findings = lint(f"{_SETUP} {_FUNCTION} {query}; {_ADD}")
+    assert [sqlstate for sqlstate, _, _ in answers(findings)] == ["42710"]
 
 
 def test_a_function_in_from_is_followed() -> None:
-    found = lint(f"{_SETUP} {_FUNCTION} SELECT * FROM f('t'); {_ADD} {_ADD}")
-    assert answers(found) == [("42710", 'relation "t" is already member of publication "p"', "certain")]
+    findings = lint(f"{_SETUP} {_FUNCTION} SELECT * FROM f('t'); {_ADD} {_ADD}")
+    assert answers(findings) == [("42710", 'relation "t" is already member of publication "p"', "certain")]
 
 
 @pytest.mark.parametrize(
@@ -96,9 +96,9 @@ def test_a_function_in_from_is_followed() -> None:
 )
 def test_a_block_that_fails_changes_nothing(block: str) -> None:
     """PostgreSQL 15 to 18 refuse each, and then the ALTER PUBLICATION."""
-    found = lint(f"{_SETUP} {block} {_ADD}")
-    assert next(one.rule for one in found if one.phase == "ddl") == "PUB137"
-    assert answers(found)[1:] == [("42710", 'relation "t" is already member of publication "p"', "certain")]
+    findings = lint(f"{_SETUP} {block} {_ADD}")
+    assert next(finding.rule for finding in findings if finding.phase == "ddl") == "PUB137"
+    assert answers(findings)[1:] == [("42710", 'relation "t" is already member of publication "p"', "certain")]
 
 
 def test_what_an_event_trigger_may_have_added_is_taken_away_by_assumption() -> None:
@@ -110,8 +110,8 @@ def test_what_an_event_trigger_may_have_added_is_taken_away_by_assumption() -> N
         "CREATE EVENT TRIGGER e ON ddl_command_end EXECUTE FUNCTION f(); CREATE TABLE u (id int PRIMARY KEY);"
         "ALTER PUBLICATION p DROP TABLE u;"
     )
-    found = lint(f"{_SETUP} {text}")
-    assert [certainty for _, _, certainty in answers(found)] == ["assumed"]
+    findings = lint(f"{_SETUP} {text}")
+    assert [certainty for _, _, certainty in answers(findings)] == ["assumed"]
 
 
 def test_a_function_that_was_perhaps_dropped_may_be_there() -> None:
@@ -120,7 +120,9 @@ def test_a_function_that_was_perhaps_dropped_may_be_there() -> None:
         "DO $$ BEGIN BEGIN DROP FUNCTION f(); RAISE EXCEPTION 'x'; EXCEPTION WHEN raise_exception THEN NULL; END;"
         " EXECUTE 'CREATE PUBLICATION ' || f(); END $$;"
     )
-    assert [one for one in lint(script, complete=True) if one.certainty == "certain" and one.server] == []
+    assert [
+        finding for finding in lint(script, complete=True) if finding.certainty == "certain" and finding.server
+    ] == []
 
 
 def test_what_stands_for_any_type_is_not_taken_for_it() -> None:
@@ -128,7 +130,9 @@ def test_what_stands_for_any_type_is_not_taken_for_it() -> None:
         "CREATE FUNCTION first_of(anyarray) RETURNS anyelement LANGUAGE sql AS $$ SELECT $1[1] $$;"
         "DO $$ BEGIN EXECUTE 'CREATE PUBLICATION ' || first_of(ARRAY['x', 'y']); END $$;"
     )
-    assert [one for one in lint(script, complete=True) if one.certainty == "certain" and one.server] == []
+    assert [
+        finding for finding in lint(script, complete=True) if finding.certainty == "certain" and finding.server
+    ] == []
 
 
 _FULL, _DEFAULT = (f"ALTER TABLE t REPLICA IDENTITY {kind};" for kind in ("FULL", "DEFAULT"))
@@ -155,17 +159,17 @@ _UPDATE, _FEW = "UPDATE t SET b = upper(b);", "(SELECT count(*) FROM t) > 3"
 def test_an_identity_that_a_block_may_leave_changed_is_not_certain(block: str) -> None:
     """The rows decide which identity the table has: PostgreSQL 18 refuses the DELETE or does it."""
     table = "CREATE TABLE t (a int, b text); CREATE PUBLICATION p FOR ALL TABLES;"
-    found = lint(f"{table} DO $$ BEGIN {block} END $$;", complete=True)
-    assert not [one for one in writes(found) if one[2] == "certain"]
+    findings = lint(f"{table} DO $$ BEGIN {block} END $$;", complete=True)
+    assert not [write for write in writes(findings) if write[2] == "certain"]
 
 
 def test_what_precedes_a_statement_that_may_fail_in_a_block_with_a_handler_is_assumed() -> None:
     """If other.missing does not exist, the handler takes the error and nothing has published t."""
-    found = lint(
+    findings = lint(
         "CREATE TABLE t (a int); CREATE PUBLICATION p; DO $$ BEGIN BEGIN ALTER PUBLICATION p ADD TABLE t;"
         " ALTER TABLE other.missing ADD x int; EXCEPTION WHEN OTHERS THEN NULL; END; END $$;"
     )
-    assert not [one for one in writes(found) if one[2] == "certain"]
+    assert not [write for write in writes(findings) if write[2] == "certain"]
 
 
 @pytest.mark.parametrize(
@@ -197,9 +201,9 @@ def test_a_command_that_begins_with_another_matter_puts_no_publication_in_doubt(
 @pytest.mark.parametrize("complete", [False, True])
 def test_what_a_branch_perhaps_renamed_is_not_certainly_missing(change: str, complete: bool) -> None:
     """If the branch is skipped, PostgreSQL 15 to 18 accept the statement after it."""
-    found = lint(
+    findings = lint(
         "CREATE SCHEMA s; CREATE TABLE t (a int PRIMARY KEY, b text); CREATE PUBLICATION p;"
         f"DO $$ BEGIN IF {_FEW} THEN {change} END IF; ALTER PUBLICATION p ADD TABLE t (a, b); END $$;",
         complete=complete,
     )
-    assert not [one for one in answers(found) if one[2] == "certain"]
+    assert not [answer for answer in answers(findings) if answer[2] == "certain"]

@@ -417,28 +417,28 @@ def block(statement: str) -> str:
 
 @pytest.mark.parametrize(("statement", "sqlstate", "message"), FAILS)
 def test_what_fails_is_told_and_changes_nothing(statement: str, sqlstate: str, message: str) -> None:
-    found = lint(SETUP + block(statement) + "ALTER PUBLICATION p DROP TABLE b;", complete=True)
-    assert answers(found) == [(sqlstate, message, "certain"), NO_MEMBER]
+    findings = lint(SETUP + block(statement) + "ALTER PUBLICATION p DROP TABLE b;", complete=True)
+    assert answers(findings) == [(sqlstate, message, "certain"), NO_MEMBER]
 
 
 @pytest.mark.parametrize("statement", MAY_FAIL)
 @pytest.mark.parametrize("complete", [True, False])
 def test_what_may_fail_leaves_nothing_certain(statement: str, complete: bool) -> None:
-    found = lint(SETUP + block(statement) + "ALTER PUBLICATION p ADD TABLE b;", complete=complete)
-    assert all(certainty == "assumed" for _, _, certainty in answers(found))
+    findings = lint(SETUP + block(statement) + "ALTER PUBLICATION p ADD TABLE b;", complete=complete)
+    assert all(certainty == "assumed" for _, _, certainty in answers(findings))
 
 
-@pytest.mark.parametrize("statement", [each for each, _, _ in FAILS])
+@pytest.mark.parametrize("statement", [statement for statement, _, _ in FAILS])
 def test_nothing_is_certain_of_what_the_open_world_may_hold(statement: str) -> None:
     """The servers take the last statement: the block has failed."""
-    found = lint(SETUP + block(statement) + "ALTER PUBLICATION p ADD TABLE b;")
-    assert MEMBER not in answers(found)
+    findings = lint(SETUP + block(statement) + "ALTER PUBLICATION p ADD TABLE b;")
+    assert MEMBER not in answers(findings)
 
 
 @pytest.mark.parametrize("statement", SUCCEEDS)
 def test_what_succeeds_is_certain(statement: str) -> None:
-    found = lint(SETUP + block(statement) + "ALTER PUBLICATION p ADD TABLE b;", complete=True)
-    assert answers(found) == [MEMBER]
+    findings = lint(SETUP + block(statement) + "ALTER PUBLICATION p ADD TABLE b;", complete=True)
+    assert answers(findings) == [MEMBER]
 
 
 @pytest.mark.server
@@ -447,8 +447,8 @@ def test_servers_say_so(servers: Servers, major: int) -> None:
     with servers[major].database() as name, servers[major].connect(name) as connection:
         prepare(connection, split(SETUP))
         for statement, sqlstate, message in FAILS:
-            given = execute(connection, block(statement))
-            assert (given.sqlstate, given.message) == (sqlstate, message), statement
+            answer = execute(connection, block(statement))
+            assert (answer.sqlstate, answer.message) == (sqlstate, message), statement
         for statement in SUCCEEDS:
             assert answer_in(connection, (), block(statement)).ok, statement
         for statement, position, _ in PLACES:
@@ -462,8 +462,8 @@ def test_a_block_that_fails_and_is_not_about_publications_is_not_spoken_of() -> 
 def test_what_fails_after_rows_were_changed_is_assumed() -> None:
     """It fails, but perhaps in other words."""
     body = "CREATE PUBLICATION q; INSERT INTO a VALUES (1), (1); PERFORM 1/0;"
-    found = lint(f"{SETUP} DO $$ BEGIN {body} END $$; CREATE PUBLICATION q; CREATE PUBLICATION q;")
-    assert answers(found) == [
+    findings = lint(f"{SETUP} DO $$ BEGIN {body} END $$; CREATE PUBLICATION q; CREATE PUBLICATION q;")
+    assert answers(findings) == [
         ("22012", "division by zero", "assumed"),
         ("42710", 'publication "q" already exists', "certain"),
     ]
@@ -486,25 +486,27 @@ def test_an_argument_of_a_function_may_be_of_any_type() -> None:
         " ALTER PUBLICATION p ADD TABLE b; SELECT relname INTO s FROM pg_class WHERE oid = t AND relpages > n;"
         " PERFORM missing FROM a; END $$;"
     )
-    found = lint(SETUP + function + "SELECT f('a', 1);", complete=True)
-    assert found[0].rule == "PUB137"
-    assert answers(found) == [("42703", 'column "missing" does not exist', "certain")]
+    findings = lint(SETUP + function + "SELECT f('a', 1);", complete=True)
+    assert findings[0].rule == "PUB137"
+    assert answers(findings) == [("42703", 'column "missing" does not exist', "certain")]
 
 
 @pytest.mark.parametrize(("statement", "position", "place"), PLACES)
 def test_a_failure_is_told_at_its_place(statement: str, position: int, place: str) -> None:
-    (found,) = [one for one in lint(SETUP + block(statement), complete=True) if one.phase == "ddl"]
-    assert found.server is not None
-    assert found.server.position == position
-    assert covered(found.span) == place
+    (finding,) = [
+        diagnostic for diagnostic in lint(SETUP + block(statement), complete=True) if diagnostic.phase == "ddl"
+    ]
+    assert finding.server is not None
+    assert finding.server.position == position
+    assert covered(finding.span) == place
 
 
 def test_what_is_made_in_the_place_of_what_is_perhaps_there_is_assumed() -> None:
     """PostgreSQL refuses the second block because of p, which is there: the first one fails."""
     blocks = "DO $$ BEGIN ALTER PUBLICATION p SET TABLE b; INSERT INTO a VALUES (1), (1); END $$;"
     blocks += "DO $$ BEGIN CREATE PUBLICATION p; ALTER PUBLICATION q ADD TABLE b; END $$;"
-    said = [(sqlstate, certainty) for sqlstate, _, certainty in answers(lint(SETUP + blocks, complete=True))]
-    assert said == [("42704", "assumed")]
+    refusals = [(sqlstate, certainty) for sqlstate, _, certainty in answers(lint(SETUP + blocks, complete=True))]
+    assert refusals == [("42704", "assumed")]
 
 
 def test_a_schema_that_is_perhaps_there_refuses_nothing_for_certain() -> None:

@@ -12,14 +12,14 @@ BETA = "CREATE PUBLICATION p FOR ALL TABLES IN SCHEMA public"
 
 
 def refused(text: str) -> Diagnostic:
-    (one,) = [found for found in lint(TABLES, text) if found.rule in ("PUB101", "PUB102")]
-    return one
+    (finding,) = [diagnostic for diagnostic in lint(TABLES, text) if diagnostic.rule in ("PUB101", "PUB102")]
+    return finding
 
 
-def fixed(one: Diagnostic) -> str:
+def fixed(finding: Diagnostic) -> str:
     """The source as the one fix leaves it."""
-    (fix,) = one.fixes
-    text = one.span.source.text
+    (fix,) = finding.fixes
+    text = finding.span.source.text
     for edit in sorted(fix.edits, key=lambda edit: edit.span.start, reverse=True):
         text = text[: edit.span.start] + edit.text + text[edit.span.end :]
     return text
@@ -27,18 +27,18 @@ def fixed(one: Diagnostic) -> str:
 
 @pytest.mark.parametrize("before", ["", "-- é ü 😀\r\n", "/* a */ "])
 def test_the_beta_s_syntax_is_corrected_safely(before: str) -> None:
-    one = refused(f"{before}{BETA}; -- after\n")
-    assert [fix.applicability for fix in one.fixes] == ["safe"]
-    assert fixed(one) == f"{before}CREATE PUBLICATION p FOR TABLES IN SCHEMA public; -- after\n"
-    assert [found.rule for found in lint(TABLES, fixed(one))] == []
+    finding = refused(f"{before}{BETA}; -- after\n")
+    assert [fix.applicability for fix in finding.fixes] == ["safe"]
+    assert fixed(finding) == f"{before}CREATE PUBLICATION p FOR TABLES IN SCHEMA public; -- after\n"
+    assert [diagnostic.rule for diagnostic in lint(TABLES, fixed(finding))] == []
 
 
 def test_a_guard_becomes_a_block_that_lints_clean() -> None:
-    one = refused("CREATE PUBLICATION p FOR TABLE t;\nALTER PUBLICATION p ADD TABLE IF NOT EXISTS t;\n")
-    assert [fix.applicability for fix in one.fixes] == ["unsafe"]
-    assert lint(TABLES, fixed(one)) == []
-    assert one.help is not None
-    assert "EXCEPTION WHEN duplicate_object" in one.help
+    finding = refused("CREATE PUBLICATION p FOR TABLE t;\nALTER PUBLICATION p ADD TABLE IF NOT EXISTS t;\n")
+    assert [fix.applicability for fix in finding.fixes] == ["unsafe"]
+    assert lint(TABLES, fixed(finding)) == []
+    assert finding.help is not None
+    assert "EXCEPTION WHEN duplicate_object" in finding.help
 
 
 def test_inside_a_block_a_guard_is_no_fix_to_apply() -> None:

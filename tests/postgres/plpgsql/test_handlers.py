@@ -12,7 +12,7 @@ PUBLICATION = "CREATE PUBLICATION p FOR TABLE t WHERE (a = 1);"
 
 
 def refused_writes(script: str) -> list[Diagnostic]:
-    return [one for one in lint(script, complete=True) if one.rule == "PUB301"]
+    return [finding for finding in lint(script, complete=True) if finding.rule == "PUB301"]
 
 
 @pytest.mark.parametrize(
@@ -27,11 +27,11 @@ def refused_writes(script: str) -> list[Diagnostic]:
 def test_what_a_handler_takes_back_perhaps_is_only_assumed(failing: str) -> None:
     # The servers roll the block back: there is no publication, and no write is refused.
     block = f"DO $$ BEGIN {PUBLICATION} {failing} EXCEPTION WHEN OTHERS THEN NULL; END $$;\n"
-    assert {one.certainty for one in refused_writes(TABLE + block)} == {"assumed"}
+    assert {finding.certainty for finding in refused_writes(TABLE + block)} == {"assumed"}
     assert not [
-        one
-        for one in lint(TABLE + block + "CREATE PUBLICATION p;", complete=True)
-        if one.rule == "PUB105" and one.certainty == "certain"
+        finding
+        for finding in lint(TABLE + block + "CREATE PUBLICATION p;", complete=True)
+        if finding.rule == "PUB105" and finding.certainty == "certain"
     ]
 
 
@@ -49,7 +49,7 @@ def test_what_a_handler_cannot_take_ends_the_block() -> None:
         f"DO $$ BEGIN {PUBLICATION} INSERT INTO t VALUES (1, 1), (1, 1);"
         " EXCEPTION WHEN duplicate_object THEN NULL; END $$;\n"
     )
-    assert {one.certainty for one in refused_writes(TABLE + block)} == {"assumed"}
+    assert {finding.certainty for finding in refused_writes(TABLE + block)} == {"assumed"}
 
 
 @pytest.mark.parametrize("failing", ["PERFORM 1 / 0;", "PERFORM 1 / count(*) FROM t;"])
@@ -57,13 +57,13 @@ def test_an_identity_given_in_such_a_block_may_be_that_of_before(failing: str) -
     # The servers refuse UPDATE and DELETE: FULL is rolled back.
     block = f"DO $$ BEGIN ALTER TABLE t REPLICA IDENTITY FULL; {failing} EXCEPTION WHEN OTHERS THEN NULL; END $$;\n"
     certainty = "certain" if "1 / 0" in failing else "assumed"
-    assert {one.certainty for one in refused_writes(TABLE + PUBLICATION + block)} == {certainty}
+    assert {finding.certainty for finding in refused_writes(TABLE + PUBLICATION + block)} == {certainty}
 
 
 def test_a_publication_dropped_in_such_a_block_may_still_be_there() -> None:
     block = "DO $$ BEGIN DROP PUBLICATION p; PERFORM sqrt(-1); EXCEPTION WHEN OTHERS THEN END $$;\n"
-    found = lint(TABLE + PUBLICATION + block + "ALTER PUBLICATION p SET (publish = 'insert');", complete=True)
-    assert not [one for one in found if one.severity == "error" and one.certainty == "certain"]
+    findings = lint(TABLE + PUBLICATION + block + "ALTER PUBLICATION p SET (publish = 'insert');", complete=True)
+    assert not [finding for finding in findings if finding.severity == "error" and finding.certainty == "certain"]
 
 
 @pytest.mark.parametrize(
@@ -81,8 +81,8 @@ def test_a_publication_dropped_in_such_a_block_may_still_be_there() -> None:
 )
 def test_what_certainly_fails_takes_all_back(failing: str) -> None:
     block = f"DO $$ BEGIN {PUBLICATION} {failing} END $$;\n"
-    found = lint(TABLE + block + "CREATE PUBLICATION p;", complete=True)
-    assert {one.rule for one in found if one.server is not None} == {"PUB137"}
+    findings = lint(TABLE + block + "CREATE PUBLICATION p;", complete=True)
+    assert {finding.rule for finding in findings if finding.server is not None} == {"PUB137"}
 
 
 @pytest.mark.parametrize(
@@ -98,4 +98,4 @@ def test_what_certainly_fails_takes_all_back(failing: str) -> None:
 )
 def test_what_does_not_fail_takes_nothing_back(harmless: str) -> None:
     block = f"DO $$ DECLARE n int; BEGIN {PUBLICATION} {harmless} END $$;\n"
-    assert {one.certainty for one in refused_writes(TABLE + block)} == {"certain"}
+    assert {finding.certainty for finding in refused_writes(TABLE + block)} == {"certain"}

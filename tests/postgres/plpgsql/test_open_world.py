@@ -11,7 +11,7 @@ TABLE = "CREATE TABLE public.messages (id int PRIMARY KEY, body text);\n"
 
 
 def errors(script: str) -> list[Diagnostic]:
-    return [one for one in lint(script) if one.severity == "error"]
+    return [finding for finding in lint(script) if finding.severity == "error"]
 
 
 GUARDED = [
@@ -36,8 +36,10 @@ def test_a_guarded_member_is_never_reported_as_there_already(guard: str) -> None
 def test_a_guard_for_the_publication_silences_that_it_is_not_visible() -> None:
     block = "DO $$ BEGIN IF EXISTS (SELECT 1 FROM pg_publication WHERE pubname = 'platform') THEN {} END IF; END $$;"
     assert not lint(TABLE + block.format("ALTER PUBLICATION platform ADD TABLE public.messages;"))
-    found = lint(TABLE + block.format("ALTER PUBLICATION platform ADD TABLE public.others;"))
-    assert [(one.rule, one.certainty, one.severity) for one in found] == [("PUB107", "assumed", "note")]
+    findings = lint(TABLE + block.format("ALTER PUBLICATION platform ADD TABLE public.others;"))
+    assert [(finding.rule, finding.certainty, finding.severity) for finding in findings] == [
+        ("PUB107", "assumed", "note")
+    ]
 
 
 @pytest.mark.parametrize("condition", ["undefined_object", "OTHERS", "SQLSTATE '42704'"])
@@ -47,8 +49,10 @@ def test_a_handler_silences_the_names_that_it_is_for(condition: str) -> None:
 
 
 def test_without_a_guard_a_name_that_is_not_visible_is_a_note() -> None:
-    found = lint(TABLE + "DO $$ BEGIN ALTER PUBLICATION platform ADD TABLE messages; END $$;")
-    assert [(one.rule, one.severity, one.certainty) for one in found] == [("PUB106", "note", "assumed")]
+    findings = lint(TABLE + "DO $$ BEGIN ALTER PUBLICATION platform ADD TABLE messages; END $$;")
+    assert [(finding.rule, finding.severity, finding.certainty) for finding in findings] == [
+        ("PUB106", "note", "assumed")
+    ]
 
 
 def test_a_block_that_is_followed_hides_nothing() -> None:
@@ -59,8 +63,10 @@ def test_a_block_that_is_followed_hides_nothing() -> None:
 
 def test_what_is_made_under_an_unknown_condition_is_assumed() -> None:
     made = "CREATE PUBLICATION p FOR TABLE messages WHERE (body > 'a');"
-    found = lint(TABLE + f"DO $$ BEGIN IF random() > 0.5 THEN {made} END IF; END $$;")
-    assert {(one.phase, one.certainty) for one in found if one.phase == "write"} == {("write", "assumed")}
+    findings = lint(TABLE + f"DO $$ BEGIN IF random() > 0.5 THEN {made} END IF; END $$;")
+    assert {(finding.phase, finding.certainty) for finding in findings if finding.phase == "write"} == {
+        ("write", "assumed")
+    }
 
 
 def test_an_error_under_an_unknown_condition_is_assumed() -> None:
@@ -76,20 +82,22 @@ def test_what_was_dropped_under_an_unknown_condition_may_still_be_there() -> Non
 
 def test_after_a_return_that_is_not_certain_the_rest_is_in_doubt() -> None:
     made = "CREATE PUBLICATION p FOR TABLE messages WHERE (no);"
-    found = lint(TABLE + f"DO $$ BEGIN IF random() > 0.5 THEN RETURN; END IF; {made} END $$")
-    assert [certainty for *_, certainty in answers(found)] == ["assumed"]
+    findings = lint(TABLE + f"DO $$ BEGIN IF random() > 0.5 THEN RETURN; END IF; {made} END $$")
+    assert [certainty for *_, certainty in answers(findings)] == ["assumed"]
 
 
 def test_a_statement_of_unknown_text_is_said_once_a_file() -> None:
     block = "DO $$ BEGIN EXECUTE 'ALTER PUBLICATION p ADD TABLE ' || (SELECT name FROM wanted); END $$;\n"
-    found = lint("CREATE PUBLICATION p;" + block * 3)
-    assert [one.rule for one in found if one.rule == "PUB009"] == ["PUB009"]
+    findings = lint("CREATE PUBLICATION p;" + block * 3)
+    assert [finding.rule for finding in findings if finding.rule == "PUB009"] == ["PUB009"]
 
 
 def test_a_refusal_that_others_takes_is_a_note() -> None:
     block = "DO $$ BEGIN CREATE PUBLICATION p FOR TABLE messages WHERE (nope); EXCEPTION WHEN OTHERS THEN NULL; END $$;"
-    found = lint(TABLE + block)
-    assert [(one.rule, one.severity, one.certainty) for one in found] == [("PUB135", "note", "certain")]
+    findings = lint(TABLE + block)
+    assert [(finding.rule, finding.severity, finding.certainty) for finding in findings] == [
+        ("PUB135", "note", "certain")
+    ]
     assert not lint(TABLE + "CREATE PUBLICATION p FOR TABLE messages;" + block.replace(" WHERE (nope)", ""))
 
 
@@ -104,8 +112,8 @@ def test_a_function_that_nothing_calls_is_judged_as_if_something_did(kind: str) 
 def test_a_function_that_nothing_calls_changes_nothing() -> None:
     body = "BEGIN ALTER PUBLICATION p ADD TABLE messages; DROP TABLE messages; EXECUTE $1; END"
     made = f"CREATE FUNCTION f(x text) RETURNS void LANGUAGE plpgsql AS $$ {body} $$;"
-    found = lint(TABLE + "CREATE PUBLICATION p FOR TABLE messages WHERE (body > 'a');" + made)
-    assert {(one.phase, one.certainty) for one in found} == {("write", "certain")}
+    findings = lint(TABLE + "CREATE PUBLICATION p FOR TABLE messages WHERE (body > 'a');" + made)
+    assert {(finding.phase, finding.certainty) for finding in findings} == {("write", "certain")}
 
 
 @pytest.mark.parametrize(
@@ -151,8 +159,10 @@ def test_a_helper_that_takes_a_table_is_followed_for_tables_that_are_not_visible
           EXECUTE format('ALTER PUBLICATION p ADD TABLE %I.%I', s, n);
         END IF;
       END $$;"""
-    found = lint(TABLE + "CREATE PUBLICATION p;" + helper + "SELECT ensure('public.notes'); SELECT ensure('messages');")
-    assert [(one.rule, one.certainty) for one in found] == [("PUB107", "assumed")]
+    findings = lint(
+        TABLE + "CREATE PUBLICATION p;" + helper + "SELECT ensure('public.notes'); SELECT ensure('messages');"
+    )
+    assert [(finding.rule, finding.certainty) for finding in findings] == [("PUB107", "assumed")]
     script = TABLE + "CREATE PUBLICATION p;" + helper + "SELECT ensure('messages');"
     again = lint(script + "ALTER PUBLICATION p ADD TABLE messages;")
     assert answers(again) == [("42710", 'relation "messages" is already member of publication "p"', "certain")]

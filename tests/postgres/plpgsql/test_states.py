@@ -30,8 +30,8 @@ def test_the_state_after_a_block_is_that_of_the_servers(case: Case) -> None:
         answer = case.answers[major]
         if answer.ok:
             (after,) = answer.then
-            found, blind = _followed(case, major)
-            assert found == {json.loads(row)[0] for row in after.rows or ()}
+            state, blind = _followed(case, major)
+            assert state == {json.loads(row)[0] for row in after.rows or ()}
             assert not blind
 
 

@@ -130,4 +130,4 @@ def test_callbacks_come_in_the_server_s_order(script: Callable[[HandWritten], No
 
 
 if __name__ == "__main__":  # writes the file
-    GOLDEN.write_text("\n\n".join("\n".join([f"# {each.__name__}", *sequence(each)]) for each in SCRIPTS) + "\n")
+    GOLDEN.write_text("\n\n".join("\n".join([f"# {script.__name__}", *sequence(script)]) for script in SCRIPTS) + "\n")

@@ -27,7 +27,7 @@ def _collate(maker: Maker, depth: int) -> Tree:
 
 @KIND.construct("collation conflict", 2)
 def _conflict(maker: Maker, depth: int) -> Tree:
-    one, other = collation(maker), collation(maker)
+    first, other = collation(maker), collation(maker)
     left, right = maker.expr(maker.pick(*STRINGS), depth - 1), maker.expr(maker.pick(*STRINGS), depth - 1)
     form = maker.pick(
         "({} COLLATE A < {} COLLATE B)", "(({} || {} COLLATE A) = 'x' COLLATE B)",
@@ -41,7 +41,7 @@ def _conflict(maker: Maker, depth: int) -> Tree:
         "({} COLLATE A IS DISTINCT FROM {} COLLATE B)", "(length({} COLLATE A || {} COLLATE B) > 1)",
     )  # fmt: skip
     return sql(
-        form.replace("COLLATE A", f"COLLATE {one}").replace("COLLATE B", f"COLLATE {other}"),
+        form.replace("COLLATE A", f"COLLATE {first}").replace("COLLATE B", f"COLLATE {other}"),
         left,
         right,
         type="boolean",

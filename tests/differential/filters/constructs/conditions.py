@@ -208,9 +208,9 @@ def _overlaps(maker: Maker, depth: int) -> Tree:
         maker.any_type(),
     )
     items = [operand(maker, type_, depth) for _ in range(4)]
-    for at in (1, 3):
+    for index in (1, 3):
         if maker.chance(0.3):
-            items[at] = maker.expr("interval", depth - 1)
+            items[index] = maker.expr("interval", depth - 1)
     if maker.noise(0.08):
         items.pop()
     return Tree((*joined(", ", items[:2], "((", ")"), *joined(", ", items[2:], " OVERLAPS (", "))")), "boolean")

@@ -76,9 +76,12 @@ def _bad_name(maker: Maker, depth: int) -> Tree:
     column = maker.random.choice(maker.table.columns)
     name = column.name.strip('"')
     if maker.chance(0.45) and len(name) > 1:
-        at = maker.random.randrange(len(name))
+        position = maker.random.randrange(len(name))
         wrong = maker.pick(
-            name[:at] + name[at + 1 :], name[:at] + "z" + name[at:], name + "_id", name[:at] + "q" + name[at + 1 :]
+            name[:position] + name[position + 1 :],
+            name[:position] + "z" + name[position:],
+            name + "_id",
+            name[:position] + "q" + name[position + 1 :],
         )
         text = maker.pick("{}", f"{maker.table.name}.{{}}", f"{maker.table.schema}.{maker.table.name}.{{}}",
             f"({maker.table.name}).{{}}").replace("{}", f'"{wrong}"')  # fmt: skip

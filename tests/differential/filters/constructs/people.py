@@ -90,17 +90,17 @@ def _filled(maker: Maker, template: str, share: float) -> Tree:
     """A template with a column, or now and then something else, of the type that each hole is for."""
     children: list[Tree] = []
     pieces: list[str] = []
-    at = 0
+    end = 0
     for hole in _HOLE.finditer(template):
         wanted = _HOLES[hole[1]]
         column = maker.column(wanted)
         children.append(column if column is not None and maker.chance(share) else maker.expr(wanted, 1, exact=True))
-        pieces.append(template[at : hole.start()])
-        at = hole.end()
+        pieces.append(template[end : hole.start()])
+        end = hole.end()
     parts: list[str | Tree] = []
     for piece, child in zip(pieces, children, strict=True):
         parts += [piece, child]
-    return Tree((*parts, template[at:]), "boolean")
+    return Tree((*parts, template[end:]), "boolean")
 
 
 @KIND.construct("filter of a person", 12)
