@@ -1,11 +1,11 @@
-"""Names that are missing from a unit, and which of those that it creates was probably meant.
+"""Suggest the existing name that was probably meant by a name that is missing from a unit.
 
 The bound is one slip in one word of the name: a letter too many, too few, exchanged with its neighbour or replaced.
 That is what most misspellings are (Damerau 1964), and names that are alike on purpose mostly differ by more
 (``internal_events``, ``external_events``), in a short word (``orders_de``, ``orders_dk``), in a number
 (``events_2024``, ``events_2025``) or in the first letter (``uploads``, ``loads``). A letter may be replaced only in a
-word of six or more, because short words are one letter apart from others (``roles``, ``rules``). A plural, capitals and
-underscores are no slips: these are read as the same name. So is the same name in another schema.
+word of six or more, because short words are one letter apart from others (``roles``, ``rules``). Names that differ only
+in a plural, capitals or underscores are read as the same name. So is the same name in another schema.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _BETWEEN_WORDS = re.compile(r"[_\W]+|(?<=[a-z0-9])(?=[A-Z])")
 def suggestions(
     catalog: Catalog, missing: Iterable[Missing], platform: Platform | None
 ) -> dict[Missing, list[Suggestion]]:
-    """The names that are near to those that are missing, nearest first. Takes time in proportion to both numbers."""
+    """Return the names near each missing name, the nearest first. Takes time in proportion to both numbers."""
     by_kind: dict[str, set[Missing]] = {}
     for missing_name in missing:
         by_kind.setdefault(missing_name[0], set()).add(missing_name)

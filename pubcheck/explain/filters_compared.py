@@ -19,7 +19,7 @@ from pubcheck.postgres.primnodes import Expr
 MOST = 8
 """The number of publications of a table whose filters are compared."""
 _REGIONS = 16
-"""Sets of publications that are told apart at most."""
+"""The largest number of sets of publications that are distinguished."""
 
 
 def compared(replay: Replay, relation: Relation, filters: Mapping[str, Expr], name: str) -> FiltersCompared:

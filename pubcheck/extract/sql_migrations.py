@@ -40,7 +40,7 @@ _PLAUSIBLE = re.compile(
 _TOKEN = re.compile(
     r"(?P<literal>(?<!\w)[eE]'(?:[^'\\]++|\\.|'')*+'?|'(?:[^']++|'')*+'?)|(?P<name>\"[^\"]*+\"?)|(?P<comment>--[^\n]*+)"
     r"|(?P<opened>/\*)|(?P<data>(?ai:\bfrom\s+stdin\b)[^;\n]*+;[^\n]*+\n)|(?P<dollar>(?<!\w)\$(?:[A-Za-z_]\w*+)?\$)"
-    r"|(?P<remark>\{\#(?:[^\#]++|\#(?!\}))*+\#\}|<%\#(?:[^%]++|%(?!>))*+%>|\{\{!(?:[^}]++|\}(?!\}))*+\}\})"
+    r"|(?P<template_comment>\{\#(?:[^\#]++|\#(?!\}))*+\#\}|<%\#(?:[^%]++|%(?!>))*+%>|\{\{!(?:[^}]++|\}(?!\}))*+\}\})"
     r"|(?P<control>\{%(?:[^%]++|%(?!\}))*+%\}|<%(?![=%])(?:[^%]++|%(?!>))*+%>"
     r"|\{\{-?\s*(?:[#/^>]|(?:if|else|end|range|with|block|define|template|include)\b)[^{}]*+\}\})"
     r"|(?P<value>\{\{\{?[^{}]*+\}?\}\}|<%=(?:[^%]++|%(?!>))*+%>|[$#]\{[^{}\n]*+\})",
@@ -101,8 +101,10 @@ def _inside(offset: int, spans: list[tuple[int, int]]) -> bool:
 
 
 def _rollback_parts(text: str) -> Iterator[tuple[int, int]]:
-    """From each line that announces the way back to the next one that announces the way up. The lines of tools
-    that write them with a hash are no comments to PostgreSQL, and go as well."""
+    """Yield the spans to leave out: rollbacks, each up to the line that begins an up migration, and these lines.
+
+    Some tools write such a line with a hash, which is not a comment to PostgreSQL.
+    """
     since = -1
     for part in _PART.finditer(text):
         if part["down"] is not None and since < 0:
@@ -174,7 +176,7 @@ def _paint(text: str, start: int, end: int, painted: _Painting) -> None:
                     # A body of its own: what is open in it ends with it.
                     waiting.append((closed + len(token), limit))
                     limit = closed
-            elif kind in ("remark", "control"):
+            elif kind in ("template_comment", "control"):
                 painted.pieces.append((match.start(), padded(token, "")))
                 if kind == "control":
                     _block(match, painted)

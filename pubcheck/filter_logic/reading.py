@@ -1,7 +1,7 @@
 """Conditions over the cells of variables, read from analysed expressions.
 
-What is not followed becomes an open answer, a variable of its own: a question that has no answer whatever the open
-answers are is decided all the same.
+A condition that is not followed becomes an open answer, a variable of its own. A condition
+without a solution for any open answers is still decided.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ def find(tree: Any, *kinds: str) -> Iterator[tuple[str, Node]]:
     while stack:
         item = pop()
         if type(item) is dict:
-            # A node is wrapped in a dictionary whose one key is its kind; its fields' names are no kinds.
+            # A node is wrapped in a dictionary whose one key is its kind; its fields' names are not kinds.
             for key, value in reversed(item.items()):
                 kind = type(value)
                 if kind is dict or kind is list:

@@ -45,7 +45,7 @@ class Finding(Struct, frozen=True):
 
 
 class Repository(Struct, frozen=True):
-    """A repository and how often rules speak there: ``rules`` by code."""
+    """A repository. ``rules``: the number of findings by the code of the rule."""
 
     name: str
     units: int

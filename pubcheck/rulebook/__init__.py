@@ -150,7 +150,7 @@ def summary(code: str) -> str:
     return " ".join(text.partition("\n\n")[0].split())
 
 
-# --- Which rules speak --------------------------------------------------------------------------------------------
+# --- Which rules report -------------------------------------------------------------------------------------------
 
 
 def is_selector(text: str) -> bool:

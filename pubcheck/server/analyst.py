@@ -1,7 +1,7 @@
 """Answers about units, from a process of its own that keeps the state before the file that is being edited.
 
-Each answer is found by a copy of that process (``os.fork``), which replays the rest of the unit and ends. Where there
-is no fork, on Windows, the process lints the whole unit itself.
+Each answer is found by a copy of that process (``os.fork``), which replays the rest of the unit and ends. Windows
+has no fork; there the process lints the whole unit itself.
 """
 
 from __future__ import annotations

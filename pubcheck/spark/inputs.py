@@ -64,7 +64,7 @@ class Input(Protocol):
 
 
 class EmptyInput(ValueError):
-    """There is no file to audit; the message names the place."""
+    """The input has no file to audit; the message names the place."""
 
 
 class BadInput(ValueError):

@@ -91,8 +91,7 @@ class Decoder:
         return self._state.in_block
 
     def decode(self, data: bytes) -> AnyMessage:
-        """Return the message that ``data`` holds, which is all of it. Raises Malformed; the next message can be decoded
-        all the same."""
+        """Return the message that ``data`` is. Raises Malformed; the next message can be decoded after that."""
         try:
             return self._whole[data[0]](data)
         except FAULTS:

@@ -176,7 +176,7 @@ class Order:
                 # Decoding stops wherever it notices that the transaction has been rolled back.
                 self.streamed[self.block].cut_off = True
             elif kind is not Prepare:
-                yield _state("follows a Relation message, of which no change was sent")
+                yield _state("follows a Relation message, but no change of that table was sent")
         yield from _CHECKS[kind](self, message)
         yield from self._row_of_slot(message, lsn, xid)
         self._previous = message
@@ -333,7 +333,7 @@ class Order:
             if not self.continued:
                 yield _state(f"{verb} transaction {xid}, of which no block was sent")
         elif streamed.cut_off and not streamed.aborted:
-            yield _state(f"{verb} transaction {xid}, of which a change is missing after a Relation message")
+            yield _state(f"{verb} transaction {xid}, but a change is missing after a Relation message")
 
     @finder("PUB859")
     def _stream_abort(self, message: StreamAbort) -> Iterator[Problem]:
@@ -362,14 +362,14 @@ class Order:
         yield from self._inside(message)
         self._empty = False
         if self._described and message.relation not in self._described:
-            yield _state("follows the Relation message of another table, of which no change was sent")
+            yield _state("follows the Relation message of another table, but no change of that table was sent")
         self._described.clear()
 
     def _truncate(self, message: Truncate) -> Iterator[Problem]:
         yield from self._inside(message)
         self._empty = False
         if self._described and not self._described & set(message.relations):
-            yield _state("follows the Relation message of another table, of which no change was sent")
+            yield _state("follows the Relation message of another table, but no change of that table was sent")
         self._described.clear()
 
     def _relation(self, message: Relation) -> Iterator[Problem]:

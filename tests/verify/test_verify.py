@@ -109,7 +109,7 @@ def test_a_malformed_message_is_reported_with_its_byte() -> None:
         ([*transaction(ITEMS, Insert(2, ("1", "a")))] * 2, "out of order"),
         ([Begin(1, 5, 7), ITEMS, Insert(2, ("1", "a")), Commit(9, 10, 5)], "its Begin says"),
         (transaction(), "without any change"),
-        (transaction(ITEMS), "of which no change was sent"),
+        (transaction(ITEMS), "but no change of that table was sent"),
         ([StreamStart(7, True), StreamStop(), StreamCommit(8, 1, 2, 5)], "no block was sent"),
         ([StreamStart(7, False), StreamStop()], "begins inside a transaction"),
         ([StreamStart(7, True), replace(ITEMS, xid=7), Insert(2, ("1", "a"))], "although it is in a streamed block"),

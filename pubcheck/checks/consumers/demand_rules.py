@@ -66,7 +66,7 @@ def evaluates(code: str, kind: type[_Demand]) -> Callable[[Evaluation[_Demand]],
 def _findings(context: RuleContext, code: str, kind: type[Base]) -> Iterator[RuleFinding]:
     """Yield the findings about one kind of demand, without findings that are only an effect of others."""
     for subject in readable(context):
-        # A table without a key is one cause, whatever else than a key it lacks thereby.
+        # A missing key is one cause, even if it makes the table fail other demands too.
         of_keys = _causes(subject, Key) if kind is ReplicaIdentity else {}
         of_identities = _causes(subject, ReplicaIdentity) if kind is Key else {}
         for cause, against in _causes(subject, kind).items():

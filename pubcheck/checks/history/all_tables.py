@@ -1,5 +1,8 @@
-"""Tables that EXCEPT left out and that are published all the same, SET ALL that takes something away, and partitions
-whose own memberships MERGE PARTITIONS and SPLIT PARTITION ended (19).
+"""Unexpected effects of publications of all tables (19).
+
+- tables in EXCEPT that are published anyway
+- SET ALL that removes members or options
+- partitions whose own memberships MERGE PARTITIONS or SPLIT PARTITION ended
 """
 
 from __future__ import annotations

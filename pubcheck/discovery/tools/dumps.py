@@ -18,8 +18,8 @@ def candidates(tree: Tree) -> Iterator[UnitCandidate]:
             major = tree.look.traits(path).dump
             if major is None and name != RAILS:
                 continue
-            group = tree.take_unit(path, [(folder, name)], "rails" if name == RAILS else "dump", _reason(major))
-            yield replace(group, postgres=(major,)) if major else group
+            candidate = tree.take_unit(path, [(folder, name)], "rails" if name == RAILS else "dump", _reason(major))
+            yield replace(candidate, postgres=(major,)) if major else candidate
 
 
 def _reason(major: int | None) -> str:

@@ -67,13 +67,13 @@ def _of_folder(tree: Tree, folder: str) -> Iterator[UnitCandidate]:
             convention, reason = "folder", "the other files of a folder"
         alternatives = _alternatives({name: names_by_file[name] for name in names})
         shared = [name for name in names if name not in alternatives]
-        group = tree.take_unit(called, [(folder, name) for name in shared or names], convention, reason)
-        yield group
+        candidate = tree.take_unit(called, [(folder, name) for name in shared or names], convention, reason)
+        yield candidate
         for name in alternatives if shared else ():
             path = tree.path(folder, name)
             alone = tree.take_unit(path, [(folder, name)], "references", "another script adds the same tables; after")
-            members, after = (*group.members, path), group.members[:1]
-            yield replace(alone, members=members, context=len(group.members), after=after)
+            members, after = (*candidate.members, path), candidate.members[:1]
+            yield replace(alone, members=members, context=len(candidate.members), after=after)
 
 
 def _alternatives(names_by_file: Mapping[str, Names]) -> list[str]:
@@ -111,10 +111,10 @@ def group_files(names_by_file: Mapping[str, Names], concerned: Container[str]) -
     if any(names.creates for name, names in names_by_file.items() if name not in upgrades):
         last |= upgrades
     alone = rivals | last
-    makers: dict[str, list[str]] = defaultdict(list)
+    creators_of: dict[str, list[str]] = defaultdict(list)
     for file, names in names_by_file.items():
         for created in (*names.creates, *map(_publication, names.publishes)):
-            makers[created].append(file)
+            creators_of[created].append(file)
     after: dict[str, set[str]] = {file: set() for file in names_by_file}
     surely: dict[str, set[str]] = {file: set() for file in names_by_file}
     for file, names in names_by_file.items():
@@ -124,7 +124,7 @@ def group_files(names_by_file: Mapping[str, Names], concerned: Container[str]) -
         predecessors = {
             creators[0]
             for created in used_names
-            if len(creators := makers.get(created, [])) == 1 and creators[0] != file
+            if len(creators := creators_of.get(created, [])) == 1 and creators[0] != file
         }
         if names.everything and not names.creates and not rivals:
             predecessors |= {
@@ -134,7 +134,7 @@ def group_files(names_by_file: Mapping[str, Names], concerned: Container[str]) -
         if len(predecessors & alone) > 1:
             predecessors -= alone
         after[file] = predecessors - {file}
-        surely[file] = after[file] & {maker for name in names.needs for maker in makers.get(name, ())}
+        surely[file] = after[file] & {creator for name in names.needs for creator in creators_of.get(name, ())}
     groups = _connected(after)
     for group in groups:
         if len(group & alone) > 1:
@@ -159,11 +159,11 @@ def _publication(name: str) -> str:
 
 def _rivals(names_by_file: Mapping[str, Names]) -> set[str]:
     """Return the files that create, without IF NOT EXISTS, a table or publication that another file creates so too."""
-    makers: dict[str, list[str]] = defaultdict(list)
+    creators_of: dict[str, list[str]] = defaultdict(list)
     for file, names in names_by_file.items():
         for created_name in (*(names.creates - names.creates_if_missing), *map(_publication, names.publishes)):
-            makers[created_name].append(file)
-    return {file for files in makers.values() if len(files) > 1 for file in files}
+            creators_of[created_name].append(file)
+    return {file for files in creators_of.values() if len(files) > 1 for file in files}
 
 
 def _connected(after: Mapping[str, Iterable[str]]) -> list[set[str]]:

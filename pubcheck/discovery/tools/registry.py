@@ -55,11 +55,11 @@ def candidates_of(
 
     Each unit has a name of its own."""
     tree = Tree(paths, look, included)
-    groups = [group for convention in _CONVENTIONS for group in convention(tree)]
-    groups.sort(key=_place)
-    return supabase.followed(detached_publications.joined(groups, look, tree.offered), look), tree.undone
+    candidates = [candidate for convention in _CONVENTIONS for candidate in convention(tree)]
+    candidates.sort(key=_place)
+    return supabase.followed(detached_publications.joined(candidates, look, tree.offered), look), tree.undone
 
 
-def _place(group: UnitCandidate) -> tuple[list[str], str]:
-    folder, _, name = group.members[0].rpartition("/")
+def _place(candidate: UnitCandidate) -> tuple[list[str], str]:
+    folder, _, name = candidate.members[0].rpartition("/")
     return (folder.split("/"), name)

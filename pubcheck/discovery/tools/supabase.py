@@ -41,8 +41,8 @@ def candidates(tree: Tree) -> Iterator[UnitCandidate]:
     for folder in tree.folders():
         if last(folder) == "schemas" and last(parent(folder)) == "supabase":
             files = [(subfolder, name) for subfolder in tree.below(folder) for name in tree.sql[subfolder]]
-            group = tree.take_unit(shown(folder), files, "supabase", "the schema as supabase/schemas declares it")
-            yield replace(group, postgres=_major(tree, parent(folder)))
+            candidate = tree.take_unit(shown(folder), files, "supabase", "the schema as supabase/schemas declares it")
+            yield replace(candidate, postgres=_major(tree, parent(folder)))
 
 
 def _major(tree: Tree, project: str) -> tuple[int, ...]:
@@ -53,36 +53,36 @@ def _major(tree: Tree, project: str) -> tuple[int, ...]:
     return tuple(nearest(int(major)) for major in named) or (_USUAL,)
 
 
-def followed(groups: list[UnitCandidate], look: FileInspector) -> list[UnitCandidate]:
-    """Return the groups, with the migrations as context of the loose scripts that change their tables."""
+def followed(candidates: list[UnitCandidate], look: FileInspector) -> list[UnitCandidate]:
+    """Return the candidates, with the migrations as context of the loose scripts that change their tables."""
     projects = {
-        parent(parent(group.members[0])): group
-        for group in groups
-        if group.convention == "supabase" and last(parent(group.members[0])) == "migrations"
+        parent(parent(candidate.members[0])): candidate
+        for candidate in candidates
+        if candidate.convention == "supabase" and last(parent(candidate.members[0])) == "migrations"
     }
-    return [_following(group, projects, look) for group in groups] if projects else groups
+    return [_following(candidate, projects, look) for candidate in candidates] if projects else candidates
 
 
-def _following(group: UnitCandidate, projects: dict[str, UnitCandidate], look: FileInspector) -> UnitCandidate:
-    folders = {parent(member) for member in group.members}
-    if group.convention not in LOOSE or len(folders) != 1:
-        return group
+def _following(candidate: UnitCandidate, projects: dict[str, UnitCandidate], look: FileInspector) -> UnitCandidate:
+    folders = {parent(member) for member in candidate.members}
+    if candidate.convention not in LOOSE or len(folders) != 1:
+        return candidate
     folder = folders.pop()
     project = project_above(folder, projects.__contains__)
-    if project is None or not any(look.traits(member).concerned for member in group.members):
-        return group
+    if project is None or not any(look.traits(member).concerned for member in candidate.members):
+        return candidate
     if not detached_publications.ASIDE.isdisjoint(folder[len(parent(project)) :].lower().split("/")):
-        return group  # tests, examples and documentation
+        return candidate  # tests, examples and documentation
     before = projects[project]
-    names = [look.names(member) for member in group.members]
+    names = [look.names(member) for member in candidate.members]
     missing = frozenset[str]().union(*(names_of_file.needs for names_of_file in names)) - frozenset[str]().union(
         *(names_of_file.creates for names_of_file in names)
     )
     if missing.isdisjoint(name for member in before.members for name in look.names(member, missing).creates):
-        return group
+        return candidate
     return replace(
-        group,
-        members=(*before.members, *group.members),
+        candidate,
+        members=(*before.members, *candidate.members),
         context=len(before.members),
         convention="supabase",
         reason="run by hand after",

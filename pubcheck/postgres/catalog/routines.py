@@ -11,8 +11,8 @@ from pubcheck.postgres.source_text import Text
 
 
 class Routine(Struct, frozen=True):
-    """A function or procedure. ``source`` and ``statement`` number the CREATE FUNCTION; ``about``: its body speaks of
-    publications, ``changes``: it may change something besides.
+    """A function or procedure. ``source`` and ``statement`` number the CREATE FUNCTION; ``about``: its body mentions
+    publications, ``changes``: it may change something else.
 
     ``inputs`` are the names and types of the input arguments, ``defaults`` the (position, expression) of those that
     have one; ``settings`` its SET clauses. ``outputs`` are the names and types of OUT arguments, ``results`` the names

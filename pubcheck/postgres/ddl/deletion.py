@@ -324,7 +324,7 @@ def _delete(session: Session, target: Object) -> None:
         if number:
             drop_column(session, oid, number)
             return
-        # What was never entered as depending on its relation goes with it all the same.
+        # Drop constraints whose dependency on the relation was not recorded.
         for constraint in catalog.constraints_of.get(oid):
             catalog.remove(CONSTRAINT, constraint)
         for index in catalog.indexes_of.get(oid):

@@ -92,7 +92,7 @@ class _Scan:
 
 
 def _points(scan: _Scan) -> int:
-    """pair_count: how many points the commas speak for. Raises where they are even in number."""
+    """pair_count: return the number of points that the commas imply. Raises if the number of commas is even."""
     commas = scan.text.count(",")
     if commas % 2 == 0:
         raise scan.wrong()

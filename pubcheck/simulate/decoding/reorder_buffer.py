@@ -151,7 +151,7 @@ class ReorderBuffer:
     def truncate(self, txn: BufferedTransaction, *, is_streamed: bool = True) -> None:
         """Drop what was passed on; the transaction counts as streamed (ReorderBufferTruncateTXN).
 
-        Without ``is_streamed``, subtransactions count as streamed all the same: a fault of 18.4, which then sends
+        Without ``is_streamed``, subtransactions still count as streamed: a bug of 18.4, which then sends
         Stream Abort messages for them.
         """
         for member in txn.family():

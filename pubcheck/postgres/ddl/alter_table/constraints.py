@@ -64,7 +64,7 @@ def set_not_null(session: Session, relation: int, command: Node, recurse: bool) 
 def add(session: Session, relation: int, command: Node, recurse: bool) -> None:
     constraint = command["def"]["Constraint"]
     if constraint["contype"] == "CONSTR_PRIMARY":
-        # They are made NOT NULL first, where the server does not speak of a key.
+        # The columns are set NOT NULL first: errors about that do not mention the key.
         for key in constraint.get("keys", ()):
             require_column(session, relation, key["String"]["sval"])
     with without_position() if constraint["contype"] == "CONSTR_CHECK" else nullcontext():
