@@ -34,7 +34,7 @@ MESSAGES: Messages = {
             MessageTemplate(_NOT_TAKEN, "only SET, ADD and DROP PUBLICATION take it", where={"option": ("refresh",)}),
             MessageTemplate(
                 _NOT_TAKEN,
-                "CREATE SUBSCRIPTION, REFRESH PUBLICATION, SET PUBLICATION and ADD PUBLICATION take it",
+                "CREATE SUBSCRIPTION takes it, and SET, ADD, DROP and REFRESH PUBLICATION",
                 where={"option": ("copy_data",)},
             ),
             MessageTemplate(

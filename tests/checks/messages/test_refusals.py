@@ -174,7 +174,7 @@ def test_errors_on_the_pages_have_a_text_of_their_own(code: str, sql: str) -> No
             "cannot be combined",
             "set the option to false",
         ),
-        ("subscription-option", {"option": "copy_data"}, '"copy_data"', "REFRESH PUBLICATION"),
+        ("subscription-option", {"option": "copy_data"}, '"copy_data"', "DROP and REFRESH PUBLICATION"),
         ("schema-not-member", {"schema": "s"}, 'schema "s"', 'remove "s"'),
         ("object-in-publication", {}, 'publication "shop" depends on the dropped object', "ALTER PUBLICATION shop SET"),
     ],
